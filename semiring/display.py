@@ -1,0 +1,111 @@
+"""How objects look: a header line and a preview of 10 x 10, ``.`` where nothing is stored."""
+
+from __future__ import annotations
+
+import html as _html
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .formats.arrays import to_host
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+    from .vector import Vector
+
+_SHOWN = 10
+
+
+def matrix(a: Matrix) -> str:
+    """The text of a matrix."""
+    columns, rows = _window(a.ncols), _window(a.nrows)
+    return "\n".join([_header(a), *_table(_cells(a, rows, columns), rows, columns)])
+
+
+def vector(v: Vector) -> str:
+    """The text of a vector."""
+    window = _window(v.size)
+    cells = {(0, j): _text(value) for j, value in _entries(v, window)}
+    return "\n".join([_header(v), *_table(cells, None, window)])
+
+
+def html(x: Any) -> str:
+    """The same preview as an HTML table, for notebooks."""
+    if x.ndim == 1:
+        rows, columns = None, _window(x.size)
+        cells = {(0, j): _text(value) for j, value in _entries(x, columns)}
+    else:
+        rows, columns = _window(x.nrows), _window(x.ncols)
+        cells = _cells(x, rows, columns)
+    lines = [f"<p><code>{_html.escape(_header(x))}</code></p>", "<table>", "<tr><th></th>"]
+    lines += [f"<th>{j}</th>" for j in columns]
+    lines.append("</tr>")
+    for i in rows if rows is not None else [0]:
+        label = "" if rows is None else str(i)
+        lines.append(f"<tr><th>{label}</th>")
+        lines += [f"<td>{_html.escape(cells.get((i, j), ''))}</td>" for j in columns]
+        lines.append("</tr>")
+    return "".join([*lines, "</table>"])
+
+
+def _header(x: Any) -> str:
+    kind = type(x).__name__
+    name = f" {x.name!r}" if x.name else ""
+    shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
+    iso = f", all {_text(x.iso_value)}" if x.is_iso and x.nvals else ""
+    return f"{kind}{name}: {shape}, {x.nvals} entries of {x.dtype}{iso}, {x.format} on {x.device}"
+
+
+def _window(size: int) -> list[int]:
+    """The positions that are shown: all of a few, else the first and the last five."""
+    half = _SHOWN // 2
+    return list(range(size)) if size <= _SHOWN else [*range(half), *range(size - half, size)]
+
+
+def _entries(v: Any, window: list[int]) -> list[tuple[int, Any]]:
+    if not window:
+        return []
+    indices, values = (to_host(part) for part in v[window].to_coo())
+    return [(window[i], values[p]) for p, i in enumerate(indices.tolist())]
+
+
+def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int], str]:
+    if not rows or not columns:
+        return {}
+    i, j, values = (to_host(part) for part in a[rows, columns].to_coo())
+    return {
+        (rows[r], columns[c]): _text(values[p]) for p, (r, c) in enumerate(zip(i.tolist(), j.tolist(), strict=True))
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (np.floating, float)):
+        return f"{float(value):.6g}"
+    if isinstance(value, (np.bool_, bool)):
+        return "T" if value else "F"
+    return str(value)
+
+
+def _table(cells: dict[tuple[int, int], str], rows: list[int] | None, columns: list[int]) -> list[str]:
+    if not columns or rows == []:
+        return []
+    widths = {
+        j: max([len(str(j)), *(len(text) for (_, column), text in cells.items() if column == j)]) for j in columns
+    }
+    margin = max((len(str(i)) for i in rows), default=0) if rows is not None else 0
+    gap = next((p for p in range(1, len(columns)) if columns[p] != columns[p - 1] + 1), None)
+
+    def line(label: str, texts: list[str]) -> str:
+        padded = [text.rjust(widths[j]) for text, j in zip(texts, columns, strict=True)]
+        if gap is not None:
+            padded.insert(gap, "...")
+        return f"{label.rjust(margin)}  {'  '.join(padded)}".rstrip()
+
+    lines = [line("", [str(j) for j in columns])]
+    previous = None
+    for i in rows if rows is not None else [0]:
+        if previous is not None and i != previous + 1:
+            lines.append(f"{'...'.rjust(margin)}")
+        lines.append(line(str(i) if rows is not None else "", [cells.get((i, j), ".") for j in columns]))
+        previous = i
+    return lines

@@ -1,0 +1,157 @@
+"""The eleven value types: one table, and the questions asked of it.
+
+A value type is a plain ``numpy.dtype`` everywhere in the package; this module gives the eleven names, accepts
+the many spellings that users have for them, and knows their C names for the engines that generate text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from semiring.exceptions import DomainMismatch
+
+__all__ = [
+    "ALL",
+    "BOOL",
+    "FLOATS",
+    "FP32",
+    "FP64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "INTEGERS",
+    "REALS",
+    "SIGNED",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "UNSIGNED",
+    "DType",
+    "c_name",
+    "limits",
+    "lookup",
+    "name",
+    "unify",
+]
+
+DType = np.dtype[Any]
+
+BOOL: Final[DType] = np.dtype(np.bool_)
+INT8: Final[DType] = np.dtype(np.int8)
+INT16: Final[DType] = np.dtype(np.int16)
+INT32: Final[DType] = np.dtype(np.int32)
+INT64: Final[DType] = np.dtype(np.int64)
+UINT8: Final[DType] = np.dtype(np.uint8)
+UINT16: Final[DType] = np.dtype(np.uint16)
+UINT32: Final[DType] = np.dtype(np.uint32)
+UINT64: Final[DType] = np.dtype(np.uint64)
+FP32: Final[DType] = np.dtype(np.float32)
+FP64: Final[DType] = np.dtype(np.float64)
+
+SIGNED: Final = (INT8, INT16, INT32, INT64)
+UNSIGNED: Final = (UINT8, UINT16, UINT32, UINT64)
+INTEGERS: Final = SIGNED + UNSIGNED
+FLOATS: Final = (FP32, FP64)
+REALS: Final = INTEGERS + FLOATS
+ALL: Final = (BOOL, *REALS)
+
+_C_NAMES: Final[dict[DType, str]] = {
+    BOOL: "bool",
+    INT8: "signed char",
+    INT16: "short",
+    INT32: "int",
+    INT64: "long long",
+    UINT8: "unsigned char",
+    UINT16: "unsigned short",
+    UINT32: "unsigned int",
+    UINT64: "unsigned long long",
+    FP32: "float",
+    FP64: "double",
+}
+
+# np.dtype("l") and np.dtype("q") are equal but are two objects: this table gives one object per type.
+_CANONICAL: Final[dict[DType, DType]] = {dtype: dtype for dtype in ALL}
+
+# The GraphBLAS names, where NumPy's own differ.
+_NAMES: Final[dict[str, DType]] = {"fp32": FP32, "fp64": FP64} | {dtype.name: dtype for dtype in ALL}
+
+
+def lookup(obj: object) -> DType:
+    """The value type that `obj` names.
+
+    Parameters
+    ----------
+    obj : object
+        A ``numpy.dtype``, a NumPy scalar type (``np.int32``), a Python type (``bool``, ``int``, ``float``),
+        or a name: NumPy's (``"int32"``, ``"float64"``, ``"i4"``), GraphBLAS's (``"INT32"``, ``"FP32"``) or
+        Python's (``"float"``).
+
+    Returns
+    -------
+    numpy.dtype
+        One of :data:`ALL`, in native byte order.
+
+    Raises
+    ------
+    DomainMismatch
+        For anything else, complex numbers and objects included.
+
+    Examples
+    --------
+    >>> lookup(float), lookup("FP32"), lookup(np.uint8)
+    (dtype('float64'), dtype('float32'), dtype('uint8'))
+    """
+    if isinstance(obj, str) and (named := _NAMES.get(obj.lower())) is not None:
+        return named
+    try:
+        if obj is None:  # NumPy reads None as float64
+            raise TypeError
+        return _CANONICAL[np.dtype(obj).newbyteorder("=")]  # type: ignore[call-overload]
+    except (TypeError, KeyError):
+        supported = ", ".join(dtype.name for dtype in ALL)
+        raise DomainMismatch(f"dtype {obj!r} is not supported; expected one of: {supported}") from None
+
+
+def unify(a: object, b: object) -> DType:
+    """The type that holds both `a` and `b`, by NumPy's promotion rules.
+
+    Examples
+    --------
+    >>> unify("int32", "float32"), unify("int64", "uint64"), unify(bool, "int8")
+    (dtype('float64'), dtype('float64'), dtype('int8'))
+    """
+    return _CANONICAL[np.result_type(lookup(a), lookup(b))]
+
+
+def name(dtype: object) -> str:
+    """NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``."""
+    return lookup(dtype).name
+
+
+def c_name(dtype: object) -> str:
+    """The C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``."""
+    return _C_NAMES[lookup(dtype)]
+
+
+def limits(dtype: object) -> tuple[np.generic, np.generic]:
+    """The smallest and the largest value of a type, as scalars of it; minus and plus infinity for floats.
+
+    Examples
+    --------
+    >>> limits("int8")
+    (np.int8(-128), np.int8(127))
+    """
+    found = lookup(dtype)
+    low: float
+    high: float
+    if found.kind == "b":
+        low, high = False, True
+    elif found.kind == "f":
+        low, high = -np.inf, np.inf
+    else:
+        low, high = np.iinfo(found).min, np.iinfo(found).max
+    return found.type(low), found.type(high)

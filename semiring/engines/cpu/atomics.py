@@ -1,0 +1,140 @@
+"""Atomic operations on elements of integer arrays, and the barrier between threads of a gang.
+
+All are sequentially consistent: they are few, and what they order is easier to argue about.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from .compile import device
+
+
+def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Pointer to args[0][args[1]]."""
+    array_type, index_type = signature.args[:2]
+    array = context.make_array(array_type)(context, builder, args[0])
+    index = context.cast(builder, args[1], index_type, types.intp)
+    return cgutils.get_item_pointer(context, builder, array_type, array, [index])
+
+
+def _rewrite(operation: str) -> Any:
+    def typed(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = _element(context, builder, signature, args)
+            operand = context.cast(builder, args[2], signature.args[2], signature.args[0].dtype)
+            return builder.atomic_rmw(operation, pointer, operand, "seq_cst")
+
+        return array.dtype(array, index, value), generate
+
+    return intrinsic(typed)
+
+
+fetch_add = _rewrite("add")
+fetch_or = _rewrite("or")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, wanted: Any) -> Any:
+    """array[index] becomes `wanted` if it is `expected`; returns what was there."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = signature.args[0].dtype
+        pointer = _element(context, builder, signature, args)
+        old = context.cast(builder, args[2], signature.args[2], element)
+        new = context.cast(builder, args[3], signature.args[3], element)
+        pair = builder.cmpxchg(pointer, old, new, "seq_cst", "seq_cst")
+        return builder.extract_value(pair, 0)
+
+    return array.dtype(array, index, expected, wanted), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load(typingctx: Any, array: Any, index: Any) -> Any:
+    """array[index], seen as the other threads left it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _element(context, builder, signature, args)
+        return builder.load_atomic(pointer, "seq_cst", signature.args[0].dtype.bitwidth // 8)
+
+    return array.dtype(array, index), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = value, for the other threads to see."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _element(context, builder, signature, args)
+        operand = context.cast(builder, args[2], signature.args[2], signature.args[0].dtype)
+        builder.store_atomic(operand, pointer, "seq_cst", signature.args[0].dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(typingctx: Any, word: Any) -> Any:
+    """The position of the lowest bit that is set; `word` is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        count = builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+        return context.cast(builder, count, signature.args[0], types.int64)
+
+    return types.int64(word), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bit_count(typingctx: Any, word: Any) -> Any:
+    """The number of bits that are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.cast(builder, builder.ctpop(args[0]), signature.args[0], types.int64)
+
+    return types.int64(word), generate
+
+
+# A thread that has waited long gives its core away: with more threads than cores the others need it.
+_give_way = types.ExternalFunction(
+    "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
+)
+_PATIENCE = 4000
+
+# Places in the control array of a gang, each on a cache line of its own.
+ARRIVED, GENERATION, ABORTED, CHUNK, CONTROL_SIZE = 0, 16, 32, 48, 64
+
+
+@device
+def barrier(control: Any, threads: int) -> bool:
+    """Wait until every thread of the gang is here; chunks are handed out from 0 again.
+
+    False if a thread gave up (its Python side raised before it started): the caller must return at once.
+    """
+    if threads == 1:
+        control[CHUNK] = 0
+        return True
+    generation = load(control, GENERATION)
+    if fetch_add(control, ARRIVED, 1) == threads - 1:
+        store(control, ARRIVED, 0)
+        store(control, CHUNK, 0)
+        store(control, GENERATION, generation + 1)
+        return True
+    waited = 0
+    while load(control, GENERATION) == generation:
+        if load(control, ABORTED) != 0:
+            return False
+        waited += 1
+        if waited > _PATIENCE:
+            _give_way()
+    return True
+
+
+@device
+def next_chunk(control: Any) -> int:
+    """The next piece of work that no thread has taken since the last barrier."""
+    return fetch_add(control, CHUNK, 1)  # type: ignore[no-any-return]

@@ -1,0 +1,43 @@
+"""Results that are known before any entry is visited: iso-valued operands give iso-valued results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..numpy_helpers import cast, evaluate
+
+if TYPE_CHECKING:
+    from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
+
+_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
+
+
+def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
+    """One value as a scalar of `dtype`."""
+    return dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
+
+
+def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic | None:
+    """op(x, y), if the operator reads no position and no operand that is not given."""
+    if op.uses & _POSITIONS or ("x" in op.uses and x is None) or ("y" in op.uses and y is None):
+        return None
+    given = {"x": (x, op.x), "y": (y, op.y)}
+    variables = {name: cast_value(*given[name]) for name in op.uses}
+    return op.z.type(evaluate(op.expr, variables, op.z)[()])
+
+
+def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.generic | None:
+    """op(x, k), if the operator reads no position."""
+    if op.uses & {"i", "j"}:
+        return None
+    variables = {"x": cast_value(x, op.x), "k": cast_value(k, op.k)}
+    return op.z.type(evaluate(op.expr, variables, op.z)[()])
+
+
+def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
+    """What any number of equal terms `z` add up to, if that is `z` again."""
+    if z is None or add.is_any:
+        return z
+    return z if binary_value(add.op, z, z) == z else None

@@ -1,0 +1,302 @@
+"""The functions that operator expressions call, for numba: their meaning is that of `operators.vocabulary`.
+
+`INLINE` and the templates are text for a statement whose operands are names of one type; `FUNCTIONS` are
+compiled functions.  Arguments arrive already cast to their common type.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DType
+from .compile import device
+
+# Arguments are booleans.
+INLINE = {
+    "land": "{0} & {1}",
+    "lor": "{0} | {1}",
+    "lxor": "{0} ^ {1}",
+    "lxnor": "{0} == {1}",
+    "lnot": "not {0}",
+}
+
+_ANY = {"min": "{0} if {0} < {1} else {1}", "max": "{0} if {0} > {1} else {1}"}
+_FLOAT = {
+    "min": "{0} if {0} < {1} or {1} != {1} else {1}",
+    "max": "{0} if {0} > {1} or {1} != {1} else {1}",
+    "div": "{0} / {1}",
+    "minv": "1 / {0}",
+    "truediv": "{0} / {1}",
+    "abs": "abs({0})",
+    "round": "np.rint({0})",
+    "copysign": "math.copysign({0}, {1})",
+    "isnan": "{0} != {0}",
+    "isinf": "np.isinf({0})",
+    "isfinite": "np.isfinite({0})",
+} | {name: f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc")}
+_INTEGER = {
+    "abs": "{0} if {0} >= 0 else -{0}",
+    "band": "{0} & {1}",
+    "bor": "{0} | {1}",
+    "bxor": "{0} ^ {1}",
+    "bxnor": "~({0} ^ {1})",
+    "bnot": "~{0}",
+    "isnan": "False",
+    "isinf": "False",
+    "isfinite": "True",
+} | dict.fromkeys(("floor", "ceil", "round", "trunc"), "{0}")
+_UNSIGNED = {"abs": "{0}", "sign": "{0} > 0"}
+_TABLES: dict[str, dict[str, str]] = {
+    "f": _FLOAT,
+    "i": _INTEGER,
+    "u": _INTEGER | _UNSIGNED,
+}
+_KINDS = {"f": "float", "i": "signed", "u": "unsigned"}
+
+# Functions that take the limits of an integer type as two more arguments.
+LIMITED = frozenset({"div", "floordiv", "pow"})
+
+
+def inline(name: str, dtype: DType) -> str | None:
+    """Text of the helper on `dtype` as one expression of its arguments, or None where it is a function."""
+    return _TABLES[dtype.kind].get(name, _ANY.get(name))
+
+
+def function(name: str, dtype: DType) -> Any:
+    """The compiled helper on `dtype`."""
+    if name in _BITS[dtype.itemsize]:
+        return _BITS[dtype.itemsize][name]
+    return FUNCTIONS.get(f"{name}_{_KINDS[dtype.kind]}") or FUNCTIONS[name]
+
+
+# Division needs the limits of its type, which it gets as two more arguments: see LIMITED.
+
+
+@device
+def _div_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+    if b == 0:
+        return high if a > 0 else low if a < 0 else a
+    if b == -1:
+        return -a
+    quotient = a // b
+    if quotient < 0 and quotient * b != a:
+        quotient += 1
+    return quotient
+
+
+@device
+def _div_unsigned(a: Any, b: Any, low: Any, high: Any) -> Any:
+    if b == 0:
+        return high if a > 0 else low
+    return a // b
+
+
+@device
+def _floordiv_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+    if b == 0:
+        return high if a > 0 else low if a < 0 else a
+    return -a if b == -1 else a // b
+
+
+@device
+def _pow_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+    if b < 0:  # 1 divided by a power: only 1 and -1 have one that is not 0, and 0 divides as `div` says
+        if a == 0:
+            return high
+        if a == 1 or (a == -1 and b % 2 == 0):
+            return high // high
+        return a if a == -1 else a - a
+    return _power(a, b, high // high)
+
+
+@device
+def _pow_unsigned(a: Any, b: Any, low: Any, high: Any) -> Any:
+    return _power(a, b, high // high)
+
+
+@device
+def _power(a: Any, b: Any, one: Any) -> Any:
+    """a ** b by squaring; wraps."""
+    base, made, left = a, one, np.uint64(b)
+    while left > np.uint64(0):
+        if left & np.uint64(1):
+            made = made * base
+        base = base * base
+        left >>= np.uint64(1)
+    return made
+
+
+@device
+def _mod_signed(a: Any, b: Any) -> Any:
+    return a - a if b == 0 or b == -1 else a % b
+
+
+@device
+def _mod_unsigned(a: Any, b: Any) -> Any:
+    return a - a if b == 0 else a % b
+
+
+@device
+def _fmod_signed(a: Any, b: Any) -> Any:
+    if b == 0 or b == -1:
+        return a - a
+    rest = a % b
+    if rest != 0 and (rest < 0) != (a < 0):
+        rest -= b
+    return rest
+
+
+@device
+def _floordiv_float(a: Any, b: Any) -> Any:
+    return np.floor(a / b)
+
+
+@device
+def _mod_float(a: Any, b: Any) -> Any:
+    rest = math.fmod(a, b)
+    if rest != 0 and (rest < 0) != (b < 0):
+        rest += b
+    return rest
+
+
+@device
+def _fmod_float(a: Any, b: Any) -> Any:
+    return math.fmod(a, b)
+
+
+@device
+def _remainder(a: Any, b: Any) -> Any:
+    if b != b or a != a or np.isinf(a) or b == 0:
+        return a * b / (a * b) if b == 0 else a - a + b
+    if np.isinf(b):
+        return a
+    size, step = abs(a), abs(b)
+    if not np.isinf(step + step):
+        size = math.fmod(size, step + step)
+    if size - step > -size:  # 2 * size > step, where doubling might overflow
+        size -= step
+        if size >= -size + step and size > 0:
+            size -= step
+    return size if a >= 0 else -size
+
+
+@device
+def _pow_float(a: Any, b: Any) -> Any:
+    return a**b
+
+
+@device
+def _sign_signed(a: Any) -> Any:
+    return (a > 0) - (a < 0)
+
+
+@device
+def _sign_float(a: Any) -> Any:
+    return a if a != a else a - a if a == 0 else a / abs(a) if not np.isinf(a) else (1.0 if a > 0 else -1.0)
+
+
+def _bit_functions(bits: int) -> dict[str, Any]:
+    """Shifts and single bits of integers of so many bits; positions are int64."""
+
+    @device
+    def left(a: Any, b: Any) -> Any:
+        return a << b if 0 <= b < bits else a - a
+
+    @device
+    def right(a: Any, b: Any) -> Any:
+        if 0 <= b < bits:
+            return a >> b
+        return a - a if a >= 0 else ~(a - a)
+
+    @device
+    def either(a: Any, b: Any) -> Any:
+        if b >= 0:
+            return left(a, b)
+        return right(a, min(-b, bits) if -b > 0 else bits)
+
+    @device
+    def get(a: Any, b: Any) -> Any:
+        return (np.int64(a) >> (b - 1)) & 1 if 1 <= b <= bits else np.int64(0)
+
+    @device
+    def put(a: Any, b: Any) -> Any:
+        return np.int64(a) | (np.int64(1) << (b - 1)) if 1 <= b <= bits else np.int64(a)
+
+    @device
+    def clear(a: Any, b: Any) -> Any:
+        return np.int64(a) & ~(np.int64(1) << (b - 1)) if 1 <= b <= bits else np.int64(a)
+
+    return {"shl": left, "shr": right, "bshift": either, "bget": get, "bset": put, "bclr": clear}
+
+
+@device
+def _ldexp(a: Any, b: Any) -> Any:
+    return math.ldexp(a, b)
+
+
+@device
+def _frexpx(a: Any) -> Any:
+    return a if a != a or np.isinf(a) else math.frexp(a)[0]
+
+
+@device
+def _frexpe(a: Any) -> Any:
+    return 0 if a != a or np.isinf(a) else math.frexp(a)[1]
+
+
+def _numpy(name: str) -> Any:
+    ufunc = getattr(np, name)
+    return device(lambda a: ufunc(a))
+
+
+def _math(name: str) -> Any:
+    called = getattr(math, name)
+    return device(lambda a: called(a))
+
+
+@device
+def _atan2(a: Any, b: Any) -> Any:
+    return math.atan2(a, b)
+
+
+@device
+def _hypot(a: Any, b: Any) -> Any:
+    return math.hypot(a, b)
+
+
+_NUMPY = {
+    name: name
+    for name in "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh".split()
+} | {name: f"arc{name[1:]}" for name in "asin acos atan asinh acosh atanh".split()}
+FUNCTIONS: dict[str, Any] = (
+    {
+        "div_signed": _div_signed,
+        "div_unsigned": _div_unsigned,
+        "floordiv_signed": _floordiv_signed,
+        "floordiv_unsigned": _div_unsigned,
+        "floordiv_float": _floordiv_float,
+        "mod_signed": _mod_signed,
+        "mod_unsigned": _mod_unsigned,
+        "mod_float": _mod_float,
+        "fmod_signed": _fmod_signed,
+        "fmod_unsigned": _mod_unsigned,
+        "fmod_float": _fmod_float,
+        "remainder": _remainder,
+        "pow_signed": _pow_signed,
+        "pow_unsigned": _pow_unsigned,
+        "pow_float": _pow_float,
+        "sign_signed": _sign_signed,
+        "sign_float": _sign_float,
+        "ldexp": _ldexp,
+        "frexpx": _frexpx,
+        "frexpe": _frexpe,
+        "atan2": _atan2,
+        "hypot": _hypot,
+    }
+    | {name: _numpy(ufunc) for name, ufunc in _NUMPY.items()}
+    | {name: _math(called) for name, called in {"erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "tgamma": "gamma"}.items()}
+)
+_BITS = {width: _bit_functions(8 * width) for width in (1, 2, 4, 8)}

@@ -1,0 +1,243 @@
+"""Matrix-vector products: pull looks along each output's row, push scatters the rows of the input's entries.
+
+Pull stops a row at the first terminal value and skips what the mask does not admit.  Push gives every thread a
+range of outputs: rows are sorted, so each thread finds its part of a row by search and writes alone, without
+atomics; the order of summation is that of pull, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba.core import types as numba_types
+
+from ...formats import CSR, Full, VectorStore
+from ..registry import implements, note
+from ..spec import Mxv
+from . import presence, types
+from .atomics import bit_count, next_chunk
+from .compile import kernel
+from .constants import binary_value, sum_value
+from .convert import as_index_list
+from .operands import plain, rows_of, values_of
+from .rows import lower_bound, share, whole_words
+from .threads import run, threads_for
+from .types import call, combine, position, present, put, stops, value_at, word_at
+
+if TYPE_CHECKING:
+    from ...operators.types import TypedSemiring
+
+# Visiting one entry costs a push so many times what it costs a pull: it writes where a pull only reads.
+_PUSH_COST = 3
+# A pull that may stop early visits one entry in so many (measured on Kronecker graphs).
+_EARLY_EXIT = 8
+# Deriving a transpose costs about so many visits an entry.
+_TRANSPOSE_COST = 6
+_CHUNKS_PER_THREAD = 16
+_SPARSE_RESULT = 64
+
+
+@implements(Mxv, engine="cpu", absorbs=("mask",))
+def mxv(q: Mxv) -> VectorStore:
+    """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
+    direction = _direction(q)
+    note(direction=direction)
+    return _pushed(q) if direction == "push" else _pulled(q)
+
+
+def _direction(q: Mxv) -> str:
+    if q.direction != "auto":
+        return q.direction
+    u = q.vector
+    if isinstance(u, Full):
+        return "pull" if q.by_row.ready or not q.by_column.ready or q.ninner == 0 else "push"
+    entries = u.nvals
+    if entries == 0:
+        return "push" if q.by_column.ready else "pull"
+    rows = (q.by_row if q.by_row.ready else q.by_column).get()
+    nvals = rows.nvals
+    if q.by_column.ready and entries * 8 < q.ninner:
+        indices = as_index_list(u).indices
+        indptr = q.by_column.get().indptr
+        edges = int((indptr[indices + 1] - indptr[indices]).sum(dtype=np.int64))
+    else:
+        edges = nvals * entries // max(q.ninner, 1)
+    early = q.semiring.add.is_any or q.semiring.add.terminal is not None
+    push = _PUSH_COST * edges + q.nout // 32 + (0 if q.by_column.ready else _TRANSPOSE_COST * nvals)
+    pull = nvals // (_EARLY_EXIT if early else 1) + q.nout + (0 if q.by_row.ready else _TRANSPOSE_COST * nvals)
+    return "push" if push < pull else "pull"
+
+
+class _Question:
+    """The operands as kernels take them; one kernel serves all products whose value is known beforehand."""
+
+    def __init__(self, q: Mxv, matrix: CSR) -> None:
+        semiring, u = q.semiring, q.vector
+        x, y = (u.iso, matrix.iso) if q.flip else (matrix.iso, u.iso)
+        self.iso = sum_value(semiring.add, binary_value(semiring.mult, x, y))
+        self.mask = presence.admitted(q.mask, q.nout)
+        self.words = presence.no_bits(q.nout)
+        of_matrix, of_vector = ("y", "x") if q.flip else ("x", "y")
+        if self.iso is None:
+            self.add: Any = types.monoid(semiring.add)
+            self.mult: Any = types.binary(semiring.mult)
+            self.flip: Any = True if q.flip else None
+            self.matrix_read = of_matrix in semiring.mult.uses
+            self.vector_read = of_vector in semiring.mult.uses
+            self.values: Any = np.empty(q.nout, semiring.z)
+        else:
+            self.add, self.mult, self.flip, self.values = types.STRUCTURE, None, None, None
+            self.matrix_read = self.vector_read = False
+
+    def answer(self, q: Mxv, count: int) -> VectorStore:
+        return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, count)
+
+
+def _pulled(q: Mxv) -> VectorStore:
+    a = q.by_row.get()
+    made = _Question(q, a)
+    words, slots = presence.slots(q.vector) if made.vector_read else (presence.presence(q.vector), None)
+    indptr, indices = rows_of(a)
+    threads = threads_for(a.nvals + a.nrows)
+    counts = np.zeros(threads, np.int64)
+    uvals = plain(slots) if isinstance(slots, np.ndarray) else slots
+    avals = values_of(a, made.matrix_read)
+    operands = (indptr, indices, avals, words, uvals, made.mask, made.add, made.mult, made.flip)
+    run(_pull, threads, *operands, made.words, made.values, counts)
+    return made.answer(q, int(counts.sum()))
+
+
+def _pushed(q: Mxv) -> VectorStore:
+    a = q.by_column.get()
+    made = _Question(q, a)
+    u = as_index_list(q.vector)
+    indptr, indices = rows_of(a)
+    starts = plain(u.indices)
+    edges = int((indptr[starts + 1] - indptr[starts]).sum(dtype=np.int64)) if starts.size else 0
+    threads = threads_for(edges)
+    counts = np.zeros(threads, np.int64)
+    avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
+    operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
+    run(_push, threads, *operands, q.nout, made.words, made.values, counts)
+    answer = made.answer(q, int(counts.sum()))
+    return as_index_list(answer) if int(counts.sum()) * _SPARSE_RESULT < q.nout else answer
+
+
+def product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
+    """The product of matrix value a at (o, k) and vector value u at k; without an operator, nothing."""
+    raise NotImplementedError
+
+
+@types.meaning(product)
+def _product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
+    if isinstance(mult, numba_types.NoneType):
+        return lambda mult, flip, a, u, o, k: None
+    if isinstance(flip, numba_types.NoneType):
+        return lambda mult, flip, a, u, o, k: call(mult, a, u, o, k, k, np.int64(0))
+    return lambda mult, flip, a, u, o, k: call(mult, u, a, np.int64(0), k, k, o)
+
+
+@kernel
+def _pull(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    avals: Any,
+    words: Any,
+    uvals: Any,
+    mask: Any,
+    add: Any,
+    mult: Any,
+    flip: Any,
+    out_words: Any,
+    out_values: Any,
+    counts: Any,
+) -> None:
+    nrows = indptr.size - 1
+    chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
+    count = 0
+    while True:
+        chunk = next_chunk(control)
+        if chunk >= chunks:
+            break
+        first = whole_words(share(indptr, chunk, chunks), nrows)
+        last = whole_words(share(indptr, chunk + 1, chunks), nrows)
+        for w in range(first >> 5, (last + 31) >> 5):
+            wanted = word_at(mask, w)
+            if wanted == 0:
+                continue
+            base = np.int64(w) << 5
+            found = np.uint32(0)
+            for i in range(base, min(base + 32, nrows)):
+                bit = np.uint32(1) << np.uint32(i - base)
+                if wanted & bit == 0:
+                    continue
+                p, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+                while p < end and not present(words, position(indices, p)):
+                    p += 1
+                if p == end:
+                    continue
+                k = position(indices, p)
+                total = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
+                p += 1
+                while p < end and not stops(add, total):
+                    k = position(indices, p)
+                    if present(words, k):
+                        term = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
+                        total = combine(add, total, term)
+                    p += 1
+                found |= bit
+                put(out_values, i, total)
+            out_words[w] = found
+            count += bit_count(found)
+    counts[t] = count
+
+
+@kernel
+def _push(
+    t: int,
+    threads: int,
+    control: Any,
+    starts: Any,
+    uvals: Any,
+    indptr: Any,
+    indices: Any,
+    avals: Any,
+    mask: Any,
+    add: Any,
+    mult: Any,
+    flip: Any,
+    nout: int,
+    out_words: Any,
+    out_values: Any,
+    counts: Any,
+) -> None:
+    first = (nout * t // threads) & ~31
+    last = (nout * (t + 1) // threads) & ~31 if t + 1 < threads else nout
+    count = 0
+    for s in range(starts.size):
+        k = np.int64(starts[s])
+        p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
+        if threads > 1:
+            p = lower_bound(indices, p, end, first)
+        u = value_at(uvals, s)
+        while p < end:
+            o = position(indices, p)
+            if o >= last:
+                break
+            if present(mask, o):
+                w, bit = o >> 5, np.uint32(1) << np.uint32(o & 31)
+                if out_words[w] & bit == 0:
+                    out_words[w] |= bit
+                    count += 1
+                    put(out_values, o, product(mult, flip, value_at(avals, p), u, o, k))
+                else:
+                    total = value_at(out_values, o)
+                    if not stops(add, total):
+                        term = product(mult, flip, value_at(avals, p), u, o, k)
+                        put(out_values, o, combine(add, total, term))
+            p += 1
+    counts[t] = count

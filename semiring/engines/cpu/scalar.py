@@ -1,0 +1,168 @@
+"""An operator's expression as the body of a scalar function: one statement for each step, every step typed.
+
+Arithmetic follows C++, as the expression language says: numba's own arithmetic is wider (``int8 + int8`` is
+int64 there, ``uint64 + int64`` a float), so every step is cast back.  Steps that both languages have become
+plain statements, which compile fastest; the rest calls `helpers`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DType
+from ...operators.expression import HELPERS
+from . import helpers
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
+
+def widened(dtype: DType) -> DType:
+    """Integral promotion: what C++ computes integers narrower than 32 bits in."""
+    return INT32 if dtype.kind in "biu" and dtype.itemsize < 4 else dtype
+
+
+def common(a: DType, b: DType) -> DType:
+    """The type that C++ computes a mixed pair in; a type meeting itself stays."""
+    if a == b:
+        return a
+    if "f" in a.kind + b.kind:
+        floats = [d for d in (a, b) if d.kind == "f"]
+        return FP64 if FP64 in floats else FP32
+    a, b = widened(a), widened(b)
+    if a.itemsize != b.itemsize:
+        return a if a.itemsize > b.itemsize else b
+    return {4: UINT32, 8: UINT64}[a.itemsize] if "u" in a.kind + b.kind else a
+
+
+def cast_text(value: str, source: DType, target: DType) -> str:
+    """`value` cast: integers wrap, floats are truncated and saturate, NaN becomes 0, booleans are ``!= 0``."""
+    if source == target:
+        return value
+    if target.kind == "b":
+        return f"({value} != 0)"
+    made = f"np.{target.name}({value})"
+    if source.kind != "f" or target.kind == "f":
+        return made
+    limits = np.iinfo(target)
+    low, high = f"np.{target.name}({limits.min})", f"np.{target.name}({limits.max})"
+    inside = f"{made} if {value} < {float(limits.max)!r} else {high}"
+    return f"(np.{target.name}(0) if {value} != {value} else {low} if {value} <= {float(limits.min)!r} else {inside})"
+
+
+class Writer:
+    """Collects the statements of one expression.  `variables` gives the name and type behind each variable."""
+
+    def __init__(self, variables: Mapping[str, tuple[str, DType]]) -> None:
+        self.variables = variables
+        self.lines: list[str] = []
+        self.calls: dict[str, Any] = {}
+
+    def assign(self, text: str) -> str:
+        """Bind `text` to a new name."""
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def cast(self, value: tuple[str, DType], target: DType) -> str:
+        """The name of a value as another type."""
+        name, source = value
+        return name if source == target else self.assign(cast_text(name, source, target))
+
+    def write(self, node: ast.expr) -> tuple[str, DType]:
+        """Append the statements that compute `node`; the name of the result, and its type."""
+        match node:
+            case ast.Constant(value=float() as real):
+                return f"np.float64({real!r})", FP64
+            case ast.Constant(value=int() as number):
+                dtype = INT32 if -(2**31) <= number < 2**31 else INT64
+                return f"np.{dtype.name}({number})", dtype
+            case ast.Name(id=name):
+                return self.variables[name]
+            case ast.UnaryOp(operand=operand):
+                value = self.write(operand)
+                dtype = widened(value[1])
+                return self.assign(f"np.{dtype.name}(-{self.cast(value, dtype)})"), dtype
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = self.write(left), self.write(right)
+                dtype = widened(common(a[1], b[1]))
+                text = f"{self.cast(a, dtype)} {_ARITHMETIC[type(op)]} {self.cast(b, dtype)}"
+                return self.assign(f"np.{dtype.name}({text})"), dtype
+            case ast.Compare(left=left, ops=[symbol], comparators=[right]):
+                a, b = self.write(left), self.write(right)
+                dtype = widened(common(a[1], b[1]))
+                sign = _COMPARISONS[type(symbol)]
+                return self.assign(f"{self.cast(a, dtype)} {sign} {self.cast(b, dtype)}"), BOOL
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._call(name, [self.write(argument) for argument in arguments])
+        raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+
+    def _call(self, name: str, values: list[tuple[str, DType]]) -> tuple[str, DType]:
+        rule = HELPERS[name].result
+        if name in helpers.INLINE:
+            return self.assign(helpers.INLINE[name].format(*(self.cast(v, BOOL) for v in values))), BOOL
+        if name in ("toint", "tofloat"):
+            target = INT64 if name == "toint" else FP64
+            return self.cast(values[0], target), target
+        if rule == "branch":
+            dtype = common(values[1][1], values[2][1])
+            condition = self.cast(values[0], BOOL)
+            a, b = self.cast(values[1], dtype), self.cast(values[2], dtype)
+            return self.assign(f"{a} if {condition} else {b}"), dtype
+        dtype = self._operands(name, rule, [dtype for _, dtype in values])
+        second = {"first": INT64, "float": INT32}[rule] if name == "ldexp" or rule == "first" else dtype
+        arguments = [self.cast(values[0], dtype), *(self.cast(value, second) for value in values[1:])]
+        result = BOOL if rule == "bool" else dtype
+        if name == "minv" and dtype.kind in "iu":
+            name, arguments = "div", [f"np.{dtype.name}(1)", *arguments]
+        template = helpers.inline(name, dtype)
+        if template is not None:
+            return self.assign(f"np.{result.name}({template.format(*arguments)})"), result
+        if name in helpers.LIMITED and dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            arguments += [f"np.{dtype.name}({limits.min})", f"np.{dtype.name}({limits.max})"]
+        function = f"{name}_{dtype.name}"
+        self.calls[function] = helpers.function(name, dtype)
+        text = f"{function}({', '.join(arguments)})"
+        return self.assign(text if result.kind == "b" else f"np.{result.name}({text})"), result
+
+    @staticmethod
+    def _operands(name: str, rule: str, dtypes: list[DType]) -> DType:
+        """The type that a function's arguments are brought to."""
+        if rule in ("float", "double", "bool"):
+            same = dtypes[:1] if name == "ldexp" else dtypes
+            return FP32 if all(dtype == FP32 for dtype in same) else FP64
+        dtype = dtypes[0]
+        for other in dtypes[1:] if rule != "first" else []:
+            dtype = common(dtype, other)
+        return widened(dtype) if dtype.kind == "b" else dtype
+
+
+def scalar_function(
+    signature: str, expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType
+) -> Any:
+    """A Python function that numba compiles: casts its arguments, evaluates `expr`, casts the result.
+
+    variables: for each variable of the expression, the argument's name, its type, and the operator's type for it.
+    """
+    writer = Writer({})
+    bound = {name: (writer.cast((arg, source), target), target) for name, (arg, source, target) in variables.items()}
+    writer.variables = bound
+    value = writer.write(ast.parse(expr, mode="eval").body)
+    writer.lines.append(f"return {cast_text(value[0], value[1], result)}")
+    text = f"def evaluate({signature}):\n" + "".join(f"    {line}\n" for line in writer.lines)
+    scope: dict[str, Any] = {"np": np, "math": math} | writer.calls
+    exec(text, scope)  # the text is built above, from an expression tree of known nodes
+    return scope["evaluate"]

@@ -1,0 +1,98 @@
+"""t(index[p]) = u(p): entries sent to positions that may repeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...formats import CSR, IndexList, VectorStore, index_dtype
+from ..registry import implements
+from ..spec import Index, ScatterMatrix, ScatterVector
+from . import presence, types
+from .compile import kernel
+from .convert import as_index_list
+from .operands import Array
+from .threads import run
+from .types import combine, converted, put, value_at
+
+if TYPE_CHECKING:
+    from ...operators.types import TypedBinary
+
+# Sparser than one entry in so many, slots are made for the indices that occur instead of for all.
+_SPARSE = 64
+
+
+def positions(index: Index) -> Array:
+    """The positions of an index set, in order."""
+    if index.array is not None:
+        return np.asarray(index.array)
+    stop = index.start + index.step * index.count
+    if index.count == 0:
+        return np.zeros(0, index_dtype(index.size))
+    return np.arange(index.start, stop, index.step, dtype=index_dtype(index.size))
+
+
+def positions_at(index: Index, p: Array) -> Array:
+    """index[p] for an array of p."""
+    if index.array is not None:
+        return np.asarray(index.array)[p]
+    return (index.start + index.step * p.astype(np.int64, copy=False)).astype(index_dtype(index.size), copy=False)
+
+
+@implements(ScatterVector, engine="cpu")
+def scatter_vector(q: ScatterVector) -> VectorStore:
+    """t(index[p]) = u(p), p ascending; a repeated index combines by `dup`, or keeps the last."""
+    u = as_index_list(q.u)
+    values = u.values if u.iso is None else u.iso
+    assert values is not None
+    return scatter_entries(q.index.size, u.dtype, positions_at(q.index, u.indices), values, q.dup)[0]
+
+
+@implements(ScatterMatrix, engine="cpu")
+def scatter_matrix(q: ScatterMatrix) -> CSR:
+    """t(rows[p], cols[q]) = a(p, q); a repeated position combines by `dup`, or keeps the last."""
+    from .build import assemble  # it builds vectors by scattering
+
+    a = q.a
+    rows = positions_at(q.rows, np.repeat(np.arange(a.nrows), np.diff(a.indptr)))
+    values = a.values if a.iso is None else a.iso
+    assert values is not None
+    cols = positions_at(q.cols, a.indices)
+    return assemble(q.rows.size, q.cols.size, a.dtype, rows, cols, values, q.dup, keep_last=True)
+
+
+def scatter_entries(
+    size: int, dtype: np.dtype[Any], indices: Array, values: Array | np.generic, dup: TypedBinary | None
+) -> tuple[VectorStore, int | None]:
+    """A vector from entries in order, and the smallest index that repeats (None if none does)."""
+    if indices.size * _SPARSE < size:
+        known, ranks = np.unique(indices, return_inverse=True)
+        dense, repeated = scatter_entries(known.size, dtype, ranks, values, dup) if known.size else (None, None)
+        slots = np.zeros(0, dtype) if dense is None else dense.values
+        sparse = IndexList(size, dtype, known.astype(index_dtype(size)), slots, None if dense is None else dense.iso)
+        return sparse, None if repeated is None else int(known[repeated])
+    iso = values if isinstance(values, np.generic) and dup is None else None
+    words, repeats = presence.no_bits(size), presence.no_bits(size)
+    made = None if iso is not None else np.empty(size, dtype)
+    op = None if dup is None else types.binary(dup)
+    run(_scatter, 1, indices, None if iso is not None else values, op, words, repeats, made)
+    again = presence.to_indices(repeats, size)
+    answer = presence.from_slots(size, dtype, words, made, iso)
+    return answer, int(again[0]) if again.size else None
+
+
+@kernel
+def _scatter(
+    t: int, threads: int, control: Any, indices: Any, values: Any, dup: Any, words: Any, repeats: Any, made: Any
+) -> None:
+    for p in range(indices.size):
+        i = np.int64(indices[p])
+        value = converted(made, value_at(values, p))
+        w, bit = i >> 5, np.uint32(1) << np.uint32(i & 31)
+        if words[w] & bit:
+            repeats[w] |= bit
+            put(made, i, converted(made, combine(dup, value_at(made, i), value)))
+        else:
+            words[w] |= bit
+            put(made, i, value)

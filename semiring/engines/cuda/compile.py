@@ -1,0 +1,219 @@
+"""Kernel text to machine code: includes spelled out, compiled by NVRTC, kept on disk, loaded on first launch.
+
+The text that is compiled is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every
+include put in place.  The cache key is made from exactly this text, so an edited include is a new key.
+Compiling needs no GPU.
+
+Options.  Subnormal floats are kept (no ``-ftz``), division and square root are rounded correctly, and products
+are contracted into fused multiply-adds, which is NVRTC's default: a sum of products may therefore differ from
+NumPy's in the last bit, never in a single operation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...config import config
+from ...exceptions import NotSupported, SemiringError
+
+__all__ = ["Kernel", "compile_text", "kernel", "module_text"]
+
+_FOLDER = Path(__file__).parent / "kernels"
+_INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
+_OPTIONS = ("--std=c++17", "-default-device")
+_STAMP = b"semiring cuda 1\n"
+
+
+@functools.cache
+def _source(file: str) -> str:
+    return (_FOLDER / file).read_text(encoding="utf-8")
+
+
+def _spell(file: str, seen: set[str]) -> str:
+    """The text of a file with each include in its place, the first time that it is met; lines keep their numbers."""
+    if file in seen:
+        return ""
+    seen.add(file)
+    text = _source(file).replace("#pragma once", "")
+    made = [f'#line 1 "{file}"\n']
+    at = 0
+    for found in _INCLUDE.finditer(text):
+        line = text.count("\n", 0, found.end()) + 1
+        made += [text[at : found.start()], _spell(found[1], seen), f'#line {line} "{file}"']
+        at = found.end()
+    made += [text[at:], "\n"]
+    return "".join(made)
+
+
+@functools.cache
+def _common() -> tuple[str, frozenset[str]]:
+    seen: set[str] = set()
+    return _spell("semiring.cuh", seen), frozenset(seen)
+
+
+@functools.lru_cache(maxsize=1024)
+def module_text(file: str, prologue: str = "") -> str:
+    """The whole text of a kernel file behind a prologue, as the compiler gets it."""
+    common, seen = _common()
+    return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{_spell(file, set(seen))}'
+
+
+def compile_text(file: str, prologue: str, arch: str) -> bytes:
+    """The machine code of a kernel file for an architecture such as ``"sm_90"``; needs no GPU.
+
+    Where NVRTC is older than the GPU it gives PTX of the newest kind it knows, which the driver translates.
+
+    Raises
+    ------
+    SemiringError
+        With the compiler's messages, if the text does not compile.
+    """
+    from cupy_backends.cuda.libs import nvrtc
+
+    known = [int(number) for number in nvrtc.getSupportedArchs()]
+    native = int(arch.removeprefix("sm_")) in known
+    target = arch if native else f"compute_{max(known)}"
+    program = nvrtc.createProgram(module_text(file, prologue), file, (), ())
+    try:
+        try:
+            nvrtc.compileProgram(program, (*_OPTIONS, f"-arch={target}"))
+        except nvrtc.NVRTCError:
+            log = nvrtc.getProgramLog(program)
+            raise SemiringError(f"CUDA kernel {file} for {target} does not compile:\n{log}") from None
+        binary = nvrtc.getCUBIN(program) if native else nvrtc.getPTX(program)
+    finally:
+        nvrtc.destroyProgram(program)
+    return bytes(binary)
+
+
+@functools.cache
+def _compiler_version() -> str:
+    """What identifies NVRTC in the cache key, without loading its library (0.2 s) where its package tells."""
+    from importlib import metadata
+
+    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return metadata.version(package)
+    from cupy_backends.cuda.libs import nvrtc
+
+    return str(nvrtc.getVersion())
+
+
+def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
+    """`compile_text` behind the disk cache.  An entry is a stamp, a digest and the code; a damaged one is remade."""
+    key = hashlib.sha256()
+    for part in (module_text(file, prologue), arch, *_OPTIONS, _compiler_version()):
+        key.update(part.encode() + b"\0")
+    path = Path(config.cache_dir) / "cuda" / f"{key.hexdigest()}.bin"
+    with contextlib.suppress(OSError):
+        kept = path.read_bytes()
+        body = kept[len(_STAMP) + 32 :]
+        if kept.startswith(_STAMP) and hashlib.sha256(body).digest() == kept[len(_STAMP) :][:32]:
+            return body
+    binary = compile_text(file, prologue, arch)
+    with contextlib.suppress(OSError):  # a folder that cannot be written costs time in the next process, no more
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(_STAMP + hashlib.sha256(binary).digest() + binary)
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            raise
+    return binary
+
+
+_lock = threading.RLock()
+_modules: dict[tuple[int, str, str], Any] = {}
+_NULL = np.uint64(0)
+
+
+def _module(device: int, file: str, prologue: str) -> Any:
+    """The loaded module of a text on a device; loaded once in a process."""
+    found = _modules.get((device, file, prologue))
+    if found is None:
+        import cupy
+
+        with _lock:
+            found = _modules.get((device, file, prologue))
+            if found is None:
+                arch = f"sm_{cupy.cuda.Device(device).compute_capability}"
+                if int(arch[3:]) < 70:
+                    raise NotSupported(f"CUDA devices below compute capability 7.0 are not supported; got {arch}")
+                found = cupy.cuda.function.Module()
+                found.load(_cached_binary(file, prologue, arch))
+                _modules[device, file, prologue] = found
+    return found
+
+
+class Kernel:
+    """One entry point of a kernel file behind a prologue; a handle that loads itself on each device it is used on.
+
+    Call it as ``kernel(grid, block, *args)``: it is queued on CuPy's current stream and nothing waits.  Arguments
+    are CuPy arrays (their address), None (a null pointer), Python ints (64 bits) and NumPy scalars (their type).
+    A grid of 0 blocks launches nothing.
+    """
+
+    __slots__ = ("_functions", "entry", "file", "prologue")
+
+    def __init__(self, file: str, entry: str, prologue: str) -> None:
+        self.file = file
+        self.entry = entry
+        self.prologue = prologue
+        self._functions: dict[int, Any] = {}
+
+    def function(self) -> Any:
+        """CuPy's function object on the current device (compiled and loaded if this is its first use)."""
+        from cupy.cuda import runtime
+
+        device = runtime.getDevice()
+        found = self._functions.get(device)
+        if found is None:
+            found = _module(device, self.file, self.prologue).get_function(self.entry)
+            self._functions[device] = found
+        return found
+
+    def __call__(
+        self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
+    ) -> None:
+        """Launch `grid` blocks of `block` threads with `shared` bytes of dynamic shared memory each."""
+        if grid == 0:
+            return
+        function = self.function()
+        if shared > 48 * 1024:
+            _allow_shared(function, shared)
+        checked = tuple([_NULL if a is None else a for a in args])
+        function((grid,), (block,), checked, shared_mem=shared, enable_cooperative_groups=cooperative)
+
+    def resident_blocks(self, block: int, shared: int = 0) -> int:
+        """How many blocks of this size one multiprocessor holds at once: what a cooperative grid may use."""
+        from cupy.cuda import driver
+
+        function = self.function()
+        if shared > 48 * 1024:
+            _allow_shared(function, shared)
+        return int(driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, block, shared))
+
+
+def _allow_shared(function: Any, shared: int) -> None:
+    """More than 48 KB of dynamic shared memory must be asked for."""
+    from cupy.cuda import driver
+
+    driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+
+
+@functools.lru_cache(maxsize=4096)
+def kernel(file: str, entry: str, prologue: str = "") -> Kernel:
+    """The kernel `entry` of ``kernels/<file>`` behind a prologue.  Costs nothing until it is launched."""
+    return Kernel(file, entry, prologue)

@@ -1,0 +1,51 @@
+"""Formats of a vector."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
+from ..registry import implements
+from ..spec import Convert
+from .compile import kernel
+from .launch import BLOCK, grid
+from .primitives import as_dense, compact_list
+from .specialise import typedefs
+
+
+@implements(Convert, engine="cuda")
+def convert(q: Convert) -> VectorStore:
+    """The same vector in another format.
+
+    To an index list from a bitmap it synchronises (its length is read back); all else is queued, and to full
+    costs nothing: the value slots are taken as they are.
+    """
+    if q.u.format == q.to:
+        return q.u
+    if q.to == "index":
+        return _listed(q.u)
+    if q.to == "bitmap":
+        return _with_words(q.u)
+    return Full(q.u.size, q.u.dtype, q.u.values, q.u.iso, "cuda")
+
+
+def _listed(u: VectorStore) -> IndexList:
+    if isinstance(u, Bitmap):
+        return compact_list(u.size, u.dtype, u.size, u.words, None, u.values, u.iso)
+    assert isinstance(u, Full)
+    indices = cupy.empty(u.size, index_dtype(u.size))
+    run = kernel("convert.cuh", "convert_iota", typedefs(I=indices.dtype, V=np.dtype(np.uint8)))
+    run(grid(u.size), BLOCK, u.size, indices)
+    return IndexList(u.size, u.dtype, indices, u.values, u.iso)
+
+
+def _with_words(u: VectorStore) -> Bitmap:
+    if isinstance(u, Full):
+        words = cupy.empty(word_count(u.size), np.uint32)
+        run = kernel("convert.cuh", "convert_fill", typedefs(I=np.dtype(np.int32), V=np.dtype(np.uint8)))
+        run(grid(words.size), BLOCK, u.size, words)
+        return Bitmap(u.size, u.dtype, words, u.values, u.iso, Count(u.size))
+    made = as_dense(u)
+    assert isinstance(made, Bitmap)
+    return made

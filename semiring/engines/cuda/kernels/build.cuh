@@ -1,0 +1,70 @@
+// From sorted keys to compressed rows.  A key is (major index, minor index) in one word, the minor one in the low
+// `bits`; equal keys are neighbours and stand in the order in which they were given.
+
+#include "entries.cuh"
+#include "rank.cuh"
+
+// keys[p] = (major[p], minor[p]); no `major` means 0.
+extern "C" __global__ void build_keys(i64 n, const MAJOR* major, const MINOR* minor, int bits, KEY* keys) {
+    for (i64 p = thread_id(); p < n; p += thread_count())
+        keys[p] = major == nullptr ? KEY(minor[p]) : KEY(u64(major[p]) << bits | u64(minor[p]));
+}
+
+// The same from compressed rows; SWAPPED makes the column the major index, which transposes.
+extern "C" __global__ void build_row_keys(i64 n, const MAJOR* indptr, i64 nrows, const MINOR* indices, int bits,
+                                          KEY* keys) {
+    for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
+        const u64 column = u64(indices[p]);
+        keys[p] = KEY(SWAPPED ? column << bits | u64(row) : u64(row) << bits | column);
+    });
+}
+
+// marks = the first element of each run of equal keys.
+extern "C" __global__ void build_heads(i64 n, const KEY* keys, u32* marks) {
+    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
+        const i64 p = 32 * w + lane_id();
+        const bool head = p < n && (p == 0 || keys[p] != keys[p - 1]);
+        const u32 word = __ballot_sync(FULL_WARP, head);
+        if (lane_id() == 0) marks[w] = word;
+    }
+}
+
+// *repeated = the smallest key that occurs twice (it starts as all bits set).
+extern "C" __global__ void build_repeated(i64 n, const KEY* keys, u64* repeated) {
+    for (i64 p = 1 + thread_id(); p < n; p += thread_count())
+        if (keys[p] == keys[p - 1]) atomicMin(repeated, u64(keys[p]));
+}
+
+// minor[rank] = the minor index of each run; starts[rank] = where the run begins, starts[runs] = n.
+// No marks: every element is a run.
+extern "C" __global__ void build_minor(i64 n, const KEY* keys, int bits, const u32* marks, const R* ranks,
+                                       MINOR* minor, R* starts) {
+    const u64 mask = bits == 64 ? ~u64(0) : (u64(1) << bits) - 1;
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        if (marks != nullptr && !bit_test(marks, p)) continue;
+        const i64 to = marks == nullptr ? p : rank_of(marks, ranks, p);
+        minor[to] = MINOR(u64(keys[p]) & mask);
+        if (starts != nullptr) starts[to] = R(p);
+    }
+    if (starts != nullptr && thread_id() == 0) starts[ranks[(n + 31) / 32]] = R(n);
+}
+
+// Row offsets: row r begins at the first key that is not below (r, 0).
+extern "C" __global__ void build_indptr(i64 nrows, i64 n, const KEY* keys, int bits, const u32* marks,
+                                        const R* ranks, O* indptr) {
+    for (i64 r = thread_id(); r <= nrows; r += thread_count()) {
+        i64 low = 0, high = n;
+        while (r < nrows && low < high) {
+            const i64 middle = low + (high - low) / 2;
+            if (u64(keys[middle]) >> bits < u64(r)) low = middle + 1;
+            else high = middle;
+        }
+        if (r == nrows) low = n;
+        indptr[r] = O(marks == nullptr ? low : rank_of(marks, ranks, low));
+    }
+}
+
+// out[r] = the last element of run r.  V is an unsigned integer of the size of the values.
+extern "C" __global__ void build_last(i64 runs, const R* starts, const V* values, V* out) {
+    for (i64 r = thread_id(); r < runs; r += thread_count()) out[r] = values[i64(starts[r + 1]) - 1];
+}

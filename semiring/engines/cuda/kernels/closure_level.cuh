@@ -1,0 +1,286 @@
+// Level-synchronous closure: c = x (+) x A (+) x A^2 (+) ..., where an entry is final when it first appears.
+//
+// Two launches do the whole search.  `closure_narrow` is one cluster: it takes the first entries and goes on while
+// a frontier has few edges, at a hardware barrier of 0.2 us a level.  `closure_wide` is every multiprocessor: it goes
+// on to the end, choosing push or pull for each level; it returns at once if nothing is left.
+//
+// What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there are no atomics
+// and no clearing), and one list of n places (expand.cuh).  A row enters it once in the whole search, so that it
+// never overflows and both directions append to it directly.
+//
+// Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
+// words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
+//
+// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (values of the first
+// entries), Z; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for each entry),
+// MAY_PULL, NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES, PUSH_COST, SWEEP_ROWS, PROBES (see tuning.py).
+
+#include "expand.cuh"
+
+// Words of the state.  Counters are separate for the two launches; each level uses the next of its three, so
+// that one can be reset while another is still being read.
+enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+
+struct Search {
+    const P* indptr;
+    const J* indices;
+    const A* a_values;
+    A a_iso;
+    const P* t_indptr;
+    const J* t_indices;
+    const A* t_values;
+    const u32* candidates;  // rows of the transpose that have entries
+    i64 candidate_count;
+    u32* visited;  // two bitmaps, one after the other
+    J* queue;
+    P* before;
+    Z* values;
+    u64* state;
+    i64* trace;
+    i64 trace_rows;
+    i64 n;
+    i64 nvals;
+    i64 max_steps;
+    Packing packing;
+    int direction;  // 0 by rule, 1 push, 2 pull
+    int skewed;
+
+    DEVICE i64 words() const { return (n + 31) / 32; }
+    DEVICE i64 rows(u64 packed) const { return packing.rows(packed); }
+    DEVICE i64 edges(u64 packed) const { return packing.edges(packed); }
+};
+
+// The value of row j reached from row k, which has value x, over the entry at position p.
+DEVICE Z arrival(const Search& s, const A* a_values, Z x, i64 k, i64 j, i64 p) {
+    A y = A();
+    if constexpr (multiply_reads_y) y = value_at(a_values, s.a_iso, p);
+    return multiply(x, y, 0, k, k, j);
+}
+
+// What a push does at an edge: claim the row that it leads to.
+struct Arrive {
+    static constexpr bool APPENDS = true;
+    typedef choose<VALUES == 2, Z, char> Payload;
+    const Search& s;
+    u32* visited;
+    Z level;
+
+    DEVICE Payload payload(i64 row, i64) const {
+        if constexpr (VALUES == 2 && multiply_reads_x) return s.values[row];
+        else return Payload();
+    }
+    DEVICE bool open(Payload, i64, i64 j, i64) const {
+        return !((__ldcg(visited + (j >> 5)) >> (j & 31)) & 1u);
+    }
+    DEVICE bool visit(Payload x, i64 k, i64 j, i64 p) const {
+        const u32 bit = 1u << (j & 31);
+        if (atomicOr(visited + (j >> 5), bit) & bit) return false;
+        if constexpr (VALUES == 1) s.values[j] = level;
+        if constexpr (VALUES == 2) s.values[j] = arrival(s, s.a_values, x, k, j, p);
+        return true;
+    }
+};
+
+DEVICE Z pulled(const Search& s, i64 k, i64 j, i64 p) {
+    Z x = Z();
+    if constexpr (multiply_reads_x) x = s.values[k];
+    return arrival(s, s.t_values, x, k, j, p);
+}
+
+template <int BLOCK>
+struct PullStage {
+    u32 found[BLOCK / 8];
+    u16 open[4 * BLOCK];
+    u16 rest[4 * BLOCK];
+    int rest_count;
+};
+
+// From what is not visited to a neighbour that is.  A block takes BLOCK / 8 words at a time (a thread four rows), and
+// lists the open rows of them; a thread probes the first entries of a row, a warp the others.  Every visited neighbour of an
+// open row is in the frontier: had it been visited earlier, the row would be too.
+template <int BLOCK, class Team>
+DEVICE void pull_level(const Search& s, const u32* visited, u32* visited_next, const Append& to, Z level) {
+    __shared__ PullStage<BLOCK> stage;
+    const int t = int(threadIdx.x);
+    constexpr i64 WORDS = BLOCK / 8;
+    const i64 chunks = (s.words() + WORDS - 1) / WORDS;
+    for (i64 chunk = Team::rank(); chunk < chunks; chunk += Team::size()) {
+        const i64 w = chunk * WORDS + t / 8;
+        const i64 chunk_row = chunk * WORDS * 32;
+        const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
+        const u32 wanted = w < s.words() ? s.candidates[w] & ~seen : 0u;
+        u32 open = (wanted >> (4 * (t & 7))) & 15u;
+        int count;
+        int place = block_scan_exclusive(__popc(open), count);
+        if (count == 0) {  // nothing to look for: the words travel on
+            if ((t & 7) == 0 && w < s.words()) visited_next[w] = seen;
+            continue;
+        }
+        if (t < WORDS) stage.found[t] = 0;
+        if (t == 0) stage.rest_count = 0;
+        for (; open; open &= open - 1) stage.open[place++] = u16(4 * t + __ffs(int(open)) - 1);
+        __syncthreads();
+
+        for (int i = t; i < count; i += BLOCK) {
+            const int local = stage.open[i];
+            const i64 j = chunk_row + local;
+            const i64 end = i64(s.t_indptr[j + 1]);
+            i64 p = i64(s.t_indptr[j]);
+            const i64 stop = p + PROBES < end ? p + PROBES : end;
+            bool hit = false;
+            i64 k = 0;
+            for (; p < stop; p++) {
+                k = i64(s.t_indices[p]);
+                hit = bit_test(visited, k);
+                if (hit) break;
+            }
+            if (hit) {
+                atomicOr(&stage.found[local >> 5], 1u << (local & 31));
+                if constexpr (VALUES == 1) s.values[j] = level;
+                if constexpr (VALUES == 2) s.values[j] = pulled(s, k, j, p);
+            } else if (p < end) {
+                stage.rest[atomicAdd(&stage.rest_count, 1)] = u16(local);
+            }
+        }
+        __syncthreads();
+
+        for (int r = warp_in_block(); r < stage.rest_count; r += BLOCK / 32) {
+            const int local = stage.rest[r];
+            const i64 j = chunk_row + local;
+            const i64 end = i64(s.t_indptr[j + 1]);
+            for (i64 row = i64(s.t_indptr[j]) + PROBES; row < end; row += 64) {
+                const i64 p = row + lane_id(), p2 = p + 32;
+                const i64 k = p < end ? i64(s.t_indices[p]) : -1;
+                const i64 k2 = p2 < end ? i64(s.t_indices[p2]) : -1;
+                const bool hit = k >= 0 && bit_test(visited, k);
+                const bool hit2 = k2 >= 0 && bit_test(visited, k2);
+                const u32 hits = __ballot_sync(FULL_WARP, hit || hit2);
+                if (hits == 0) continue;
+                if (lane_id() == __ffs(int(hits)) - 1) {
+                    atomicOr(&stage.found[local >> 5], 1u << (local & 31));
+                    if constexpr (VALUES == 1) s.values[j] = level;
+                    if constexpr (VALUES == 2) {
+                        s.values[j] = pulled(s, hit ? k : k2, j, hit ? p : p2);
+                    }
+                }
+                break;
+            }
+        }
+        __syncthreads();
+
+        u32 found = (stage.found[t / 8] >> (4 * (t & 7))) & 15u;
+        if ((t & 7) == 0 && w < s.words()) visited_next[w] = seen | stage.found[t / 8];
+        if (!__syncthreads_or(int(found))) continue;
+        i64 degrees = 0;
+        const i64 four = chunk_row + 4 * t;
+        for (u32 left = found; left; left &= left - 1) {
+            const i64 j = four + __ffs(int(left)) - 1;
+            degrees += i64(s.indptr[j + 1]) - i64(s.indptr[j]);
+        }
+        u64 room = reserve(to, s.packing.pack(__popc(found), degrees));
+        for (; found; found &= found - 1) {
+            const i64 j = four + __ffs(int(found)) - 1;
+            s.queue[s.rows(room)] = J(j);
+            s.before[s.rows(room)] = P(s.edges(room));
+            room += s.packing.pack(1, i64(s.indptr[j + 1]) - i64(s.indptr[j]));
+        }
+    }
+}
+
+// Pull is taken where the entries that it is expected to probe cost less than the edges that a push would follow.  An
+// open row is probed until the first visited neighbour: nvals / edges entries on average, its own entries at most; and
+// the bitmaps are swept.  (With the average row this is Beamer's  edges > unvisited edges / alpha,  alpha near 14.)
+DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
+    if (s.direction != 0) return s.direction == 2;
+    const f32 edges = f32(s.edges(tail) - s.edges(head));
+    const f32 open = f32(s.candidate_count - s.rows(tail));
+    const f32 open_edges = f32(s.nvals - s.edges(tail));
+    const f32 tried = open <= 0.0f ? 0.0f : open * (f32(s.nvals) / fmaxf(edges, 1.0f));
+    return f32(PUSH_COST) * edges > fminf(tried, open_edges) + f32(s.n) / f32(SWEEP_ROWS);
+}
+
+// Levels until the frontier is empty, `max_steps` are done, or (in the cluster) it has grown wide.
+template <int BLOCK, bool WIDE, class Team>
+DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 head, u64 tail, Z level) {
+    i64 step = i64(s.state[STEPS]);
+    int parity = int(s.state[PARITY]);
+    while (s.rows(tail) > s.rows(head) && step < s.max_steps) {
+        if (!WIDE && (s.direction == 2 || s.edges(tail) - s.edges(head) > NARROW_EDGES)) break;
+        bool pull = false;
+        if constexpr (WIDE && MAY_PULL) pull = prefers_pull(s, head, tail);
+        if (Team::rank() == 0 && threadIdx.x == 0) {
+            counters[(turn + 1) % 3] = 0;
+            if (step < s.trace_rows) {
+                s.trace[3 * step] = pull;
+                s.trace[3 * step + 1] = s.rows(tail) - s.rows(head);
+                s.trace[3 * step + 2] = s.edges(tail) - s.edges(head);
+            }
+        }
+        if constexpr (VALUES == 1) level = multiply(level, s.a_iso, 0, 0, 0, 0);
+        const Append to = {s.queue, s.before, counters + turn, tail};
+        u32* const visited = s.visited + parity * s.words();
+        if (pull) {
+            if constexpr (WIDE && MAY_PULL) {
+                pull_level<BLOCK, Team>(s, visited, s.visited + (1 - parity) * s.words(), to, level);
+                parity = 1 - parity;
+            }
+        } else {
+            const RowList frontier = {s.queue, s.before, head, tail};
+            expand<BLOCK, !WIDE, Team>(s.packing, s.indptr, s.indices, frontier, s.skewed, to,
+                                       Arrive{s, visited, level});
+        }
+        team.barrier();
+        head = tail;
+        tail += __ldcg(counters + turn);
+        turn = (turn + 1) % 3;
+        step++;
+    }
+    // A block may be a whole level ahead of the last one here, but none still reads the state at its start.
+    if (Team::rank() == 0 && threadIdx.x == 0) {
+        s.state[HEAD] = head;
+        s.state[TAIL] = tail;
+        s.state[STEPS] = u64(step);
+        s.state[PARITY] = u64(parity);
+        *reinterpret_cast<Z*>(s.state + LEVEL_VALUE) = level;
+    }
+}
+
+#define SEARCH_ARGUMENTS                                                                                             \
+    const P *indptr, const J *indices, const A *a_values, A a_iso, const P *t_indptr, const J *t_indices,            \
+        const A *t_values, const u32 *candidates, i64 candidate_count, u32 *visited, J *queue, P *before, Z *values, \
+        u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
+#define SEARCH                                                                                                       \
+    {indptr, indices, a_values, a_iso, t_indptr, t_indices, t_values, candidates, candidate_count, visited, queue,   \
+     before, values, state, trace, trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
+
+// One cluster.  Enters the given rows (`sources` ascending, their values or one for all), then goes on while it is narrow.
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
+    closure_narrow(const J* sources, const U* u_values, U u_iso, i64 source_count, SEARCH_ARGUMENTS) {
+    const Search s = SEARCH;
+    ClusterTeam team;
+    u64* const counters = state + NARROW_COUNT;
+    const Append to = {queue, before, counters, 0};
+    for (i64 first = ClusterTeam::rank() * NARROW_BLOCK; first < source_count;
+         first += ClusterTeam::size() * NARROW_BLOCK) {
+        const i64 at = first + threadIdx.x;
+        const bool mine = at < source_count;
+        const i64 row = mine ? i64(sources[at]) : 0;
+        append(s.packing, to, mine, row, mine ? i64(indptr[row + 1]) - i64(indptr[row]) : 0);
+        if (mine) {
+            atomicOr(visited + (row >> 5), 1u << (row & 31));
+            if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(u_values, u_iso, at));
+        }
+    }
+    team.barrier();
+    const u64 tail = __ldcg(counters);
+    levels<NARROW_BLOCK, false>(s, team, counters, 1, 0, tail, cast<Z>(u_iso));
+}
+
+// The whole grid, launched cooperatively.
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) closure_wide(SEARCH_ARGUMENTS) {
+    const Search s = SEARCH;
+    GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
+    const u64 head = state[HEAD], tail = state[TAIL];
+    const Z level = *reinterpret_cast<const Z*>(state + LEVEL_VALUE);
+    levels<WIDE_BLOCK, true>(s, team, state + WIDE_COUNT, 0, head, tail, level);
+}

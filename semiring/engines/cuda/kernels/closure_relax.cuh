@@ -1,0 +1,151 @@
+// Label-correcting closure: c = x (+) x A (+) x A^2 (+) ..., where entries may change again after they appear.
+//
+// Every row whose value changed offers its products to its neighbours; (+) must be idempotent, commutative and never
+// move a value away from where it is going (min, max, or, and), so that offers may come in any order and more than once.
+// With min_plus this is Bellman and Ford's algorithm with a work list (Moore 1959), with max_min widest paths, with
+// min_first the propagation of labels.
+//
+// Rows of the next list are told apart by a bitmap, one for each parity of the step; a row clears its bit in the
+// old one when it is expanded.  `relax_enter` takes the first entries, `relax_narrow` is one cluster and goes on while
+// few edges are waiting, `relax_wide` is the whole GPU and goes on to the end.
+//
+// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (values of the first
+// entries), Z; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (see tuning.py).
+
+#include "expand.cuh"
+
+// Words of the state.
+enum { WAITING, TOTAL, STEPS, PARITY, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+
+struct Relaxation {
+    const P* indptr;
+    const J* indices;
+    const A* a_values;
+    A a_iso;
+    u32* present;
+    u32* listed;  // two bitmaps, one after the other
+    J* row;       // two lists, likewise
+    P* before;
+    Z* values;
+    Z start;  // what absent entries hold: nothing that is added to it is changed by it
+    u64* state;
+    i64* trace;
+    i64 trace_rows;
+    i64 n;
+    i64 max_steps;
+    Packing packing;
+    int skewed;
+};
+
+template <class T>
+DEVICE bool same_bits(T a, T b) {
+    typedef unsigned_of<sizeof(T)> Bits;
+    return from_bits<Bits>(a) == from_bits<Bits>(b);
+}
+
+struct Offer {
+    static constexpr bool APPENDS = true;
+    typedef Z Payload;
+    const Relaxation& s;
+    u32* listed;
+    u32* listed_next;
+
+    DEVICE Z now(i64 i) const { return *const_cast<const volatile Z*>(s.values + i); }
+    DEVICE Z payload(i64 row, i64) const {
+        atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
+        return now(row);
+    }
+    DEVICE Z product(Z x, i64 k, i64 j, i64 p) const {
+        A y = A();
+        if constexpr (multiply_reads_y) y = value_at(s.a_values, s.a_iso, p);
+        return multiply(x, y, 0, k, k, j);
+    }
+    DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
+        const Z old = now(j);
+        if (!same_bits(Z(add(old, product(x, k, j, p))), old)) return true;
+        return same_bits(old, s.start) && !bit_test(s.present, j);
+    }
+    DEVICE bool visit(Z x, i64 k, i64 j, i64 p) const {
+        const Z z = product(x, k, j, p);
+        const Z old = atomic_update(s.values + j, [z](Z value) { return Z(add(value, z)); });
+        const bool changed = !same_bits(Z(add(old, z)), old);
+        const bool first = same_bits(old, s.start) && bit_claim(s.present, j);
+        return (changed || first) && bit_claim(listed_next, j);
+    }
+};
+
+// Steps until nothing waits, `max_steps` are done, or (in the cluster) many edges wait.
+template <int BLOCK, bool WIDE, class Team>
+DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
+    u64 waiting = s.state[WAITING];
+    u64 total = s.state[TOTAL];
+    i64 step = i64(s.state[STEPS]);
+    int parity = int(s.state[PARITY]);
+    int turn = 0;
+    const i64 words = (s.n + 31) / 32;
+    while (s.packing.rows(waiting) > 0 && step < s.max_steps) {
+        if (!WIDE && s.packing.edges(waiting) > NARROW_EDGES) break;
+        if (Team::rank() == 0 && threadIdx.x == 0) {
+            counters[(turn + 1) % 3] = 0;
+            if (step < s.trace_rows) {
+                s.trace[3 * step] = 0;
+                s.trace[3 * step + 1] = s.packing.rows(waiting);
+                s.trace[3 * step + 2] = s.packing.edges(waiting);
+            }
+        }
+        const RowList list = {s.row + parity * s.n, s.before + parity * s.n, 0, waiting};
+        parity = 1 - parity;
+        const Append to = {s.row + parity * s.n, s.before + parity * s.n, counters + turn, 0};
+        expand<BLOCK, false, Team>(s.packing, s.indptr, s.indices, list, s.skewed, to,
+                                   Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
+        team.barrier();
+        total += s.packing.edges(waiting);
+        waiting = __ldcg(counters + turn);
+        turn = (turn + 1) % 3;
+        step++;
+    }
+    if (Team::rank() == 0 && threadIdx.x == 0) {
+        s.state[WAITING] = waiting;
+        s.state[TOTAL] = total;
+        s.state[STEPS] = u64(step);
+        s.state[PARITY] = u64(parity);
+    }
+}
+
+#define RELAX_ARGUMENTS                                                                                       \
+    const P *indptr, const J *indices, const A *a_values, A a_iso, u32 *present, u32 *listed, J *row,         \
+        P *before, Z *values, Z start, u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 max_steps, i64 shift, \
+        i64 skewed
+#define RELAXATION                                                                                            \
+    {indptr, indices, a_values, a_iso, present, listed, row, before, values, start, state, trace, trace_rows, \
+     n, max_steps, {int(shift)}, int(skewed)}
+
+// The first entries: `sources` ascending, their values or one for all.
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
+    relax_enter(const J* sources, const U* u_values, U u_iso, i64 source_count, RELAX_ARGUMENTS) {
+    const Relaxation s = RELAXATION;
+    const Append to = {row, before, state + WAITING, 0};
+    for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
+        const i64 at = first + threadIdx.x;
+        const bool mine = at < source_count;
+        const i64 source = mine ? i64(sources[at]) : 0;
+        append(s.packing, to, mine, source, mine ? i64(indptr[source + 1]) - i64(indptr[source]) : 0);
+        if (mine) {
+            atomicOr(present + (source >> 5), 1u << (source & 31));
+            values[source] = cast<Z>(value_at(u_values, u_iso, at));
+        }
+    }
+}
+
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_narrow(RELAX_ARGUMENTS) {
+    const Relaxation s = RELAXATION;
+    ClusterTeam team;
+    steps<NARROW_BLOCK, false>(s, team, state + NARROW_COUNT);
+}
+
+// Launched cooperatively.
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(RELAX_ARGUMENTS) {
+    const Relaxation s = RELAXATION;
+    GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
+    steps<WIDE_BLOCK, true>(s, team, state + WIDE_COUNT);
+}

@@ -1,0 +1,23 @@
+// Between the formats of a vector.  V is an unsigned integer of the size of the values; I the type of indices.
+
+#include "semiring.cuh"
+
+// words must be 0; values may be null (iso-valued), and then out is not written.
+extern "C" __global__ void convert_scatter(i64 n, const I* indices, const V* values, u32* words, V* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        const i64 i = i64(indices[p]);
+        atomicOr(words + (i >> 5), 1u << (i & 31));
+        if (values != nullptr) out[i] = values[p];
+    }
+}
+
+// All entries present.
+extern "C" __global__ void convert_fill(i64 size, u32* words) {
+    const i64 count = (size + 31) / 32;
+    for (i64 w = thread_id(); w < count; w += thread_count()) words[w] = valid_bits(size, w);
+}
+
+// out[p] = p.
+extern "C" __global__ void convert_iota(i64 n, I* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(p);
+}

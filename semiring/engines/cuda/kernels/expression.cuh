@@ -1,0 +1,318 @@
+// The functions that operator expressions may call (operators/vocabulary.py lists them with their meaning).
+// Generated operator functions stand in this namespace too, so that `min`, `abs` or `pow` mean these and not
+// the compiler's. "Same" results have the type of the operands (that of the conditional operator, if they
+// differ); "float" results are double for integers.
+
+#pragma once
+
+#include "types.cuh"
+
+namespace op {
+
+template <class A, class B>
+using common = decltype(true ? A() : B());
+template <class A>
+using floating = choose<is_same<A, f32>, f32, f64>;
+
+template <class A, class B>
+DEVICE common<A, B> min(A a, B b) {
+    typedef common<A, B> T;
+    if constexpr (is_same<T, f32>) return ::fminf(a, b);
+    else if constexpr (is_same<T, f64>) return ::fmin(T(a), T(b));
+    else return T(a) < T(b) ? T(a) : T(b);
+}
+template <class A, class B>
+DEVICE common<A, B> max(A a, B b) {
+    typedef common<A, B> T;
+    if constexpr (is_same<T, f32>) return ::fmaxf(a, b);
+    else if constexpr (is_same<T, f64>) return ::fmax(T(a), T(b));
+    else return T(a) > T(b) ? T(a) : T(b);
+}
+template <class C, class A, class B>
+DEVICE common<A, B> select(C c, A a, B b) {
+    return c != C(0) ? common<A, B>(a) : common<A, B>(b);
+}
+template <class A, class B>
+DEVICE bool land(A a, B b) {
+    return (a != A(0)) & (b != B(0));
+}
+template <class A, class B>
+DEVICE bool lor(A a, B b) {
+    return (a != A(0)) | (b != B(0));
+}
+template <class A, class B>
+DEVICE bool lxor(A a, B b) {
+    return (a != A(0)) != (b != B(0));
+}
+template <class A, class B>
+DEVICE bool lxnor(A a, B b) {
+    return (a != A(0)) == (b != B(0));
+}
+template <class A>
+DEVICE bool lnot(A a) {
+    return a == A(0);
+}
+
+// 0 - a without overflow: integers wrap.
+template <class T>
+DEVICE T negated(T a) {
+    if constexpr (is_float<T> || is_bool<T>) return -a;
+    else return T(unsigned_of<sizeof(T)>(0) - unsigned_of<sizeof(T)>(a));
+}
+
+template <class A, class B>
+DEVICE common<A, B> div(A a, B b) {
+    typedef common<A, B> T;
+    const T x = a, y = b;
+    if constexpr (is_float<T>) {
+        return x / y;
+    } else {
+        if (y == T(0)) return x == T(0) ? T(0) : x > T(0) ? highest<T>() : lowest<T>();
+        if constexpr (is_signed<T>) {
+            if (y == T(-1)) return negated(x);
+        }
+        return T(x / y);
+    }
+}
+template <class A>
+DEVICE A minv(A a) {
+    return div(A(1), a);
+}
+template <class A, class B>
+DEVICE floating<common<A, B>> truediv(A a, B b) {
+    typedef floating<common<A, B>> T;
+    return T(a) / T(b);
+}
+template <class A, class B>
+DEVICE common<A, B> floordiv(A a, B b) {
+    typedef common<A, B> T;
+    const T x = a, y = b;
+    if constexpr (is_same<T, f32>) return ::floorf(x / y);
+    else if constexpr (is_same<T, f64>) return ::floor(x / y);
+    else {
+        const T quotient = div(x, y);
+        if constexpr (is_signed<T>) {
+            if (y != T(0) && y != T(-1) && x % y != 0 && (x < T(0)) != (y < T(0))) return T(quotient - T(1));
+        }
+        return quotient;
+    }
+}
+template <class A, class B>
+DEVICE common<A, B> fmod(A a, B b) {
+    typedef common<A, B> T;
+    const T x = a, y = b;
+    if constexpr (is_same<T, f32>) return ::fmodf(x, y);
+    else if constexpr (is_same<T, f64>) return ::fmod(x, y);
+    else {
+        if (y == T(0)) return T(0);
+        if constexpr (is_signed<T>) {
+            if (y == T(-1)) return T(0);
+        }
+        return T(x % y);
+    }
+}
+template <class A, class B>
+DEVICE common<A, B> mod(A a, B b) {
+    typedef common<A, B> T;
+    const T y = b;
+    T rest = fmod(a, b);
+    if constexpr (is_float<T> || is_signed<T>) {
+        if (rest != T(0)) {
+            if ((rest < T(0)) != (y < T(0))) rest = T(rest + y);
+        } else if constexpr (is_float<T>) {
+            rest = ::copysign(rest, y);
+        }
+    }
+    return rest;
+}
+template <class A, class B>
+DEVICE floating<common<A, B>> remainder(A a, B b) {
+    if constexpr (is_same<common<A, B>, f32>) return ::remainderf(a, b);
+    else return ::remainder(f64(a), f64(b));
+}
+template <class A, class B>
+DEVICE common<A, B> pow(A a, B b) {
+    typedef common<A, B> T;
+    if constexpr (is_same<T, f32>) return ::powf(a, b);
+    else if constexpr (is_same<T, f64>) return ::pow(T(a), T(b));
+    else {
+        typedef unsigned_of<sizeof(T)> U;  // products wrap
+        const bool inverse = b < B(0);
+        U n = inverse ? U(U(0) - U(b)) : U(b);
+        U base = U(T(a)), power = U(1);
+        for (; n != 0; n = U(n >> 1)) {
+            if (n & 1) power = U(power * base);
+            base = U(base * base);
+        }
+        return inverse ? div(T(1), T(power)) : T(power);
+    }
+}
+
+template <class A, class B>
+DEVICE common<A, B> band(A a, B b) {
+    typedef common<A, B> T;
+    return T(T(a) & T(b));
+}
+template <class A, class B>
+DEVICE common<A, B> bor(A a, B b) {
+    typedef common<A, B> T;
+    return T(T(a) | T(b));
+}
+template <class A, class B>
+DEVICE common<A, B> bxor(A a, B b) {
+    typedef common<A, B> T;
+    return T(T(a) ^ T(b));
+}
+template <class A>
+DEVICE A bnot(A a) {
+    if constexpr (is_bool<A>) return !a;
+    else return A(~a);
+}
+template <class A, class B>
+DEVICE common<A, B> bxnor(A a, B b) {
+    return bnot(bxor(a, b));
+}
+template <class A, class B>
+DEVICE A shl(A a, B b) {
+    if (b < B(0) || u64(b) >= 8 * sizeof(A)) return A(0);
+    return A(unsigned_of<sizeof(A)>(a) << int(b));
+}
+template <class A, class B>
+DEVICE A shr(A a, B b) {
+    if (b < B(0) || u64(b) >= 8 * sizeof(A)) return a < A(0) ? A(-1) : A(0);
+    return A(a >> int(b));
+}
+template <class A, class B>
+DEVICE A bshift(A a, B b) {
+    if (b >= B(0)) return shl(a, b);
+    return shr(a, negated(i64(b)));
+}
+// Bits are counted from 1 in the value widened to 64 bits.
+template <class A, class B>
+DEVICE A bget(A a, B b) {
+    return b >= B(1) && b <= B(64) ? A((i64(a) >> (int(b) - 1)) & 1) : A(0);
+}
+template <class A, class B>
+DEVICE A bset(A a, B b) {
+    return b >= B(1) && b <= B(64) ? A(u64(i64(a)) | u64(1) << (int(b) - 1)) : a;
+}
+template <class A, class B>
+DEVICE A bclr(A a, B b) {
+    return b >= B(1) && b <= B(64) ? A(u64(i64(a)) & ~(u64(1) << (int(b) - 1))) : a;
+}
+
+template <class A>
+DEVICE A abs(A a) {
+    if constexpr (is_same<A, f32>) return ::fabsf(a);
+    else if constexpr (is_same<A, f64>) return ::fabs(a);
+    else return a < A(0) ? negated(a) : a;
+}
+template <class A>
+DEVICE A sign(A a) {
+    if constexpr (is_float<A>) {
+        if (a != a) return a;
+    }
+    return a > A(0) ? A(1) : a < A(0) ? A(-1) : A(0);
+}
+template <class A>
+DEVICE bool isnan(A a) {
+    return a != a;
+}
+template <class A>
+DEVICE bool isfinite(A a) {
+    if constexpr (is_float<A>) return a - a == A(0);
+    else return true;
+}
+template <class A>
+DEVICE bool isinf(A a) {
+    return !isfinite(a) && !isnan(a);
+}
+template <class A>
+DEVICE i64 toint(A a) {
+    return cast<i64>(a);
+}
+template <class A>
+DEVICE f64 tofloat(A a) {
+    return f64(a);
+}
+
+// Rounding leaves integers as they are; the other functions of C compute in double for them.
+#define ROUNDING(name, function32, function64)                  \
+    template <class A>                                          \
+    DEVICE A name(A a) {                                        \
+        if constexpr (is_same<A, f32>) return function32(a);    \
+        else if constexpr (is_same<A, f64>) return function64(a); \
+        else return a;                                          \
+    }
+#define FLOATING(name)                                          \
+    template <class A>                                          \
+    DEVICE floating<A> name(A a) {                              \
+        if constexpr (is_same<A, f32>) return ::name##f(a);     \
+        else return ::name(f64(a));                             \
+    }
+#define FLOATING2(name)                                         \
+    template <class A, class B>                                 \
+    DEVICE floating<common<A, B>> name(A a, B b) {              \
+        if constexpr (is_same<common<A, B>, f32>) return ::name##f(a, b); \
+        else return ::name(f64(a), f64(b));                     \
+    }
+ROUNDING(floor, ::floorf, ::floor)
+ROUNDING(ceil, ::ceilf, ::ceil)
+ROUNDING(round, ::rintf, ::rint)
+ROUNDING(trunc, ::truncf, ::trunc)
+FLOATING(sqrt)
+FLOATING(cbrt)
+FLOATING(exp)
+FLOATING(exp2)
+FLOATING(expm1)
+FLOATING(log)
+FLOATING(log2)
+FLOATING(log10)
+FLOATING(log1p)
+FLOATING(sin)
+FLOATING(cos)
+FLOATING(tan)
+FLOATING(asin)
+FLOATING(acos)
+FLOATING(atan)
+FLOATING(sinh)
+FLOATING(cosh)
+FLOATING(tanh)
+FLOATING(asinh)
+FLOATING(acosh)
+FLOATING(atanh)
+FLOATING(erf)
+FLOATING(erfc)
+FLOATING(lgamma)
+FLOATING(tgamma)
+FLOATING2(atan2)
+FLOATING2(hypot)
+FLOATING2(copysign)
+#undef ROUNDING
+#undef FLOATING
+#undef FLOATING2
+
+template <class A, class B>
+DEVICE floating<A> ldexp(A a, B b) {
+    const i64 exponent = cast<i64>(b);
+    const int shift = exponent > 10000 ? 10000 : exponent < -10000 ? -10000 : int(exponent);
+    if constexpr (is_same<A, f32>) return ::ldexpf(a, shift);
+    else return ::ldexp(f64(a), shift);
+}
+template <class A>
+DEVICE floating<A> frexpx(A a) {
+    int exponent;
+    if constexpr (is_same<A, f32>) return ::frexpf(a, &exponent);
+    else return ::frexp(f64(a), &exponent);
+}
+template <class A>
+DEVICE floating<A> frexpe(A a) {
+    int exponent = 0;
+    if (isfinite(a)) {
+        if constexpr (is_same<A, f32>) ::frexpf(a, &exponent);
+        else ::frexp(f64(a), &exponent);
+    }
+    return floating<A>(exponent);
+}
+
+}  // namespace op

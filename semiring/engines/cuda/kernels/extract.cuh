@@ -1,0 +1,74 @@
+// extract: t(p) = u(index[p]).  An index is an array (of type X), or start, start + step, ...
+
+#include "entries.cuh"
+
+DEVICE i64 index_at(const X* index, i64 start, i64 step, i64 p) {
+    return index == nullptr ? start + step * p : i64(index[p]);
+}
+
+// V is an unsigned integer of the size of the values, which are only moved.
+extern "C" __global__ void extract_vector(i64 n, const X* index, i64 start, i64 step, const u32* words,
+                                          const V* values, u32* out_words, V* out_values, i64* count) {
+    i64 found = 0;
+    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
+        const i64 p = 32 * w + lane_id();
+        bool hit = p < n;
+        if (hit) {
+            const i64 i = index_at(index, start, step, p);
+            hit = is_present(words, i);
+            if (hit && out_values != nullptr) out_values[p] = values[i];
+        }
+        if (out_words != nullptr) {
+            const u32 word = __ballot_sync(FULL_WARP, hit);
+            if (lane_id() == 0) {
+                out_words[w] = word;
+                found += __popc(word);
+            }
+        }
+    }
+    if (count != nullptr) add_count(count, found);
+}
+
+// lengths[p] = the number of entries of row index[p].
+extern "C" __global__ void extract_lengths(i64 n, const X* index, i64 start, i64 step, const P* indptr,
+                                           i64* lengths) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        const i64 i = index_at(index, start, step, p);
+        lengths[p] = i64(indptr[i + 1]) - i64(indptr[i]);
+    }
+}
+
+// The picked rows, one after another; offsets is the scan of their lengths.
+extern "C" __global__ void extract_rows(i64 n, const X* index, i64 start, i64 step, const P* indptr,
+                                        const I* indices, const V* values, const i64* offsets, i64 total,
+                                        I* out_indices, V* out_values) {
+    for_each_entry(offsets, n, 0, total, [=](i64 to, i64 p) {
+        const i64 i = index_at(index, start, step, p);
+        const i64 from = i64(indptr[i]) + to - offsets[p];
+        out_indices[to] = indices[from];
+        if (values != nullptr) out_values[to] = values[from];
+    });
+}
+
+// Columns by a sorted list of (column, where it goes): copies[e] = how often entry e is taken.
+extern "C" __global__ void extract_copies(i64 n, const I* indices, const X* wanted, i64 wanted_count,
+                                          i64* copies) {
+    for (i64 e = thread_id(); e < n; e += thread_count()) {
+        const i64 j = i64(indices[e]);
+        const i64 low = lower_bound(wanted, 0, wanted_count, j);
+        copies[e] = upper_bound(wanted, low, wanted_count, j) - low;
+    }
+}
+
+// keys[to] = (row of the entry, its new column) in one word, unsorted within a row; offsets scans the copies.
+extern "C" __global__ void extract_columns(i64 n, i64 nrows, const P* indptr, const I* indices, const V* values,
+                                           const X* wanted, i64 wanted_count, const X* goes_to,
+                                           const i64* offsets, i64 total, i64 column_bits, u64* keys,
+                                           V* out_values) {
+    for_each_entry(offsets, n, 0, total, [=](i64 to, i64 e) {
+        const i64 q = lower_bound(wanted, 0, wanted_count, i64(indices[e])) + to - offsets[e];
+        const i64 row = upper_bound(indptr, 0, nrows + 1, e) - 1;
+        keys[to] = u64(row) << column_bits | u64(goes_to[q]);
+        if (values != nullptr) out_values[to] = values[e];
+    });
+}

@@ -1,0 +1,96 @@
+// Pull: every admitted row gathers.  A warp owns 32 rows, and so writes their presence word whole, without atomics.
+// See product.cuh for the prologue; here also GROUP (lanes a row) and PROBES.
+
+#include "product.cuh"
+
+// Rows of about the same length: GROUP lanes a row, 32 / GROUP rows at a time.
+extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
+    PRODUCT_OPERANDS
+    constexpr int ROWS = 32 / int(GROUP);
+    const int sub = lane_id() % int(GROUP);
+    i64 counted = 0;
+    for (i64 w = warp_id(); 32 * w < nout; w += warp_count()) {
+        u32 word = 0;
+#pragma unroll 1
+        for (int r = 0; r < int(GROUP); r++) {
+            const i64 o = 32 * w + r * ROWS + lane_id() / int(GROUP);
+            Maybe<Z> sum = {false, Z()};
+            if (o < nout && mask.admits(o)) {
+                const i64 end = i64(indptr[o + 1]);
+#pragma unroll 4
+                for (i64 p = i64(indptr[o]) + sub; p < end; p += GROUP) {
+                    const i64 k = i64(indices[p]);
+                    if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+                }
+            }
+#pragma unroll
+            for (int delta = 1; delta < int(GROUP); delta *= 2) {
+                Maybe<Z> other;
+                other.hit = __shfl_down_sync(FULL_WARP, int(sum.hit), delta) != 0 && sub + delta < int(GROUP);
+                other.value = shuffle_down(sum.value, delta);
+                sum = join(sum, other, Add());
+            }
+            const bool hit = sub == 0 && sum.hit;
+            if constexpr (VALUED) {
+                if (hit) out_values[o] = sum.value;
+            }
+            // The bits stand at the first lane of each group: bring them side by side.
+            const u32 apart = __ballot_sync(FULL_WARP, hit);
+            const bool mine = lane_id() < ROWS && ((apart >> (lane_id() * int(GROUP) % 32)) & 1u);
+            word |= __ballot_sync(FULL_WARP, mine) << (r * ROWS);
+        }
+        if (lane_id() == 0) {
+            out_words[w] = word;
+            counted += __popc(word);
+        }
+    }
+    add_count(count, counted);
+}
+
+// Where a sum can be finished early: a lane tries the first entries of its row, then the warp goes through the
+// rows that are left one after another, until a lane has finished the sum.
+extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
+    PRODUCT_OPERANDS
+    i64 counted = 0;
+    for (i64 w = warp_id(); 32 * w < nout; w += warp_count()) {
+        const i64 o = 32 * w + lane_id();
+        Maybe<Z> sum = {false, Z()};
+        i64 p = 0, end = 0;
+        if (o < nout && mask.admits(o)) {
+            p = i64(indptr[o]);
+            end = i64(indptr[o + 1]);
+        }
+        const i64 stop = p + PROBES < end ? p + PROBES : end;
+        for (; p < stop && !finished(sum); p++) {
+            const i64 k = i64(indices[p]);
+            if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+        }
+        u32 rest = __ballot_sync(FULL_WARP, p < end && !finished(sum));
+        for (; rest; rest &= rest - 1) {
+            const int lane = __ffs(int(rest)) - 1;
+            const i64 row_end = shuffle(end, lane), row_start = shuffle(p, lane), row = 32 * w + lane;
+            Maybe<Z> part = {false, Z()};
+            for (i64 first = row_start; first < row_end; first += 32) {
+                const i64 q = first + lane_id();
+                if (q < row_end) {
+                    const i64 k = i64(indices[q]);
+                    if (u.has(k)) part = join(part, Maybe<Z>{true, product(a, u, row, k, q)}, Add());
+                }
+                if (__any_sync(FULL_WARP, finished(part))) break;
+            }
+            part = warp_reduce(part, Add());
+            part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
+            part.value = shuffle(part.value, 0);
+            if (lane_id() == lane) sum = join(sum, part, Add());
+        }
+        if constexpr (VALUED) {
+            if (sum.hit) out_values[o] = sum.value;
+        }
+        const u32 word = __ballot_sync(FULL_WARP, sum.hit);
+        if (lane_id() == 0) {
+            out_words[w] = word;
+            counted += __popc(word);
+        }
+    }
+    add_count(count, counted);
+}

@@ -1,0 +1,75 @@
+// What all kernels of the matrix-vector product share:  t(o) = (+)_k  M(o, k) (x) u(k), where the mask admits o.
+//
+// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (vector values), M (mask
+// values); and the constants FLIP (multiply(u, a), not multiply(a, u)), U_FULL (every u(k) is present),
+// MASK (0 none, 1 by presence, 2 by presence and value, 3 by value alone), COMPLEMENT, VALUED (false: only presence
+// is wanted).
+
+#pragma once
+
+#include "warp.cuh"
+
+typedef add_z Z;
+
+constexpr bool READS_A = VALUED && (FLIP ? multiply_reads_y : multiply_reads_x);
+constexpr bool READS_U = VALUED && (FLIP ? multiply_reads_x : multiply_reads_y);
+constexpr bool READS_O = VALUED && (FLIP ? multiply_reads_yj : multiply_reads_xi);
+
+struct Matrix {
+    const P* indptr;
+    const J* indices;
+    const A* values;
+    A iso;
+};
+struct Vector {
+    const u32* words;
+    const U* values;
+    U iso;
+    DEVICE bool has(i64 k) const { return U_FULL || bit_test(words, k); }
+};
+struct Mask {
+    const u32* words;
+    const M* values;
+    DEVICE bool admits(i64 o) const {
+        if constexpr (MASK == 0) return true;
+        else if constexpr (MASK == 1) return bit_test(words, o) != COMPLEMENT;
+        else if constexpr (MASK == 2) return (bit_test(words, o) && values[o] != M(0)) != COMPLEMENT;
+        else return (values[o] != M(0)) != COMPLEMENT;
+    }
+};
+
+// M(o, k) (x) u(k), for the matrix entry at position p.
+DEVICE Z product(const Matrix& a, U u, i64 o, i64 k, i64 p) {
+    if constexpr (!VALUED) return Z();
+    A x = A();
+    if constexpr (READS_A) x = value_at(a.values, a.iso, p);
+    if constexpr (FLIP) return multiply(u, x, 0, k, k, o);
+    else return multiply(x, u, o, k, k, 0);
+}
+DEVICE Z product(const Matrix& a, const Vector& u, i64 o, i64 k, i64 p) {
+    U y = U();
+    if constexpr (READS_U) y = value_at(u.values, u.iso, k);
+    return product(a, y, o, k, p);
+}
+
+struct Add {
+    DEVICE Z operator()(Z a, Z b) const { return add(a, b); }
+};
+DEVICE bool finished(const Maybe<Z>& sum) {
+    if constexpr (!VALUED) return sum.hit;
+    else return sum.hit && add_is_terminal(sum.value);
+}
+
+// Adds a block's count to the whole.  The whole block calls.
+DEVICE void add_count(u64* count, i64 mine) {
+    const i64 total = block_sum(mine);
+    if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
+}
+
+#define PRODUCT_ARGUMENTS                                                                                 \
+    const P *indptr, const J *indices, const A *a_values, A a_iso, const u32 *u_words, const U *u_values, \
+        U u_iso, const u32 *mask_words, const M *mask_values, u32 *out_words, Z *out_values, i64 nout
+#define PRODUCT_OPERANDS                                    \
+    const Matrix a = {indptr, indices, a_values, a_iso};    \
+    const Vector u = {u_words, u_values, u_iso};            \
+    const Mask mask = {mask_words, mask_values};

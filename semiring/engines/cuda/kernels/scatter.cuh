@@ -1,0 +1,55 @@
+// scatter: t(index[p]) = u(p).  Where an index repeats, a winner is found first: the largest p, or under an
+// operator the smallest, into which the others are then combined.
+//
+// U is the type of the values, X that of an index array, L that of an index list which holds the p's, W that of
+// winners: an unsigned integer, in which all bits set means that nobody has come yet.
+
+#include "entries.cuh"
+
+// The k-th candidate: its p, and where it goes.
+DEVICE i64 scatter_source(const L* list, i64 k) { return list == nullptr ? k : i64(list[k]); }
+DEVICE i64 scatter_target(const X* index, i64 start, i64 step, i64 p) {
+    return index == nullptr ? start + step * p : i64(index[p]);
+}
+
+// winners, all bits set before, hold the smallest k, or ~(k + 1) of the largest: one rule and one start serve both.
+extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list, const X* index, i64 start,
+                                         i64 step, W* winners) {
+    for (i64 k = thread_id(); k < n; k += thread_count()) {
+        if (!is_present(words, k)) continue;
+        W* const winner = winners + scatter_target(index, start, step, scatter_source(list, k));
+        const W bid = COMBINED ? W(k) : W(~W(k + 1));
+        if (*const_cast<volatile W*>(winner) > bid) atomicMin(winner, bid);
+    }
+}
+
+// Presence and the winners' values.
+extern "C" __global__ void scatter_settle(i64 size, const W* winners, const U* values, U iso,
+                                          u32* out_words, U* out_values, i64* count) {
+    i64 present = 0;
+    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
+        const i64 i = 32 * w + lane_id();
+        const W winner = i < size ? winners[i] : ~W(0);
+        const bool hit = winner != ~W(0);
+        if (hit && out_values != nullptr)
+            out_values[i] = value_at(values, iso, i64(COMBINED ? winner : W(~winner - 1)));
+        const u32 word = __ballot_sync(FULL_WARP, hit);
+        if (lane_id() == 0) {
+            out_words[w] = word;
+            present += __popc(word);
+        }
+    }
+    add_count(count, present);
+}
+
+// Everybody but the winner joins in; the operator is commutative and associative.
+extern "C" __global__ void scatter_combine(i64 n, const u32* words, const L* list, const X* index, i64 start,
+                                           i64 step, const W* winners, const U* values, U iso, U* out) {
+    for (i64 k = thread_id(); k < n; k += thread_count()) {
+        if (!is_present(words, k)) continue;
+        const i64 i = scatter_target(index, start, step, scatter_source(list, k));
+        if (winners[i] == W(k)) continue;
+        const U mine = value_at(values, iso, k);
+        atomic_update(out + i, [=](U before) { return cast<U>(dup(before, mine)); });
+    }
+}

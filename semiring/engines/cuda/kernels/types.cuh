@@ -1,0 +1,88 @@
+// Types of fixed width, their limits, and the one conversion between them that all engines share.
+
+#pragma once
+
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define DEVICE __device__ __forceinline__
+
+template <class T, class U>
+constexpr bool is_same = false;
+template <class T>
+constexpr bool is_same<T, T> = true;
+
+template <class T>
+constexpr bool is_bool = is_same<T, bool>;
+template <class T>
+constexpr bool is_float = is_same<T, f32> || is_same<T, f64>;
+template <class T>
+constexpr bool is_integer = !is_float<T> && !is_bool<T>;
+template <class T>
+constexpr bool is_signed = T(-1) < T(0);
+template <>
+constexpr bool is_signed<bool> = false;
+
+// A type chosen by a condition; the unsigned integer of a given size.
+template <bool C, class A, class B>
+struct choose_type {
+    typedef A type;
+};
+template <class A, class B>
+struct choose_type<false, A, B> {
+    typedef B type;
+};
+template <bool C, class A, class B>
+using choose = typename choose_type<C, A, B>::type;
+
+template <int BYTES>
+using unsigned_of = choose<BYTES == 1, u8, choose<BYTES == 2, u16, choose<BYTES == 4, u32, u64>>>;
+
+// The bits of `from` read as another type of the same size.
+template <class To, class From>
+DEVICE To from_bits(From from) {
+    static_assert(sizeof(To) == sizeof(From), "from_bits needs two types of one size");
+    To to;
+    __builtin_memcpy(&to, &from, sizeof(To));
+    return to;
+}
+
+// The smallest and the largest finite value of an integer type (bool: false and true).
+template <class T>
+DEVICE constexpr T lowest() {
+    if constexpr (is_bool<T>) return false;
+    else if constexpr (is_signed<T>) return T(T(1) << (8 * sizeof(T) - 1));
+    else return T(0);
+}
+template <class T>
+DEVICE constexpr T highest() {
+    if constexpr (is_bool<T>) return true;
+    else return T(~lowest<T>());
+}
+
+// The conversion of GraphBLAS values: integers wrap; floats are truncated towards zero, saturate, and NaN
+// becomes 0; whatever is not 0 is true; everything else as in C.
+template <class To, class From>
+DEVICE To cast(From x) {
+    if constexpr (is_same<To, From>) {
+        return x;
+    } else if constexpr (is_bool<To>) {
+        return x != From(0);
+    } else if constexpr (is_float<From> && is_integer<To>) {
+        // The bounds are exact in From, or round outwards to a power of two that To does not reach.
+        if (!(x == x)) return To(0);
+        if (x <= From(lowest<To>())) return lowest<To>();
+        if (x >= From(highest<To>())) return highest<To>();
+        return To(x);
+    } else {
+        return To(x);
+    }
+}

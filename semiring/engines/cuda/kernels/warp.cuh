@@ -1,0 +1,181 @@
+// Warps and blocks: shuffles of any type, reductions, scans, and the words of presence bits.
+// All launches are one-dimensional with a multiple of 32 threads a block.
+
+#pragma once
+
+#include "types.cuh"
+
+constexpr u32 FULL_WARP = 0xffffffffu;
+
+DEVICE int lane_id() { return int(threadIdx.x & 31); }
+DEVICE int warp_in_block() { return int(threadIdx.x >> 5); }
+// 64 bits before multiplying: a grid may have more than 2^31 threads.
+DEVICE i64 thread_id() { return i64(blockIdx.x) * i64(blockDim.x) + i64(threadIdx.x); }
+DEVICE i64 thread_count() { return i64(gridDim.x) * i64(blockDim.x); }
+DEVICE i64 warp_id() { return thread_id() >> 5; }
+DEVICE i64 warp_count() { return thread_count() >> 5; }
+DEVICE u32 lanes_below() { return (1u << lane_id()) - 1u; }
+
+// --- presence words ------------------------------------------------------------------------------------
+
+// Entry p of a bitmap; no words at all mean that every entry is present.
+DEVICE bool bit_test(const u32* words, i64 p) { return (words[p >> 5] >> (p & 31)) & 1u; }
+DEVICE bool is_present(const u32* words, i64 p) { return words == nullptr || bit_test(words, p); }
+// The bits of word w that lie below `size`.
+DEVICE u32 valid_bits(i64 size, i64 w) {
+    const i64 left = size - 32 * w;
+    return left >= 32 ? FULL_WARP : left <= 0 ? 0u : (1u << left) - 1u;
+}
+DEVICE u32 word_at(const u32* words, i64 size, i64 w) {
+    return words == nullptr ? valid_bits(size, w) : words[w];
+}
+// Value p of an operand: no array means that all its entries share one value.
+template <class T>
+DEVICE T value_at(const T* values, T iso, i64 p) {
+    return values == nullptr ? iso : values[p];
+}
+
+// --- warps: every lane of the warp calls -----------------------------------------------------------------
+
+template <class T>
+DEVICE T shuffle_xor(T value, int mask) {
+    typedef unsigned_of<sizeof(T)> U;
+    typedef choose<sizeof(T) == 8, u64, u32> W;
+    return from_bits<T>(U(__shfl_xor_sync(FULL_WARP, W(from_bits<U>(value)), mask)));
+}
+template <class T>
+DEVICE T shuffle_down(T value, int delta) {
+    typedef unsigned_of<sizeof(T)> U;
+    typedef choose<sizeof(T) == 8, u64, u32> W;
+    return from_bits<T>(U(__shfl_down_sync(FULL_WARP, W(from_bits<U>(value)), delta)));
+}
+template <class T>
+DEVICE T shuffle_up(T value, int delta) {
+    typedef unsigned_of<sizeof(T)> U;
+    typedef choose<sizeof(T) == 8, u64, u32> W;
+    return from_bits<T>(U(__shfl_up_sync(FULL_WARP, W(from_bits<U>(value)), delta)));
+}
+template <class T>
+DEVICE T shuffle(T value, int lane) {
+    typedef unsigned_of<sizeof(T)> U;
+    typedef choose<sizeof(T) == 8, u64, u32> W;
+    return from_bits<T>(U(__shfl_sync(FULL_WARP, W(from_bits<U>(value)), lane)));
+}
+
+// Presence travels with the value: a lane that has nothing takes no part, so no identity is needed.
+template <class T>
+struct Maybe {
+    bool hit;
+    T value;
+};
+template <class T, class F>
+DEVICE Maybe<T> join(Maybe<T> a, Maybe<T> b, F combine) {
+    if (!a.hit) return b;
+    if (b.hit) a.value = combine(a.value, b.value);
+    return a;
+}
+
+// All values of a warp combined, lower lanes on the left; valid in lane 0.
+template <class T, class F>
+DEVICE Maybe<T> warp_reduce(Maybe<T> mine, F combine) {
+#pragma unroll
+    for (int delta = 1; delta < 32; delta *= 2) {
+        Maybe<T> other;
+        other.hit = __shfl_down_sync(FULL_WARP, int(mine.hit), delta) != 0 && lane_id() + delta < 32;
+        other.value = shuffle_down(mine.value, delta);
+        mine = join(mine, other, combine);
+    }
+    return mine;
+}
+// The sum over a warp; valid in every lane.
+template <class T>
+DEVICE T warp_sum(T value) {
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
+    return value;
+}
+// The sum over this and the lower lanes; valid in every lane.
+template <class T>
+DEVICE T warp_scan_inclusive(T value) {
+#pragma unroll
+    for (int delta = 1; delta < 32; delta *= 2) {
+        const T below = shuffle_up(value, delta);
+        if (lane_id() >= delta) value += below;
+    }
+    return value;
+}
+
+// --- blocks: every thread of the block calls ------------------------------------------------------------
+
+// The sum over a block; valid in thread 0.  Synchronises the block twice.
+template <class T>
+DEVICE T block_sum(T value) {
+    __shared__ T partial[32];
+    value = warp_sum(value);
+    __syncthreads();  // a call before this one may still be reading
+    if (lane_id() == 0) partial[warp_in_block()] = value;
+    __syncthreads();
+    if (threadIdx.x >= 32) return value;
+    return warp_sum(threadIdx.x < (blockDim.x >> 5) ? partial[threadIdx.x] : T(0));
+}
+// All values of a block combined, lower threads on the left; valid in thread 0.  Synchronises twice.
+template <class T, class F>
+DEVICE Maybe<T> block_reduce(Maybe<T> mine, F combine) {
+    __shared__ T values[32];
+    __shared__ bool hits[32];
+    mine = warp_reduce(mine, combine);
+    __syncthreads();  // a call before this one may still be reading
+    if (lane_id() == 0) {
+        values[warp_in_block()] = mine.value;
+        hits[warp_in_block()] = mine.hit;
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32) return mine;
+    const bool inside = threadIdx.x < (blockDim.x >> 5);
+    Maybe<T> partial;
+    partial.hit = inside && hits[threadIdx.x];
+    partial.value = inside ? values[threadIdx.x] : T();
+    return warp_reduce(partial, combine);
+}
+// The sum over the lower threads of the block, and in `total` that over all; both valid in every thread.
+// Synchronises the block three times.
+template <class T>
+DEVICE T block_scan_exclusive(T value, T& total) {
+    __shared__ T sums[33];
+    const T inclusive = warp_scan_inclusive(value);
+    const int warps = int(blockDim.x >> 5);
+    __syncthreads();  // a call before this one may still be reading
+    if (lane_id() == 31) sums[warp_in_block()] = inclusive;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const T mine = lane_id() < warps ? sums[lane_id()] : T(0);
+        const T scanned = warp_scan_inclusive(mine);
+        sums[lane_id()] = scanned - mine;
+        if (lane_id() == 31) sums[32] = scanned;
+    }
+    __syncthreads();
+    total = sums[32];
+    return sums[warp_in_block()] + inclusive - value;
+}
+
+// --- searches in sorted arrays --------------------------------------------------------------------------
+
+// The first position in [low, high) whose element is not below (lower) or is above (upper) `key`; else high.
+template <class T>
+DEVICE i64 lower_bound(const T* sorted, i64 low, i64 high, i64 key) {
+    while (low < high) {
+        const i64 middle = low + (high - low) / 2;
+        if (i64(sorted[middle]) < key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+template <class T>
+DEVICE i64 upper_bound(const T* sorted, i64 low, i64 high, i64 key) {
+    while (low < high) {
+        const i64 middle = low + (high - low) / 2;
+        if (i64(sorted[middle]) <= key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}

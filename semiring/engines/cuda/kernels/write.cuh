@@ -1,0 +1,54 @@
+// The whole write of a vector, for one entry:
+//
+//     where the mask admits:  with an accumulator, the union of C and T, both combined; without, T
+//     elsewhere:              C, or nothing under `replace`
+//
+// C, T and the mask are dense: presence words (null: `all` says whether every entry is present, or none) and
+// values (null: iso-valued).  A warp writes one word: its lanes are the 32 entries, their ballot the word.
+
+#include "entries.cuh"
+
+extern "C" __global__ void write_vector(i64 size, const u32* c_words, int c_all, const C* c_values, C c_iso,
+                                        const u32* t_words, int t_all, const T* t_values, T t_iso,
+                                        const u32* mask_words, int mask_all, const M* mask_values, M mask_iso,
+                                        int complement, int replace, u32* out_words, C* out_values,
+                                        i64* count) {
+    i64 written = 0;
+    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
+        const i64 p = 32 * w + lane_id();
+        const bool inside = p < size;
+        const bool c_hit = inside && (c_words == nullptr ? c_all != 0 : bit_test(c_words, p));
+        const bool t_hit = inside && (t_words == nullptr ? t_all != 0 : bit_test(t_words, p));
+        bool admitted = inside;
+        if constexpr (MASKED) {
+            bool listed = inside && (mask_words == nullptr ? mask_all != 0 : bit_test(mask_words, p));
+            if constexpr (VALUED) listed = listed && value_at(mask_values, mask_iso, p) != M(0);
+            admitted = listed != (complement != 0);
+        }
+        bool hit = c_hit && replace == 0;
+        bool from_c = hit, from_t = false;
+        if (admitted) {
+            from_t = t_hit;
+            from_c = ACCUMULATED && c_hit;
+            hit = from_c || from_t;
+        }
+        if (hit && inside && out_values != nullptr) {
+            C value;
+            if (from_c) value = value_at(c_values, c_iso, p);
+            if (from_t) {
+                const T t = value_at(t_values, t_iso, p);
+                if constexpr (ACCUMULATED) value = from_c ? cast<C>(accumulate(value, t)) : cast<C>(t);
+                else value = cast<C>(t);
+            }
+            out_values[p] = value;
+        }
+        if (out_words != nullptr) {
+            const u32 word = __ballot_sync(FULL_WARP, hit && inside);
+            if (lane_id() == 0) {
+                out_words[w] = word;
+                written += __popc(word);
+            }
+        }
+    }
+    if (count != nullptr) add_count(count, written);
+}

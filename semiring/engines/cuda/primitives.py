@@ -1,0 +1,197 @@
+"""What several operations are made of and no semiring enters: scans, sorts, compaction, conversion of arrays.
+
+Everything is queued on the current stream; only the functions that say so wait for the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
+from .compile import kernel
+from .launch import BLOCK, bitmap, grid, read_one
+from .specialise import constants, typedefs
+
+__all__ = [
+    "as_dense",
+    "cast_array",
+    "compact_csr",
+    "compact_list",
+    "entry_form",
+    "exclusive_scan",
+    "filled",
+    "key_dtype",
+    "moved",
+    "scan_marks",
+    "sort_keys",
+    "width",
+]
+
+DENSE, LIST, ROWS = 0, 1, 2
+_SCAN_TILE = 2048
+_SORT_TILE = 4096
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+_INT32 = np.dtype(np.int32)
+
+
+def moved(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The unsigned integer as wide as `dtype`: what kernels see of values that they only move."""
+    return _UNSIGNED[dtype.itemsize]
+
+
+def width(bound: int) -> int:
+    """The number of bits that indices below `bound` need."""
+    return max(bound - 1, 0).bit_length()
+
+
+def key_dtype(bits: int) -> np.dtype[Any]:
+    """The narrowest sort key of at least so many bits."""
+    return _UNSIGNED[4 if bits <= 32 else 8]
+
+
+def cast_array(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The array converted as values are (see ``types.cuh``); itself if nothing changes."""
+    if array.dtype == dtype:
+        return array
+    array = cupy.ascontiguousarray(array)
+    out = cupy.empty(array.size, dtype)
+    run = kernel("cast.cuh", "cast_values", typedefs(A=array.dtype, Z=dtype))
+    run(grid(array.size), BLOCK, array.size, array, out)
+    return out
+
+
+def filled(count: int, value: np.generic) -> Array:
+    """An array in which every element is `value`."""
+    out = cupy.empty(count, value.dtype)
+    run = kernel("cast.cuh", "cast_fill", typedefs(A=value.dtype, Z=value.dtype))
+    run(grid(count), BLOCK, count, value, out)
+    return out
+
+
+def exclusive_scan(values: Array, dtype: np.dtype[Any], *, popcount: bool = False) -> Array:
+    """out[i] = the sum of values[:i] for i = 0 .. n, so that out[n] is the total.
+
+    popcount: each element counts as the number of its bits.
+    """
+    n = int(values.size)
+    out = cupy.empty(n + 1, dtype)
+    prologue = typedefs(IN=values.dtype, OUT=dtype) + constants(POPCOUNT=popcount)
+    tiles = n // _SCAN_TILE + 1  # the element after the last one needs a tile too
+    sums = None
+    if tiles > 1:
+        sums = cupy.empty(tiles, dtype)
+        kernel("scan.cuh", "scan_tiles", prologue)(tiles, BLOCK, n, values, sums)
+        kernel("scan.cuh", "scan_sums", prologue)(1, 1024, tiles, sums)
+    kernel("scan.cuh", "scan_write", prologue)(tiles, BLOCK, n, values, sums, out)
+    return out
+
+
+def scan_marks(marks: Array, entries: int) -> Array:
+    """How many of the bits of `marks` come before each word; one element more, the total."""
+    return exclusive_scan(marks, index_dtype(entries), popcount=True)
+
+
+def sort_keys(keys: Array, payload: Array | None, begin_bit: int, end_bit: int) -> tuple[Array, Array | None]:
+    """Keys in ascending order of their bits [begin_bit, end_bit), stably, and the payload moved along.
+
+    The arrays given may be overwritten.  Memory: the arrays again, and one counter for 16 elements.
+    """
+    n = int(keys.size)
+    if n < 2 or end_bit <= begin_bit:
+        return keys, payload
+    tiles = -(-n // _SORT_TILE)
+    places = np.dtype(np.uint32 if n < 2**32 else np.uint64)
+    kind = _UNSIGNED[1] if payload is None else moved(payload.dtype)
+    prologue = typedefs(KEY=keys.dtype, V=kind, R=places)
+    histogram = kernel("sort.cuh", "sort_histogram", prologue)
+    scatter = kernel("sort.cuh", "sort_scatter", prologue)
+    counts = cupy.empty(256 * tiles, places)
+    other_keys = cupy.empty_like(keys)
+    other_payload = None if payload is None else cupy.empty_like(payload)
+    for shift in range(begin_bit, end_bit, 8):
+        histogram(tiles, BLOCK, n, keys, np.int32(shift), tiles, counts)
+        offsets = exclusive_scan(counts, places)
+        scatter(
+            tiles, BLOCK, n, keys, payload, np.int32(shift), tiles, offsets, other_keys, other_payload
+        )
+        keys, other_keys = other_keys, keys
+        payload, other_payload = other_payload, payload
+    return keys, payload
+
+
+def as_dense(u: VectorStore) -> Bitmap | Full:
+    """The same vector with a slot for every index; an index list is spread out (one memset, one launch)."""
+    if not isinstance(u, IndexList):
+        return u
+    words = cupy.zeros(word_count(u.size), np.uint32)
+    values = None if u.values is None else cupy.empty(u.size, u.dtype)
+    run = kernel("convert.cuh", "convert_scatter", typedefs(I=u.indices.dtype, V=moved(u.dtype)))
+    run(grid(u.nvals), BLOCK, u.nvals, u.indices, u.values, words, values)
+    return bitmap(u.size, u.dtype, words, u.iso if values is None else values, u.nvals)
+
+
+def entry_form(store: CSR | VectorStore) -> tuple[str, int, tuple[Any, ...]]:
+    """How kernels that walk over entries see a store: prologue, number of positions, (indptr, nrows, indices)."""
+    if isinstance(store, CSR):
+        types = typedefs(P=store.indptr.dtype, I=store.indices.dtype)
+        return types + constants(FORM=ROWS), store.nvals, (store.indptr, store.nrows, store.indices)
+    if isinstance(store, IndexList):
+        types = typedefs(P=_INT32, I=store.indices.dtype)
+        return types + constants(FORM=LIST), store.nvals, (None, 0, store.indices)
+    return typedefs(P=_INT32, I=_INT32) + constants(FORM=DENSE), store.size, (None, 0, None)
+
+
+def _compact(
+    n: int,
+    marks: Array,
+    ranks: Array,
+    kept: int,
+    indices: Array | None,
+    values: Array | None,
+    out_dtype: np.dtype[Any],
+) -> tuple[Array, Array | None]:
+    out_indices = cupy.empty(kept, out_dtype)
+    out_values = None if values is None else cupy.empty(kept, values.dtype)
+    if kept:
+        prologue = typedefs(
+            R=ranks.dtype,
+            I=out_dtype if indices is None else indices.dtype,
+            V=_UNSIGNED[1] if values is None else moved(values.dtype),
+            O=out_dtype,
+        )
+        run = kernel("compact.cuh", "compact_entries", prologue)
+        run(grid(n), BLOCK, n, marks, ranks, indices, values, out_indices, out_values)
+    return out_indices, out_values
+
+
+def compact_list(
+    size: int,
+    dtype: np.dtype[Any],
+    n: int,
+    marks: Array,
+    indices: Array | None,
+    values: Array | None,
+    iso: np.generic | None,
+) -> IndexList:
+    """The marked entries as an index list; no `indices`: positions are indices.  Synchronises: reads their number."""
+    ranks = scan_marks(marks, n)
+    kept = read_one(ranks[-1:])  # synchronises
+    listed, moved_values = _compact(n, marks, ranks, kept, indices, values, index_dtype(size))
+    return IndexList(size, dtype, listed, moved_values, iso)
+
+
+def compact_csr(a: CSR, marks: Array) -> CSR:
+    """The marked entries of a matrix.  Synchronises: reads their number."""
+    ranks = scan_marks(marks, a.nvals)
+    kept = read_one(ranks[-1:])  # synchronises
+    if kept == a.nvals:
+        return a
+    columns, values = _compact(a.nvals, marks, ranks, kept, a.indices, a.values, a.indices.dtype)
+    indptr = cupy.empty(a.nrows + 1, index_dtype(kept))
+    prologue = typedefs(R=ranks.dtype, I=a.indptr.dtype, V=_UNSIGNED[1], O=indptr.dtype)
+    run = kernel("compact.cuh", "compact_indptr", prologue)
+    run(grid(a.nrows + 1), BLOCK, a.nrows, marks, ranks, a.indptr, indptr)
+    return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)

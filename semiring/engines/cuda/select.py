@@ -1,0 +1,99 @@
+"""The entries of an object for which a condition holds: by operator, by mask, by region.
+
+A condition marks entries by one bit each.  On dense vectors the marks are the result's presence words, and the
+value slots are shared with the operand: one launch, no waiting.  On index lists and matrices the marked entries
+are moved together, and their number is read back once (synchronises).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, Bitmap, IndexList, Store, word_count
+from ..registry import implements
+from ..spec import Index, Keep, Mask, Outside, Select
+from .compile import kernel
+from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
+from .primitives import as_dense, compact_csr, compact_list, entry_form
+from .specialise import constants, indexunary, typedefs
+
+_BYTE = np.dtype(np.uint8)
+_INT32 = np.dtype(np.int32)
+
+
+@implements(Select, engine="cuda")
+def select(q: Select) -> Store:
+    """The entries of a for which op(a(i, j), i, j, k) holds."""
+    prologue = indexunary("keep", q.op) + typedefs(A=q.a.dtype, K=q.op.k)
+    return _marked(q.a, "select.cuh", "select_mark", prologue, (*values_of(q.a), q.op.k.type(q.k)))
+
+
+@implements(Keep, engine="cuda")
+def keep(q: Keep) -> Store:
+    """The entries of a that the mask admits."""
+    prologue, arguments = mask_arguments(q.mask)
+    return _marked(q.a, "keep.cuh", "keep_mark", prologue, arguments)
+
+
+@implements(Outside, engine="cuda")
+def outside(q: Outside) -> Store:
+    """The entries of a that do not lie in the region rows x columns."""
+    cols = Index(1, 1) if q.cols is None else q.cols
+    arguments = (*_members(q.rows), *_members(cols))
+    return _marked(q.a, "outside.cuh", "outside_mark", "", arguments)
+
+
+def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
+    """A mask for `keep_mark` and `mxm_mark`: its part of the prologue, and its arguments.
+
+    An index list becomes a bitmap on the way (one launch).
+    """
+    valued = not mask.structural
+    store = mask.store
+    element = store.dtype if valued else _BYTE
+    values, iso = values_of(store) if valued else (None, _BYTE.type(0))
+    complement = np.int32(mask.complement)
+    if isinstance(store, CSR):
+        types = typedefs(MP=store.indptr.dtype, MI=store.indices.dtype, M=element)
+        return types + constants(VALUED=valued), (store.indptr, store.indices, None, values, iso, complement)
+    dense = as_dense(store)
+    values, iso = values_of(dense) if valued else (None, _BYTE.type(0))
+    types = typedefs(MP=_INT32, MI=_INT32, M=element) + constants(VALUED=valued)
+    return types, (None, None, words_of(dense), values, iso, complement)
+
+
+def _members(index: Index) -> tuple[Any, ...]:
+    """The arguments (words, start, step, count) of a set of positions; a range runs upwards."""
+    if index.array is not None:
+        words = cupy.zeros(word_count(index.size), np.uint32)
+        prologue = typedefs(P=_INT32, I=index.array.dtype) + constants(FORM=0)
+        run = kernel("outside.cuh", "outside_members", prologue)
+        run(grid(index.count), BLOCK, index.count, index.array, words)
+        return words, 0, 1, 0
+    if index.count <= 1 or index.step == 0:
+        return None, index.start, 1, min(index.count, 1)
+    if index.step < 0:
+        return None, index.start + index.step * (index.count - 1), -index.step, index.count
+    return None, index.start, index.step, index.count
+
+
+def _marked(a: Store, file: str, entry: str, prologue: str, arguments: tuple[Any, ...]) -> Store:
+    """Run a marking kernel over the entries of a, and gather what it marked."""
+    form, n, places = entry_form(a)
+    marks = cupy.empty(word_count(n), np.uint32)
+    dense = not isinstance(a, (CSR, IndexList))
+    count = counter() if dense else None
+    present = a.words if isinstance(a, Bitmap) else None
+    kernel(file, entry, form + prologue)(
+        grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count
+    )
+    if isinstance(a, CSR):
+        return compact_csr(a, marks) if n else a
+    if isinstance(a, IndexList):
+        if n == 0:
+            return a
+        return compact_list(a.size, a.dtype, n, marks, a.indices, a.values, a.iso)  # synchronises
+    return bitmap(a.size, a.dtype, marks, a.iso if a.values is None else a.values, 0 if n == 0 else count)

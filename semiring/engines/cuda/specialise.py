@@ -1,0 +1,123 @@
+"""Prologues: the few generated lines that turn fixed kernel text into a kernel for given types and operators.
+
+Every function here gives a piece of C++ text; pieces are put together by ``+``.  An operator called `f` becomes
+
+- ``f(x, y, ...)``, a device function that casts its arguments, evaluates the expression and casts the result;
+- the types ``f_x``, ``f_y``, ``f_z`` (``f_k`` for the thunk);
+- the constants ``f_reads_x``, ``f_reads_y``, ``f_reads_positions`` (``f_reads_i`` and so on), so that kernels
+  can leave out loads that nobody needs.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import c_name
+from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
+
+__all__ = ["binary", "constants", "indexunary", "literal", "monoid", "semiring", "typedefs", "unary"]
+
+
+def typedefs(**types: np.dtype[Any]) -> str:
+    """``typedef`` lines: ``typedefs(A=float32)`` makes ``A`` a name of float."""
+    return "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in types.items())
+
+
+def constants(**values: bool | int) -> str:
+    """``constexpr`` lines: a bool stays a bool, an int becomes ``i64``."""
+    lines = []
+    for name, value in values.items():
+        if isinstance(value, bool):
+            lines.append(f"constexpr bool {name} = {str(value).lower()};\n")
+        else:
+            lines.append(f"constexpr i64 {name} = {value}ll;\n")
+    return "".join(lines)
+
+
+def literal(value: np.generic) -> str:
+    """The text of a constant with exactly this value and type; floats are given by their bits."""
+    kind = value.dtype.kind
+    if kind == "b":
+        return "true" if value else "false"
+    name = c_name(value.dtype)
+    if kind == "f":
+        bits = int(value.view(np.uint32 if value.dtype.itemsize == 4 else np.uint64))
+        return f"from_bits<{name}>({bits:#x}{'u' if value.dtype.itemsize == 4 else 'ull'})"
+    if kind == "u":
+        return f"({name}){int(value)}ull"
+    return f"({name})({int(value) + 1}ll - 1)" if int(value) < 0 else f"({name}){int(value)}ll"
+
+
+def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
+    """One operator as a template over the types it is called with; it stands in the namespace of the helpers.
+
+    `takes` is the parameter list, in which ``x_type x_`` is what the argument `x` comes in as.
+    """
+    kinds = ", ".join(f"class {variable}_type" for variable in types)
+    casts = " ".join(f"const {name}_{v} {v} = cast<{name}_{v}>({v}_);" for v in types)
+    return (
+        "".join(f"typedef {c_name(dtype)} {name}_{variable};\n" for variable, dtype in types.items())
+        + f"typedef {c_name(z)} {name}_z;\n"
+        + f"namespace op {{\ntemplate <{kinds}>\nDEVICE {name}_z {name}({takes}) {{\n"
+        + f"    {casts}\n    return cast<{name}_z>({expr});\n}}\n}}\nusing op::{name};\n"
+    )
+
+
+def _reads(name: str, variables: str, uses: frozenset[str]) -> str:
+    return constants(**{f"{name}_reads_{variable}": variable in uses for variable in variables.split()})
+
+
+@functools.lru_cache(maxsize=1024)
+def unary(name: str, op: TypedUnary) -> str:
+    """``name(x)``."""
+    return _function(name, op.z, {"x": op.x}, "x_type x_", op.expr) + _reads(name, "x", op.uses)
+
+
+@functools.lru_cache(maxsize=1024)
+def binary(name: str, op: TypedBinary) -> str:
+    """``name(x, y, xi = 0, xj = 0, yi = 0, yj = 0)``."""
+    takes = "x_type x_, y_type y_, i64 xi = 0, i64 xj = 0, i64 yi = 0, i64 yj = 0"
+    return (
+        _function(name, op.z, {"x": op.x, "y": op.y}, takes, op.expr)
+        + _reads(name, "x y xi xj yi yj", op.uses)
+        + constants(**{f"{name}_reads_positions": bool(op.uses & {"xi", "xj", "yi", "yj"})})
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def indexunary(name: str, op: TypedIndexUnary) -> str:
+    """``name(x, i, j, k)``: the value, its row and column, and the thunk."""
+    takes = "x_type x_, i64 i, i64 j, k_type k_"
+    return _function(name, op.z, {"x": op.x, "k": op.k}, takes, op.expr) + _reads(name, "x i j k", op.uses)
+
+
+@functools.lru_cache(maxsize=1024)
+def monoid(name: str, op: TypedMonoid) -> str:
+    """``name(x, y)``, ``name_is_any``, ``name_has_identity``, ``name_has_terminal``, ``name_identity()`` and
+    ``name_is_terminal(z)``: whether no further operand can change z (for `any`: always)."""
+    terminal = "true" if op.is_any else "false"
+    if op.terminal is not None:
+        value = literal(op.terminal)
+        terminal = f"z == {value}" if op.terminal == op.terminal else "z != z"
+    identity = f"{name}_z()" if op.identity is None else literal(op.identity)
+    return (
+        binary(name, op.op)
+        + constants(
+            **{
+                f"{name}_is_any": op.is_any,
+                f"{name}_has_identity": op.identity is not None,
+                f"{name}_has_terminal": op.is_any or op.terminal is not None,
+            }
+        )
+        + f"DEVICE {name}_z {name}_identity() {{ return {identity}; }}\n"
+        + f"DEVICE bool {name}_is_terminal({name}_z z) {{ return {terminal}; }}\n"
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def semiring(op: TypedSemiring) -> str:
+    """The monoid as ``add`` and the product as ``multiply``."""
+    return monoid("add", op.add) + binary("multiply", op.mult)

@@ -1,0 +1,355 @@
+"""Expressions on NumPy arrays: what each function of the language means, and how a whole operator is evaluated.
+
+This is the definition that the compiled engines are held to. Nothing here is made for speed.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from semiring.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DType, lookup
+
+__all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
+
+Array = NDArray[Any]
+
+
+def cast(values: ArrayLike, dtype: object) -> Array:
+    """`values` as `dtype`, by the one rule that all engines share.
+
+    Integer to integer wraps. Float to integer truncates towards 0, saturates at the ends of the type, and takes
+    NaN to 0. Anything to bool is ``!= 0``. The rest is C's conversion.
+    """
+    array, target = np.asarray(values), lookup(dtype)
+    if target.kind == "b":
+        return np.asarray(array != 0)
+    if array.dtype.kind == "f" and target.kind in "iu":
+        low, high = np.iinfo(target).min, np.iinfo(target).max
+        # 2.0 ** bits is exact where float(high) is not: what reaches it saturates, what stays below fits.
+        above, below = array >= float(high + 1), array <= float(low)
+        inside = np.where(above | below | np.isnan(array), 0, array)
+        return np.where(above, target.type(high), np.where(below, target.type(low), inside.astype(target)))
+    with np.errstate(over="ignore"):
+        return array.astype(target)
+
+
+def common(*dtypes: DType) -> DType:
+    """The type in which C++ computes with these operands; integers have at least 32 bits."""
+    floats = [dtype for dtype in dtypes if dtype.kind == "f"]
+    if floats:
+        return FP64 if FP64 in floats else FP32
+    wide = [INT32 if dtype.kind == "b" or dtype.itemsize < 4 else dtype for dtype in dtypes]
+    return max(wide, key=lambda dtype: (dtype.itemsize, dtype.kind == "u"))
+
+
+def _together(*arrays: Array) -> list[Array]:
+    """Operands in the type that arithmetic has."""
+    dtype = common(*(array.dtype for array in arrays))
+    return [array.astype(dtype) for array in arrays]
+
+
+def _alike(*arrays: Array) -> list[Array]:
+    """Arguments of a function in one type: their own where they agree (bool excepted), so that ends are its ends."""
+    dtypes = {array.dtype for array in arrays}
+    return list(arrays) if len(dtypes) == 1 and dtypes != {BOOL} else _together(*arrays)
+
+
+def _floats(*arrays: Array) -> list[Array]:
+    """Arguments of the functions of math.h: float32 where all are, else float64."""
+    dtype = FP32 if all(array.dtype == FP32 for array in arrays) else FP64
+    return [array.astype(dtype) for array in arrays]
+
+
+def _promoted(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of arguments that are brought to one type first."""
+    return lambda *arrays: np.asarray(function(*_alike(*arrays)))
+
+
+def _arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
+    """An operator of C++: integers have at least 32 bits."""
+    return lambda *arrays: np.asarray(function(*_together(*arrays)))
+
+
+def _floating(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of floats."""
+    return lambda *arrays: np.asarray(function(*_floats(*arrays)))
+
+
+def _logical(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of truth values."""
+    return lambda *arrays: np.asarray(function(*(array != 0 for array in arrays)))
+
+
+def _scalar(function: Callable[[float], float]) -> Callable[..., Array]:
+    """A function that NumPy lacks, one element at a time, in double."""
+    whole = np.vectorize(function, otypes=[FP64])
+    return _floating(lambda a: whole(a.astype(FP64)).astype(a.dtype))
+
+
+def _gamma(x: float) -> float:
+    if x == 0.0:
+        return math.copysign(math.inf, x)
+    try:
+        return math.gamma(x)
+    except ValueError:  # a negative integer, or minus infinity
+        return math.nan
+    except OverflowError:
+        return math.inf
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # at its poles, and beyond the largest double
+        return math.inf
+
+
+def _min(a: Array, b: Array) -> Array:
+    return np.asarray(np.fmin(a, b))
+
+
+def _max(a: Array, b: Array) -> Array:
+    return np.asarray(np.fmax(a, b))
+
+
+def _ends(a: Array) -> Array:
+    """What an integer divided by 0 is: 0, or the end of the type on that side."""
+    info = np.iinfo(a.dtype)
+    end = np.where(a > 0, a.dtype.type(info.max), a.dtype.type(info.min))
+    return np.asarray(np.where(a == 0, a.dtype.type(0), end))
+
+
+def _div(a: Array, b: Array, *, floor: bool = False) -> Array:
+    if a.dtype.kind == "f":
+        return np.asarray(np.floor(a / b) if floor else a / b)
+    divisor = np.where(b == 0, b.dtype.type(1), b)
+    quotient = np.floor_divide(a, divisor)  # the smallest integer by -1 wraps to itself
+    if not floor and a.dtype.kind == "i":
+        quotient = quotient + ((quotient * divisor != a) & ((a < 0) != (divisor < 0)))
+    return np.where(b == 0, _ends(a), quotient).astype(a.dtype)
+
+
+def _mod(a: Array, b: Array) -> Array:
+    return np.asarray(np.mod(a, b))
+
+
+def _fmod(a: Array, b: Array) -> Array:
+    return np.asarray(np.fmod(a, b))
+
+
+def _remainder(a: Array, b: Array) -> Array:
+    def one(x: float, y: float) -> float:
+        if math.isnan(x) or math.isnan(y) or math.isinf(x) or y == 0.0:
+            return math.nan
+        return math.remainder(x, y)
+
+    made = np.vectorize(one, otypes=[FP64])(a, b)
+    return np.asarray(made.astype(a.dtype))
+
+
+def _pow(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return np.asarray(np.power(a, b))
+    with np.errstate(over="ignore"):
+        exponent = b.astype(UINT64)
+        power = np.ones(np.broadcast_shapes(a.shape, b.shape), dtype=a.dtype)
+        square = np.broadcast_to(a, power.shape)
+        for bit in range(64):
+            power = np.where((exponent >> np.uint64(bit)) & np.uint64(1) != 0, power * square, power)
+            square = square * square
+    # The inverse of a power is 0 once truncated, unless the base is 1 or -1 (then it is the power) or 0.
+    unit = (a == 1) | ((a == -1) if a.dtype.kind == "i" else False)
+    inverse = np.where(unit, power, np.where(a == 0, _ends(np.ones_like(a)), a.dtype.type(0)))
+    return np.where(b < 0, inverse, power)
+
+
+def _abs(a: Array) -> Array:
+    return np.asarray(np.abs(a))
+
+
+def _sign(a: Array) -> Array:
+    return np.asarray(np.sign(a))
+
+
+def _rounded(function: Callable[[Array], Any]) -> Callable[..., Array]:
+    return lambda a: np.asarray(function(a)) if a.dtype.kind == "f" else a
+
+
+def _shift(a: Array, b: Array, left: bool) -> Array:
+    """Shifts by any amount: NumPy defines those past the width; negative ones count as past it."""
+    amount = np.where((b < 0) | (b >= 64), 64, b).astype(INT64)
+    width = a.dtype.itemsize * 8
+    within = np.minimum(amount, width - 1).astype(a.dtype)
+    if left:
+        return np.asarray(np.where(amount >= width, a.dtype.type(0), a << within))
+    past = a >> a.dtype.type(width - 1) if a.dtype.kind == "i" else np.zeros_like(a)
+    return np.asarray(np.where(amount >= width, past, a >> within))
+
+
+def _bits(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
+    """A function of an integer and a bit position, in the type of the integer."""
+    return lambda a, b: np.asarray(function(_alike(a)[0], b))
+
+
+def _one_bit(a: Array, b: Array) -> Array:
+    """1 at bit b (counted from 1), 0 where there is no such bit."""
+    return np.where(b >= 1, _shift(np.ones_like(a), b.astype(INT64) - 1, left=True), a.dtype.type(0))
+
+
+def _bshift(a: Array, b: Array) -> Array:
+    return np.where(b >= 0, _shift(a, b, left=True), _shift(a, -b.astype(INT64), left=False))
+
+
+def _select(condition: Array, a: Array, b: Array) -> Array:
+    if a.dtype == b.dtype == BOOL:
+        return np.where(condition != 0, a, b)
+    return np.where(condition != 0, *_together(a, b))
+
+
+def _ldexp(a: Array, b: Array) -> Array:
+    exponent = cast(b, INT32)
+    return np.asarray(np.ldexp(_floats(a)[0], exponent))
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
+    "min": _promoted(_min),
+    "max": _promoted(_max),
+    "select": _select,
+    "land": _logical(np.logical_and),
+    "lor": _logical(np.logical_or),
+    "lxor": _logical(np.logical_xor),
+    "lxnor": _logical(np.equal),
+    "lnot": _logical(np.logical_not),
+    "div": _promoted(_div),
+    "minv": _promoted(lambda a: _div(np.ones_like(a), a)),
+    "truediv": _floating(np.true_divide),
+    "floordiv": _promoted(functools.partial(_div, floor=True)),
+    "mod": _promoted(_mod),
+    "fmod": _promoted(_fmod),
+    "remainder": _floating(_remainder),
+    "pow": _promoted(_pow),
+    "band": _promoted(np.bitwise_and),
+    "bor": _promoted(np.bitwise_or),
+    "bxor": _promoted(np.bitwise_xor),
+    "bxnor": _promoted(lambda a, b: ~(a ^ b)),
+    "bnot": _promoted(np.invert),
+    "shl": _bits(functools.partial(_shift, left=True)),
+    "shr": _bits(functools.partial(_shift, left=False)),
+    "bget": _bits(lambda a, b: ((a & _one_bit(a, b)) != 0).astype(a.dtype)),
+    "bset": _bits(lambda a, b: a | _one_bit(a, b)),
+    "bclr": _bits(lambda a, b: a & ~_one_bit(a, b)),
+    "bshift": _bits(_bshift),
+    "abs": _promoted(_abs),
+    "sign": _promoted(_sign),
+    "floor": _rounded(np.floor),
+    "ceil": _rounded(np.ceil),
+    "round": _rounded(np.rint),
+    "trunc": _rounded(np.trunc),
+    "copysign": _floating(np.copysign),
+    "ldexp": _ldexp,
+    "frexpx": _floating(lambda a: np.frexp(a)[0]),
+    "frexpe": _floating(lambda a: np.frexp(a)[1].astype(a.dtype)),
+    "isnan": _floating(np.isnan),
+    "isinf": _floating(np.isinf),
+    "isfinite": _floating(np.isfinite),
+    "toint": lambda a: cast(a, INT64),
+    "tofloat": lambda a: cast(a, FP64),
+    "sqrt": _floating(np.sqrt),
+    "cbrt": _floating(np.cbrt),
+    "exp": _floating(np.exp),
+    "exp2": _floating(np.exp2),
+    "expm1": _floating(np.expm1),
+    "log": _floating(np.log),
+    "log2": _floating(np.log2),
+    "log10": _floating(np.log10),
+    "log1p": _floating(np.log1p),
+    "sin": _floating(np.sin),
+    "cos": _floating(np.cos),
+    "tan": _floating(np.tan),
+    "asin": _floating(np.arcsin),
+    "acos": _floating(np.arccos),
+    "atan": _floating(np.arctan),
+    "sinh": _floating(np.sinh),
+    "cosh": _floating(np.cosh),
+    "tanh": _floating(np.tanh),
+    "asinh": _floating(np.arcsinh),
+    "acosh": _floating(np.arccosh),
+    "atanh": _floating(np.arctanh),
+    "atan2": _floating(np.arctan2),
+    "hypot": _floating(np.hypot),
+    "erf": _scalar(math.erf),
+    "erfc": _scalar(math.erfc),
+    "lgamma": _scalar(_lgamma),
+    "tgamma": _scalar(_gamma),
+}
+
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[..., Array]]] = {
+    ast.Add: _arithmetic(np.add),
+    ast.Sub: _arithmetic(np.subtract),
+    ast.Mult: _arithmetic(np.multiply),
+}
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[..., Array]]] = {
+    ast.Eq: _arithmetic(np.equal),
+    ast.NotEq: _arithmetic(np.not_equal),
+    ast.Lt: _arithmetic(np.less),
+    ast.LtE: _arithmetic(np.less_equal),
+    ast.Gt: _arithmetic(np.greater),
+    ast.GtE: _arithmetic(np.greater_equal),
+}
+
+
+def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
+    """The value of a normalised expression.
+
+    Parameters
+    ----------
+    expr : str
+        Normalised text: see `semiring.operators.expression`.
+    variables : mapping of str to array or scalar
+        Values that are of the operator's types already; they broadcast against each other.
+    z : dtype
+        The type that the result is cast to.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of type `z` and of the shape that the variables that the expression reads broadcast to.
+
+    Notes
+    -----
+    Floating-point signals (division by zero, overflow, invalid) are silent: their values are the result.
+    """
+    values = {name: np.asarray(value) for name, value in variables.items()}
+    with np.errstate(all="ignore"):
+        return cast(_value(_parsed(expr), values), z)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(expr: str) -> ast.expr:
+    return ast.parse(expr, mode="eval").body
+
+
+def _value(node: ast.expr, variables: Mapping[str, Array]) -> Array:
+    match node:
+        case ast.Constant(value=int() as number):
+            return np.asarray(number, dtype=INT32 if number < 2**31 else INT64)
+        case ast.Constant(value=float() as number):
+            return np.asarray(number, dtype=FP64)
+        case ast.Name(id=name):
+            return variables[name]
+        case ast.UnaryOp(operand=operand):
+            return _arithmetic(np.negative)(_value(operand, variables))
+        case ast.BinOp(left=left, op=operation, right=right):
+            return _ARITHMETIC[type(operation)](_value(left, variables), _value(right, variables))
+        case ast.Compare(left=left, ops=[operation], comparators=[right]):
+            return _COMPARISONS[type(operation)](_value(left, variables), _value(right, variables))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return FUNCTIONS[name](*(_value(argument, variables) for argument in arguments))
+    raise AssertionError(f"not a normalised expression: {ast.dump(node)}")

@@ -1,0 +1,80 @@
+"""Building vectors and matrices from arrays, with every check on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import DuplicateIndex, InvalidFormat
+from ...formats import CSR, VectorStore
+from ..registry import implements
+from ..spec import BuildMatrix, BuildVector, ImportCSR
+from .assembly import Assembly
+from .evaluation import Values
+
+
+@implements(BuildVector, engine="reference")
+def build_vector(q: BuildVector) -> VectorStore:
+    """t(indices[p]) = values[p], in the order given."""
+    t = Assembly((q.size,), q.dtype, q.dup)
+    for i, value in zip(q.indices.tolist(), _values(q, q.indices.size), strict=True):
+        t.put((i,), value)
+    _refuse_repeats(t)
+    answer: VectorStore = t.store()
+    return answer
+
+
+@implements(BuildMatrix, engine="reference")
+def build_matrix(q: BuildMatrix) -> CSR:
+    """t(rows[p], cols[p]) = values[p], in the order given."""
+    t = Assembly((q.nrows, q.ncols), q.dtype, q.dup)
+    for i, j, value in zip(q.rows.tolist(), q.cols.tolist(), _values(q, q.rows.size), strict=True):
+        t.put((i, j), value)
+    _refuse_repeats(t)
+    answer: CSR = t.store()
+    return answer
+
+
+@implements(ImportCSR, engine="reference")
+def import_csr(q: ImportCSR) -> CSR:
+    """t(i, indices[p]) = values[p] for indptr[i] <= p < indptr[i + 1]."""
+    indptr, columns = q.indptr.tolist(), q.indices.tolist()
+    _check_offsets(indptr, q.nrows, len(columns))
+    for p, j in enumerate(columns):
+        if not 0 <= j < q.ncols:
+            raise InvalidFormat(f"indices[{p}] is {j}; expected a column from 0 to {q.ncols - 1}")
+    t = Assembly((q.nrows, q.ncols), q.dtype, q.dup)
+    values = _values(q, len(columns))
+    for i in range(q.nrows):
+        for p in range(indptr[i], indptr[i + 1]):
+            t.put((i, columns[p]), values[p])
+    _refuse_repeats(t)
+    answer: CSR = t.store()
+    return answer
+
+
+def _check_offsets(indptr: list[int], nrows: int, nvals: int) -> None:
+    if len(indptr) != nrows + 1:
+        raise InvalidFormat(f"indptr has {len(indptr)} offsets; expected nrows + 1 = {nrows + 1}")
+    if indptr[0] != 0:
+        raise InvalidFormat(f"indptr[0] is {indptr[0]}; expected 0")
+    for i in range(nrows):
+        if indptr[i + 1] < indptr[i]:
+            raise InvalidFormat(
+                f"indptr[{i + 1}] is {indptr[i + 1]}, less than indptr[{i}] = {indptr[i]}; "
+                "row offsets must not decrease"
+            )
+    if indptr[nrows] != nvals:
+        raise InvalidFormat(f"indptr[{nrows}] is {indptr[nrows]}; expected the number of columns given, {nvals}")
+
+
+def _values(q: BuildVector | BuildMatrix | ImportCSR, count: int) -> Values:
+    return q.values if q.values is not None else np.full(count, q.iso)
+
+
+def _refuse_repeats(t: Assembly) -> None:
+    at = t.first_repeated()
+    if t.dup is None and at is not None:
+        place: Any = at[0] if len(at) == 1 else at
+        raise DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")

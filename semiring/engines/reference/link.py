@@ -1,0 +1,35 @@
+"""Union-find, one entry after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats import Full, VectorStore
+from ..registry import implements
+from ..spec import Link
+from .dense import densify
+
+
+@implements(Link, engine="reference")
+def link(q: Link) -> VectorStore:
+    """Unite i and j for each entry (i, j) at positions [first, last) of its row; then flatten every tree.
+
+    The root of a united tree is its smallest member, so the answer is one and the same on every engine.
+    """
+    parent = densify(q.forest)[0].tolist()
+    indptr, columns = q.pattern.indptr.tolist(), q.pattern.indices.tolist()
+    before = [_root(parent, v) for v in range(q.pattern.nrows)]
+    for i in range(q.pattern.nrows):
+        if before[i] == q.skip:
+            continue
+        for j in columns[indptr[i] : indptr[i + 1]][q.first : q.last]:
+            a, b = _root(parent, i), _root(parent, j)
+            parent[max(a, b)] = min(a, b)
+    flat = [_root(parent, v) for v in range(len(parent))]
+    return Full(q.forest.size, q.forest.dtype, np.array(flat, q.forest.dtype))
+
+
+def _root(parent: list[int], v: int) -> int:
+    while parent[v] != v:
+        v = parent[v]
+    return v

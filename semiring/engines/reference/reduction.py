@@ -1,0 +1,34 @@
+"""Reduction of rows to a vector, and of everything to a scalar."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats import VectorStore
+from ..registry import implements
+from ..spec import ReduceRows, ReduceScalar
+from .dense import densify, sparsify
+from .evaluation import Fold
+
+
+@implements(ReduceRows, engine="reference")
+def reduce_rows(q: ReduceRows) -> VectorStore:
+    """t(i) = (+)_j a(i, j), j ascending, for the rows that have entries."""
+    a, present = densify(q.a)
+    fold = Fold(q.monoid, (q.a.nrows,))
+    for j in range(q.a.ncols):
+        fold.meet(present[:, j], a[present[:, j], j])
+    t: VectorStore = sparsify(fold.values, fold.present, fold.values.dtype)
+    return t
+
+
+@implements(ReduceScalar, engine="reference")
+def reduce_scalar(q: ReduceScalar) -> np.generic | None:
+    """(+) over all entries in row-major order; None if there is no entry."""
+    a, present = densify(q.a)
+    fold = Fold(q.monoid, (1,))
+    one = np.ones(1, np.bool_)
+    for value in a[present]:
+        fold.meet(one, np.array([value]))
+    total: np.generic = fold.values[0]
+    return total if fold.present[0] else None

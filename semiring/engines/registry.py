@@ -1,0 +1,166 @@
+"""Which function answers which question on which engine.
+
+An engine's modules declare ``@implements(spec class, engine=..., when=..., absorbs=...)``; the first that
+matches, in order of declaration, answers.  Nothing falls back to another engine: what no implementation
+takes raises `NotSupported`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..exceptions import NotSupported
+from .spec import Spec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One row of the table: a function, when it serves, and which parts of the write it does itself."""
+
+    operation: str
+    engine: str
+    function: Callable[[Any], Any]
+    when: Callable[[Any], bool] | None
+    absorbs: frozenset[str]
+    about: str
+
+    @property
+    def name(self) -> str:
+        """Module and function, as `explain` shows it."""
+        return f"{self.engine}.{self.function.__name__}"
+
+
+@dataclass
+class Call:
+    """One answered question, as `explain` records it."""
+
+    operation: str
+    kernel: str
+    ms: float
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+_MODULES = {
+    "reference": "semiring.engines.reference",
+    "cpu": "semiring.engines.cpu",
+    "cuda": "semiring.engines.cuda",
+}
+_table: dict[tuple[str, str], list[Implementation]] = {}
+_loaded: set[str] = set()
+_log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
+_current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
+
+
+def implements(
+    spec: type[Spec],
+    *,
+    engine: str,
+    when: Callable[[Any], bool] | None = None,
+    absorbs: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """Register a function as the answer to `spec` on `engine`.
+
+    when: serves only specs for which this holds.  absorbs: ``"mask"`` if the result already leaves out what
+    ``spec.mask`` does not admit.
+    """
+
+    def register(function: F) -> F:
+        about = (function.__doc__ or "").strip().split("\n")[0]
+        row = Implementation(spec.name, engine, function, when, frozenset(absorbs), about)
+        _table.setdefault((spec.name, engine), []).append(row)
+        return function
+
+    return register
+
+
+def load(engine: str) -> None:
+    """Import an engine (the first use of it pays for its libraries)."""
+    if engine not in _loaded:
+        importlib.import_module(_MODULES[engine])
+        _loaded.add(engine)
+
+
+def find(spec: Spec, engine: str) -> Implementation | None:
+    """The implementation that answers `spec` on `engine`, or None."""
+    load(engine)
+    for row in _table.get((spec.name, engine), ()):
+        if row.when is None or row.when(spec):
+            return row
+    return None
+
+
+def run(spec: Spec, engine: str) -> Any:
+    """Answer `spec` on `engine`; raises NotSupported where nothing there does."""
+    row = find(spec, engine)
+    if row is None:
+        others = sorted(e for (name, e) in _table if name == spec.name and e != engine)
+        hint = f"; engines that do: {', '.join(others)} (move the operands with .to())" if others else ""
+        raise NotSupported(f"{spec.name} is not supported by the engine {engine!r} for these operands{hint}")
+    return call(row, spec)
+
+
+def call(row: Implementation, spec: Spec) -> Any:
+    """Call an implementation, recording it where `explain` listens."""
+    log = _log.get()
+    if log is None:
+        return row.function(spec)
+    record = Call(row.operation, row.name, 0.0)
+    token = _current.set(record)
+    try:
+        wait = _waiter(row.engine)
+        wait()
+        start = time.perf_counter()
+        result = row.function(spec)
+        wait()
+        record.ms = (time.perf_counter() - start) * 1e3
+    finally:
+        _current.reset(token)
+    log.append(record)
+    return result
+
+
+def note(**details: Any) -> None:
+    """Add details (direction, bytes, kernel) to the call being recorded, if any."""
+    record = _current.get()
+    if record is not None:
+        record.details.update(details)
+
+
+def noting() -> bool:
+    """True while `explain` listens: an implementation may then gather facts that cost a copy."""
+    return _current.get() is not None
+
+
+@contextmanager
+def listen() -> Iterator[list[Call]]:
+    """Collect the calls made inside the block."""
+    log: list[Call] = []
+    token = _log.set(log)
+    try:
+        yield log
+    finally:
+        _log.reset(token)
+
+
+def _waiter(engine: str) -> Callable[[], None]:
+    if engine != "cuda":
+        return lambda: None
+    cupy = importlib.import_module("cupy")
+
+    def wait() -> None:
+        cupy.cuda.get_current_stream().synchronize()  # synchronises: only under explain, to time the call
+
+    return wait
+
+
+def rows(engine: str | None = None) -> list[Implementation]:
+    """All implementations (of one engine), for `semiring info ops`."""
+    return [row for table in _table.values() for row in table if engine is None or row.engine == engine]

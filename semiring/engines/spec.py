@@ -1,0 +1,390 @@
+"""The questions put to an engine: one frozen record for each operation.
+
+What `ops` guarantees about every question: shapes agree, operators are typed, arrays live on the
+engine's device, index arrays are in range.  What an engine promises: a new store (never one of the
+operands changed), on the same device, in any vector format it likes, and iso-valued where it can know so
+without waiting for the device.
+
+Notation: ``T`` is the result before mask, accumulator and output; ``k`` the inner index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..formats import CSR, Array, Pattern, VectorStore
+
+if TYPE_CHECKING:
+    from ..operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Where results may be written.
+
+    Admits index p where the store has an entry (`structural`) or a nonzero entry (else); `complement`
+    admits exactly the others.
+    """
+
+    store: CSR | VectorStore
+    structural: bool
+    complement: bool
+
+    def negated(self) -> Mask:
+        """The mask that admits what this one does not."""
+        return Mask(self.store, self.structural, not self.complement)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A matrix orientation that an engine may ask for: cheap if `ready`, else it is derived (and cached) on `get`."""
+
+    ready: bool
+    get: Callable[[], CSR]
+
+
+@dataclass(frozen=True)
+class Index:
+    """A set of positions in order: all of them, an arithmetic range, or an array.
+
+    Exactly one form: ``array is None`` means ``start, start + step, ...`` with `count` members.
+    `size` is the extent of the dimension that is indexed.
+    """
+
+    size: int
+    count: int
+    start: int = 0
+    step: int = 1
+    array: Array | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """True if every position is taken, in order."""
+        return self.array is None and self.start == 0 and self.step == 1 and self.count == self.size
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """What all questions have in common: the name under which engines register."""
+
+    name: ClassVar[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Mxv(Spec):
+    """t(o) = (+)_k  M(o, k) (x) u(k), for a matrix-vector product; operands swapped under `flip`.
+
+    by_row: the rows of M (pull walks them).  by_column: the rows of M transposed (push walks them).
+    flip: False for mxv: ``mult(x=M(o, k), y=u(k))`` with positions ``xi=o xj=k yi=k yj=0``.
+          True for vxm: ``mult(x=u(k), y=M(o, k))`` with positions ``xi=0 xj=k yi=k yj=o``
+          (the user's matrix is M transposed).
+    mask: over the output; an implementation that absorbs ``"mask"`` leaves out what it does not admit.
+    direction: ``"auto"``, or forced ``"push"`` / ``"pull"``.
+    """
+
+    name: ClassVar[str] = "mxv"
+    nout: int
+    ninner: int
+    by_row: Rows
+    by_column: Rows
+    vector: VectorStore
+    semiring: TypedSemiring
+    flip: bool
+    mask: Mask | None = None
+    direction: str = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class Mxm(Spec):
+    """t(i, j) = (+)_k  A(i, k) (x) B(k, j); positions ``xi=i xj=k yi=k yj=j``."""
+
+    name: ClassVar[str] = "mxm"
+    a: CSR
+    b: CSR
+    semiring: TypedSemiring
+    mask: Mask | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ewise(Spec):
+    """Element by element: both vectors, or both matrices.
+
+    mode ``"intersect"``: t = op(a, b) where both are present.
+    mode ``"union"``: op(a, b) where both are; where one is, that one, cast to the result type.
+    mode ``"fill"``: op(a, b), op(a, beta), op(alpha, b): the absent side is replaced.
+    Positions: ``xi = yi = i``, ``xj = yj = j`` (a vector is a column: j = 0).
+    """
+
+    name: ClassVar[str] = "ewise"
+    a: CSR | VectorStore
+    b: CSR | VectorStore
+    op: TypedBinary
+    mode: str
+    alpha: np.generic | None = None
+    beta: np.generic | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Apply(Spec):
+    """t = op(a(i, j), i, j, k) on the entries of a (a vector is a column: j = 0).
+
+    Unary and bound binary operators arrive in this one form.
+    """
+
+    name: ClassVar[str] = "apply"
+    a: CSR | VectorStore
+    op: TypedIndexUnary
+    k: np.generic
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Spec):
+    """The entries of a for which op(a(i, j), i, j, k) holds."""
+
+    name: ClassVar[str] = "select"
+    a: CSR | VectorStore
+    op: TypedIndexUnary
+    k: np.generic
+
+
+@dataclass(frozen=True, eq=False)
+class Keep(Spec):
+    """The entries of a that the mask admits."""
+
+    name: ClassVar[str] = "keep"
+    a: CSR | VectorStore
+    mask: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Outside(Spec):
+    """The entries of a that do not lie in the region rows x columns (a vector has rows only)."""
+
+    name: ClassVar[str] = "outside"
+    a: CSR | VectorStore
+    rows: Index
+    cols: Index | None
+
+
+@dataclass(frozen=True, eq=False)
+class WriteVector(Spec):
+    """The whole write  C<M, replace> accum= T  for vectors, in one pass; see `ops.write` for the definition.
+
+    The result has C's dtype.
+    """
+
+    name: ClassVar[str] = "write_vector"
+    c: VectorStore
+    t: VectorStore
+    mask: Mask | None
+    accum: TypedBinary | None
+    replace: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ReduceRows(Spec):
+    """t(i) = (+)_j a(i, j), for the rows that have entries."""
+
+    name: ClassVar[str] = "reduce_rows"
+    a: CSR
+    monoid: TypedMonoid
+
+
+@dataclass(frozen=True, eq=False)
+class ReduceScalar(Spec):
+    """(+) over all entries; the answer is a NumPy scalar, or None if there is no entry.  Synchronises."""
+
+    name: ClassVar[str] = "reduce_scalar"
+    a: CSR | VectorStore
+    monoid: TypedMonoid
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractVector(Spec):
+    """t(p) = u(index[p]); repeated indices allowed."""
+
+    name: ClassVar[str] = "extract_vector"
+    u: VectorStore
+    index: Index
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractMatrix(Spec):
+    """t(p, q) = a(rows[p], cols[q]); repeated indices allowed."""
+
+    name: ClassVar[str] = "extract_matrix"
+    a: CSR
+    rows: Index
+    cols: Index
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractRow(Spec):
+    """t(j) = a(row, j), a vector of size ncols."""
+
+    name: ClassVar[str] = "extract_row"
+    a: CSR
+    row: int
+
+
+@dataclass(frozen=True, eq=False)
+class ScatterVector(Spec):
+    """t(index[p]) = u(p), size `index.size`.
+
+    Where an index repeats, values combine by `dup` (in any order, so `dup` should be associative and commutative);
+    without `dup` the one with the largest p stays.
+    """
+
+    name: ClassVar[str] = "scatter_vector"
+    u: VectorStore
+    index: Index
+    dup: TypedBinary | None
+
+
+@dataclass(frozen=True, eq=False)
+class ScatterMatrix(Spec):
+    """t(rows[p], cols[q]) = a(p, q), shape (rows.size, cols.size); repeats as in `ScatterVector`."""
+
+    name: ClassVar[str] = "scatter_matrix"
+    a: CSR
+    rows: Index
+    cols: Index
+    dup: TypedBinary | None
+
+
+@dataclass(frozen=True, eq=False)
+class Transpose(Spec):
+    """t(j, i) = a(i, j)."""
+
+    name: ClassVar[str] = "transpose"
+    a: CSR
+
+
+@dataclass(frozen=True, eq=False)
+class IsSymmetric(Spec):
+    """True if a(j, i) is present wherever a(i, j) is.  Values are not compared.  Synchronises."""
+
+    name: ClassVar[str] = "is_symmetric"
+    pattern: Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class BuildVector(Spec):
+    """A vector from (index, value) pairs in any order; raises DuplicateIndex where an index repeats and `dup` is None.
+
+    values: an array, or None with `iso` given.  Repeats combine by `dup` in the order given.
+    """
+
+    name: ClassVar[str] = "build_vector"
+    size: int
+    dtype: np.dtype[Any]
+    indices: Array
+    values: Array | None
+    iso: np.generic | None
+    dup: TypedBinary | None
+
+
+@dataclass(frozen=True, eq=False)
+class BuildMatrix(Spec):
+    """A matrix from (row, column, value) triples in any order; as `BuildVector`."""
+
+    name: ClassVar[str] = "build_matrix"
+    nrows: int
+    ncols: int
+    dtype: np.dtype[Any]
+    rows: Array
+    cols: Array
+    values: Array | None
+    iso: np.generic | None
+    dup: TypedBinary | None
+
+
+@dataclass(frozen=True, eq=False)
+class ImportCSR(Spec):
+    """A matrix from compressed rows as they come: validated, narrowed to the right index widths, each row sorted.
+
+    Raises InvalidFormat naming the array and the position: offsets that do not start at 0, decrease, or do not
+    end at the number of columns given; columns out of range; and DuplicateIndex (first one) without `dup`.
+    Arrays that are already right are taken without a copy.
+    """
+
+    name: ClassVar[str] = "import_csr"
+    nrows: int
+    ncols: int
+    dtype: np.dtype[Any]
+    indptr: Array
+    indices: Array
+    values: Array | None
+    iso: np.generic | None
+    dup: TypedBinary | None
+
+
+@dataclass(frozen=True, eq=False)
+class Convert(Spec):
+    """The same vector in the format ``"index"``, ``"bitmap"`` or ``"full"`` (full only where all are present)."""
+
+    name: ClassVar[str] = "convert"
+    u: VectorStore
+    to: str
+
+
+@dataclass(frozen=True, eq=False)
+class Closure(Spec):
+    """c = x (+) x A (+) x A^2 (+) ... frontier by frontier, until nothing changes.
+
+    by_row: rows of A (push walks them); by_column: rows of A transposed (pull).
+    final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` with one
+        weight >= 0 throughout and one source value), so the search is level-synchronous and may pull.
+    max_steps: stop with `Answer.converged` False after so many frontiers.
+    The answer: the closed vector, and the facts of the run.
+    """
+
+    name: ClassVar[str] = "closure"
+    frontier: VectorStore
+    by_row: Rows
+    by_column: Rows
+    semiring: TypedSemiring
+    final_on_arrival: bool
+    max_steps: int
+    direction: str = "auto"
+    trace: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """One level of a closure: what was in the frontier, and how it was expanded."""
+
+    direction: str
+    frontier: int
+    edges: int
+
+
+@dataclass(frozen=True, eq=False)
+class ClosureAnswer:
+    """The closed vector; whether it converged; the number of steps; one `Step` each where a trace was asked for."""
+
+    store: VectorStore
+    converged: bool
+    steps: int
+    trace: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Link(Spec):
+    """Union-find over rows: for every row i and its neighbours at positions [first, last) of the row, unite i and j.
+
+    forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  A new forest is
+    returned in which the two ends of each visited entry have the same root, and every tree is flat.
+    skip: rows whose root is this label before the pass are not visited (None: visit all).
+    """
+
+    name: ClassVar[str] = "link"
+    forest: VectorStore
+    pattern: Pattern
+    first: int
+    last: int | None
+    skip: int | None

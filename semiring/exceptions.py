@@ -1,0 +1,151 @@
+"""Every error that this package raises on purpose.
+
+Each class is a :class:`SemiringError`, so one ``except`` catches all of them, and also the built-in
+exception that Python users already catch for that kind of mistake (``ValueError`` for a wrong shape,
+``IndexError`` for an index past the end, and so on). The message is written by whoever raises: it names the
+place, what was expected and what was found. Facts that a program may want back (the last iterate, a vertex on
+a cycle) are attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ConvergenceFailure",
+    "DeviceMismatch",
+    "DimensionMismatch",
+    "DomainMismatch",
+    "DuplicateIndex",
+    "EmptyObject",
+    "GraphProperty",
+    "IndexOutOfBound",
+    "InvalidFormat",
+    "InvalidMask",
+    "InvalidValue",
+    "NegativeCycle",
+    "NotSupported",
+    "OutOfMemory",
+    "OutputNotEmpty",
+    "SemiringError",
+    "UdfParseError",
+    "UnknownOperator",
+]
+
+
+class SemiringError(Exception):
+    """Base class of all errors of this package."""
+
+
+class DimensionMismatch(SemiringError, ValueError):
+    """Shapes disagree; the message gives the operation, all shapes, and ``.T`` if transposing would fit."""
+
+
+class DomainMismatch(SemiringError, TypeError):
+    """An operator or an object does not support a dtype; the message lists those that are supported."""
+
+
+class IndexOutOfBound(SemiringError, IndexError):
+    """An index is not below the size of its axis."""
+
+
+class DuplicateIndex(SemiringError, ValueError):
+    """Two entries have the same position and no ``dup_op`` says how to combine them."""
+
+
+class InvalidValue(SemiringError, ValueError):
+    """An argument has a value that makes no sense here."""
+
+
+class EmptyObject(SemiringError, ValueError):
+    """A value was asked of an object that holds none."""
+
+
+class OutputNotEmpty(SemiringError, ValueError):
+    """``build`` was called on an object that already has entries."""
+
+
+class InvalidMask(SemiringError, TypeError):
+    """A mask is neither boolean nor says ``.S`` (structure) or ``.V`` (values)."""
+
+
+class UnknownOperator(SemiringError, AttributeError, ValueError):
+    """No operator has this name; ``close`` holds the names that resemble it.
+
+    It is an ``AttributeError`` because operator modules raise it for a missing name (``binary.pluss``), and a
+    ``ValueError`` because operations raise it for a wrong argument (``A.mxm(B, "min_pluss")``).
+    """
+
+    def __init__(self, message: str = "", *, close: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.close = close
+
+
+class UdfParseError(SemiringError, TypeError):
+    """A user-defined operator cannot be turned into an expression; the message quotes its source line."""
+
+
+class InvalidFormat(SemiringError, ValueError):
+    """A file or a set of arrays is malformed; the message says where, what was expected, what was found."""
+
+
+class OutOfMemory(SemiringError, MemoryError):
+    """An allocation failed.
+
+    Attributes
+    ----------
+    asked_bytes, free_bytes : int or None
+        What was asked for and what was free at that moment, where known.
+    """
+
+    def __init__(self, message: str = "", *, asked_bytes: int | None = None, free_bytes: int | None = None) -> None:
+        super().__init__(message)
+        self.asked_bytes = asked_bytes
+        self.free_bytes = free_bytes
+
+
+class DeviceMismatch(SemiringError, ValueError):
+    """Operands live on different devices; nothing moves by itself."""
+
+
+class NotSupported(SemiringError, NotImplementedError):
+    """The operation does not exist for these operands; the message says what to use instead."""
+
+
+class ConvergenceFailure(SemiringError, RuntimeError):
+    """An iteration reached its limit before its tolerance.
+
+    Attributes
+    ----------
+    result : object
+        The last iterate.
+    iterations : int or None
+        How many iterations were made.
+    residual : float or None
+        The error measure after the last one.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        result: Any = None,
+        iterations: int | None = None,
+        residual: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.result = result
+        self.iterations = iterations
+        self.residual = residual
+
+
+class NegativeCycle(SemiringError, ValueError):
+    """Shortest paths are not defined: ``vertex`` lies on, or is reached from, a cycle of negative weight."""
+
+    def __init__(self, message: str = "", *, vertex: int | None = None) -> None:
+        super().__init__(message)
+        self.vertex = vertex
+
+
+class GraphProperty(SemiringError, ValueError):
+    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message tells how."""

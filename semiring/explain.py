@@ -1,0 +1,41 @@
+"""What ran: ``with sr.explain() as log`` records each call of an engine, with its kernel and its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .engines.registry import Call, listen
+
+
+class Log(list[Call]):
+    """The calls in order; prints as a table."""
+
+    def __repr__(self) -> str:
+        lines = [f"{'operation':<15} {'kernel':<28} {'ms':>9}  details"]
+        for call in self:
+            details = ", ".join(f"{key}={value}" for key, value in call.details.items())
+            lines.append(f"{call.operation:<15} {call.kernel:<28} {call.ms:9.3f}  {details}".rstrip())
+        lines.append(f"{'total':<15} {'':<28} {sum(call.ms for call in self):9.3f}")
+        return "\n".join(lines)
+
+
+@contextmanager
+def explain() -> Iterator[Log]:
+    """Record every engine call made inside the block: kernel, push or pull, time.
+
+    While it listens, each call on the GPU is waited for, so that its time is its own: synchronises.
+
+    >>> import semiring as sr
+    >>> v = sr.Vector.from_coo([0, 2], [1.0, 2.0], size=3)
+    >>> with sr.explain() as log:
+    ...     w = (v + v).wait()
+    >>> log[0].operation
+    'ewise'
+    """
+    log = Log()
+    with listen() as calls:
+        try:
+            yield log
+        finally:
+            log.extend(calls)

@@ -1,0 +1,58 @@
+"""Arrays on either device: which module owns them, how wide an index must be, and the one way back to the host."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+# A NumPy or a CuPy array.  CuPy is never imported for an annotation.
+Array = Any
+
+_INT32_LIMIT = 2**31
+
+
+def index_dtype(bound: int) -> np.dtype[Any]:
+    """The dtype of indices below `bound` (or of offsets up to `bound`): int32 below 2**31, else int64."""
+    return np.dtype(np.int32) if bound < _INT32_LIMIT else np.dtype(np.int64)
+
+
+def device_of(array: Array) -> str:
+    """``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array."""
+    return "cpu" if isinstance(array, (np.ndarray, np.generic)) else "cuda"
+
+
+def array_module(device: str) -> ModuleType:
+    """NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
+    return importlib.import_module("cupy") if device == "cuda" else np
+
+
+class Transfers:
+    """Counts every copy from the GPU back to the host (each waits for the device)."""
+
+    copies: int = 0
+    bytes: int = 0
+
+    @classmethod
+    def reset(cls) -> None:
+        """Start counting again."""
+        cls.copies = 0
+        cls.bytes = 0
+
+
+def to_host(array: Array) -> np.ndarray[Any, Any]:
+    """The NumPy array of the same values.  A CuPy array is copied: synchronises, and is counted."""
+    if isinstance(array, np.ndarray):
+        return array
+    Transfers.copies += 1
+    Transfers.bytes += int(array.nbytes)
+    return np.asarray(array.get())  # synchronises
+
+
+def to_device(array: Array, device: str) -> Array:
+    """The same values on `device`; no copy where the array already lives there."""
+    if device_of(array) == device:
+        return array
+    return to_host(array) if device == "cpu" else array_module("cuda").asarray(array)

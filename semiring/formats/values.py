@@ -1,0 +1,32 @@
+"""A store with other values on the same structure: no array of the structure is copied."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arrays import Array, array_module
+from .csr import CSR
+from .vectors import Bitmap, Full, IndexList, VectorStore
+
+S = TypeVar("S", CSR, IndexList, Bitmap, Full, CSR | VectorStore)
+
+
+def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> S:
+    """`store` with `values` (or one `iso` value) of `dtype` in place of its own."""
+    if isinstance(store, CSR):
+        return CSR(store.pattern, dtype, values, iso)
+    if isinstance(store, IndexList):
+        return IndexList(store.size, dtype, store.indices, values, iso)
+    if isinstance(store, Bitmap):
+        return Bitmap(store.size, dtype, store.words, values, iso, store.count)
+    return Full(store.size, dtype, values, iso, store.device)
+
+
+def dense_values(store: CSR | VectorStore) -> Array:
+    """The values as an array, one for each slot of the store, also where it is iso-valued."""
+    if store.values is not None:
+        return store.values
+    slots = store.size if isinstance(store, (Bitmap, Full)) else store.nvals
+    return array_module(store.device).full(slots, store.iso, dtype=store.dtype)

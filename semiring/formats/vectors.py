@@ -1,0 +1,183 @@
+"""Vectors in three forms: an index list (few entries), a bitmap (many), full (all present).
+
+Presence is one bit an entry, in 32-bit words: bit ``b`` of word ``w`` is entry ``32 * w + b``; bits at and
+past `size` are 0.  A probe then touches 32 times fewer bytes than a label would, on both devices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from .arrays import Array, array_module, device_of, index_dtype, to_device, to_host
+
+
+def word_count(size: int) -> int:
+    """The number of 32-bit words that hold `size` presence bits."""
+    return (size + 31) // 32
+
+
+class Count:
+    """A number that may still be on its way from the device; read once, then remembered.
+
+    source: an int, or a device array whose element `at` holds the number.
+    """
+
+    __slots__ = ("_at", "_source", "_value")
+
+    def __init__(self, source: int | Array, at: int = 0) -> None:
+        self._value: int | None = int(source) if isinstance(source, (int, np.integer)) else None
+        self._source: Array | None = None if self._value is not None else source
+        self._at = at
+
+    @property
+    def known(self) -> bool:
+        """True if `get` will not wait for the device."""
+        return self._value is not None
+
+    def get(self) -> int:
+        """The number.  Synchronises the first time, where it was computed on the GPU."""
+        if self._value is None:
+            self._value = int(to_host(self._source)[self._at])
+            self._source = None
+        return self._value
+
+
+@dataclass(frozen=True, eq=False)
+class IndexList:
+    """Sorted indices of the entries, with their values.
+
+    indices: ascending, without duplicates; `index_dtype(size)`.
+    values: as long as `indices`, or None where iso-valued.
+    """
+
+    size: int
+    dtype: np.dtype[Any]
+    indices: Array
+    values: Array | None
+    iso: np.generic | None = None
+
+    format: Literal["index"] = field(default="index", init=False)
+
+    def __post_init__(self) -> None:
+        assert (self.values is None) != (self.iso is None)
+
+    @property
+    def nvals(self) -> int:
+        """The number of stored entries."""
+        return int(self.indices.size)
+
+    @property
+    def device(self) -> str:
+        """Where the arrays live."""
+        return device_of(self.indices)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return int(self.indices.nbytes) + (0 if self.values is None else int(self.values.nbytes))
+
+    def to(self, device: str) -> IndexList:
+        """The same vector on another device."""
+        if device == self.device:
+            return self
+        values = None if self.values is None else to_device(self.values, device)
+        return IndexList(self.size, self.dtype, to_device(self.indices, device), values, self.iso)
+
+
+@dataclass(frozen=True, eq=False)
+class Bitmap:
+    """One presence bit for every index, and a value slot for every index.
+
+    words: uint32, `word_count(size)` of them.
+    values: `size` slots (those of absent entries hold anything), or None where iso-valued.
+    count: the number of bits that are set; it may still be on the device.
+    """
+
+    size: int
+    dtype: np.dtype[Any]
+    words: Array
+    values: Array | None
+    iso: np.generic | None
+    count: Count
+
+    format: Literal["bitmap"] = field(default="bitmap", init=False)
+
+    def __post_init__(self) -> None:
+        assert (self.values is None) != (self.iso is None)
+
+    @property
+    def nvals(self) -> int:
+        """The number of stored entries.  Synchronises if it is still on the device."""
+        return self.count.get()
+
+    @property
+    def device(self) -> str:
+        """Where the arrays live."""
+        return device_of(self.words)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return int(self.words.nbytes) + (0 if self.values is None else int(self.values.nbytes))
+
+    def to(self, device: str) -> Bitmap:
+        """The same vector on another device."""
+        if device == self.device:
+            return self
+        values = None if self.values is None else to_device(self.values, device)
+        words = to_device(self.words, device)
+        return Bitmap(self.size, self.dtype, words, values, self.iso, Count(self.count.get()))
+
+
+@dataclass(frozen=True, eq=False)
+class Full:
+    """Every entry is present.
+
+    values: `size` values, or None where iso-valued (then the vector needs no memory at all).
+    on: the device of an iso-valued vector, which has no array to tell it.
+    """
+
+    size: int
+    dtype: np.dtype[Any]
+    values: Array | None
+    iso: np.generic | None = None
+    on: str = "cpu"
+
+    format: Literal["full"] = field(default="full", init=False)
+
+    def __post_init__(self) -> None:
+        assert (self.values is None) != (self.iso is None)
+
+    @property
+    def nvals(self) -> int:
+        """The number of stored entries: all."""
+        return self.size
+
+    @property
+    def device(self) -> str:
+        """Where the values live."""
+        return self.on if self.values is None else device_of(self.values)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return 0 if self.values is None else int(self.values.nbytes)
+
+    def to(self, device: str) -> Full:
+        """The same vector on another device."""
+        if device == self.device:
+            return self
+        values = None if self.values is None else to_device(self.values, device)
+        return Full(self.size, self.dtype, values, self.iso, device)
+
+
+VectorStore = IndexList | Bitmap | Full
+
+
+def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
+    """A vector without entries."""
+    xp = array_module(device)
+    return IndexList(size, dtype, xp.zeros(0, dtype=index_dtype(size)), xp.zeros(0, dtype=dtype))

@@ -1,0 +1,163 @@
+"""Python's operators on Matrix and Vector:  + - * / // % ** comparisons | & @, with scalars on either side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import dtypes
+from .base import Sparse, scalar
+from .scalar import Scalar
+
+if TYPE_CHECKING:
+    from .formats import CSR, VectorStore  # noqa: F401
+
+_NUMBERS = (bool, int, float, Scalar)
+
+
+def is_scalar(value: Any) -> bool:
+    """True for numbers, Scalars and zero-dimensional arrays."""
+    return isinstance(value, _NUMBERS) or getattr(value, "ndim", None) == 0
+
+
+class Infix(Sparse[Any]):
+    """The operators, in terms of the named methods.
+
+    On the union of two objects: ``+`` is ewise_add plus, ``-`` is ewise_union minus with 0 for what is missing;
+    on the intersection: ``*``, ``/``, ``//``, ``%``, ``**`` and comparisons are ewise_mult.  With a scalar: apply.
+    ``|`` and ``&`` are ewise_add and ewise_mult whose operator may follow: ``binary.min(A | B)``; alone
+    they mean plus and times (lor and land for booleans).
+    """
+
+    __slots__ = ()
+
+    def _arithmetic(self, other: Any, op: str, *, union: bool = False) -> Any:
+        if is_scalar(other):
+            return self.apply(op, right=scalar(other))
+        if not isinstance(other, Sparse):
+            return NotImplemented
+        return self.ewise_add(other, op) if union else self.ewise_mult(other, op)
+
+    def _reflected(self, other: Any, op: str) -> Any:
+        return self.apply(op, left=scalar(other)) if is_scalar(other) else NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        return self._arithmetic(other, "plus", union=True)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._reflected(other, "plus")
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, Sparse):
+            return self.ewise_union(other, "minus", 0, 0)
+        return self._arithmetic(other, "minus")
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._reflected(other, "minus")
+
+    def __mul__(self, other: Any) -> Any:
+        return self._arithmetic(other, "times")
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._reflected(other, "times")
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._arithmetic(other, "truediv")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._reflected(other, "truediv")
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._arithmetic(other, "floordiv")
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._reflected(other, "floordiv")
+
+    def __mod__(self, other: Any) -> Any:
+        return self._arithmetic(other, "remainder")
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._reflected(other, "remainder")
+
+    def __pow__(self, other: Any) -> Any:
+        return self._arithmetic(other, "pow")
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._reflected(other, "pow")
+
+    def __neg__(self) -> Any:
+        return self.apply("ainv")
+
+    def __abs__(self) -> Any:
+        return self.apply("abs")
+
+    def _compare(self, other: Any, op: str) -> Any:
+        if is_scalar(other):
+            bound = scalar(other)
+            source = self.store
+            made = self.apply(op, right=bound)
+
+            def chosen(by: Any) -> Any:
+                return type(self)._new(source).select(by.operator(op), bound)
+
+            made._remake = ("compare", chosen)
+            return made
+        if not isinstance(other, Sparse):
+            return NotImplemented
+        return self.ewise_mult(other, op)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare(other, "eq")
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare(other, "ne")
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, "lt")
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, "le")
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, "gt")
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, "ge")
+
+    def __or__(self, other: Any) -> Any:
+        if not isinstance(other, Sparse):
+            return NotImplemented
+        return self.ewise_add(other, "lor" if self._both_boolean(other) else "plus")
+
+    def __and__(self, other: Any) -> Any:
+        if not isinstance(other, Sparse):
+            return NotImplemented
+        return self.ewise_mult(other, "land" if self._both_boolean(other) else "times")
+
+    def _both_boolean(self, other: Sparse[Any]) -> bool:
+        return bool(self.dtype == dtypes.BOOL and other.dtype == dtypes.BOOL)
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._in_place(self + other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place(self - other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._in_place(self * other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._in_place(self / other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._in_place(self | other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._in_place(self & other)
+
+    def _in_place(self, result: Any) -> Any:
+        return result if result is NotImplemented else self.update(result)
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            f"the truth of a {type(self).__name__} is ambiguous: use .nvals, .isequal(other) or .reduce('lor')"
+        )

@@ -1,0 +1,46 @@
+"""Files, and the sparse matrices and graphs of other libraries.
+
+``semiring.io.read(path)`` reads any file it knows by its extension, ``write(path, A)`` writes one, ``open(path)``
+maps a ``.srb`` file in milliseconds. Every malformed file raises `InvalidFormat` with the place; files are written
+whole or not at all.
+"""
+
+from __future__ import annotations
+
+from semiring.io.adjacency_lists import read_graph_txt, read_metis
+from semiring.io.cupy_sparse import from_cupy_sparse, to_cupy_sparse
+from semiring.io.dimacs import read_dimacs
+from semiring.io.edge_lists import read_edgelist, read_graphalytics, read_jlg
+from semiring.io.gap import read_sg
+from semiring.io.mapped import open, read_srb, write_srb
+from semiring.io.matrix_market import mmread
+from semiring.io.matrix_market_write import mmwrite
+from semiring.io.networkx import from_networkx, to_networkx
+from semiring.io.npz import load_npz, save_npz
+from semiring.io.read import read, write
+from semiring.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+
+__all__ = [
+    "from_cupy_sparse",
+    "from_networkx",
+    "from_scipy_sparse",
+    "load_npz",
+    "mmread",
+    "mmwrite",
+    "open",
+    "read",
+    "read_dimacs",
+    "read_edgelist",
+    "read_graph_txt",
+    "read_graphalytics",
+    "read_jlg",
+    "read_metis",
+    "read_sg",
+    "read_srb",
+    "save_npz",
+    "to_cupy_sparse",
+    "to_networkx",
+    "to_scipy_sparse",
+    "write",
+    "write_srb",
+]

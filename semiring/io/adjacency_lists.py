@@ -1,0 +1,141 @@
+"""Graphs written as one list of neighbours a line: METIS (.graph) and WebGraph's ASCII form (.graph-txt).
+
+METIS: G. Karypis, "METIS: A Software Package for Partitioning Unstructured Graphs", manual 5.1.0 (2013), section 4.1.1.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.exceptions import InvalidFormat
+from semiring.io.edge_lists import edges_to_matrix
+from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.text_scan import Lists, character_classes, next_line, scan_lists
+from semiring.io.triples import TRUE, Triples
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["parse_graph_txt", "parse_metis", "read_graph_txt", "read_metis"]
+
+_METIS_CLASSES: Final = character_classes(b"", b"%")
+_PLAIN_CLASSES: Final = character_classes(b"", b"")
+
+
+def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
+    """Read a METIS ``.graph`` file, compressed or not.
+
+    The first line is ``n m [fmt [ncon]]``; line ``i`` after it lists the neighbours of vertex ``i``, counted from 1.
+    ``fmt`` has three digits: vertex sizes, vertex weights (both are read over), edge weights.
+
+    Returns
+    -------
+    Matrix
+        ``n x n``; iso-valued bool true, or with edge weights int64.
+
+    Raises
+    ------
+    InvalidFormat
+        With file and line. Also where the lists do not hold ``2 m`` neighbours in all, an edge being listed at
+        both ends, or ``m`` as the GAP benchmark suite writes directed graphs.
+    """
+    return edges_to_matrix(parse_metis(read_bytes(path, progress), os.fspath(path)), dup_op)
+
+
+def parse_metis(text: NDArray[np.uint8], name: str = "") -> Triples:
+    """The arcs of a METIS text."""
+    header = next_line(text, 0, 1, _METIS_CLASSES)
+    content, line, start, after = ("", 1, 0, 1) if header is None else header
+    words = content.split()
+    plain = all(word.isascii() and word.isdigit() for word in words)
+    if not plain or not 2 <= len(words) <= 4 or (len(words) > 2 and (len(words[2]) > 3 or set(words[2]) - {"0", "1"})):
+        raise InvalidFormat(f"{name}:{line}: expected 'n m [fmt [ncon]]' with fmt of digits 0 and 1, found {content!r}")
+    n, m = int(words[0]), int(words[1])
+    sizes, vertex_weights, edge_weights = (digit == "1" for digit in (words[2] if len(words) > 2 else "0").zfill(3))
+    ncon = int(words[3]) if len(words) == 4 else int(vertex_weights)
+    if ncon and not vertex_weights:
+        raise InvalidFormat(
+            f"{name}:{line}: expected a fmt with vertex weights, since ncon is {ncon}; found {words[2]}"
+        )
+
+    lists = scan_lists(text, start, after, n, _METIS_CLASSES, name=name)
+    width = 2 if edge_weights else 1
+    extra = int(sizes) + ncon
+    # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbours tells.
+    if sizes and not ncon and len(lists.numbers) in (width * m, 2 * width * m):
+        extra = 0
+    lengths = np.diff(lists.offsets)
+    _check_lengths(lists, lengths, extra, width, name)
+    counts = (lengths - extra) // width
+    total = int(counts.sum())
+    if total not in (m, 2 * m):
+        raise InvalidFormat(
+            f"{name}:{line}: expected {2 * m} neighbours in all ({m} edges, each listed at both ends), found {total}"
+        )
+    where = np.repeat(lists.offsets[:-1] + extra, counts) + width * _ranks_within(counts)
+    neighbours = lists.numbers[where]
+    rows = np.repeat(np.arange(n, dtype=np.int64), counts)
+    wrong = np.flatnonzero((neighbours < 1) | (neighbours > n))
+    if wrong.size:
+        at = int(wrong[0])
+        raise InvalidFormat(
+            f"{name}:{lists.lines[rows[at]]}: expected neighbours from 1 to {n}, found {int(neighbours[at])}"
+        )
+    values = lists.numbers[where + 1] if edge_weights else TRUE
+    return Triples(n, n, rows, neighbours - 1, values, lambda arc: int(lists.lines[rows[arc]]), name)
+
+
+def _check_lengths(lists: Lists, lengths: NDArray[np.int64], extra: int, width: int, name: str) -> None:
+    wrong = np.flatnonzero((lengths < extra) | ((lengths - extra) % width != 0))
+    if not wrong.size:
+        return
+    at = int(wrong[0])
+    wanted = "pairs of neighbour and weight" if width == 2 else "neighbours"
+    first = f"{extra} vertex numbers and then " if extra else ""
+    raise InvalidFormat(f"{name}:{lists.lines[at]}: expected {first}{wanted}, found {int(lengths[at])} numbers")
+
+
+def _ranks_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ..., count - 1 for each count, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
+
+
+def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matrix:
+    """Read WebGraph's ASCII form: the number of nodes, then for each node a line of its successors, counted from 0.
+
+    Returns
+    -------
+    Matrix
+        ``n x n``, iso-valued bool true.
+
+    Raises
+    ------
+    InvalidFormat
+        With file and line.
+    """
+    return edges_to_matrix(parse_graph_txt(read_bytes(path, progress), os.fspath(path)), None)
+
+
+def parse_graph_txt(text: NDArray[np.uint8], name: str = "") -> Triples:
+    """The arcs of a WebGraph ASCII text."""
+    header = next_line(text, 0, 1, _PLAIN_CLASSES)
+    content, line, start, after = ("", 1, 0, 1) if header is None else header
+    size = content.strip()
+    if not (size.isascii() and size.isdigit()):
+        raise InvalidFormat(f"{name}:{line}: expected the number of nodes, found {content[:60]!r}")
+    n = int(size)
+    lists = scan_lists(text, start, after, n, _PLAIN_CLASSES, name=name)
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.offsets))
+    wrong = np.flatnonzero(lists.numbers >= n)
+    if wrong.size:
+        at = int(wrong[0])
+        raise InvalidFormat(
+            f"{name}:{lists.lines[rows[at]]}: expected successors from 0 to {n - 1}, found {int(lists.numbers[at])}"
+        )
+    return Triples(n, n, rows, lists.numbers, TRUE, lambda arc: int(lists.lines[rows[arc]]), name)

@@ -1,0 +1,61 @@
+"""CuPy sparse matrices, both ways, sharing their buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semiring.exceptions import DomainMismatch, InvalidValue
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["from_cupy_sparse", "to_cupy_sparse"]
+
+_DTYPES = ("bool", "float32", "float64")
+
+
+def from_cupy_sparse(X: Any) -> Matrix:
+    """A Matrix on the GPU with the entries of a CuPy sparse matrix, explicit zeros included.
+
+    A canonical csr (sorted columns, no duplicates) is not copied: both objects hold the same buffers, so do not write
+    into them afterwards. Any other is converted on the GPU; entries at the same position are added. ``X`` stays as
+    it is.
+
+    Raises
+    ------
+    InvalidValue
+        ``X`` is not a CuPy sparse matrix.
+    """
+    from cupyx.scipy.sparse import issparse
+    from semiring.matrix import Matrix
+
+    if not issparse(X):
+        raise InvalidValue(f"expected a CuPy sparse matrix, got {type(X).__name__}")
+    csr = X.tocsr()
+    if not csr.has_canonical_format:  # synchronises, the first time
+        csr = csr.copy() if csr is X else csr
+        csr.sum_duplicates()
+    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1])
+
+
+def to_cupy_sparse(A: Matrix) -> Any:
+    """The ``cupyx.scipy.sparse.csr_matrix`` of a Matrix; a matrix on the GPU shares its buffers with it.
+
+    Iso values are written out; a matrix on the CPU is copied to the GPU.
+
+    Raises
+    ------
+    DomainMismatch
+        CuPy's sparse matrices hold bool, float32 and float64 only.
+    """
+    if A.dtype.name not in _DTYPES:
+        raise DomainMismatch(
+            f"CuPy's sparse matrices hold {', '.join(_DTYPES)}, got {A.dtype.name}; convert first, for example "
+            f"A.dup(dtype='float64')"
+        )
+    import cupy
+    from cupyx.scipy.sparse import csr_matrix
+
+    indptr, indices, values = A.to_csr()
+    data = cupy.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else cupy.asarray(values)
+    return csr_matrix((data, cupy.asarray(indices), cupy.asarray(indptr)), shape=(A.nrows, A.ncols), copy=False)

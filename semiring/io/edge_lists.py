@@ -1,0 +1,335 @@
+"""Edge lists: one edge a line, ``source target [weight ...]``.
+
+Read are SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, comma- and tab-separated files, the
+``.e``/``.v`` pairs of LDBC Graphalytics and JuliaGraphs' ``.jlg``. Columns are separated by white space or one comma.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.dtypes import BOOL, FP32, FP64, lookup
+from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.io.files import PathLike, Progress, extension, read_bytes
+from semiring.io.text_scan import (
+    INTEGER,
+    REAL,
+    SKIP,
+    Column,
+    character_classes,
+    line_of_row,
+    next_line,
+    scan_table,
+)
+from semiring.io.triples import TRUE, Triples
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["parse_edgelist", "parse_jlg", "read_edgelist", "read_graphalytics", "read_jlg"]
+
+# Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
+_LARGEST_ID: Final = 2**60
+
+
+@overload
+def read_edgelist(
+    path: PathLike, *, relabel: Literal[True], directed: bool = ..., weights: bool | None = ..., base: int = ...,
+    comments: str = ..., skip_lines: int = ..., nrows: int | None = ..., ncols: int | None = ..., dtype: Any = ...,
+    dup_op: Any = ..., progress: Progress | None = ...,
+) -> tuple[Matrix, NDArray[np.int64]]: ...  # fmt: skip
+
+
+@overload
+def read_edgelist(
+    path: PathLike, *, relabel: Literal[False] = ..., directed: bool = ..., weights: bool | None = ...,
+    base: int = ..., comments: str = ..., skip_lines: int = ..., nrows: int | None = ..., ncols: int | None = ...,
+    dtype: Any = ..., dup_op: Any = ..., progress: Progress | None = ...,
+) -> Matrix: ...  # fmt: skip
+
+
+def read_edgelist(
+    path: PathLike,
+    *,
+    relabel: bool = False,
+    directed: bool = True,
+    weights: bool | None = None,
+    base: int = 0,
+    comments: str = "#%",
+    skip_lines: int = 0,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+    progress: Progress | None = None,
+) -> Matrix | tuple[Matrix, NDArray[np.int64]]:
+    """Read a text file of edges as ``A(source, target) = weight``.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Compressed or not.
+    relabel : bool
+        Number the distinct ids 0, 1, ... in ascending order, and return them too. Otherwise ids are indices.
+    directed : bool
+        If False, each edge is also stored from target to source.
+    weights : bool, optional
+        Whether the third column is the weight. By default it is, where there is one; further columns are ignored.
+    base : int
+        The id of row and column 0; not used with ``relabel``.
+    comments : str
+        Lines that begin with one of these characters are passed over.
+    skip_lines : int
+        Pass over so many lines at the beginning (the column names of a .csv file).
+    nrows, ncols : int, optional
+        The shape; by default square and as large as the largest id asks for. Give it where trailing vertices
+        may have no edge.
+    dtype : optional
+        The type of the weights; by default int64 where all are integers, else float64. Without weights, the type of
+        the value 1 that all entries share; by default bool.
+    dup_op : binary operator, optional
+        How to combine the weights of repeated edges. Repeated edges without weights are one entry.
+
+    Returns
+    -------
+    Matrix, or (Matrix, ids) with ``relabel=True``
+        ``ids[i]`` is the id of row and column ``i``.
+
+    Raises
+    ------
+    InvalidFormat
+        A line does not hold an edge; the message gives file and line, what was expected and what was found.
+    DuplicateIndex
+        A weighted edge occurs twice and there is no ``dup_op``.
+
+    Notes
+    -----
+    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.
+    """
+    text = read_bytes(path, progress)
+    triples, ids = parse_edgelist(
+        text, os.fspath(path), relabel=relabel, directed=directed, weights=weights, base=base, comments=comments,
+        skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
+    )  # fmt: skip
+    A = edges_to_matrix(triples, dup_op)
+    return A if ids is None else (A, ids)
+
+
+def edges_to_matrix(triples: Triples, dup_op: Any) -> Matrix:
+    """The matrix of edges; a repeated edge without a weight of its own is no news."""
+    if dup_op is None and not isinstance(triples.values, np.ndarray):
+        dup_op = "any"
+    return triples.to_matrix(dup_op)
+
+
+def parse_edgelist(
+    text: NDArray[np.uint8],
+    name: str = "",
+    *,
+    relabel: bool = False,
+    directed: bool = True,
+    weights: bool | None = None,
+    base: int = 0,
+    comments: str = "#%",
+    skip_lines: int = 0,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    dtype: Any = None,
+    vertices: NDArray[np.int64] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Triples, NDArray[np.int64] | None]:
+    """The edges of a text, and the distinct ids if it is to be relabelled (of ``vertices``, where given)."""
+    if relabel and not (nrows is None and ncols is None):
+        raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
+    classes = character_classes(b",", comments.encode())
+    start, line = _after_lines(text, skip_lines)
+    first = next_line(text, start, line, classes)
+    width = 2 if first is None else len(first[0].replace(",", " ").split())
+    if first is not None and width < 2:
+        raise InvalidFormat(f"{name}:{first[1]}: expected two ids, found {first[0][:60]!r}")
+    weighted = width > 2 if weights is None else weights
+    if weighted and width < 3 and first is not None:
+        raise InvalidFormat(f"{name}:{first[1]}: expected source, target and weight, found {first[0][:60]!r}")
+
+    low, high_row, high_col = (-(2**63), 2**63 - 1, 2**63 - 1) if relabel else (base, _LARGEST_ID, _LARGEST_ID)
+    if nrows is not None or ncols is not None:
+        nrows = ncols if nrows is None else nrows
+        ncols = nrows if ncols is None else ncols
+        assert nrows is not None
+        assert ncols is not None
+        high_row, high_col = base + nrows - 1, base + ncols - 1
+    ends = (Column("source", INTEGER, low, high_row), Column("target", INTEGER, low, high_col))
+    rest = tuple(Column("column", SKIP) for _ in range(width - 3 if weighted else width - 2))
+
+    def scan(kind: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        columns = (*ends, Column("weight", kind, -(2**63), 2**63 - 1), *rest) if weighted else (*ends, *rest)
+        table = scan_table(text, start, line, columns, classes, name=name, progress=progress)
+        if not weighted:
+            return table.ints, None
+        return table.ints, table.ints[2] if kind == INTEGER else table.reals[0]
+
+    def line_of(edge: int) -> int:
+        return line_of_row(text, start, line, edge, (*ends, *rest, ends[0]) if weighted else (*ends, *rest), classes)
+
+    try:
+        ints, given = scan(INTEGER)
+    except InvalidFormat:
+        if not weighted:
+            raise
+        ints, given = scan(REAL)
+    values: NDArray[Any] | np.generic
+    if given is None:
+        values = TRUE if dtype is None else lookup(dtype).type(1)
+    else:
+        values = given if dtype is None else _weights_as(given, lookup(dtype), name, line_of)
+
+    sources, targets = ints[0], ints[1]
+    ids: NDArray[np.int64] | None = None
+    if relabel:
+        ids = np.unique(np.concatenate([sources, targets])) if vertices is None else np.unique(vertices)
+        sources = _ranks(sources, ids, name, line_of)
+        targets = _ranks(targets, ids, name, line_of)
+        nrows = ncols = len(ids)
+    elif base:
+        sources, targets = sources - base, targets - base
+    if nrows is None or ncols is None:
+        nrows = ncols = 1 + int(max(sources.max(), targets.max())) if len(sources) else 0
+    triples = Triples(nrows, ncols, sources, targets, values, line_of, name)
+    return (triples if directed else triples.symmetrised()), ids
+
+
+def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
+    """The byte and number of the line after the first ``count``."""
+    position = 0
+    for skipped in range(count):
+        ends = np.flatnonzero(text[position : position + (1 << 16)] == 10)
+        if not ends.size:
+            return len(text), skipped + 1
+        position += int(ends[0]) + 1
+    return position, count + 1
+
+
+def _ranks(ids: NDArray[np.int64], ordered: NDArray[np.int64], name: str, line_of: Any) -> NDArray[np.int64]:
+    ranks = np.searchsorted(ordered, ids)
+    known = ordered[np.minimum(ranks, max(len(ordered) - 1, 0))] == ids if len(ordered) else np.zeros(len(ids), bool)
+    unknown = np.flatnonzero(~known)
+    if unknown.size:
+        at = int(unknown[0])
+        raise InvalidFormat(f"{name}:{line_of(at)}: expected an id that the vertex file lists, found {int(ids[at])}")
+    return ranks.astype(np.int64, copy=False)
+
+
+def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: Any) -> NDArray[Any]:
+    """Weights in the type that was asked for; one that it does not hold is an error."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = given.astype(dtype)
+        if dtype in (FP32, FP64):
+            wrong = np.isinf(values) & np.isfinite(given)
+        elif dtype == BOOL:
+            wrong = (given != 0) & (given != 1)
+        else:
+            limits = np.iinfo(dtype)
+            wrong = (given < limits.min) | (given > limits.max) | (given != np.floor(given))
+    at = np.flatnonzero(wrong)
+    if at.size:
+        first = int(at[0])
+        raise InvalidFormat(f"{name}:{line_of(first)}: expected a weight of type {dtype.name}, found {given[first]!s}")
+    return values
+
+
+def read_graphalytics(
+    path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
+) -> tuple[Matrix, NDArray[np.int64]]:
+    """Read an LDBC Graphalytics graph: ``NAME.e`` and, beside it, the vertices in ``NAME.v`` if that file exists.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The edge file; compressed or not, as the vertex file may be.
+    directed : bool
+        What the graph's ``.properties`` file says; an undirected graph lists each edge once.
+
+    Returns
+    -------
+    (Matrix, ids)
+        Vertices are numbered by ascending id; ``ids[i]`` is the id of row and column ``i``.
+
+    Raises
+    ------
+    InvalidFormat
+        A malformed line, or an edge whose end is not in the vertex file; with file and line.
+    """
+    triples, ids = load_graphalytics(path, directed=directed, dtype=dtype, progress=progress)
+    return edges_to_matrix(triples, None), ids
+
+
+def load_graphalytics(
+    path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
+) -> tuple[Triples, NDArray[np.int64]]:
+    """`read_graphalytics` up to plain arrays."""
+    compression = extension(path)[1]
+    stem = os.fspath(path)[: len(os.fspath(path)) - len(compression)]
+    beside = Path(stem).with_suffix(".v")
+    vertices = None
+    for vertex_file in (Path(f"{beside}{compression}"), beside):
+        if vertex_file.exists():
+            vertices = _vertex_ids(read_bytes(vertex_file), os.fspath(vertex_file))
+            break
+    triples, ids = parse_edgelist(
+        read_bytes(path, progress), os.fspath(path), relabel=True, directed=directed, dtype=dtype,
+        vertices=vertices, progress=progress,
+    )  # fmt: skip
+    assert ids is not None
+    return triples, ids
+
+
+def _vertex_ids(text: NDArray[np.uint8], name: str) -> NDArray[np.int64]:
+    """The first column of a vertex file; properties may follow."""
+    classes = character_classes(b",", b"#")
+    first = next_line(text, 0, 1, classes)
+    width = 1 if first is None else len(first[0].replace(",", " ").split())
+    columns = (
+        Column("id", INTEGER, -(2**63), 2**63 - 1),
+        *(Column("property", SKIP) for _ in range(width - 1)),
+    )
+    ids: NDArray[np.int64] = scan_table(text, 0, 1, columns, classes, name=name).ints[0]
+    return ids
+
+
+def read_jlg(path: PathLike, *, progress: Progress | None = None) -> Matrix:
+    """Read a JuliaGraphs file: ``n,m,u|d,name`` and then m lines ``u,v``, counted from 1.
+
+    Returns
+    -------
+    Matrix
+        ``n x n``, iso-valued bool true; an undirected graph (``u``) is symmetric.
+
+    Raises
+    ------
+    InvalidFormat
+        With file and line.
+    """
+    return edges_to_matrix(parse_jlg(read_bytes(path, progress), os.fspath(path), progress), None)
+
+
+def parse_jlg(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
+    """The edges of a JuliaGraphs text."""
+    classes = character_classes(b",", b"")
+    header = next_line(text, 0, 1, classes)
+    content, line, start, after = ("", 1, 0, 1) if header is None else header
+    words = [word.strip() for word in content.split(",")]
+    sized = len(words) >= 3 and all(word.isascii() and word.isdigit() for word in words[:2])
+    if not sized or words[2] not in ("u", "d") or int(words[0]) > _LARGEST_ID:
+        raise InvalidFormat(f"{name}:{line}: expected vertices,edges,u or d,name; found {content[:60]!r}")
+    n, m = int(words[0]), int(words[1])
+    columns = (Column("source", INTEGER, 1, n), Column("target", INTEGER, 1, n))
+    table = scan_table(text, start, after, columns, classes, name=name, expected_rows=m, progress=progress)
+    triples = Triples(n, n, table.ints[0] - 1, table.ints[1] - 1, TRUE)
+    triples = replace(triples, name=name, line_of=lambda e: line_of_row(text, start, after, e, columns, classes))
+    return triples if words[2] == "d" else triples.symmetrised()

@@ -1,0 +1,175 @@
+"""Generated graphs as CSR arrays, the same on every device for one seed.
+
+Randomness is a function of (seed, stream, counter) and not a state that moves on: edge number e of a graph is the same
+whatever the chunk, the thread or the device that draws it. The function is SplitMix64 (G. Steele, D. Lea, C. Flood,
+"Fast Splittable Pseudorandom Number Generators", OOPSLA 2014), whose i-th output needs no other one. All arithmetic is
+on 64-bit integers, exact on both NumPy and CuPy, which are passed as ``xp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from semiring.exceptions import InvalidValue
+from semiring.formats.arrays import Array, index_dtype
+
+__all__ = [
+    "compress",
+    "kronecker_edges",
+    "lattice",
+    "permutation",
+    "random_bits",
+    "star_arrays",
+    "uniform_edges",
+    "uniform_weights",
+]
+
+_GOLDEN: Final = 0x9E3779B97F4A7C15
+_MASK: Final = 2**64 - 1
+
+# What a random number is for; each purpose has a sequence of its own.
+EDGES: Final = 0
+LABELS: Final = 1
+WEIGHTS: Final = 2
+
+#: Edges drawn at a time: bounds the temporary arrays to some hundred megabytes.
+CHUNK_EDGES: Final = 1 << 22
+
+
+def _mix(z: int) -> int:
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+def random_bits(counters: Array, seed: int, stream: int) -> Array:
+    """64 random bits for each counter, as uint64: output ``counter`` of the SplitMix64 that (seed, stream) starts."""
+    key = _mix(_mix(seed & _MASK) + _GOLDEN * (stream + 1) & _MASK)
+    z = counters.astype(np.uint64) * np.uint64(_GOLDEN)
+    z += np.uint64(key)
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return z
+
+
+def kronecker_edges(
+    xp: Any, scale: int, first: int, count: int, seed: int, a: float, b: float, c: float
+) -> tuple[Array, Array]:
+    """Edges ``first`` to ``first + count`` of a stochastic Kronecker graph on ``2**scale`` vertices, as int64 ends.
+
+    Each level of the recursion picks a quadrant of the adjacency matrix with the probabilities a, b, c and the rest,
+    and so one bit of the row and one of the column.
+    """
+    words = (scale + 1) // 2
+    thresholds = [np.uint64(round(share * 2**32)) for share in (a, a + b, a + b + c)]
+    base = xp.arange(first, first + count, dtype=np.uint64) * np.uint64(max(words, 1))
+    rows = xp.zeros(count, dtype=np.int64)
+    cols = xp.zeros(count, dtype=np.int64)
+    bits = base
+    for level in range(scale):
+        if level % 2 == 0:
+            bits = random_bits(base + np.uint64(level // 2), seed, EDGES)
+        draw = bits & np.uint64(0xFFFFFFFF) if level % 2 == 0 else bits >> np.uint64(32)
+        low_half = draw >= thresholds[1]
+        right_half = (draw >= thresholds[0]) ^ low_half ^ (draw >= thresholds[2])
+        rows |= low_half.astype(np.int64) << level
+        cols |= right_half.astype(np.int64) << level
+    return rows, cols
+
+
+def uniform_edges(xp: Any, n: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
+    """Edges ``first`` to ``first + count`` between vertices drawn evenly from ``n``, as int64 ends."""
+    counters = xp.arange(2 * first, 2 * (first + count), dtype=np.uint64)
+    # 64 random bits leave a bias below n / 2**64 in the remainder.
+    ends = (random_bits(counters, seed, EDGES) % np.uint64(max(n, 1))).astype(np.int64)
+    return ends[::2], ends[1::2]
+
+
+def permutation(xp: Any, n: int, seed: int) -> Array:
+    """A random order of ``range(n)``: the ranks of random keys, ties (about n**2 / 2**65) kept in order."""
+    return xp.argsort(random_bits(xp.arange(n, dtype=np.uint64), seed, LABELS), kind="stable")
+
+
+def compress(
+    xp: Any, chunks: list[tuple[Array, Array]], n: int, *, symmetric: bool, loops: bool
+) -> tuple[Array, Array]:
+    """``(indptr, indices)`` of the distinct edges, with both directions if symmetric.
+
+    O(m log m) for the sort of m 64-bit keys, on the device that holds them; ``chunks`` is emptied.
+    """
+    keys = []
+    while chunks:
+        rows, cols = chunks.pop()
+        if not loops:
+            off = rows != cols
+            rows, cols = rows[off], cols[off]
+        keys.append(rows * n + cols)
+        if symmetric:
+            keys.append(cols * n + rows)
+    joined = xp.concatenate(keys) if keys else xp.empty(0, dtype=np.int64)
+    del keys
+    joined.sort()
+    if joined.size:
+        fresh = xp.empty(joined.size, dtype=bool)
+        fresh[0] = True
+        xp.not_equal(joined[1:], joined[:-1], out=fresh[1:])
+        joined = joined[fresh]
+    starts = xp.arange(n + 1, dtype=np.int64) * n
+    indptr = xp.searchsorted(joined, starts).astype(index_dtype(int(joined.size)))
+    return indptr, (joined % max(n, 1)).astype(index_dtype(n))
+
+
+def uniform_weights(xp: Any, indptr: Array, indices: Array, seed: int, low: int, high: int) -> Array:
+    """An int32 weight from ``low`` to ``high`` for each entry, the same for (i, j) and (j, i)."""
+    n = int(indptr.size) - 1
+    count = int(indices.size)
+    weights = xp.empty(count, dtype=np.int32)
+    for first in range(0, count, CHUNK_EDGES):
+        last = min(first + CHUNK_EDGES, count)
+        rows = xp.searchsorted(indptr, xp.arange(first, last, dtype=indptr.dtype), side="right").astype(np.int64) - 1
+        cols = indices[first:last].astype(np.int64)
+        pairs = xp.minimum(rows, cols) * n + xp.maximum(rows, cols)
+        bits = random_bits(pairs, seed, WEIGHTS) % np.uint64(high - low + 1)
+        weights[first:last] = bits.astype(np.int32) + np.int32(low)
+    return weights
+
+
+def lattice(xp: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """``(indptr, indices)`` of the grid whose points are adjacent where one coordinate differs by one. O(points)."""
+    n = math.prod(shape)
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    points = xp.arange(n, dtype=index_dtype(n))
+    # Neighbours in ascending order: the largest step back first, the largest step ahead last.
+    steps = [(axis, -1) for axis in range(len(shape))] + [(axis, 1) for axis in reversed(range(len(shape)))]
+    there = xp.empty((n, len(steps)), dtype=bool)
+    for slot, (axis, sign) in enumerate(steps):
+        coordinate = points // strides[axis] % shape[axis]
+        there[:, slot] = coordinate > 0 if sign < 0 else coordinate < shape[axis] - 1
+    jumps = xp.asarray(np.array([sign * strides[axis] for axis, sign in steps], dtype=points.dtype))
+    total = sum(2 * (n // size) * (size - 1) for size in shape if size)
+    indptr = xp.zeros(n + 1, dtype=index_dtype(total))
+    indptr[1:] = xp.cumsum(there.sum(axis=1), dtype=np.int64)
+    return indptr, (points[:, None] + jumps)[there]
+
+
+def star_arrays(xp: Any, leaves: int) -> tuple[Array, Array]:
+    """``(indptr, indices)`` of a star: vertex 0 and its ``leaves``. O(leaves)."""
+    n = leaves + 1
+    indptr = xp.arange(leaves - 1, 2 * leaves + 1, dtype=index_dtype(2 * leaves))
+    indptr[0] = 0
+    indices = xp.zeros(2 * leaves, dtype=index_dtype(n))
+    indices[:leaves] = xp.arange(1, n, dtype=indices.dtype)
+    return indptr, indices
+
+
+def checked(name: str, value: int, low: int, high: int) -> int:
+    """``value`` as an int within the limits, or `InvalidValue`."""
+    if not low <= int(value) <= high:
+        raise InvalidValue(f"{name}: expected {low} to {high}, got {value}")
+    return int(value)

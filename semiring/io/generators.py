@@ -1,0 +1,202 @@
+"""Generated graphs, made on the device where new objects live; published as ``semiring.random``.
+
+Equal arguments and seed give equal graphs on the CPU and on the GPU. All are square matrices, iso-valued bool true
+unless weights are asked for, with sorted rows and without duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from semiring.config import default_device
+from semiring.exceptions import InvalidValue
+from semiring.dtypes import BOOL
+from semiring.formats import CSR, Pattern
+from semiring.formats.arrays import Array, array_module
+from semiring.io import generator_arrays as arrays
+from semiring.io.files import Progress
+from semiring.matrix import Matrix
+
+__all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "star", "uniform"]
+
+# n * n must be below 2**63: edges are sorted as one 64-bit key.
+_LARGEST_N: Final = 2**31
+_LARGEST_WEIGHT: Final = 255
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    symmetric: bool = False,
+    loops: bool = True,
+    permute: bool = False,
+    weights: str | None = None,
+    progress: Progress | None = None,
+) -> Matrix:
+    """A recursive-matrix graph of ``2**scale`` vertices and at most ``edge_factor * 2**scale`` edges.
+
+    Each edge falls into a quadrant of the adjacency matrix with the probabilities a (upper left), b, c and
+    ``1 - a - b - c``, again in that quadrant, and so on; an edge drawn twice is one. Source: D. Chakrabarti, Y. Zhan,
+    C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
+
+    Parameters
+    ----------
+    scale : int
+        0 to 31.
+    edge_factor : int
+    seed : int
+    a, b, c : float
+    symmetric : bool
+        Store each edge in both directions.
+    loops : bool
+        Keep edges from a vertex to itself.
+    permute : bool
+        Give the vertices random numbers; otherwise low numbers have many edges.
+    weights : ``"uniform"`` or None
+        int32 weights from 1 to 255, equal in both directions.
+    progress : callable, optional
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    InvalidValue
+        A parameter outside its range.
+
+    Notes
+    -----
+    O(m log m) for m edges; synchronises.
+    """
+    scale = arrays.checked("scale", scale, 0, 31)
+    if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
+        raise InvalidValue(f"a, b, c: expected probabilities whose sum is at most 1, got {a}, {b}, {c}")
+    xp = array_module(default_device())
+    n = 1 << scale
+    order = arrays.permutation(xp, n, seed) if permute else None
+
+    def draw(first: int, count: int) -> tuple[Array, Array]:
+        rows, cols = arrays.kronecker_edges(xp, scale, first, count, seed, a, b, c)
+        return (rows, cols) if order is None else (order[rows], order[cols])
+
+    return _from_draws(xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+
+
+def kronecker(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    weights: str | None = None,
+    progress: Progress | None = None,
+) -> Matrix:
+    """The Graph500 graph: `rmat` with a = .57, b = c = .19, permuted, symmetric, without loops and duplicates.
+
+    Source: Graph 500 specification, section 3 (graph500.org). Parameters, errors and cost as in `rmat`.
+    """
+    return rmat(
+        scale,
+        edge_factor,
+        seed=seed,
+        symmetric=True,
+        loops=False,
+        permute=True,
+        weights=weights,
+        progress=progress,
+    )
+
+
+def uniform(
+    n: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    loops: bool = False,
+    weights: str | None = None,
+    progress: Progress | None = None,
+) -> Matrix:
+    """A graph of ``n`` vertices and at most ``n * edge_factor`` edges between vertices drawn evenly (Erdos-Renyi).
+
+    Parameters, errors and cost as in `rmat`; ``n`` is at most ``2**31``.
+    """
+    n = arrays.checked("n", n, 0, _LARGEST_N)
+    xp = array_module(default_device())
+
+    def draw(first: int, count: int) -> tuple[Array, Array]:
+        return arrays.uniform_edges(xp, n, first, count, seed)
+
+    return _from_draws(xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+
+
+def grid2d(rows: int, cols: int) -> Matrix:
+    """The grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to four neighbours. O(n)."""
+    return _grid((rows, cols))
+
+
+def grid3d(depth: int, rows: int, cols: int) -> Matrix:
+    """The grid of ``depth x rows x cols`` points, each adjacent to up to six, the last axis fastest. O(points)."""
+    return _grid((depth, rows, cols))
+
+
+def path(n: int) -> Matrix:
+    """The path 0 - 1 - ... - (n - 1). O(n)."""
+    return _grid((n,))
+
+
+def star(leaves: int) -> Matrix:
+    """Vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves)."""
+    leaves = arrays.checked("leaves", leaves, 0, 2**60)
+    xp = array_module(default_device())
+    return _matrix(*arrays.star_arrays(xp, leaves), None)
+
+
+def _grid(shape: tuple[int, ...]) -> Matrix:
+    shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
+    xp = array_module(default_device())
+    return _matrix(*arrays.lattice(xp, shape), None)
+
+
+def _from_draws(
+    xp: Any,
+    draw: Callable[[int, int], tuple[Array, Array]],
+    n: int,
+    edge_factor: int,
+    seed: int,
+    symmetric: bool,
+    loops: bool,
+    weights: str | None,
+    progress: Progress | None,
+) -> Matrix:
+    if weights not in (None, "uniform"):
+        raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
+    total = n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
+    chunks = []
+    for first in range(0, total, arrays.CHUNK_EDGES):
+        chunks.append(draw(first, min(arrays.CHUNK_EDGES, total - first)))
+        if progress is not None:
+            progress("drawing edges", min((first + arrays.CHUNK_EDGES) / total, 1.0))
+    if progress is not None:
+        progress("sorting edges", 0.0)
+    indptr, indices = arrays.compress(xp, chunks, n, symmetric=symmetric, loops=loops)
+    values = None
+    if weights is not None:
+        values = arrays.uniform_weights(xp, indptr, indices, seed, 1, _LARGEST_WEIGHT)
+    return _matrix(indptr, indices, values, symmetric)
+
+
+def _matrix(indptr: Array, indices: Array, values: Array | None, symmetric: bool = True) -> Matrix:
+    # Sorted, distinct and within range by construction: not checked again.
+    n = int(indptr.size) - 1
+    pattern = Pattern(n, n, indptr, indices, {"symmetric": True} if symmetric else {})
+    dtype = BOOL if values is None else np.dtype(values.dtype)
+    return Matrix._new(CSR(pattern, dtype, values, np.bool_(True) if values is None else None))

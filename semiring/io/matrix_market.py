@@ -1,0 +1,375 @@
+"""Matrix Market files (.mtx): a strict reader.
+
+Format: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935 (1996).
+The comment ``%%GraphBLAS type <type>`` that SuiteSparse:GraphBLAS and LAGraph write gives the value type, so that all
+eleven survive the way to a file and back; other programs see a comment.
+
+Every byte of the text is checked by :mod:`semiring.io.text_scan`, which also gives integers exactly. Decimals are then
+converted by SciPy's parallel reader (``fast_matrix_market``), which by itself takes ``1 2.5 3`` for ``(1, 2) = .5``.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.dtypes import BOOL, FP32, FP64, INT64, UINT64, lookup
+from semiring.exceptions import DomainMismatch, InvalidFormat, NotSupported
+from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.text_scan import INTEGER, REAL, Column, Table, character_classes, line_of_row, scan_table
+from semiring.io.triples import TRUE, Triples
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["mmread", "parse_matrix_market"]
+
+#: The type names of the ``%%GraphBLAS type`` comment (LAGraph_MMRead) that are not NumPy's.
+_TYPE_NAMES: Final = {"float": "float32", "double": "float64", "fp32": "float32", "fp64": "float64"}
+_FIELDS: Final = ("real", "double", "integer", "unsigned-integer", "complex", "pattern")
+_SYMMETRIES: Final = ("general", "symmetric", "skew-symmetric", "hermitian")
+_CLASSES: Final = character_classes(b"", b"%")
+_WHITE: Final = b" \t\r"
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What stands above the entries; ``start`` and ``line`` say where those begin."""
+
+    array: bool
+    field: str
+    symmetry: str
+    dtype: np.dtype[Any] | None
+    nrows: int
+    ncols: int
+    count: int
+    start: int
+    line: int
+
+
+def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
+    """Read a Matrix Market file, compressed or not.
+
+    ``A(i, j) = value`` of each line ``i j value``, counted from 1 in the file and from 0 in the matrix. An entry
+    below the diagonal of a symmetric (skew-symmetric) file also gives ``A(j, i) = value`` (``-value``).
+
+    Parameters
+    ----------
+    path : str or PathLike
+    dup_op : binary operator, optional
+        How to combine entries at the same position.
+    progress : callable, optional
+        Called with what is done and the share done.
+
+    Returns
+    -------
+    Matrix
+        Of the type in the file's ``%%GraphBLAS type`` comment, else int64 for the field ``integer``, float64 for
+        ``real``, and iso-valued bool true for ``pattern``. An ``array`` file stores every entry, zeros too.
+
+    Raises
+    ------
+    InvalidFormat
+        The file is malformed; the message gives file and line, what was expected and what was found.
+    DuplicateIndex
+        Two entries have the same position and there is no ``dup_op``.
+    NotSupported
+        The file holds complex numbers.
+
+    Notes
+    -----
+    O(bytes) and the building of the matrix. The text stays in memory while it is read.
+    """
+    return parse_matrix_market(read_bytes(path, progress), os.fspath(path), progress).to_matrix(dup_op)
+
+
+def parse_matrix_market(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
+    """The entries of a Matrix Market text; ``name`` stands in messages."""
+    header = _read_header(text, name)
+    if header.array:
+        return _read_array(text, header, name, progress)
+    return _read_coordinate(text, header, name, progress)
+
+
+def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
+    banner, position = _line_at(text, 0)
+    words = banner.split()
+    if not words or words[0] != "%%matrixmarket":
+        raise InvalidFormat(f"{name}:1: expected a line that begins with %%MatrixMarket, found {banner[:60]!r}")
+    if len(words) != 5:
+        raise InvalidFormat(
+            f"{name}:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY (5 words), found {len(words)}"
+        )
+    _, kind, layout, field, symmetry = words
+    for found, allowed in (
+        (kind, ("matrix",)),
+        (layout, ("coordinate", "array")),
+        (field, _FIELDS),
+        (symmetry, _SYMMETRIES),
+    ):
+        if found not in allowed:
+            raise InvalidFormat(f"{name}:1: expected one of {', '.join(allowed)}, found {found!r}")
+    if layout == "array" and field == "pattern":
+        raise InvalidFormat(f"{name}:1: expected values in an array file, found the field 'pattern'")
+    if symmetry == "hermitian" and field != "complex":
+        raise InvalidFormat(f"{name}:1: expected the field 'complex' with 'hermitian', found {field!r}")
+    if symmetry == "skew-symmetric" and field in ("pattern", "unsigned-integer"):
+        raise InvalidFormat(f"{name}:1: expected signed values with 'skew-symmetric', found the field {field!r}")
+    if field == "complex":
+        raise NotSupported(
+            f"{name}:1: complex values are not among the 11 types; read the file with scipy.io.mmread and pass "
+            f"its real or imaginary part to semiring.io.from_scipy_sparse"
+        )
+
+    dtype = None
+    line = 2
+    while True:
+        if position >= len(text):
+            raise InvalidFormat(f"{name}:{line}: expected a line with the sizes, found the end of the file")
+        content, following = _line_at(text, position)
+        if content.startswith("%%graphblas"):
+            dtype = _declared_type(content.split()[1:], name, line, symmetry) or dtype
+        if content and not content.startswith("%"):
+            break
+        position, line = following, line + 1
+
+    wanted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
+    sizes = content.split()
+    # LAGraph_MMWrite gives the number of entries in array files too.
+    lengths = (2, 3) if layout == "array" else (3,)
+    if len(sizes) not in lengths or not all(size.isascii() and size.isdigit() for size in sizes):
+        raise InvalidFormat(f"{name}:{line}: expected the numbers of {', '.join(wanted)}, found {content[:60]!r}")
+    nrows, ncols, *rest = (int(size) for size in sizes)
+    for size, what in ((nrows, "rows"), (ncols, "columns")):
+        if size > 2**60:
+            raise InvalidFormat(f"{name}:{line}: expected at most 2**60 {what}, found {size}")
+    if symmetry != "general" and nrows != ncols:
+        raise InvalidFormat(f"{name}:{line}: expected a square matrix, since it is {symmetry}, found {nrows} x {ncols}")
+    if layout == "coordinate":
+        count = rest[0]
+    elif symmetry == "general":
+        count = nrows * ncols
+    else:
+        count = nrows * (nrows + 1) // 2 if symmetry == "symmetric" else nrows * (nrows - 1) // 2
+    if rest and rest[0] != count:
+        raise InvalidFormat(f"{name}:{line}: expected {count} entries in a {nrows} x {ncols} array, found {rest[0]}")
+    if field == "double" or (dtype is not None and dtype.kind == "f"):
+        # Of a declared type float, even the field "integer" may hold inf: LAGraph's own test files do.
+        field = "real" if field != "pattern" else field
+    return _Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1)
+
+
+def _line_at(text: NDArray[np.uint8], position: int) -> tuple[str, int]:
+    """The line that begins at a byte, in lower case and stripped, and where the next one begins."""
+    window = 1 << 12
+    while True:
+        piece = text[position : position + window].tobytes()
+        at = piece.find(b"\n")
+        if at >= 0 or position + window >= len(text):
+            break
+        window *= 4
+    raw = piece if at < 0 else piece[:at]
+    return raw.strip(_WHITE).decode("utf-8", "backslashreplace").lower(), position + len(raw) + 1
+
+
+def _declared_type(words: list[str], name: str, line: int, symmetry: str) -> np.dtype[Any] | None:
+    """The dtype of a ``%%GraphBLAS type <type>`` comment; None for other ``%%GraphBLAS`` comments."""
+    if not words or words[0] != "type":
+        return None
+    spelling = " ".join(words[1:])
+    plain = spelling.removesuffix("_t").removeprefix("grb_")
+    try:
+        dtype = lookup(_TYPE_NAMES.get(plain, plain))
+    except DomainMismatch as error:
+        raise InvalidFormat(
+            f"{name}:{line}: expected bool, int8_t to int64_t, uint8_t to uint64_t, float or double after "
+            f"'%%GraphBLAS type', found {spelling!r}"
+        ) from error
+    if symmetry == "skew-symmetric" and dtype.kind in "bu":
+        raise InvalidFormat(f"{name}:{line}: expected a signed type in a skew-symmetric file, found {spelling!r}")
+    return dtype
+
+
+def _value_column(header: _Header) -> Column:
+    """What the values must be: numbers of the field, within the declared type."""
+    if header.field == "real":
+        return Column("value", REAL)
+    low, high = -(2**63), 2**64 - 1
+    if header.field == "unsigned-integer":
+        low = 0
+    if header.dtype == BOOL:
+        low, high = 0, 1
+    elif header.dtype is not None and header.dtype.kind in "iu":
+        limits = np.iinfo(header.dtype)
+        low, high = int(limits.min), int(limits.max)
+    if header.symmetry == "skew-symmetric":
+        # The mirrored entry is the negative one, and the lowest integer of a type has none.
+        low, high = max(low, -(2**63) + 1), min(high, 2**63 - 1)
+        if header.dtype is not None and header.dtype.kind == "i":
+            low = max(low, -int(np.iinfo(header.dtype).max))
+    return Column("value", INTEGER, low, high)
+
+
+def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progress: Progress | None) -> Triples:
+    columns: tuple[Column, ...] = (
+        Column("row", INTEGER, 1, header.nrows),
+        Column("column", INTEGER, 1, header.ncols),
+    )
+    if header.field != "pattern":
+        columns = (*columns, _value_column(header))
+
+    def line_of(entry: int) -> int:
+        return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
+
+    def scan(keep: bool) -> Table:
+        return scan_table(
+            text, header.start, header.line, columns, _CLASSES,
+            name=name, expected_rows=header.count, keep=keep, progress=progress,
+        )  # fmt: skip
+
+    decimal = header.field == "real"
+    table = scan(keep=not decimal)
+    converted = _convert_decimals(text, header) if decimal else None
+    if decimal and (converted is None or np.isinf(converted[2]).any()):
+        # What SciPy refuses (indented lines, comments between entries, a leading +) is legal all the same, and an
+        # infinity may be a number beyond float64, which only the scan tells from a written one.
+        table = scan(keep=True)
+    values: NDArray[Any] | np.generic
+    if converted is not None:
+        rows, cols = converted[0], converted[1]
+        values = _cast(converted[2], header, name, line_of)
+    else:
+        rows, cols = table.ints[0] - 1, table.ints[1] - 1
+        if decimal:
+            values = _cast(table.reals[0], header, name, line_of)
+        elif header.field == "pattern":
+            values = TRUE if header.dtype is None else header.dtype.type(1)
+        else:
+            values = _integers(table.ints[2], header, table.large, table.negative, name)
+
+    triples = Triples(header.nrows, header.ncols, rows, cols, values, line_of, name)
+    if header.symmetry == "general":
+        return triples
+    if header.symmetry == "symmetric":
+        return triples.symmetrised()
+    diagonal = np.flatnonzero(rows == cols)
+    if diagonal.size:
+        raise InvalidFormat(
+            f"{name}:{line_of(int(diagonal[0]))}: expected no entry on the diagonal of a skew-symmetric matrix, "
+            f"found one at {int(rows[diagonal[0]]) + 1}"
+        )
+    mirrored = triples.symmetrised()
+    assert isinstance(mirrored.values, np.ndarray)
+    mirrored.values[header.count :] *= -1
+    return mirrored
+
+
+class _Spliced:
+    """A header of our own and then the file's entries, as one stream, without joining them in memory."""
+
+    def __init__(self, head: bytes, body: NDArray[np.uint8]) -> None:
+        self._parts = [memoryview(head), body.data]
+
+    def read(self, count: int = -1) -> bytes:
+        while self._parts and not len(self._parts[0]):
+            self._parts.pop(0)
+        if not self._parts:
+            return b""
+        part = self._parts[0]
+        count = len(part) if count < 0 else count
+        self._parts[0] = part[count:]
+        return bytes(part[:count])
+
+
+def _convert_decimals(
+    text: NDArray[np.uint8], header: _Header
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]] | None:
+    """Rows, columns and values of checked entries, from 0, by SciPy; None where SciPy does not take the text."""
+    if not header.count:
+        return None
+    from scipy.io import mmread as scipy_mmread
+
+    head = f"%%MatrixMarket matrix coordinate real general\n{header.nrows} {header.ncols} {header.count}\n"
+    try:
+        matrix = scipy_mmread(_Spliced(head.encode(), text[header.start :]), spmatrix=False)
+    except (ValueError, OverflowError):
+        return None
+    return matrix.row, matrix.col, matrix.data
+
+
+def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: bool, name: str) -> NDArray[Any]:
+    """Checked integers, held as int64 or as the bits of uint64, in the declared type or the narrowest of both."""
+    if large and negative and (header.dtype is None or header.dtype.kind == "f"):
+        raise InvalidFormat(
+            f"{name}: expected integers that one 64-bit type holds, found some below 0 and some above 2**63 - 1"
+        )
+    numbers: NDArray[Any] = bits.view(np.uint64) if large else bits
+    if header.dtype is not None:
+        return numbers.astype(header.dtype, copy=False)
+    return numbers.astype(UINT64 if header.field == "unsigned-integer" or large else INT64, copy=False)
+
+
+def _cast(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+    """Decimals in the declared type; one that it cannot hold is an error."""
+    dtype = FP64 if header.dtype is None else header.dtype
+    if dtype == FP64:
+        return reals
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype == FP32:
+            values = reals.astype(FP32)
+            wrong = np.isinf(values) & np.isfinite(reals)
+        elif dtype == BOOL:
+            values = reals != 0
+            wrong = (reals != 0) & (reals != 1)
+        else:
+            limits = np.iinfo(dtype)
+            # The upper limit plus one is a power of two, hence exact; the limit itself is not for 64 bits.
+            wrong = ~((reals >= float(limits.min)) & (reals < float(limits.max + 1)) & (reals == np.floor(reals)))
+            if header.symmetry == "skew-symmetric":
+                wrong |= reals == float(limits.min)
+            values = np.where(wrong, 0, reals).astype(dtype)
+    at = np.flatnonzero(wrong)
+    if at.size:
+        first = int(at[0])
+        raise InvalidFormat(f"{name}:{line_of(first)}: expected a value of type {dtype.name}, found {reals[first]!s}")
+    return values
+
+
+def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: Progress | None) -> Triples:
+    columns = (_value_column(header),)
+    table = scan_table(
+        text, header.start, header.line, columns, _CLASSES,
+        name=name, expected_rows=header.count, progress=progress,
+    )  # fmt: skip
+
+    def line_of(entry: int) -> int:
+        return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
+
+    if header.field == "real":
+        given = _cast(table.reals[0], header, name, line_of)
+    else:
+        given = _integers(table.ints[0], header, table.large, table.negative, name)
+    nrows, ncols = header.nrows, header.ncols
+    if header.symmetry == "general":
+        cols, rows = np.divmod(np.arange(header.count, dtype=np.int64), max(nrows, 1))
+        return Triples(nrows, ncols, rows, cols, given, line_of, name)
+    # Column by column from the diagonal (below it, if skew) down: the upper triangle of the transpose, row by row.
+    skew = header.symmetry == "skew-symmetric"
+    cols, rows = np.triu_indices(nrows, 1 if skew else 0)
+    mirrored = Triples(nrows, ncols, rows, cols, given, line_of, name).symmetrised()
+    if not skew:
+        return mirrored
+    assert isinstance(mirrored.values, np.ndarray)
+    mirrored.values[header.count :] *= -1
+    diagonal = np.arange(nrows)
+    return Triples(
+        nrows,
+        ncols,
+        np.concatenate([mirrored.rows, diagonal]),
+        np.concatenate([mirrored.cols, diagonal]),
+        np.concatenate([mirrored.values, np.zeros(nrows, dtype=given.dtype)]),
+    )

@@ -1,0 +1,81 @@
+"""Matrix Market files (.mtx): a writer whose files read back as exactly the same matrix."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.dtypes import INT64, UINT64
+from semiring.exceptions import InvalidValue
+from semiring.io.files import PathLike, atomic_writer
+from semiring.io.triples import Triples, host_triples
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+    from semiring.vector import Vector
+
+__all__ = ["mmwrite", "write_matrix_market"]
+
+
+def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
+    """Write a Matrix, or a Vector as a matrix of one column, to a Matrix Market file; a known extension compresses.
+
+    The type stands in a ``%%GraphBLAS type`` comment and numbers are written with as many digits as it takes to read
+    the same ones back. A matrix whose entries all share the value 1 is written as a ``pattern``.
+
+    Raises
+    ------
+    InvalidValue
+        A line of ``comment`` begins with ``%``, which could be read as part of the header.
+
+    Notes
+    -----
+    The file appears when it is complete; on any error nothing is left and an older file stays. Copies a matrix on
+    the GPU to the host (synchronises).
+    """
+    write_matrix_market(path, host_triples(A), comment=comment)
+
+
+def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") -> None:
+    """Write plain arrays to a Matrix Market file, whole or not at all."""
+    from scipy.io import mmwrite as scipy_mmwrite
+    from scipy.sparse import coo_array
+
+    dtype = np.dtype(entries.values.dtype)
+    lines = [_type_comment(dtype), *(f" {line}" for line in comment.splitlines())]
+    if any(line.lstrip().startswith("%") for line in lines[1:]):
+        raise InvalidValue(f"expected a comment without lines that begin with '%', got {comment!r}")
+
+    values = entries.values
+    count = len(entries.rows)
+    pattern = not isinstance(values, np.ndarray) and bool(values == 1)
+    field = "pattern" if pattern else "real" if dtype.kind == "f" else "integer"
+    with atomic_writer(path) as stream:
+        if not count:
+            # SciPy's writer and reader divide by the shape, which may be 0 x n.
+            body = "\n".join(f"%{line}" for line in lines)
+            head = f"%%MatrixMarket matrix coordinate {field} general\n{body}\n{entries.nrows} {entries.ncols} 0\n"
+            stream.write(head.encode())
+            return
+        data = values if isinstance(values, np.ndarray) else np.full(count, values)
+        if dtype.kind == "u" and (dtype != UINT64 or int(data.max()) < 2**63):
+            # SciPy would write the field as unsigned-integer, which only it knows.
+            data = data.astype(INT64)
+        matrix = coo_array((data, (entries.rows, entries.cols)), shape=(entries.nrows, entries.ncols))
+        scipy_mmwrite(
+            _WriteOnly(stream), matrix, comment="\n".join(lines), field="pattern" if pattern else None, symmetry="general"
+        )
+
+
+class _WriteOnly:
+    """A stream that only writes: SciPy asks any other for its position, which compressed ones cannot tell."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.write = stream.write
+        self.flush = stream.flush
+
+
+def _type_comment(dtype: np.dtype[Any]) -> str:
+    names = {"bool": "bool", "float32": "float", "float64": "double"}
+    return f"%GraphBLAS type {names.get(dtype.name, dtype.name + '_t')}"

@@ -1,0 +1,133 @@
+"""NetworkX graphs, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.dtypes import lookup
+from semiring.exceptions import DimensionMismatch, InvalidValue
+from semiring.io.edge_lists import edges_to_matrix
+from semiring.io.triples import TRUE, Triples, host_triples
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["from_networkx", "networkx_triples", "to_networkx"]
+
+
+def from_networkx(
+    G: Any,
+    weight: str | None = None,
+    nodelist: Iterable[Hashable] | None = None,
+    dtype: Any = None,
+    *,
+    dup_op: Any = None,
+) -> Matrix:
+    """The adjacency matrix of a NetworkX graph: ``A(i, j)`` is the weight of the edge from node i to node j.
+
+    Parameters
+    ----------
+    G : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        An undirected graph gives a symmetric matrix.
+    weight : str, optional
+        The edge attribute that holds the value; an edge without it counts 1. By default no attribute is looked
+        at, and the matrix is iso-valued.
+    nodelist : iterable of nodes, optional
+        The order of rows and columns; by default the graph's own. Edges of nodes that are not in it are left out.
+    dtype : optional
+        By default bool without weights, else what NumPy makes of them.
+    dup_op : binary operator, optional
+        How to combine parallel edges of a multigraph with weights; without weights they are one entry.
+
+    Raises
+    ------
+    InvalidValue
+        A node of ``nodelist`` occurs twice or is not in the graph, or a weight is not a number.
+    DuplicateIndex
+        Parallel edges with weights, without ``dup_op``.
+
+    Notes
+    -----
+    O(nodes + edges), in Python.
+    """
+    return edges_to_matrix(networkx_triples(G, weight, nodelist, dtype), dup_op)
+
+
+def networkx_triples(
+    G: Any, weight: str | None = None, nodelist: Iterable[Hashable] | None = None, dtype: Any = None
+) -> Triples:
+    """`from_networkx` up to plain arrays."""
+    nodes = list(G) if nodelist is None else list(nodelist)
+    index = {node: i for i, node in enumerate(nodes)}
+    if len(index) != len(nodes):
+        twice = next(node for i, node in enumerate(nodes) if index[node] != i)
+        raise InvalidValue(f"nodelist: expected each node once, got {twice!r} twice")
+    if nodelist is not None:
+        for node in nodes:
+            if node not in G:
+                raise InvalidValue(f"nodelist: expected nodes of the graph, got {node!r}")
+
+    edges = G.edges(data=weight, default=1) if weight is not None else ((u, v, 1) for u, v in G.edges())
+    kept = [(index[u], index[v], value) for u, v, value in edges if u in index and v in index]
+    ends = np.array([edge[:2] for edge in kept], dtype=np.int64).reshape(-1, 2)
+    n = len(nodes)
+    values: Any
+    if weight is None:
+        values = TRUE if dtype is None else lookup(dtype).type(1)
+    else:
+        values = np.array([edge[2] for edge in kept])
+        if values.ndim != 1 or values.dtype.kind not in "biuf":
+            raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
+        values = values.astype(lookup(values.dtype if dtype is None else dtype), copy=False)
+    triples = Triples(n, n, ends[:, 0], ends[:, 1], values)
+    return triples if G.is_directed() else triples.symmetrised()
+
+
+def to_networkx(
+    A: Matrix, weight: str = "weight", *, create_using: Any = None, nodes: Sequence[Hashable] | None = None
+) -> Any:
+    """The NetworkX graph whose adjacency matrix is ``A``: an edge from i to j for each stored entry ``A(i, j)``.
+
+    Parameters
+    ----------
+    A : Matrix
+        Square.
+    weight : str
+        The edge attribute that receives the value. An iso-valued bool matrix sets none.
+    create_using : graph type or graph, optional
+        ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
+        one edge.
+    nodes : sequence, optional
+        The node of each row; by default 0, 1, ...
+
+    Raises
+    ------
+    DimensionMismatch
+        ``A`` is not square.
+    InvalidValue
+        ``nodes`` does not name each row once.
+
+    Notes
+    -----
+    O(nrows + nvals), in Python. Synchronises and copies to the host where ``A`` is on the GPU.
+    """
+    import networkx
+
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")
+    names = list(range(A.nrows)) if nodes is None else list(nodes)
+    if len(set(names)) != A.nrows or len(names) != A.nrows:
+        raise InvalidValue(f"nodes: expected {A.nrows} different nodes, got {len(names)} ({len(set(names))} different)")
+    G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)
+    G.add_nodes_from(names)
+    entries = host_triples(A)
+    rows, cols = entries.rows.tolist(), entries.cols.tolist()
+    if not isinstance(entries.values, np.ndarray) and entries.values.dtype == np.bool_:
+        G.add_edges_from((names[i], names[j]) for i, j in zip(rows, cols, strict=True))
+        return G
+    values = np.broadcast_to(entries.values, len(rows)).tolist()
+    G.add_weighted_edges_from(((names[i], names[j], x) for i, j, x in zip(rows, cols, values, strict=True)), weight)
+    return G

@@ -1,0 +1,63 @@
+"""SciPy sparse matrices and arrays, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.exceptions import InvalidValue
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+
+__all__ = ["from_scipy_sparse", "to_scipy_sparse"]
+
+_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+def from_scipy_sparse(S: Any) -> Matrix:
+    """A Matrix with the entries of a SciPy sparse matrix or array, explicit zeros included.
+
+    Entries at the same position are added, as SciPy takes them to mean. ``S`` stays as it is.
+
+    Raises
+    ------
+    InvalidValue
+        ``S`` is not a two-dimensional SciPy sparse object.
+    DomainMismatch
+        Its dtype is not one of the 11.
+
+    Notes
+    -----
+    A canonical csr shares its arrays with the result on the CPU engine; anything else costs a conversion, O(nnz).
+    """
+    from scipy.sparse import issparse
+    from semiring.matrix import Matrix
+
+    if not issparse(S) or S.ndim != 2:
+        raise InvalidValue(f"expected a two-dimensional SciPy sparse matrix or array, got {type(S).__name__}")
+    csr = S.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy() if csr is S else csr
+        csr.sum_duplicates()
+    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1])
+
+
+def to_scipy_sparse(A: Matrix, format: str = "csr") -> Any:
+    """The SciPy sparse array of a Matrix, in any of SciPy's formats; iso values are written out.
+
+    Synchronises and copies to the host where ``A`` is on the GPU; on the CPU a csr may share its arrays with ``A``,
+    so do not write into it.
+    """
+    from scipy.sparse import csr_array
+
+    from semiring.formats.arrays import to_host
+
+    if format not in _FORMATS:
+        raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")
+    indptr, indices, values = A.to_csr()
+    data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)
+    csr = csr_array((data, to_host(indices), to_host(indptr)), shape=(A.nrows, A.ncols))
+    csr.has_canonical_format = True
+    return csr.asformat(format)

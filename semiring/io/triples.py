@@ -1,0 +1,127 @@
+"""What every reader produces: positions and values in plain arrays, before any of it becomes a Matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.exceptions import DuplicateIndex, InvalidValue
+
+if TYPE_CHECKING:
+    from semiring.matrix import Matrix
+    from semiring.vector import Vector
+
+__all__ = ["TRUE", "Triples", "host_triples"]
+
+#: The value of an entry that has none of its own: an edge that is simply there.
+TRUE = np.bool_(True)
+
+
+@dataclass(frozen=True, eq=False)
+class Triples:
+    """Entries ``(rows[p], cols[p], values[p])`` of an ``nrows x ncols`` matrix, in any order.
+
+    Attributes
+    ----------
+    rows, cols : integer arrays of the same length
+    values : array of that length, or a NumPy scalar that all entries share
+    line_of : callable, optional
+        The line of the file from which entry ``p`` was read; used in messages.
+    name : str
+        The file's name, for messages.
+    """
+
+    nrows: int
+    ncols: int
+    rows: NDArray[Any]
+    cols: NDArray[Any]
+    values: NDArray[Any] | np.generic
+    line_of: Callable[[int], int] | None = None
+    name: str = ""
+
+    def symmetrised(self) -> Triples:
+        """Each entry off the diagonal also at its mirrored position; the shape must be square."""
+        if self.nrows != self.ncols:
+            raise InvalidValue(
+                f"an undirected graph needs a square matrix; expected nrows == ncols, got {self.nrows} x {self.ncols}"
+            )
+        off = np.flatnonzero(self.rows != self.cols)
+        count = len(self.rows)
+        line_of = self.line_of
+        return replace(
+            self,
+            rows=np.concatenate([self.rows, self.cols[off]]),
+            cols=np.concatenate([self.cols, self.rows[off]]),
+            values=np.concatenate([self.values, self.values[off]])
+            if isinstance(self.values, np.ndarray)
+            else self.values,
+            line_of=None if line_of is None else lambda p: line_of(p if p < count else int(off[p - count])),
+        )
+
+    def first_duplicate(self) -> tuple[int, int] | None:
+        """Two entries ``p < q`` at the same position (``q`` as early as possible), or None."""
+        order = np.lexsort((self.cols, self.rows))
+        rows, cols = self.rows[order], self.cols[order]
+        same = np.flatnonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))
+        if not same.size:
+            return None
+        # lexsort is stable, so within one position the entries stand in their order in the file.
+        at = same[np.argmin(order[same + 1])]
+        return int(order[at]), int(order[at + 1])
+
+    def to_matrix(self, dup_op: Any = None) -> Matrix:
+        """The Matrix of these entries.
+
+        Raises
+        ------
+        DuplicateIndex
+            Two entries have the same position and there is no ``dup_op``; the message gives the file and line.
+        """
+        from semiring.matrix import Matrix
+
+        try:
+            return Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
+        except DuplicateIndex as error:
+            found = self.first_duplicate()
+            if found is None or not self.name:
+                raise
+            raise DuplicateIndex(self._duplicate_message(*found)) from error
+
+    def check_duplicates(self) -> None:
+        """Raise the `DuplicateIndex` that `to_matrix` would, without building anything."""
+        found = self.first_duplicate()
+        if found is not None:
+            raise DuplicateIndex(self._duplicate_message(*found))
+
+    def _duplicate_message(self, first: int, second: int) -> str:
+        where, earlier = self.name, ""
+        if self.line_of is not None:
+            where = f"{self.name}:{self.line_of(second)}"
+            earlier = f" (first in line {self.line_of(first)})"
+        return (
+            f"{where}: expected one entry for each position, found a second one at row {int(self.rows[second])}, "
+            f"column {int(self.cols[second])}, counted from 0{earlier}; say with dup_op= how to combine them, "
+            f'for example dup_op="plus"'
+        )
+
+
+def host_triples(A: Matrix | Vector) -> Triples:
+    """The entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
+    from semiring.vector import Vector
+
+    from semiring.formats.arrays import to_host
+
+    if isinstance(A, Vector):
+        indices, given = A.to_coo()
+        rows = to_host(indices)
+        nrows, ncols, cols = A.size, 1, np.zeros(len(rows), dtype=np.int64)
+    else:
+        row_indices, col_indices, given = A.to_coo()
+        rows, cols = to_host(row_indices), to_host(col_indices)
+        nrows, ncols = A.nrows, A.ncols
+    values = A.dtype.type(A.iso_value) if A.is_iso else to_host(given)
+    return Triples(nrows, ncols, rows, cols, values)

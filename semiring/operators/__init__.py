@@ -1,0 +1,39 @@
+"""Operators: what is computed, as rows of data. Nothing here computes on arrays.
+
+Modules `unary`, `binary`, `indexunary`, `select`, `monoid`, `semiring`, `agg` and `op` hold the families; the
+functions ``lookup_*`` turn whatever a user writes into one; `families` says how a type is chosen, `types` what an
+engine receives, `expression` how an operator's text is read.
+"""
+
+from __future__ import annotations
+
+from semiring.operators import agg, binary, indexunary, monoid, op, select, semiring, unary
+from semiring.operators.agg import lookup_agg
+from semiring.operators.catalogue import catalogue
+from semiring.operators.lookup import (
+    lookup_binary,
+    lookup_indexunary,
+    lookup_monoid,
+    lookup_select,
+    lookup_semiring,
+    lookup_unary,
+)
+
+__all__ = [
+    "agg",
+    "binary",
+    "catalogue",
+    "indexunary",
+    "lookup_agg",
+    "lookup_binary",
+    "lookup_indexunary",
+    "lookup_monoid",
+    "lookup_select",
+    "lookup_semiring",
+    "lookup_unary",
+    "monoid",
+    "op",
+    "select",
+    "semiring",
+    "unary",
+]

@@ -1,0 +1,187 @@
+"""Aggregators: reductions that one monoid alone does not express, as data.
+
+An aggregator reduces several *parts*, each an expression of the entry under a monoid, and then works on the
+results in *steps*. Results are numbered: part 0, part 1, ..., then step after step; the last one is the answer.
+The mean is two parts, ``plus`` of x and ``plus`` of 1, and one step, ``truediv`` of result 0 by result 1.
+
+Those that look for a place (`argmin`, `first`) say instead which entry is meant, and whether its position or its
+value is the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+from semiring.dtypes import DType, lookup
+from semiring.operators import monoid, table
+from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
+from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, give
+
+__all__ = ["Aggregator", "Part", "Plan", "Step", "lookup_agg"]
+
+
+class Part(NamedTuple):
+    """A reduction by `monoid` of `init`, an index-unary operator of the entry (its value ``x`` in most)."""
+
+    monoid: Monoid
+    init: IndexUnary
+
+
+class Step(NamedTuple):
+    """A binary operator of results `left` and `right`, or a unary one of result `left`."""
+
+    operator: Binary | Unary
+    left: int
+    right: int | None = None
+
+
+class Plan(NamedTuple):
+    """An aggregator on one type: typed parts, typed steps with the numbers of the results that they take."""
+
+    parts: tuple[tuple[TypedIndexUnary, TypedMonoid], ...]
+    steps: tuple[tuple[TypedBinary | TypedUnary, int, int | None], ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Aggregator:
+    """A reduction made of parts and steps, or the search for an entry.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    steps : tuple of Step
+    at : str
+        The entry that is looked for: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``; else empty.
+    gives : str
+        ``"position"`` or ``"value"`` of that entry.
+    """
+
+    kind: ClassVar[str] = "agg"
+    builtin: ClassVar[bool] = True
+    name: str
+    parts: tuple[Part, ...] = ()
+    steps: tuple[Step, ...] = ()
+    at: str = ""
+    gives: str = ""
+
+    def typed(self, x: object) -> Plan:
+        """The plan for operands of type `x`.
+
+        Raises
+        ------
+        DomainMismatch
+            Where an operator of a part has no such type.
+        """
+        made = []
+        for part in self.parts:
+            init = part.init.typed(x)
+            collect = part.monoid.typed(init.z)
+            if collect.dtype != init.z:  # the entries go straight to the monoid's type
+                init = TypedIndexUnary(init.name, init.x, init.k, collect.dtype, init.expr)
+            made.append((init, collect))
+        dtypes = [collect.dtype for _, collect in made]
+        steps: list[tuple[TypedBinary | TypedUnary, int, int | None]] = []
+        for step in self.steps:
+            if isinstance(step.operator, Binary):
+                assert step.right is not None
+                typed: TypedBinary | TypedUnary = step.operator.typed(dtypes[step.left], dtypes[step.right])
+            else:
+                typed = step.operator.typed(dtypes[step.left])
+            dtypes.append(typed.z)
+            steps.append((typed, step.left, step.right))
+        return Plan(tuple(made), tuple(steps), dtypes[-1] if dtypes else lookup(x))
+
+    def __call__(self, operand: Any, *rest: Any) -> Any:
+        """The operand reduced by this aggregator."""
+        return give(self, operand, *rest)
+
+    def __repr__(self) -> str:
+        return f"agg.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return lookup_agg, (self.name,)
+
+
+def lookup_agg(obj: object) -> Aggregator:
+    """The aggregator that `obj`, a name or an aggregator, means.
+
+    Raises
+    ------
+    UnknownOperator
+        If there is none; the message gives close names.
+    """
+    if isinstance(obj, Aggregator):
+        return obj
+    found = table.find("agg", obj) if isinstance(obj, str) else None
+    if found is None:
+        raise table.unknown("agg", str(obj))
+    made: Aggregator = found
+    return made
+
+
+def _part(collect: Monoid, expr: str) -> Part:
+    return Part(collect, IndexUnary("entry", expr, z="infer", builtin=False))
+
+
+def _of(expr: str, left: int, right: int | None = None) -> Step:
+    operator = Unary if right is None else Binary
+    return Step(operator("finish", expr, z="infer", builtin=False), left, right)
+
+
+def _row(name: str, *rows: Part | Step, at: str = "", gives: str = "") -> Aggregator:
+    parts = tuple(row for row in rows if isinstance(row, Part))
+    made = Aggregator(name, parts, tuple(row for row in rows if isinstance(row, Step)), at, gives)
+    table.add(made)
+    return made
+
+
+# Sums are of the entries' type (booleans count in int64); what is divided is summed as a float.
+_SUM: Final = _part(monoid.plus, "x * 1.0")
+_SQUARES: Final = _part(monoid.plus, "x * 1.0 * x")
+_COUNT: Final = _part(monoid.plus, "1")
+_MEAN: Final = (_SQUARES, _SUM, _COUNT, _of("truediv(x, y)", 0, 2), _of("truediv(x, y)", 1, 2))
+_VARIANCE: Final = (*_MEAN, _of("max(x - y * y, 0.0)", 3, 4))
+_SAMPLE: Final = (*_VARIANCE, _of("truediv(x * y, y - 1)", 5, 2))
+
+sum = _row("sum", _part(monoid.plus, "x"))
+prod = _row("prod", _part(monoid.times, "x"))
+min = _row("min", _part(monoid.min, "x"))
+max = _row("max", _part(monoid.max, "x"))
+any = _row("any", _part(monoid.lor, "x"))
+all = _row("all", _part(monoid.land, "x"))
+any_value = _row("any_value", _part(monoid.any, "x"))
+exists = _row("exists", _part(monoid.any, "1"))
+bitwise_all = _row("bitwise_all", _part(monoid.band, "x"))
+bitwise_any = _row("bitwise_any", _part(monoid.bor, "x"))
+count = _row("count", _COUNT)
+count_nonzero = _row("count_nonzero", _part(monoid.plus, "x != 0"))
+count_zero = _row("count_zero", _part(monoid.plus, "x == 0"))
+mean = _row("mean", _SUM, _COUNT, _of("truediv(x, y)", 0, 1))
+geometric_mean = _row("geometric_mean", _part(monoid.plus, "log(x)"), _COUNT, _of("exp(truediv(x, y))", 0, 1))
+harmonic_mean = _row("harmonic_mean", _part(monoid.plus, "truediv(1, x)"), _COUNT, _of("truediv(y, x)", 0, 1))
+sum_of_squares = _row("sum_of_squares", _part(monoid.plus, "x * x"))
+sum_of_inverses = _row("sum_of_inverses", _part(monoid.plus, "truediv(1, x)"))
+root_mean_square = _row("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv(x, y))", 0, 1))
+peak_to_peak = _row("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
+varp = _row("varp", *_VARIANCE)
+vars = _row("vars", *_SAMPLE)
+stdp = _row("stdp", *_VARIANCE, _of("sqrt(x)", 5))
+stds = _row("stds", *_SAMPLE, _of("sqrt(x)", 6))
+L0norm = _row("L0norm", _part(monoid.plus, "x != 0"))
+L1norm = _row("L1norm", _part(monoid.plus, "abs(x)"))
+L2norm = _row("L2norm", _SQUARES, _of("sqrt(x)", 0))
+Linfnorm = _row("Linfnorm", _part(monoid.max, "abs(x)"))
+hypot = _row("hypot", _SQUARES, _of("sqrt(x)", 0))
+argmin = _row("argmin", at="min", gives="position")
+argmax = _row("argmax", at="max", gives="position")
+first = _row("first", at="first", gives="value")
+last = _row("last", at="last", gives="value")
+first_index = _row("first_index", at="first", gives="position")
+last_index = _row("last_index", at="last", gives="position")
+
+
+def __getattr__(name: str) -> Aggregator:
+    made: Aggregator = table.attribute("agg", name)
+    return made

@@ -1,0 +1,152 @@
+"""Binary operators, one row each: name, expression, types, result type, laws.
+
+The letters of `laws`: c(ommutative), a(ssociative), i(dempotent), s(elective: the result is one of the operands);
+they hold where operands and result have one type, and for floats up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, DType
+from semiring.operators import table
+from semiring.operators.families import POSITION_TYPES, Binary
+from semiring.operators.lookup import anonymous, lookup_binary
+from semiring.operators.types import TypedBinary
+
+BITS = (BOOL, *INTEGERS)
+
+
+def _row(
+    name: str,
+    expr: str,
+    types: tuple[DType, ...] = ALL,
+    z: DType | str = "same",
+    laws: str = "",
+    follows: str = "",
+    alias: str = "",
+) -> Binary:
+    made = Binary(name, expr, types, z, laws=laws, follows=follows)
+    table.add(made, *alias.split())
+    return made
+
+
+# Choice.
+first = _row("first", "x", laws="ais", follows="x")
+second = _row("second", "y", laws="ais", follows="y")
+any = _row("any", "x", laws="cais")
+pair = _row("pair", "1", laws="ca", alias="oneb")
+oneb = pair
+min = _row("min", "min(x, y)", laws="cais")
+max = _row("max", "max(x, y)", laws="cais")
+
+# Arithmetic; on booleans the result is cast back, so plus is lor, times is land and minus is lxor.
+plus = _row("plus", "x + y", laws="ca")
+minus = _row("minus", "x - y")
+times = _row("times", "x * y", laws="ca")
+div = _row("div", "div(x, y)", alias="cdiv")
+cdiv = div
+truediv = _row("truediv", "truediv(x, y)", ALL, "double")
+floordiv = _row("floordiv", "floordiv(x, y)")
+mod = _row("mod", "mod(x, y)")
+fmod = _row("fmod", "fmod(x, y)")
+remainder = _row("remainder", "remainder(x, y)", FLOATS)
+pow = _row("pow", "pow(x, y)")
+rminus = _row("rminus", "y - x")
+rdiv = _row("rdiv", "div(y, x)")
+rtruediv = _row("rtruediv", "truediv(y, x)", ALL, "double")
+rfloordiv = _row("rfloordiv", "floordiv(y, x)")
+rpow = _row("rpow", "pow(y, x)")
+absfirst = _row("absfirst", "abs(x)", follows="x")
+abssecond = _row("abssecond", "abs(y)", follows="y")
+
+# Comparisons to bool, and (is...) to 0 and 1 of the operands' type.
+eq = _row("eq", "x == y", ALL, BOOL, laws="ca")
+ne = _row("ne", "x != y", ALL, BOOL, laws="ca")
+gt = _row("gt", "x > y", ALL, BOOL)
+ge = _row("ge", "x >= y", ALL, BOOL)
+lt = _row("lt", "x < y", ALL, BOOL)
+le = _row("le", "x <= y", ALL, BOOL)
+iseq = _row("iseq", "x == y", laws="c")
+isne = _row("isne", "x != y", laws="c")
+isgt = _row("isgt", "x > y")
+isge = _row("isge", "x >= y")
+islt = _row("islt", "x < y")
+isle = _row("isle", "x <= y")
+isclose = _row("isclose", "lor(x == y, abs(x - y) <= 1e-07 * max(abs(x), abs(y)))", FLOATS, BOOL)
+
+# Logic on the truth of any type, and bits.
+land = _row("land", "land(x, y)", ALL, BOOL, laws="cais")
+lor = _row("lor", "lor(x, y)", ALL, BOOL, laws="cais")
+lxor = _row("lxor", "lxor(x, y)", ALL, BOOL, laws="ca")
+lxnor = _row("lxnor", "lxnor(x, y)", ALL, BOOL, laws="ca")
+band = _row("band", "band(x, y)", BITS, laws="cai")
+bor = _row("bor", "bor(x, y)", BITS, laws="cai")
+bxor = _row("bxor", "bxor(x, y)", BITS, laws="ca")
+bxnor = _row("bxnor", "bxnor(x, y)", INTEGERS, laws="ca")
+shl = _row("shl", "shl(x, y)", INTEGERS)
+shr = _row("shr", "shr(x, y)", INTEGERS)
+bshift = _row("bshift", "bshift(x, y)", INTEGERS)
+bget = _row("bget", "bget(x, y)", INTEGERS)
+bset = _row("bset", "bset(x, y)", INTEGERS)
+bclr = _row("bclr", "bclr(x, y)", INTEGERS)
+
+# Floats.
+atan2 = _row("atan2", "atan2(x, y)", FLOATS)
+hypot = _row("hypot", "hypot(x, y)", FLOATS, laws="c")
+copysign = _row("copysign", "copysign(x, y)", FLOATS)
+ldexp = _row("ldexp", "ldexp(x, y)", FLOATS)
+
+# Positions of the entries that x and y come from, from 0 and from 1.
+firsti = _row("firsti", "xi", POSITION_TYPES)
+firsti1 = _row("firsti1", "xi + 1", POSITION_TYPES)
+firstj = _row("firstj", "xj", POSITION_TYPES)
+firstj1 = _row("firstj1", "xj + 1", POSITION_TYPES)
+secondi = _row("secondi", "yi", POSITION_TYPES)
+secondi1 = _row("secondi1", "yi + 1", POSITION_TYPES)
+secondj = _row("secondj", "yj", POSITION_TYPES)
+secondj1 = _row("secondj1", "yj + 1", POSITION_TYPES)
+
+
+def register_new(name: str, function: Callable[..., Any] | str) -> Binary:
+    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in operator of this kind has.
+    function : callable or str
+        A Python function without loops, or an expression: ``lambda x, y: abs(x - y)``.
+
+    Returns
+    -------
+    Binary
+        It runs on every engine; its result type follows from the operands by NumPy's rules.
+
+    Raises
+    ------
+    UdfParseError
+        If it cannot be turned into an expression; the message quotes the line.
+    InvalidValue
+        If the name is taken by a built-in operator or is no identifier.
+    """
+    made = register_anonymous(function, name)
+    table.register(made)
+    return made
+
+
+def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> Binary:
+    """As `register_new`, without entering it anywhere; `name` is only shown."""
+    made: Binary = anonymous("binary", function, name)
+    return made
+
+
+def from_string(text: str) -> Binary | TypedBinary:
+    """The operator of this name or symbol, with a type in brackets if one is wanted: ``"plus[int32]"``."""
+    return lookup_binary(text)
+
+
+def __getattr__(name: str) -> Binary:
+    made: Binary = table.attribute("binary", name)
+    return made

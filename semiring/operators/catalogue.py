@@ -1,0 +1,37 @@
+"""Every built-in operator on every type that it has, for tests that hold engines to the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from semiring.operators import table
+from semiring.operators.types import (
+    TypedBinary,
+    TypedIndexUnary,
+    TypedMonoid,
+    TypedSemiring,
+    TypedUnary,
+)
+
+__all__ = ["catalogue"]
+
+_KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring")
+
+
+def catalogue(
+    *kinds: str,
+) -> Iterator[tuple[str, TypedUnary | TypedBinary | TypedIndexUnary | TypedMonoid | TypedSemiring]]:
+    """Yield ``(kind, typed operator)`` once for each built-in family and each type that needs no cast.
+
+    Parameters
+    ----------
+    *kinds : {"unary", "binary", "indexunary", "select", "monoid", "semiring"}
+        Which kinds; by default all.
+    """
+    for kind in kinds or _KINDS:
+        for name in table.names(kind):
+            family = table.find(kind, name)
+            if not family.builtin or family.name != name or family.kind != kind:
+                continue  # a user's operator, an alias, or the guest of another table
+            for typed in dict.fromkeys(family[dtype] for dtype in family.types):
+                yield kind, typed

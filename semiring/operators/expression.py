@@ -1,0 +1,301 @@
+"""The expression language of operators: one text that Python and C++ both read.
+
+An operator is an expression such as ``min(x, y)`` or ``abs(x - y)``. Every engine takes the *normalised*
+text and evaluates it as it stands: NumPy and numba as Python, CUDA as C++. So the normal form keeps to what
+the two languages share:
+
+- the variables of the operator's kind (:data:`VARIABLES`);
+- integer and floating literals, without suffixes;
+- ``-a``, ``a + b``, ``a - b``, ``a * b``, one comparison at a time, parentheses;
+- calls of the functions in :data:`HELPERS`, which each engine defines.
+
+What a user writes may be richer: :func:`normalise` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
+chained comparisons, conditional expressions and the functions of ``math`` and NumPy into that form.
+
+Arithmetic and comparisons follow C++: integers narrower than 32 bits (and bool) are computed as 32-bit
+integers, mixed operands take the wider type (unsigned at equal width), floats win over integers, a floating
+literal is a double. A function whose arguments have one type works in that type (bool again in 32 bits), so that
+``div(x, 0)`` of int8 is 127; arguments of several types are brought together as operands are. The result is
+cast to the operator's type. `semiring.engines.numpy_helpers` says all this in NumPy.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, NoReturn
+
+import numpy as np
+
+from semiring.exceptions import UdfParseError
+from semiring.operators.vocabulary import ALIASES, HELPERS, VARIABLES, Helper
+
+__all__ = ["HELPERS", "VARIABLES", "Helper", "Normaliser", "Text", "normalise", "used_variables"]
+
+
+_OPERATORS: Final[dict[type[ast.AST], str]] = {
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "band",
+    ast.BitOr: "bor",
+    ast.BitXor: "bxor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+    ast.Invert: "bnot",
+    ast.Not: "lnot",
+    ast.And: "land",
+    ast.Or: "lor",
+}
+_COMPARISONS: Final[dict[type[ast.cmpop], str]] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_ARITHMETIC: Final[dict[type[ast.operator], tuple[str, int]]] = {
+    ast.Add: ("+", 2),
+    ast.Sub: ("-", 2),
+    ast.Mult: ("*", 3),
+}
+
+_MAX_LENGTH: Final = 20_000
+_ATOM: Final = 5
+_ALLOWED: Final = (
+    "allowed are numbers, the operator's variables, + - * / // % ** & | ^ ~ << >>, comparisons, and/or/not, "
+    "'a if c else b' and the functions " + ", ".join(sorted(HELPERS))
+)
+
+
+class Text(NamedTuple):
+    """Normalised text and how tightly it binds: 1 comparison, 2 sum, 3 product, 4 sign, 5 atom."""
+
+    text: str
+    level: int
+
+    def at(self, level: int) -> str:
+        """The text, in parentheses where something that binds at `level` must stand."""
+        return self.text if self.level >= level else f"({self.text})"
+
+
+class Normaliser:
+    """Rewrites a Python expression tree into normalised text.
+
+    Parameters
+    ----------
+    variables : mapping of str to Text
+        What the names in the expression stand for; a statement-level front end adds its locals.
+    resolve : callable
+        Looks up any other name: returns a number, ``"module"`` for ``math`` and NumPy, the name of a helper,
+        or None where the name is unknown.
+    where : str
+        How error messages call the operator.
+    """
+
+    def __init__(
+        self,
+        variables: Mapping[str, Text],
+        where: str,
+        resolve: Callable[[str], object] = lambda name: None,
+        source: str = "",
+    ) -> None:
+        self.variables = dict(variables)
+        self.where = where
+        self.resolve = resolve
+        self.source = source
+
+    def fail(self, node: ast.AST, why: str) -> NoReturn:
+        """Raise `UdfParseError` that quotes the line of `node`."""
+        line = getattr(node, "lineno", None)
+        lines = self.source.splitlines()
+        quoted = lines[line - 1].strip() if line and line <= len(lines) else ast.unparse(node)
+        place = f"line {line}: " if line and len(lines) > 1 else ""
+        raise UdfParseError(f"{self.where}: {place}{quoted!r}: {why}") from None
+
+    def convert(self, node: ast.expr) -> Text:
+        """The normalised text of one expression."""
+        made = self._convert(node)
+        if len(made.text) > _MAX_LENGTH:
+            self.fail(node, f"the whole expression grows past {_MAX_LENGTH} characters")
+        return made
+
+    def _convert(self, node: ast.expr) -> Text:
+        match node:
+            case ast.Constant(value=bool() | int() | float() as value):
+                return self.literal(value, node)
+            case ast.Name(id=name):
+                return self._name(name, node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.convert(operand)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return Text("-" + self.convert(operand).at(_ATOM), 4)
+            case ast.UnaryOp(op=operation, operand=operand):
+                return self._call(_OPERATORS[type(operation)], [self.convert(operand)], node)
+            case ast.BinOp(left=left, op=operation, right=right):
+                a, b = self.convert(left), self.convert(right)
+                if (arithmetic := _ARITHMETIC.get(type(operation))) is not None:
+                    symbol, level = arithmetic
+                    return Text(f"{a.at(level)} {symbol} {b.at(level + 1)}", level)
+                if (helper := _OPERATORS.get(type(operation))) is not None:
+                    return self._call(helper, [a, b], node)
+            case ast.BoolOp(op=operation, values=values):
+                return self._fold(_OPERATORS[type(operation)], [self.convert(value) for value in values])
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                return self._compare([left, *comparators], ops, node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._call("select", [self.convert(part) for part in (test, body, orelse)], node)
+            case ast.Call():
+                return self._function(node)
+        self.fail(node, f"{_describe(node)} cannot be part of an operator; {_ALLOWED}")
+
+    def literal(self, value: object, node: ast.AST) -> Text:
+        """A number as text that both languages read alike."""
+        if isinstance(value, (bool, np.bool_)):
+            return Text("0 == 0" if value else "0 != 0", 1)
+        if isinstance(value, (int, np.integer)):
+            number = int(value)
+            if not -(2**63) <= number < 2**63:
+                self.fail(node, f"the integer {number} does not fit in 64 bits with a sign")
+            if number == -(2**63):  # C++ has no such literal: it negates a number that is too large
+                return Text("-9223372036854775807 - 1", 2)
+            return Text(str(number), _ATOM if number >= 0 else 4)
+        assert isinstance(value, (float, np.floating))
+        real = float(value)
+        if math.isnan(real):
+            return Text("truediv(0.0, 0.0)", _ATOM)
+        text = "truediv(1.0, 0.0)" if math.isinf(real) else repr(abs(real))
+        return Text("-" + text, 4) if math.copysign(1.0, real) < 0 else Text(text, _ATOM)
+
+    def _name(self, name: str, node: ast.AST) -> Text:
+        if (known := self.variables.get(name)) is not None:
+            return known
+        found = self.resolve(name)
+        if isinstance(found, (bool, int, float, np.bool_, np.integer, np.floating)):
+            return self.literal(found, node)
+        if found is not None or name in HELPERS:
+            self.fail(node, f"{name!r} is not a number; {_ALLOWED}")
+        self.fail(node, f"unknown name {name!r}{_suggest(name, self.variables)}; {_ALLOWED}")
+
+    def _module(self, node: ast.expr) -> bool:
+        """Whether `node` names math or NumPy."""
+        if not isinstance(node, ast.Name) or node.id in self.variables:
+            return False
+        found = self.resolve(node.id)
+        return isinstance(found, str) and found == "module"
+
+    def _attribute(self, node: ast.Attribute) -> Text:
+        if self._module(node.value) and node.attr in ("pi", "e", "tau", "inf", "nan"):
+            return self.literal(getattr(math, node.attr), node)
+        self.fail(node, f"attribute {node.attr!r} is not allowed, only those of math and numpy")
+
+    def _function(self, node: ast.Call) -> Text:
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            self.fail(node, "a function takes plain positional arguments here")
+        match node.func:
+            case ast.Name(id=name) if name not in self.variables:
+                found = self.resolve(name)
+                name = found if isinstance(found, str) and found != "module" else name
+                if found is not None and not isinstance(found, str):
+                    self.fail(node, f"operators cannot call {name!r}; {_ALLOWED}")
+            case ast.Attribute(value=value, attr=name) if self._module(value):
+                pass
+            case _:
+                self.fail(node, f"this call is not allowed; {_ALLOWED}")
+        arguments = [self.convert(argument) for argument in node.args]
+        return self._call(ALIASES.get(name, name), arguments, node)
+
+    def _call(self, name: str, arguments: list[Text], node: ast.AST) -> Text:
+        if name in ("min", "max") and len(arguments) > 2:
+            return self._fold(name, arguments)
+        if name == "bool" and len(arguments) == 1:
+            return Text(f"{arguments[0].at(2)} != 0", 1)
+        if name == "square" and len(arguments) == 1:
+            return Text(f"{arguments[0].at(3)} * {arguments[0].at(4)}", 3)
+        if (helper := HELPERS.get(name)) is None:
+            self.fail(node, f"unknown function {name!r}{_suggest(name, HELPERS)}; {_ALLOWED}")
+        if len(arguments) != helper.arity:
+            self.fail(node, f"{name} takes {helper.arity} arguments, got {len(arguments)}")
+        return Text(f"{name}({', '.join(argument.text for argument in arguments)})", _ATOM)
+
+    def _fold(self, name: str, arguments: list[Text]) -> Text:
+        made = arguments[0]
+        for argument in arguments[1:]:
+            made = Text(f"{name}({made.text}, {argument.text})", _ATOM)
+        return made
+
+    def _compare(self, operands: list[ast.expr], ops: list[ast.cmpop], node: ast.AST) -> Text:
+        texts = [self.convert(operand) for operand in operands]
+        links = []
+        for a, operation, b in zip(texts, ops, texts[1:], strict=False):
+            if (symbol := _COMPARISONS.get(type(operation))) is None:
+                self.fail(node, "'in' and 'is' are not allowed; compare with == != < <= > >=")
+            links.append(Text(f"{a.at(2)} {symbol} {b.at(2)}", 1))
+        return self._fold("land", links)
+
+
+def normalise(text: str, kind: str, where: str = "expression") -> str:
+    """The normal form of an expression written by a user.
+
+    Parameters
+    ----------
+    text : str
+        A Python expression over the variables of `kind`; functions may be written ``sqrt(x)``,
+        ``math.sqrt(x)`` or ``np.sqrt(x)``.
+    kind : {"unary", "binary", "indexunary"}
+        Which variables there are: see :data:`VARIABLES`.
+    where : str
+        How error messages call the operator.
+
+    Raises
+    ------
+    UdfParseError
+        Where the text is no expression, or uses what the language lacks.
+
+    Examples
+    --------
+    >>> normalise("x / y if 0 < x <= 1 else abs(x) ** 2", "binary")
+    'select(land(0 < x, x <= 1), truediv(x, y), pow(abs(x), 2))'
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError) as error:
+        raise UdfParseError(f"{where}: {text!r} is not an expression: {error}") from None
+    variables = {name: Text(name, _ATOM) for name in VARIABLES[kind]}
+    modules = {"math", "np", "numpy"}
+    maker = Normaliser(variables, where, lambda name: "module" if name in modules else None, text.strip())
+    return maker.convert(tree.body).text
+
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\()")
+
+
+def used_variables(expr: str) -> frozenset[str]:
+    """The variables that occur in a normalised expression.
+
+    Examples
+    --------
+    >>> sorted(used_variables("max(x, 1e3) + yj"))
+    ['x', 'yj']
+    """
+    return frozenset(_NAME.findall(expr))
+
+
+def _suggest(name: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(name, known, n=2)
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def _describe(node: ast.AST) -> str:
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return "a loop"
+    if isinstance(node, ast.Constant):
+        return f"the constant {node.value!r}"
+    return type(node).__name__.lower()

@@ -1,0 +1,406 @@
+"""Operator families: one row each, for all types; indexing or `typed` gives the typed operator.
+
+``plus`` is a family; ``plus[int32]`` is the operator on 32-bit integers. ``family.typed(x, y)`` chooses for given
+operand types, in this order:
+
+1. the operands' common type by NumPy's promotion (``first`` follows its left operand alone, ``second`` its
+   right one);
+2. where the family lacks that type, the nearest one that holds all its values (``sqrt`` of int32 is computed
+   on float64); booleans count, so they go to int64 first;
+3. where the family has such a rule, one fixed type (``lor`` casts anything to bool);
+4. else `DomainMismatch`.
+
+Operators on positions (``firsti``) give int64, unless indexed: ``firsti[int32]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+import numpy as np
+
+from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, limits, lookup, unify
+from semiring.exceptions import DomainMismatch
+from semiring.operators.expression import used_variables
+from semiring.operators.infer import infer
+from semiring.operators.types import (
+    TypedBinary,
+    TypedIndexUnary,
+    TypedMonoid,
+    TypedSemiring,
+    TypedUnary,
+    give,
+)
+
+__all__ = ["Binary", "Family", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
+
+T = TypeVar("T", TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)
+_POSITIONS: Final = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
+POSITION_TYPES: Final = (INT32, INT64)
+
+
+def nearest(dtype: DType, supported: tuple[DType, ...]) -> list[DType]:
+    """Types of `supported` that `dtype` may be cast to without loss, the best first."""
+    if dtype in supported:
+        return [dtype]
+    safe = [other for other in supported if np.can_cast(dtype, other, "safe")]
+    if dtype == BOOL and INT64 in safe:
+        safe.insert(0, INT64)
+    return safe
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Family(Generic[T]):
+    """What all families share: name, lookup by type, calls, pickling."""
+
+    kind: ClassVar[str]
+    name: str
+
+    builtin: bool = field(default=True, kw_only=True)
+    doc: str = field(default="", kw_only=True)
+    _cache: dict[Any, T] = field(default_factory=dict, kw_only=True, init=False)
+
+    def __getitem__(self, dtype: object) -> T:
+        """The operator for operands of this type, as `typed`; on positions, the one that gives this type."""
+        raise NotImplementedError
+
+    @property
+    def types(self) -> Mapping[DType, DType]:
+        """Operand type to result type, for all types that need no cast."""
+        raise NotImplementedError
+
+    def __call__(self, operand: Any, *rest: Any) -> Any:
+        """``sqrt(A)``, ``plus(A | B)``, ``min_plus(A @ B)``, ``tril(A, -1)``: the operand with this operator.
+
+        Raises
+        ------
+        InvalidValue
+            If `operand` is not an object of this package that takes an operator.
+        """
+        return give(self, operand, *rest)
+
+    def __repr__(self) -> str:
+        return f"{self.kind}.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.builtin:
+            return _builtin, (self.kind, self.name)
+        return _rebuild, (type(self), {**self.__dict__, "_cache": {}})
+
+    def _cached(self, key: Any, make: Callable[[], T]) -> T:
+        if (made := self._cache.get(key)) is None:
+            made = self._cache.setdefault(key, make())
+        return made
+
+    def _mismatch(self, *got: DType) -> DomainMismatch:
+        supported = ", ".join(dtype.name for dtype in self.types) or "none of the built-in types"
+        operands = " and ".join(dtype.name for dtype in got)
+        return DomainMismatch(f"{self!r} is not defined on {operands}; it supports {supported}")
+
+
+def _builtin(kind: str, name: str) -> Any:
+    from semiring.operators.lookup import lookup_kind  # lookup knows the modules, which are built from this one
+
+    return lookup_kind(kind, name)
+
+
+def _rebuild(cls: type[Any], state: dict[str, Any]) -> Any:
+    made = object.__new__(cls)
+    made.__dict__.update(state)
+    return made
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Scalar(Family[T]):
+    """A family given by an expression: `supported` types, and the result type `z` that follows from them.
+
+    `z` is a type, ``"same"``, ``"double"`` (floats stay, all else gives float64) or ``"infer"``.
+    """
+
+    expr: str
+    supported: tuple[DType, ...] = ALL
+    z: DType | str = "same"
+    otherwise: DType | None = field(default=None, kw_only=True)
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The variables that the expression reads."""
+        return used_variables(self.expr)
+
+    @property
+    def positional(self) -> bool:
+        """Whether the result is made of positions alone: it has no operand type."""
+        return bool(self.uses) and self.uses <= _POSITIONS | {"k"} and self.supported == POSITION_TYPES
+
+    @property
+    def types(self) -> Mapping[DType, DType]:
+        """Operand type to result type, for all types that need no cast."""
+        found = {}
+        for dtype in self.supported:
+            try:
+                found[dtype] = self._result(dtype)
+            except DomainMismatch:  # an inferred expression may use functions that this type lacks
+                continue
+        return found
+
+    def _result(self, dtype: DType, **variables: DType) -> DType:
+        if isinstance(self.z, np.dtype):
+            return self.z
+        if self.z == "infer":
+            positions = dict.fromkeys(_POSITIONS, INT64)
+            return infer(self.expr, {"x": dtype, "y": dtype, "k": dtype} | positions | variables, repr(self))
+        return dtype if self.z == "same" or dtype.kind == "f" else FP64
+
+    def _choose(self, *operands: DType) -> DType:
+        wanted = operands[0]
+        for operand in operands[1:]:
+            wanted = unify(wanted, operand)
+        for dtype in nearest(wanted, self.supported):
+            return dtype
+        if self.otherwise is None:
+            raise self._mismatch(*operands)
+        return self.otherwise
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unary(_Scalar[TypedUnary]):
+    """A function of one value."""
+
+    kind: ClassVar[str] = "unary"
+
+    def typed(self, x: object) -> TypedUnary:
+        """The operator for operands of type `x`; `DomainMismatch` where there is none."""
+        wanted = lookup(x)
+
+        def make() -> TypedUnary:
+            dtype = self._choose(wanted)
+            return TypedUnary(self.name, dtype, self._result(dtype), self.expr)
+
+        return self._cached(wanted, make)
+
+    def __getitem__(self, dtype: object) -> TypedUnary:
+        return self.typed(dtype)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Binary(_Scalar[TypedBinary]):
+    """A function of two values, or of the positions that they come from.
+
+    `laws` has a letter for each law that holds on the types that the operator does not leave: c(ommutative),
+    a(ssociative), i(dempotent), s(elective: the result is one of the operands). `follows` names the operand
+    whose type decides, where one does.
+    """
+
+    kind: ClassVar[str] = "binary"
+    laws: str = field(default="", kw_only=True)
+    follows: str = field(default="", kw_only=True)
+
+    @property
+    def commutative(self) -> bool:
+        """Whether ``f(x, y) == f(y, x)`` is known to hold."""
+        return "c" in self.laws
+
+    @property
+    def associative(self) -> bool:
+        """Whether ``f(f(x, y), z) == f(x, f(y, z))`` is known to hold (for floats, up to rounding)."""
+        return "a" in self.laws
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether ``f(x, x) == x`` is known to hold."""
+        return "i" in self.laws
+
+    @property
+    def selective(self) -> bool:
+        """Whether the result is known to be one of the operands."""
+        return "s" in self.laws
+
+    def typed(self, x: object, y: object = None) -> TypedBinary:
+        """The operator for operands of types `x` and `y` (by default that of x).
+
+        Raises
+        ------
+        DomainMismatch
+            Where the family has none for them; the message lists what it supports.
+        """
+        left = lookup(x)
+        right = left if y is None else lookup(y)
+
+        def make() -> TypedBinary:
+            if self.positional:
+                return self._on(INT64)
+            chosen = {"x": (left,), "y": (right,)}.get(self.follows, (left, right))
+            return self._on(self._choose(*chosen))
+
+        return self._cached((left, right), make)
+
+    def _on(self, dtype: DType) -> TypedBinary:
+        names = {"c": "commutative", "a": "associative", "i": "idempotent", "s": "selective"}
+        result = self._result(dtype)
+        laws = frozenset(names[letter] for letter in self.laws) if result == dtype else frozenset()
+        return TypedBinary(self.name, dtype, dtype, result, self.expr, laws)
+
+    def __getitem__(self, dtype: object) -> TypedBinary:
+        if isinstance(dtype, tuple):
+            return self.typed(*dtype)
+        if not self.positional:
+            return self.typed(dtype)
+        wanted = lookup(dtype)
+        return self._cached(("positions", wanted), lambda: self._on(self._choose(wanted)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IndexUnary(_Scalar[TypedIndexUnary]):
+    """A function of a value, its row and column, and a thunk that the caller gives."""
+
+    kind: ClassVar[str] = "indexunary"
+
+    def typed(self, x: object, k: object = None) -> TypedIndexUnary:
+        """The operator for values of type `x` and a thunk of type `k`.
+
+        By default the thunk has the type of x where the two are compared, int64 elsewhere. An operator that
+        does not read the value has one typed form, whatever `x` is.
+        """
+        value = lookup(x)
+        thunk = None if k is None else lookup(k)
+
+        def make() -> TypedIndexUnary:
+            if "x" not in self.uses:
+                return self._on(INT64, INT64)
+            if self.z != "infer":
+                dtype = self._choose(value) if thunk is None else self._choose(value, thunk)
+                return self._on(dtype, dtype)
+            return self._on(self._choose(value), INT64 if thunk is None else thunk)
+
+        return self._cached((value, thunk), make)
+
+    def _on(self, x: DType, k: DType) -> TypedIndexUnary:
+        return TypedIndexUnary(self.name, x, k, self._result(x, k=k), self.expr)
+
+    def __getitem__(self, dtype: object) -> TypedIndexUnary:
+        if not self.positional:
+            return self.typed(dtype)
+        wanted = lookup(dtype)
+        return self._cached(
+            ("positions", wanted),
+            lambda: TypedIndexUnary(self.name, INT64, INT64, self._choose(wanted), self.expr),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Select(IndexUnary):
+    """A condition on a value and its position: entries for which it holds are kept."""
+
+    kind: ClassVar[str] = "select"
+
+
+Value = int | float | str | Mapping[Any, Any] | None
+
+
+def _value(rule: Value, dtype: DType) -> np.generic | None:
+    """A constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
+
+    Raises
+    ------
+    OverflowError
+        Where the type cannot hold the number.
+    """
+    if rule is None:
+        return None
+    if isinstance(rule, Mapping):
+        return _value({lookup(key): value for key, value in rule.items()}.get(dtype), dtype)
+    if isinstance(rule, str):
+        low, high = limits(dtype)
+        if rule == "ones" and dtype.kind == "i":
+            low = high = dtype.type(-1)
+        return low if rule == "lowest" else high
+    number = rule.item() if isinstance(rule, np.generic) else rule
+    low, high = limits(dtype)
+    if dtype.kind != "f" and not (low.item() <= number <= high.item() and number == int(number)):
+        raise OverflowError(f"{dtype.name} cannot hold {number!r}")
+    made: np.generic = dtype.type(number)
+    return made
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Monoid(Family[TypedMonoid]):
+    """An associative and commutative binary operator on one type, with identity and terminal value."""
+
+    kind: ClassVar[str] = "monoid"
+    op: Binary
+    identity: Value = None
+    terminal: Value = None
+    supported: tuple[DType, ...] = ALL
+    otherwise: DType | None = field(default=None, kw_only=True)
+    is_any: bool = field(default=False, kw_only=True)
+
+    @property
+    def types(self) -> Mapping[DType, DType]:
+        """The types on which it is a monoid."""
+        return {dtype: dtype for dtype in self.supported if self._on(dtype) is not None}
+
+    def typed(self, x: object, y: object = None) -> TypedMonoid:
+        """The monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none."""
+        wanted = lookup(x) if y is None else unify(x, y)
+
+        def make() -> TypedMonoid:
+            candidates = nearest(wanted, self.supported)
+            if wanted in self.supported:  # a user's operator may not be closed on this type
+                candidates += nearest(wanted, tuple(d for d in self.supported if d != wanted))
+            for dtype in candidates + ([] if self.otherwise is None else [self.otherwise]):
+                if (made := self._on(dtype)) is not None:
+                    return made
+            raise self._mismatch(wanted)
+
+        return self._cached(wanted, make)
+
+    def _on(self, dtype: DType) -> TypedMonoid | None:
+        """The monoid on exactly this type, if the operator is closed there and the type holds the identity."""
+        try:
+            op, identity = self.op.typed(dtype), _value(self.identity, dtype)
+        except (DomainMismatch, OverflowError):
+            return None
+        if not (op.x == op.z == dtype) or (identity is None and not self.is_any):
+            return None
+        try:
+            terminal = _value(self.terminal, dtype)
+        except OverflowError:  # a value beyond the type can never be reached
+            terminal = None
+        return TypedMonoid(op, identity, terminal, self.is_any)
+
+    def __getitem__(self, dtype: object) -> TypedMonoid:
+        return self.typed(dtype)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Semiring(Family[TypedSemiring]):
+    """Products by a binary operator, collected by a monoid."""
+
+    kind: ClassVar[str] = "semiring"
+    add: Monoid
+    mult: Binary
+
+    @property
+    def types(self) -> Mapping[DType, DType]:
+        """Operand type to result type, for all types that need no cast."""
+        return {dtype: self[dtype].z for dtype in self.mult.types}
+
+    def typed(self, x: object, y: object = None) -> TypedSemiring:
+        """The semiring for operands of types `x` and `y`.
+
+        The products are of the type that the multiplication gives; where the monoid lacks that one, both go to
+        the monoid's nearest (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean).
+        """
+        return self._cached((x, y), lambda: self._of(self.mult.typed(x, y)))
+
+    def _of(self, mult: TypedBinary) -> TypedSemiring:
+        add = self.add.typed(mult.z)
+        if add.dtype != mult.z:
+            mult = replace(mult, z=add.dtype)
+        label = "" if self.name == f"{self.add.name}_{self.mult.name}" else self.name
+        return TypedSemiring(add, mult, label)
+
+    def __getitem__(self, dtype: object) -> TypedSemiring:
+        return self._cached(("item", dtype), lambda: self._of(self.mult[dtype]))

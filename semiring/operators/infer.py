@@ -1,0 +1,117 @@
+"""The result type of a normalised expression, from the types of its variables and without computing anything.
+
+The rules are NumPy's promotion rules, as a user expects them of arrays: ``int8 + int8`` is int8, a literal
+takes the type of what it meets (``float32 * 0.5`` is float32), comparisons and logic give bool. Two things
+differ: adding booleans counts (``(x > 0) + (y > 0)`` is int64), and small integers under ``sqrt`` and its
+like give float32, for there is no float16 here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from semiring.dtypes import BOOL, FP32, FP64, INT64, DType, unify
+from semiring.exceptions import DomainMismatch
+from semiring.operators.vocabulary import HELPERS
+
+__all__ = ["infer"]
+
+# A literal has no width of its own: the Python type stands for it until it meets a typed operand.
+_Kind = DType | type[int] | type[float]
+_FIXED: Final[dict[str, DType]] = {"bool": BOOL, "int64": INT64, "float64": FP64}
+
+
+def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") -> DType:
+    """The type of the value of `expr`.
+
+    Parameters
+    ----------
+    expr : str
+        Normalised text.
+    variables : mapping of str to numpy.dtype
+        The type of each variable.
+    where : str
+        How error messages call the operator.
+
+    Raises
+    ------
+    DomainMismatch
+        Where a function for integers (``band``, ``shl``) is given floats.
+
+    Examples
+    --------
+    >>> infer("abs(x - y)", {"x": np.dtype("int8"), "y": np.dtype("int8")})
+    dtype('int8')
+    """
+    return _settle(_type(ast.parse(expr, mode="eval").body, variables, where))
+
+
+def _settle(kind: _Kind) -> DType:
+    if isinstance(kind, np.dtype):
+        return kind
+    return INT64 if kind is int else FP64
+
+
+def _promote(a: _Kind, b: _Kind) -> _Kind:
+    if isinstance(a, np.dtype) and isinstance(b, np.dtype):
+        return unify(a, b)
+    if not isinstance(a, np.dtype) and not isinstance(b, np.dtype):
+        return float if float in (a, b) else int
+    typed, literal = (a, b) if isinstance(a, np.dtype) else (b, a)
+    assert isinstance(typed, np.dtype)
+    if literal is float:
+        return typed if typed.kind == "f" else FP64
+    return INT64 if typed.kind == "b" else typed
+
+
+def _floating(kind: _Kind, smallest: DType) -> DType:
+    """The float that holds `kind`, for integers at least `smallest`."""
+    settled = _settle(kind)
+    if settled.kind == "f":
+        return settled
+    return unify(settled, smallest)
+
+
+def _type(node: ast.expr, variables: Mapping[str, DType], where: str) -> _Kind:
+    match node:
+        case ast.Constant(value=value):
+            return float if isinstance(value, float) else int
+        case ast.Name(id=name):
+            return variables[name]
+        case ast.UnaryOp(operand=operand):
+            return _counted(_type(operand, variables, where))
+        case ast.BinOp(left=left, right=right):
+            return _counted(_promote(_type(left, variables, where), _type(right, variables, where)))
+        case ast.Compare():
+            return BOOL
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return _call(name, [_type(argument, variables, where) for argument in arguments], where)
+    raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+
+
+def _counted(kind: _Kind) -> _Kind:
+    return INT64 if kind == BOOL else kind
+
+
+def _call(name: str, kinds: list[_Kind], where: str) -> _Kind:
+    rule = HELPERS[name].result
+    if (fixed := _FIXED.get(rule)) is not None:
+        return fixed
+    if rule == "branch":
+        kinds = kinds[1:]
+    if rule in ("integer", "first"):
+        for kind in kinds:
+            if _settle(kind).kind == "f":
+                raise DomainMismatch(f"{where}: {name} is defined on integers, got {_settle(kind).name}")
+    made = kinds[0]
+    for kind in kinds[1:] if rule != "first" else ():
+        made = _promote(made, kind)
+    if rule == "float":
+        return _floating(made, FP32)
+    if rule == "double":
+        return _floating(made, FP64)
+    return made

@@ -1,0 +1,288 @@
+"""From whatever a user writes to the operator that is meant.
+
+Accepted everywhere: a family, a typed operator, a name (``"plus"``), a typed name (``"plus[int32]"``), a symbol
+(``"+"``, ``">"``, ``"min.+"``), Python's ``operator.add``, built-ins ``min max abs sum``, NumPy's ``np.minimum``,
+and a Python function, which becomes an anonymous user-defined operator. A monoid serves as a binary operator, and
+a binary operator that has a monoid as that.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import types
+from typing import Any, Final, cast
+
+import numpy as np
+
+from semiring.exceptions import UnknownOperator
+from semiring.operators import table
+from semiring.operators.families import Binary, Family, IndexUnary, Monoid, Select, Semiring, Unary
+from semiring.operators.types import (
+    TypedBinary,
+    TypedIndexUnary,
+    TypedMonoid,
+    TypedSemiring,
+    TypedUnary,
+)
+from semiring.operators.udf import expression_of
+
+__all__ = [
+    "lookup_binary",
+    "lookup_indexunary",
+    "lookup_kind",
+    "lookup_monoid",
+    "lookup_select",
+    "lookup_semiring",
+    "lookup_unary",
+]
+
+_COMPARISONS: Final = {">": "gt", ">=": "ge", "<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
+_VALUES: Final = {symbol: f"value{name}" for symbol, name in _COMPARISONS.items()}
+_SYMBOLS: Final[dict[str, dict[str, str]]] = {
+    "unary": {"-": "ainv", "~": "lnot", "+": "identity"},
+    "binary": {
+        "+": "plus",
+        "-": "minus",
+        "*": "times",
+        "/": "truediv",
+        "//": "floordiv",
+        "%": "mod",
+        "**": "pow",
+        "&": "band",
+        "|": "bor",
+        "^": "bxor",
+        "<<": "shl",
+        ">>": "shr",
+        **_COMPARISONS,
+    },
+    "indexunary": _VALUES,
+    "select": _VALUES,
+    "monoid": {"+": "plus", "*": "times", "&": "band", "|": "bor", "^": "bxor", "==": "eq"},
+}
+
+# Python's and NumPy's function names, where they differ from ours.
+_FOREIGN: Final[dict[str, dict[str, str]]] = {
+    "unary": {
+        "absolute": "abs",
+        "fabs": "abs",
+        "arccos": "acos",
+        "arccosh": "acosh",
+        "arcsin": "asin",
+        "arcsinh": "asinh",
+        "arctan": "atan",
+        "arctanh": "atanh",
+        "inv": "bnot",
+        "invert": "bnot",
+        "bitwise_not": "bnot",
+        "logical_not": "lnot",
+        "not_": "lnot",
+        "neg": "ainv",
+        "negative": "ainv",
+        "pos": "identity",
+        "positive": "identity",
+        "reciprocal": "minv",
+        "rint": "round",
+        "sign": "signum",
+    },
+    "binary": {
+        "add": "plus",
+        "subtract": "minus",
+        "sub": "minus",
+        "multiply": "times",
+        "mul": "times",
+        "divide": "truediv",
+        "true_divide": "truediv",
+        "floor_divide": "floordiv",
+        "power": "pow",
+        "float_power": "pow",
+        "maximum": "max",
+        "minimum": "min",
+        "fmax": "max",
+        "fmin": "min",
+        "equal": "eq",
+        "not_equal": "ne",
+        "less": "lt",
+        "less_equal": "le",
+        "greater": "gt",
+        "greater_equal": "ge",
+        "logical_and": "land",
+        "logical_or": "lor",
+        "logical_xor": "lxor",
+        "bitwise_and": "band",
+        "bitwise_or": "bor",
+        "bitwise_xor": "bxor",
+        "and_": "band",
+        "or_": "bor",
+        "xor": "bxor",
+        "left_shift": "shl",
+        "lshift": "shl",
+        "right_shift": "shr",
+        "rshift": "shr",
+        "arctan2": "atan2",
+        "sum": "plus",
+        "any": "lor",
+        "all": "land",
+    },
+}
+_BUILTINS: Final = (
+    builtins.min,
+    builtins.max,
+    builtins.abs,
+    builtins.sum,
+    builtins.any,
+    builtins.all,
+    builtins.pow,
+    builtins.round,
+)
+_ACCEPTED: Final = "a name, an operator, a symbol, a function of Python's operator module or of NumPy, or a lambda"
+
+
+def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
+    """The unary operator that `obj` means; ``positioni`` and its like are index-unary operators.
+
+    Raises
+    ------
+    UnknownOperator
+        If nothing is called so; the message gives close names.
+    UdfParseError
+        If `obj` is a function that is no expression.
+    """
+    return cast("Unary | TypedUnary | IndexUnary | TypedIndexUnary", lookup_kind("unary", obj))
+
+
+def lookup_binary(obj: object) -> Binary | TypedBinary:
+    """The binary operator that `obj` means; a monoid stands for its operator. Errors as `lookup_unary`."""
+    return cast("Binary | TypedBinary", lookup_kind("binary", obj))
+
+
+def lookup_indexunary(obj: object) -> IndexUnary | TypedIndexUnary:
+    """The index-unary operator that `obj` means; a select operator serves. Errors as `lookup_unary`."""
+    return cast("IndexUnary | TypedIndexUnary", lookup_kind("indexunary", obj))
+
+
+def lookup_select(obj: object) -> Select | IndexUnary | TypedIndexUnary:
+    """The select operator that `obj` means; an index-unary operator serves. Errors as `lookup_unary`."""
+    return cast("Select | IndexUnary | TypedIndexUnary", lookup_kind("select", obj))
+
+
+def lookup_monoid(obj: object) -> Monoid | TypedMonoid:
+    """The monoid that `obj` means; a binary operator stands for its monoid. Errors as `lookup_unary`."""
+    return cast("Monoid | TypedMonoid", lookup_kind("monoid", obj))
+
+
+def lookup_semiring(obj: object) -> Semiring | TypedSemiring:
+    """The semiring that `obj` means: ``"min_plus"``, ``"min.+"``, any monoid and binary. Errors as others."""
+    return cast("Semiring | TypedSemiring", lookup_kind("semiring", obj))
+
+
+_CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {
+    "unary": (Unary, TypedUnary, IndexUnary, TypedIndexUnary),
+    "binary": (Binary, TypedBinary),
+    "indexunary": (IndexUnary, TypedIndexUnary),
+    "select": (IndexUnary, TypedIndexUnary),
+    "monoid": (Monoid, TypedMonoid),
+    "semiring": (Semiring, TypedSemiring),
+}
+
+
+def lookup_kind(kind: str, obj: object) -> Any:
+    """The operator of a kind that `obj` means: see the functions above."""
+    if isinstance(obj, _CLASSES[kind]):
+        return obj
+    if isinstance(obj, str):
+        return _by_text(kind, obj)
+    if kind == "binary" and isinstance(obj, (Monoid, TypedMonoid)):
+        return obj.op
+    if kind == "monoid" and isinstance(obj, (Binary, TypedBinary)):
+        return _monoid_of(obj)
+    if (name := _foreign(obj)) is not None:
+        for table_kind in ("unary", "binary"):
+            own = _FOREIGN[table_kind].get(name, name)
+            if kind in (table_kind, "monoid" if table_kind == "binary" else "") and table.find(kind, own):
+                return table.find(kind, own)
+        raise table.unknown(kind, name)
+    if isinstance(obj, types.FunctionType) and kind in ("unary", "binary", "indexunary", "select"):
+        return anonymous(kind, obj)
+    if isinstance(obj, (Family, TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)):
+        raise UnknownOperator(f"expected a {kind} operator, got {obj!r}")
+    if isinstance(obj, types.FunctionType):
+        raise UnknownOperator(
+            f"expected a {kind}, got a function; make one by {kind}.register_anonymous, which takes "
+            + ("its identity too" if kind == "monoid" else "a monoid and a binary operator")
+        )
+    raise UnknownOperator(f"expected a {kind} operator ({_ACCEPTED}), got {obj!r}")
+
+
+def anonymous(kind: str, function: Any, name: str = "") -> Any:
+    """A user-defined operator that is not entered in the table."""
+    where = f"{kind}.{name}" if name else f"{kind} operator"
+    expr = expression_of(function, "indexunary" if kind == "select" else kind, where)
+    family: type[Any] = {"unary": Unary, "binary": Binary, "indexunary": IndexUnary, "select": Select}[kind]
+    z = np.dtype(bool) if kind == "select" else "infer"
+    return family(name or "anonymous", expr, z=z, builtin=False)
+
+
+def _foreign(obj: object) -> str | None:
+    if isinstance(obj, np.ufunc):
+        return obj.__name__
+    if isinstance(obj, types.BuiltinFunctionType) and (obj in _BUILTINS or obj.__module__ == "_operator"):
+        return obj.__name__
+    return "abs" if obj is operator.abs else None
+
+
+def _monoid_of(obj: Binary | TypedBinary) -> Any:
+    found = table.find("monoid", obj.name)
+    if found is not None and isinstance(obj, Binary) and found.op is obj:
+        return found
+    if found is not None and isinstance(obj, TypedBinary) and found.typed(obj.z).op == obj:
+        return found.typed(obj.z)
+    raise UnknownOperator(
+        f"{obj!r} is not known to be a monoid; give it an identity with monoid.register_anonymous, "
+        f"or take one of: {', '.join(table.names('monoid'))}"
+    )
+
+
+def _by_text(kind: str, text: str) -> Any:
+    name, bracket, dtype = text.strip().partition("[")
+    if bracket:
+        if not dtype.endswith("]"):
+            raise UnknownOperator(f"no {kind} operator is called {text!r}; a type is written 'plus[int32]'")
+        types_ = [part.strip() for part in dtype[:-1].split(",")]
+        family = _by_text(kind, name)
+        return family[types_[0]] if len(types_) == 1 else family[tuple(types_)]
+    name = _SYMBOLS.get(kind, {}).get(name, name)
+    if (found := table.find(kind, name)) is not None:
+        return found
+    if kind == "semiring" and (composed := _compose(name)) is not None:
+        return composed
+    if kind == "select" and (found := table.find("indexunary", name)) is not None and not found.builtin:
+        return found
+    raise table.unknown(kind, name)
+
+
+def _compose(text: str) -> Semiring | None:
+    """A semiring from the names or symbols of a monoid and a binary operator: ``min.+``, ``max_minus``."""
+    marks = "." if "." in text else "_"
+    for place in (p for p, letter in enumerate(text) if letter == marks):
+        parts = []
+        for kind, part in (("monoid", text[:place]), ("binary", text[place + 1 :])):
+            parts.append(table.find(kind, _SYMBOLS[kind].get(part, part)))
+        add, mult = parts
+        if add is not None and mult is not None:
+            return compose(add, mult)
+    return None
+
+
+def compose(add: Monoid, mult: Binary, name: str = "") -> Semiring:
+    """The semiring of a monoid and a binary operator: the built-in one where there is one."""
+    builtin = add.builtin and mult.builtin and not name
+    made = Semiring(name or f"{add.name}_{mult.name}", add, mult, builtin=builtin)
+    if name:
+        return made
+    known = table.find("semiring", made.name)
+    if known is not None and known.add is add and known.mult is mult:
+        return cast("Semiring", known)
+    if made.builtin:
+        table.add(made)
+    return made

@@ -1,0 +1,101 @@
+"""Monoids, one row each: operator, identity, terminal value, types.
+
+A terminal value ends a reduction early. ``any`` takes whichever operand comes first, so it has no identity, and
+its first operand ends it. NaN is no operand of the laws of ``min`` and ``max``, which pass over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semiring.dtypes import ALL, BOOL, INTEGERS, REALS, DType
+from semiring.operators import binary, table
+from semiring.operators.binary import BITS
+from semiring.operators.families import Binary, Monoid, Value
+from semiring.operators.lookup import lookup_monoid
+from semiring.operators.types import TypedMonoid
+
+TRUTH = (BOOL,)
+
+
+def _row(
+    op: Binary,
+    identity: Value = None,
+    terminal: Value = None,
+    types: tuple[DType, ...] = ALL,
+    *,
+    otherwise: DType | None = None,
+    is_any: bool = False,
+) -> Monoid:
+    made = Monoid(op.name, op, identity, terminal, types, otherwise=otherwise, is_any=is_any)
+    table.add(made)
+    return made
+
+
+plus = _row(binary.plus, 0, None, REALS)
+times = _row(binary.times, 1, dict.fromkeys(INTEGERS, 0), REALS)
+min = _row(binary.min, "highest", "lowest")
+max = _row(binary.max, "lowest", "highest")
+any = _row(binary.any, is_any=True)
+land = _row(binary.land, 1, 0, TRUTH, otherwise=BOOL)
+lor = _row(binary.lor, 0, 1, TRUTH, otherwise=BOOL)
+lxor = _row(binary.lxor, 0, None, TRUTH, otherwise=BOOL)
+lxnor = _row(binary.lxnor, 1, None, TRUTH, otherwise=BOOL)
+eq = _row(binary.eq, 1, None, TRUTH, otherwise=BOOL)
+band = _row(binary.band, "ones", 0, BITS)
+bor = _row(binary.bor, 0, "ones", BITS)
+bxor = _row(binary.bxor, 0, None, BITS)
+bxnor = _row(binary.bxnor, "ones", None, INTEGERS)
+
+
+def register_new(
+    name: str,
+    op: Binary | Callable[..., Any] | str,
+    identity: Value,
+    terminal: Value = None,
+) -> Monoid:
+    """Register a monoid under `name`, as an attribute of this module and for look-up by name.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in monoid has.
+    op : Binary, callable or str
+        The operator, which must be commutative and associative (nobody checks): a binary operator, or a function
+        or an expression as `binary.register_new` takes.
+    identity : number, str or mapping
+        The value e with ``op(e, x) == x``: a number, ``"lowest"`` or ``"highest"`` of the type, or a mapping from
+        type to number. Types that cannot hold it are left out.
+    terminal : number, str or mapping, optional
+        A value t with ``op(t, x) == t``: reductions stop there.
+
+    Raises
+    ------
+    UdfParseError
+        If a function cannot be turned into an expression.
+    InvalidValue
+        If the name is taken by a built-in monoid or is no identifier.
+    """
+    made = register_anonymous(op, identity, terminal, name)
+    table.register(made)
+    return made
+
+
+def register_anonymous(
+    op: Binary | Callable[..., Any] | str, identity: Value, terminal: Value = None, name: str = ""
+) -> Monoid:
+    """As `register_new`, without entering it anywhere; `name` is only shown."""
+    if not isinstance(op, Binary):
+        op = binary.register_anonymous(op, name)
+    return Monoid(name or op.name, op, identity, terminal, builtin=False)
+
+
+def from_string(text: str) -> Monoid | TypedMonoid:
+    """The monoid of this name or symbol, with a type in brackets if one is wanted: ``"plus[int32]"``."""
+    return lookup_monoid(text)
+
+
+def __getattr__(name: str) -> Monoid:
+    made: Monoid = table.attribute("monoid", name)
+    return made

@@ -1,0 +1,27 @@
+"""All operators in one namespace: ``op.plus``, ``op.sqrt``, ``op.rowindex``, ``op.min_plus``.
+
+A name that several kinds have means the binary operator, else the unary, else the index-unary one. Monoids are
+reached through their binary operators, which stand for them everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semiring.operators import table
+
+# Later lines win where a name repeats, which is the order stated above; register_new and its like are dropped.
+# ruff: noqa: I001
+from semiring.operators.semiring import *  # noqa: F403
+from semiring.operators.indexunary import *  # type: ignore[assignment]  # noqa: F403
+from semiring.operators.unary import *  # type: ignore[assignment]  # noqa: F403
+from semiring.operators.binary import *  # type: ignore[assignment]  # noqa: F403
+
+del register_new, register_anonymous, from_string  # noqa: F821
+
+
+def __getattr__(name: str) -> Any:
+    for kind in ("binary", "unary", "indexunary"):
+        if (found := table.find(kind, name)) is not None:
+            return found
+    return table.attribute("semiring", name)

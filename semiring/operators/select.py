@@ -1,0 +1,125 @@
+"""Select operators: conditions on value, row, column and thunk; ``select.tril(A, -1)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semiring.dtypes import ALL, BOOL
+from semiring.exceptions import InvalidValue
+from semiring.operators import table
+from semiring.operators.families import IndexUnary, Select
+from semiring.operators.lookup import anonymous, lookup_select
+from semiring.operators.types import TypedIndexUnary, give
+
+
+def _row(name: str, expr: str) -> Select:
+    made = Select(name, expr, ALL, BOOL)
+    table.add(made)
+    return made
+
+
+class By:
+    """What a comparison is about: values, rows, columns or indices. ``select.value(A > 3)`` keeps what is above 3.
+
+    The pending result of ``A > 3`` knows the comparison and its thunk; it asks `operator` for the condition.
+    """
+
+    def __init__(self, name: str, variable: str) -> None:
+        self.name = name
+        self._operators = {
+            comparison: Select(f"{name}{comparison}", f"{variable} {symbol} k", ALL, BOOL, builtin=False)
+            for comparison, symbol in _COMPARISONS.items()
+        }
+
+    def operator(self, comparison: str) -> Select:
+        """The condition for ``"eq"``, ``"ne"``, ``"gt"``, ``"ge"``, ``"lt"`` or ``"le"``.
+
+        Raises
+        ------
+        InvalidValue
+            For anything else.
+        """
+        if (found := self._operators.get(comparison)) is None:
+            raise InvalidValue(
+                f"select.{self.name}: expected a comparison such as A > 3, got the operator {comparison!r}"
+            )
+        return found
+
+    def __call__(self, comparison: Any) -> Any:
+        """The entries for which a comparison with a number holds, with their own values."""
+        return give(self, comparison)
+
+    def __repr__(self) -> str:
+        return f"select.{self.name}"
+
+
+_COMPARISONS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+tril = _row("tril", "j <= i + k")
+triu = _row("triu", "j >= i + k")
+diag = _row("diag", "j == i + k")
+offdiag = _row("offdiag", "j != i + k")
+rowle = _row("rowle", "i <= k")
+rowgt = _row("rowgt", "i > k")
+colle = _row("colle", "j <= k")
+colgt = _row("colgt", "j > k")
+indexle = _row("indexle", "i <= k")
+indexgt = _row("indexgt", "i > k")
+
+valueeq = _row("valueeq", "x == k")
+valuene = _row("valuene", "x != k")
+valuegt = _row("valuegt", "x > k")
+valuege = _row("valuege", "x >= k")
+valuelt = _row("valuelt", "x < k")
+valuele = _row("valuele", "x <= k")
+
+# ``select.value(A > 3)``: the comparison chooses the operator.
+value = By("value", "x")
+row = By("row", "i")
+column = By("column", "j")
+index = By("index", "i")
+
+
+def register_new(name: str, function: Callable[..., Any] | str) -> Select:
+    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in operator of this kind has.
+    function : callable or str
+        A Python function without loops, or an expression: ``lambda x, i, j, k: abs(i - j) <= k``.
+
+    Returns
+    -------
+    Select
+        It runs on every engine; its result is cast to bool.
+
+    Raises
+    ------
+    UdfParseError
+        If it cannot be turned into an expression; the message quotes the line.
+    InvalidValue
+        If the name is taken by a built-in operator or is no identifier.
+    """
+    made = register_anonymous(function, name)
+    table.register(made)
+    return made
+
+
+def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> Select:
+    """As `register_new`, without entering it anywhere; `name` is only shown."""
+    made: Select = anonymous("select", function, name)
+    return made
+
+
+def from_string(text: str) -> Select | IndexUnary | TypedIndexUnary:
+    """The operator of this name or symbol, with a type in brackets if one is wanted: ``">"``."""
+    return lookup_select(text)
+
+
+def __getattr__(name: str) -> Select:
+    made: Select = table.attribute("select", name)
+    return made

@@ -1,0 +1,250 @@
+"""Typed operators: what an engine receives. Frozen, hashable, picklable records with one expression each.
+
+A typed operator says which types its arguments are cast to, which expression is evaluated, and which type
+the result is cast to. All that an engine may specialise on is in the record; `key` names it in caches.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from semiring.dtypes import DType
+from semiring.exceptions import InvalidValue
+from semiring.operators.expression import used_variables
+
+__all__ = ["TypedBinary", "TypedIndexUnary", "TypedMonoid", "TypedSemiring", "TypedUnary"]
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def give(operator: _Named, operand: Any, *rest: Any) -> Any:
+    """Hand `operator` to the object that it was called on: ``min_plus(A @ B)`` is ``A @ B`` with min_plus.
+
+    The object's method ``_with_operator(operator, *rest)`` decides what that means.
+
+    Raises
+    ------
+    InvalidValue
+        If the object takes no operator.
+    """
+    take = getattr(operand, "_with_operator", None)
+    if take is None:
+        raise InvalidValue(
+            f"{operator.name}(...): expected a Matrix, a Vector, a Scalar or a pending result such as A @ B, "
+            f"got {type(operand).__name__}"
+        )
+    return take(operator, *rest)
+
+
+class _Callable:
+    """What all typed operators share: they can be called on objects of the facade."""
+
+    name: str
+
+    def __call__(self, operand: Any, *rest: Any) -> Any:
+        """The operand with this operator: see the family's call."""
+        return give(self, operand, *rest)
+
+    def typed(self, x: object = None, y: object = None) -> Self:
+        """The operator itself: its types are settled, operands are cast to them."""
+        return self
+
+
+def _short(dtype: DType) -> str:
+    return dtype.str[1:]
+
+
+def _digest(expr: str) -> str:
+    return f"{zlib.crc32(expr.encode()):08x}"
+
+
+@dataclass(frozen=True)
+class TypedUnary(_Callable):
+    """``z(x)``: the expression uses `x`."""
+
+    name: str
+    x: DType
+    z: DType
+    expr: str
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The variables that the expression reads."""
+        return used_variables(self.expr)
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process; it covers types and expression."""
+        return f"{self.name}_{_short(self.x)}{_short(self.z)}_{_digest(self.expr)}"
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the result."""
+        return self.z
+
+    def __repr__(self) -> str:
+        return f"unary.{self.name}[{self.x.name}]"
+
+
+@dataclass(frozen=True)
+class TypedBinary(_Callable):
+    """``z(x, y)``: the expression uses `x`, `y` and the positions `xi xj yi yj` that they come from.
+
+    `laws` is a set of ``commutative``, ``associative``, ``idempotent`` and ``selective`` (the result is one
+    of the operands). A law that is not listed may hold all the same.
+    """
+
+    name: str
+    x: DType
+    y: DType
+    z: DType
+    expr: str
+    laws: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The variables that the expression reads; ``pair`` reads none, ``first`` reads x."""
+        return used_variables(self.expr)
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process; it covers types and expression."""
+        types = _short(self.x) + _short(self.y) + _short(self.z)
+        return f"{self.name}_{types}_{_digest(self.expr)}"
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the result."""
+        return self.z
+
+    def __repr__(self) -> str:
+        types = self.x.name if self.x == self.y else f"{self.x.name}, {self.y.name}"
+        return f"binary.{self.name}[{types}]"
+
+
+@dataclass(frozen=True)
+class TypedIndexUnary(_Callable):
+    """``z(x, i, j, k)``: value, row, column (0 in a vector) and the thunk `k` that the caller gives."""
+
+    name: str
+    x: DType
+    k: DType
+    z: DType
+    expr: str
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The variables that the expression reads."""
+        return used_variables(self.expr)
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process; it covers types and expression."""
+        types = _short(self.x) + _short(self.k) + _short(self.z)
+        return f"{self.name}_{types}_{_digest(self.expr)}"
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the result."""
+        return self.z
+
+    def __repr__(self) -> str:
+        return f"indexunary.{self.name}[{self.x.name}]"
+
+
+@dataclass(frozen=True)
+class TypedMonoid(_Callable):
+    """An associative, commutative operator on one type.
+
+    `identity` is what an empty reduction to a scalar may give; None for ``any``, which has none (`is_any`).
+    `terminal` is a value that no operand changes, None if there is none; ``any`` is done with its first.
+    """
+
+    op: TypedBinary
+    identity: np.generic | None
+    terminal: np.generic | None
+    is_any: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the monoid, which is that of its operator."""
+        return self.op.name
+
+    @property
+    def dtype(self) -> DType:
+        """The type of operands and result."""
+        return self.op.z
+
+    @property
+    def z(self) -> DType:
+        """The type of operands and result."""
+        return self.op.z
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The variables that the operator reads."""
+        return self.op.uses
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process."""
+        return f"{self.op.key}_{_digest(repr((self.identity, self.terminal, self.is_any)))}"
+
+    def __repr__(self) -> str:
+        return f"monoid.{self.name}[{self.dtype.name}]"
+
+
+@dataclass(frozen=True)
+class TypedSemiring(_Callable):
+    """Products by `mult`, collected by `add`; the result type of `mult` is the type of `add`."""
+
+    add: TypedMonoid
+    mult: TypedBinary
+    label: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Its own name where it was registered under one, else ``add_mult``."""
+        return self.label or f"{self.add.name}_{self.mult.name}"
+
+    @property
+    def x(self) -> DType:
+        """The type that left operands are cast to."""
+        return self.mult.x
+
+    @property
+    def y(self) -> DType:
+        """The type that right operands are cast to."""
+        return self.mult.y
+
+    @property
+    def z(self) -> DType:
+        """The type of the result."""
+        return self.add.dtype
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the result."""
+        return self.add.dtype
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The variables that the multiplication reads."""
+        return self.mult.uses
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process."""
+        return f"{self.add.key}__{self.mult.key}"
+
+    def __repr__(self) -> str:
+        types = self.x.name if self.x == self.y else f"{self.x.name}, {self.y.name}"
+        return f"semiring.{self.name}[{types}]"

@@ -1,0 +1,194 @@
+"""User-defined operators: from a Python function's source to normalised text.
+
+The function is never called. Its source is found, its parameters become the operator's variables, assignments
+are substituted, ``if`` and ``return`` become ``select``, and numbers that it takes from its closure, its module
+or its defaults become literals, as they are at that moment.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from semiring.exceptions import InvalidValue, UdfParseError
+from semiring.operators.expression import Normaliser, Text, normalise
+from semiring.operators.vocabulary import ALIASES, HELPERS, VARIABLES
+
+__all__ = ["expression_of"]
+
+_ATOM: Final = 5
+_Function = ast.FunctionDef | ast.Lambda
+# Statements beyond this many come from branches that double again and again, not from something one would write.
+_MAX_STEPS: Final = 2000
+
+
+def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> str:
+    """The normalised expression of a Python function or of an expression text.
+
+    Parameters
+    ----------
+    function : callable or str
+        A lambda or a ``def`` without loops, or the text of an expression.
+    kind : {"unary", "binary", "indexunary"}
+        Which variables there are. Parameters are matched by position: ``(x)``, ``(x, y)``, ``(x, i, j, k)``;
+        those called ``xi xj yi yj`` (binary), or all of them if all are called as the variables are
+        (indexunary), are matched by name.
+    where : str
+        How error messages call the operator.
+
+    Raises
+    ------
+    UdfParseError
+        Where there is no source, or it does what an expression cannot do; the message quotes the line.
+    InvalidValue
+        Where `function` is neither a function nor a text.
+    """
+    if isinstance(function, str):
+        return normalise(function, kind, where)
+    if not isinstance(function, types.FunctionType):
+        raise InvalidValue(f"{where}: expected a Python function or an expression, got {function!r}")
+    node, source = _definition(function.__code__, where)
+    maker = Normaliser(_parameters(function, node, kind, where), where, _resolver(function), source)
+    if isinstance(node, ast.Lambda):
+        return maker.convert(node.body).text
+    return _Statements(maker).run(node).text
+
+
+@functools.lru_cache(maxsize=256)
+def _definition(code: types.CodeType, where: str) -> tuple[_Function, str]:
+    """The syntax tree of the function with this code, and the text of its file."""
+    source = "".join(linecache.getlines(code.co_filename))
+    try:
+        found = list(_candidates(ast.parse(source), code))
+    except SyntaxError:  # the file was edited since it was imported
+        found = []
+    if len(found) > 1:  # several lambdas on one line: the one whose body the instructions come from
+        spans = {span for span in code.co_positions() if None not in span}
+        found = [node for node in found if _span(node) in spans]
+    if len(found) != 1:
+        raise UdfParseError(
+            f"{where}: the source of {code.co_name} ({code.co_filename}, line {code.co_firstlineno}) cannot be "
+            'found; give the operator as an expression instead, for example "abs(x - y)"'
+        )
+    return found[0], source
+
+
+def _candidates(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+                yield node
+        elif isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first == code.co_firstlineno:
+                yield node
+
+
+def _span(node: _Function) -> tuple[int | None, int | None, int | None, int | None]:
+    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    return body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
+
+
+def _parameters(function: types.FunctionType, node: _Function, kind: str, where: str) -> dict[str, Text]:
+    """What each parameter stands for: a variable, or the number that is its default."""
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg:
+        raise UdfParseError(f"{where}: *args and **kwargs are not allowed")
+    constants = dict(function.__kwdefaults__ or {})
+    given = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    defaults = function.__defaults__ or ()
+    constants |= dict(zip(given[len(given) - len(defaults) :], defaults, strict=True))
+    free = [name for name in given + [a.arg for a in arguments.kwonlyargs] if name not in constants]
+
+    variables = VARIABLES[kind]
+    by_name = set(variables[2:]) if kind == "binary" else set()
+    if kind == "indexunary" and set(free) <= set(variables):
+        by_name = set(free)
+    places = iter(name for name in variables if name not in by_name)
+    made: dict[str, Text] = {}
+    for name in free:
+        variable = name if name in by_name else next(places, None)
+        if variable is None:
+            expected, got = ", ".join(variables), ", ".join(free)
+            raise UdfParseError(f"{where}: too many parameters; expected at most ({expected}), got ({got})")
+        made[name] = Text(variable, _ATOM)
+    literals = Normaliser({}, where)
+    for name, value in constants.items():
+        if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+            raise UdfParseError(f"{where}: the default of parameter {name!r} must be a number, got {value!r}")
+        made[name] = literals.literal(value, node)
+    return made
+
+
+def _resolver(function: types.FunctionType) -> Callable[[str], object]:
+    """Looks names up as the function would: closure, module, built-ins."""
+    outer = inspect.getclosurevars(function)
+
+    def resolve(name: str) -> object:
+        for scope in (outer.nonlocals, function.__globals__, vars(builtins)):
+            if name in scope:
+                value = scope[name]
+                break
+        else:
+            return None
+        if isinstance(value, types.ModuleType):
+            return "module" if value.__name__ in ("math", "numpy") else value
+        if isinstance(value, (types.BuiltinFunctionType, np.ufunc, type)) or value is np.where:
+            known = value.__name__
+            return known if known in HELPERS or known in ALIASES or known in ("bool", "square") else value
+        return value
+
+    return resolve
+
+
+class _Statements:
+    """Runs the statements of a function symbolically, one path at a time, into a single expression."""
+
+    def __init__(self, maker: Normaliser) -> None:
+        self.maker = maker
+        self.steps = 0
+
+    def run(self, node: ast.FunctionDef) -> Text:
+        return self._block(node.body, node)
+
+    def _block(self, statements: list[ast.stmt], function: ast.FunctionDef) -> Text:
+        """The value that is returned when these statements run from here to the function's end."""
+        maker = self.maker
+        for position, statement in enumerate(statements):
+            self.steps += 1
+            if self.steps > _MAX_STEPS:
+                maker.fail(statement, "too many branches, one after the other")
+            match statement:
+                case ast.Return(value=ast.expr() as value):
+                    return maker.convert(value)
+                case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
+                    continue
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    maker.variables[name] = maker.convert(value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    maker.variables[name] = maker.convert(value)
+                case ast.AugAssign(target=ast.Name() as target, op=operation, value=value):
+                    load = ast.copy_location(ast.Name(target.id, ast.Load()), statement)
+                    whole = ast.copy_location(ast.BinOp(load, operation, value), statement)
+                    maker.variables[target.id] = maker.convert(whole)
+                case ast.If(test=test, body=body, orelse=orelse):
+                    rest = statements[position + 1 :]
+                    condition, before = maker.convert(test), dict(maker.variables)
+                    yes = self._block(body + rest, function)
+                    maker.variables = before
+                    no = self._block(orelse + rest, function)
+                    return Text(f"select({condition.text}, {yes.text}, {no.text})", _ATOM)
+                case ast.For() | ast.While():
+                    maker.fail(statement, "loops are not allowed in an operator; write it as one expression")
+                case _:
+                    found = type(statement).__name__.lower()
+                    maker.fail(statement, f"{found!r} is not allowed, only assignments to names, if and return")
+        maker.fail(function, "not every path ends with 'return value'")

@@ -1,0 +1,128 @@
+"""The words of the expression language: the functions that every engine defines, and the variables."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+__all__ = ["ALIASES", "HELPERS", "VARIABLES", "Helper"]
+
+
+class Helper(NamedTuple):
+    """A function that expressions may call and that every engine defines.
+
+    `result` says how the type of the result follows from those of the arguments: ``same`` (promotion of all),
+    ``bool``, ``float`` (promotion, then a float that holds it), ``double`` (the same, integers always to
+    float64), ``integer`` (promotion, integers only), ``first`` (first argument, integers only), ``branch``
+    (promotion of all but the first), ``int64`` or ``float64``.
+    """
+
+    arity: int
+    result: str
+    meaning: str
+
+
+HELPERS: Final[dict[str, Helper]] = {
+    # choice and logic
+    "min": Helper(2, "same", "the smaller; NaN loses to a number (fmin)"),
+    "max": Helper(2, "same", "the larger; NaN loses to a number (fmax)"),
+    "select": Helper(3, "branch", "select(c, a, b): a where c is not 0, else b; both are evaluated"),
+    "land": Helper(2, "bool", "a != 0 and b != 0; both are evaluated"),
+    "lor": Helper(2, "bool", "a != 0 or b != 0; both are evaluated"),
+    "lxor": Helper(2, "bool", "exactly one is not 0"),
+    "lxnor": Helper(2, "bool", "both are 0, or neither is"),
+    "lnot": Helper(1, "bool", "a == 0"),
+    # division and powers
+    "div": Helper(2, "same", "a / b, integers truncated; 0/0 = 0, a/0 = max (min if a < 0), min/-1 = min"),
+    "minv": Helper(1, "same", "1 / a by the rule of div, in the type of a"),
+    "truediv": Helper(2, "double", "a / b as floats"),
+    "floordiv": Helper(2, "same", "a / b rounded down; integers by 0 as in div"),
+    "mod": Helper(2, "same", "a - b * floor(a / b): the sign of b, as Python; integers by 0: 0"),
+    "fmod": Helper(2, "same", "a - b * trunc(a / b): the sign of a, as C; integers by 0: 0"),
+    "remainder": Helper(2, "float", "IEEE remainder: a - b * (a / b to the nearest even integer)"),
+    "pow": Helper(
+        2, "same", "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and right where |a| = 1"
+    ),
+    # bits
+    "band": Helper(2, "integer", "a & b"),
+    "bor": Helper(2, "integer", "a | b"),
+    "bxor": Helper(2, "integer", "a ^ b"),
+    "bxnor": Helper(2, "integer", "~(a ^ b)"),
+    "bnot": Helper(1, "integer", "~a"),
+    "shl": Helper(2, "first", "a << b; 0 where b is negative or past the width"),
+    "shr": Helper(2, "first", "a >> b; only the sign is left where b is negative or past the width"),
+    "bget": Helper(2, "first", "bit b of a, counted from 1; 0 outside the type"),
+    "bset": Helper(2, "first", "a with bit b set, counted from 1; a outside the type"),
+    "bclr": Helper(2, "first", "a with bit b cleared, counted from 1; a outside the type"),
+    "bshift": Helper(2, "first", "shl(a, b) where b >= 0, else shr(a, -b)"),
+    # rounding and sign
+    "abs": Helper(1, "same", "|a|; the smallest integer stays as it is"),
+    "sign": Helper(1, "same", "-1, 0 or 1; NaN stays"),
+    "floor": Helper(1, "same", "rounded down"),
+    "ceil": Helper(1, "same", "rounded up"),
+    "round": Helper(1, "same", "to the nearest integer, ties to even (rint)"),
+    "trunc": Helper(1, "same", "towards 0"),
+    "copysign": Helper(2, "float", "|a| with the sign of b"),
+    "ldexp": Helper(2, "float", "a * 2 ** b, b taken as an integer"),
+    "frexpx": Helper(1, "float", "the mantissa of a in [0.5, 1)"),
+    "frexpe": Helper(1, "float", "the exponent that belongs to frexpx(a)"),
+    "isnan": Helper(1, "bool", "a is NaN"),
+    "isinf": Helper(1, "bool", "a is plus or minus infinity"),
+    "isfinite": Helper(1, "bool", "a is neither"),
+    "toint": Helper(1, "int64", "cast to int64: truncated, saturated, NaN to 0"),
+    "tofloat": Helper(1, "float64", "cast to float64"),
+} | {
+    # the functions of C's math.h, in double for integer arguments
+    name: Helper(arity, "float", f"{name} of C's math.h")
+    for arity, names in {
+        1: "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
+        "asinh acosh atanh erf erfc lgamma tgamma",
+        2: "atan2 hypot",
+    }.items()
+    for name in names.split()
+}
+
+# Which variables an operator of each kind may use. Positions are those of the entry that x or y comes from.
+VARIABLES: Final[dict[str, tuple[str, ...]]] = {
+    "unary": ("x",),
+    "binary": ("x", "y", "xi", "xj", "yi", "yj"),
+    "indexunary": ("x", "i", "j", "k"),
+}
+
+# Python's, math's and NumPy's names of functions that are spelled otherwise here.
+ALIASES: Final[dict[str, str]] = {
+    "absolute": "abs",
+    "fabs": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "bitwise_and": "band",
+    "bitwise_not": "bnot",
+    "bitwise_or": "bor",
+    "bitwise_xor": "bxor",
+    "divide": "truediv",
+    "true_divide": "truediv",
+    "float": "tofloat",
+    "float_power": "pow",
+    "floor_divide": "floordiv",
+    "fmax": "max",
+    "fmin": "min",
+    "gamma": "tgamma",
+    "int": "toint",
+    "invert": "bnot",
+    "left_shift": "shl",
+    "logical_and": "land",
+    "logical_not": "lnot",
+    "logical_or": "lor",
+    "logical_xor": "lxor",
+    "maximum": "max",
+    "minimum": "min",
+    "power": "pow",
+    "right_shift": "shr",
+    "rint": "round",
+    "signum": "sign",
+    "where": "select",
+}

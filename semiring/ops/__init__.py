@@ -1,0 +1,10 @@
+"""GraphBLAS operations: check, find an implementation, run, write.
+
+The modules hold plain functions on stores; most return a `Plan`, which the facade carries out together with the
+output, mask and accumulator that it meets.  What is public here beyond the methods of Matrix and Vector works
+on those objects: `closure` (a whole traversal in one call) and `link`, `singletons` (union-find over rows).
+"""
+
+from .public import Closed, Step, closure, closure_with_trace, link, singletons
+
+__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "singletons"]

@@ -1,0 +1,98 @@
+"""A function of every entry:  C(i, j) = f(A(i, j), i, j, k).
+
+Unary operators, binary operators with one side bound, and index-unary operators become one form
+(`x`, `i`, `j` and a bound scalar `k`), so an engine has one kernel for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .. import dtypes, operators
+from ..engines import numpy_helpers
+from ..engines.spec import Apply
+from ..exceptions import DomainMismatch, InvalidValue, UnknownOperator
+from ..formats import CSR, VectorStore, with_values
+from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
+from . import check
+from .cast import cast_scalar
+from .write import Plan
+
+S = TypeVar("S", CSR, VectorStore)
+_NOTHING = np.bool_(False)
+_RIGHT = {"y": "k", "xi": "i", "xj": "j", "yi": "i", "yj": "j"}
+_LEFT = {"x": "k", "y": "x", "xi": "i", "xj": "j", "yi": "i", "yj": "j"}
+
+
+def apply(
+    a: S,
+    op: Any,
+    *,
+    left: Any = None,
+    right: Any = None,
+) -> Plan[S]:
+    """op(A): unary; op(left, A) or op(A, right): binary, bound; op(A, i, j, right): index-unary."""
+    typed, k = _typed(a, op, left, right)
+    shared = _without_engine(a, typed, k)
+    question = Apply(a, typed, k) if shared is None else lambda: shared
+    return Plan("apply", check.shape_of(a), typed.z, a.device, cast(Any, question))
+
+
+def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
+    """The result where it needs no kernel: the same store, or one value for all entries."""
+    if op.expr == "x" and op.z == a.dtype and op.x == a.dtype:
+        return a
+    if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
+        return None
+    x = a.iso if a.iso is not None else op.x.type(0)
+    variables = {"x": cast_scalar(x, op.x), "k": cast_scalar(k, op.k)}
+    value = numpy_helpers.evaluate(op.expr, variables, op.z)
+    return with_values(a, op.z, None, cast_scalar(value, op.z))
+
+
+def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedIndexUnary, np.generic]:
+    if left is not None and right is not None:
+        raise InvalidValue("apply: bind left= or right=, not both")
+    if left is not None:
+        binary = operators.lookup_binary(op).typed(scalar_dtype(left, a.dtype), a.dtype)
+        return _bound(binary, _LEFT, binary.x, binary.y), cast_scalar(left, binary.x)
+    family = _lookup(op, bound=right is not None)
+    if right is None:
+        typed = family.typed(a.dtype)
+        if isinstance(typed, TypedUnary):
+            return TypedIndexUnary(typed.name, typed.x, dtypes.BOOL, typed.z, typed.expr), _NOTHING
+        return typed, cast_scalar(0, typed.k)
+    typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
+    if isinstance(typed, TypedBinary):
+        return _bound(typed, _RIGHT, typed.y, typed.x), cast_scalar(right, typed.y)
+    return typed, cast_scalar(right, typed.k)
+
+
+def _lookup(op: Any, *, bound: bool) -> Any:
+    """The family that is meant: unary or index-unary alone, binary or index-unary with a bound scalar."""
+    first = operators.lookup_binary if bound else operators.lookup_unary
+    try:
+        return first(op)
+    except (UnknownOperator, DomainMismatch) as error:
+        try:
+            return operators.lookup_indexunary(op)
+        except (UnknownOperator, DomainMismatch):
+            raise error from None
+
+
+def _bound(op: TypedBinary, names: dict[str, str], k: np.dtype[Any], x: np.dtype[Any]) -> TypedIndexUnary:
+    expr = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), op.expr)
+    return TypedIndexUnary(op.name, x, k, op.z, expr)
+
+
+def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of a bound scalar: its own, where it has one; a Python number takes the type of its partner if it fits.
+
+    (As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64.)
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        return dtypes.lookup(value.dtype)
+    return dtypes.lookup(np.result_type(beside, value))

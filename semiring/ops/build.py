@@ -1,0 +1,101 @@
+"""Stores from arrays: pairs and triples in any order, compressed rows, diagonals."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .. import operators
+from ..config import engine_for
+from ..engines import registry
+from ..engines.spec import BuildMatrix, BuildVector, ImportCSR
+from ..exceptions import IndexOutOfBound, InvalidValue
+from ..formats import CSR, Array, IndexList, VectorStore, device_of, index_dtype
+from ..formats.arrays import array_module, to_device, to_host
+from .cast import cast_scalar
+
+
+def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
+    """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
+    indices = _indices("indices", indices, size, device)
+    values, iso = _values(values, int(indices.size), dtype, device)
+    if indices.size <= 1:
+        return IndexList(size, dtype, indices, values, iso)  # nothing to sort: a source needs no kernel
+    return cast(
+        VectorStore,
+        registry.run(BuildVector(size, dtype, indices, values, iso, _dup(dup_op, dtype)), engine_for(device)),
+    )
+
+
+def build_matrix(
+    rows: Array,
+    cols: Array,
+    values: Any,
+    nrows: int,
+    ncols: int,
+    dtype: np.dtype[Any],
+    dup_op: Any,
+    device: str,
+) -> CSR:
+    """A matrix from (row, column, value) triples; `values` is an array, or one scalar."""
+    rows = _indices("rows", rows, nrows, device)
+    cols = _indices("columns", cols, ncols, device)
+    if rows.size != cols.size:
+        raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
+    values, iso = _values(values, int(rows.size), dtype, device)
+    spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
+    return cast(CSR, registry.run(spec, engine_for(device)))
+
+
+def import_csr(
+    indptr: Array, indices: Array, values: Any, ncols: int, dtype: np.dtype[Any], dup_op: Any, device: str
+) -> CSR:
+    """A matrix from compressed rows as they come; checked (one read-back on the GPU: synchronises)."""
+    for name, array in (("indptr", indptr), ("col_indices", indices)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidValue(f"{name} must be a one-dimensional array of integers, got {array.ndim}-d {array.dtype}")
+    if indptr.size == 0:
+        raise InvalidValue("indptr must have nrows + 1 elements, got none")
+    indptr, indices = to_device(indptr, device), to_device(indices, device)
+    values, iso = _values(values, int(indices.size), dtype, device)
+    spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, _dup(dup_op, dtype))
+    return cast(CSR, registry.run(spec, engine_for(device)))
+
+
+def _dup(dup_op: Any, dtype: np.dtype[Any]) -> Any:
+    return None if dup_op is None else operators.lookup_binary(dup_op).typed(dtype, dtype)
+
+
+def _values(values: Any, count: int, dtype: np.dtype[Any], device: str) -> tuple[Array | None, np.generic | None]:
+    if getattr(values, "ndim", 0) == 0:
+        return None, cast_scalar(values, dtype)
+    if values.ndim != 1 or values.size != count:
+        raise InvalidValue(f"values must hold {count} numbers, one for each entry; got shape {values.shape}")
+    values = to_device(values, device)
+    if values.dtype != dtype:
+        from ..engines.numpy_helpers import cast as cast_values
+
+        values = cast_values(values, dtype) if device == "cpu" else values.astype(dtype)
+    return values, None
+
+
+def _indices(name: str, array: Array, size: int, device: str) -> Array:
+    """An index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
+    if array.ndim != 1:
+        raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
+    if array.size == 0:
+        return array_module(device).zeros(0, dtype=index_dtype(size))
+    if array.dtype.kind not in "iu":
+        raise InvalidValue(f"{name} must hold integers, got {array.dtype}")
+    xp = array_module(device_of(array))  # checked where it lies, before it moves
+    low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))
+    if low < 0 or high >= size:
+        wrong = low if low < 0 else high
+        at = int(to_host(xp.flatnonzero(array == wrong)[:1])[0])
+        raise IndexOutOfBound(f"{name}[{at}] = {wrong} is out of bounds for {_axis(name)} with size {size}")
+    return to_device(array.astype(index_dtype(size), copy=False), device)
+
+
+def _axis(name: str) -> str:
+    return {"rows": "the rows", "columns": "the columns"}.get(name, "a vector")

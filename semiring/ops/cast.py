@@ -1,0 +1,42 @@
+"""Changing the type of a store's values, and the small operators that `ops` itself needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from ..engines import registry
+from ..engines.numpy_helpers import cast as cast_values
+from ..engines.spec import Apply
+from ..formats import CSR, Store, VectorStore, with_values
+from ..operators.types import TypedBinary, TypedIndexUnary
+
+S = TypeVar("S", CSR, VectorStore, Store)
+
+
+@cache
+def typed_second(dtype: np.dtype[Any]) -> TypedBinary:
+    """Z = y, all of one type."""
+    return TypedBinary("second", dtype, dtype, dtype, "y")
+
+
+@cache
+def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUnary:
+    """Z = x, cast."""
+    return TypedIndexUnary("identity", source, np.dtype(np.bool_), target, "x")
+
+
+def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
+    """One value as a NumPy scalar of `dtype`, by the same rules as arrays are cast."""
+    return cast(np.generic, cast_values(np.asarray(value), dtype)[()])
+
+
+def cast_store(store: S, dtype: np.dtype[Any], engine: str) -> S:
+    """The store with its values cast to `dtype` (itself if they have it already)."""
+    if store.dtype == dtype:
+        return store
+    if store.iso is not None:
+        return with_values(store, dtype, None, cast_scalar(store.iso, dtype))
+    return cast(S, registry.run(Apply(store, typed_identity(store.dtype, dtype), np.bool_(False)), engine))

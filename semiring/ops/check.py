@@ -1,0 +1,55 @@
+"""What every operation checks before an engine is asked: devices, shapes, masks."""
+
+from __future__ import annotations
+
+from ..config import engine_for
+from ..engines.spec import Mask
+from ..exceptions import DeviceMismatch, DimensionMismatch
+from ..formats import CSR, Store, VectorStore
+
+
+def shape_of(store: Store) -> tuple[int, ...]:
+    """(nrows, ncols) of a matrix, (size,) of a vector."""
+    return store.shape if isinstance(store, CSR) else (store.size,)
+
+
+def one_device(operation: str, device: str, *stores: Store | None) -> str:
+    """`device`, on which all stores must live; DeviceMismatch otherwise."""
+    for store in stores:
+        if store is not None and store.device != device:
+            raise DeviceMismatch(
+                f"{operation}: operands live on {device} and {store.device}; move one with .to('cuda') or .to('cpu')"
+            )
+    return device
+
+
+def engine_of(operation: str, first: Store, *others: Store | None) -> str:
+    """The engine that serves these operands; DeviceMismatch if they live on different devices."""
+    return engine_for(one_device(operation, first.device, *others))
+
+
+def same_shape(operation: str, a: Store, b: Store) -> None:
+    """DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
+    left, right = shape_of(a), shape_of(b)
+    if left != right:
+        hint = "; the shapes fit with .T" if len(left) == len(right) == 2 and left == right[::-1] else ""
+        raise DimensionMismatch(f"{operation}: shapes {left} and {right} differ{hint}")
+
+
+def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tuple[int, ...]) -> None:
+    """DimensionMismatch unless the output and the mask have the shape of the result."""
+    if out is not None and shape_of(out) != shape:
+        raise DimensionMismatch(f"{operation}: the result has shape {shape}, the output {shape_of(out)}")
+    if mask is not None and shape_of(mask.store) != shape:
+        raise DimensionMismatch(f"{operation}: the result has shape {shape}, the mask {shape_of(mask.store)}")
+
+
+def vector_size(operation: str, u: VectorStore, expected: int, a: CSR, transposed: bool) -> None:
+    """DimensionMismatch unless the vector fits the matrix."""
+    if u.size != expected:
+        nrows, ncols = (a.ncols, a.nrows) if transposed else a.shape
+        other = nrows if expected == ncols else ncols
+        hint = "; it would fit with .T" if other == u.size else ""
+        raise DimensionMismatch(
+            f"{operation}: a matrix of shape ({nrows}, {ncols}) needs a vector of size {expected}, got {u.size}{hint}"
+        )

@@ -1,0 +1,105 @@
+"""The closure of a vector under a matrix, in one call.
+
+    c = x (+) x A (+) x A^2 (+) ...
+
+frontier by frontier: what is new or has improved is multiplied again, until nothing changes.  Which
+algorithm it is depends on the semiring alone:
+
+    levels       min_plus   over a pattern of ones, from {source: 0}
+    parents      any_secondi                        from {source: source}
+    reachable    any_pair                           from {source: True}
+    distances    min_plus   over weights            from {source: 0}
+    widest path  max_min    over capacities         from {source: +inf}
+    components   min_first  over a symmetric matrix from {v: v for all v}
+
+The monoid must be idempotent (x (+) x = x), or nothing would ever stop changing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import operators
+from ..config import config
+from ..engines import registry
+from ..engines.spec import Closure, ClosureAnswer
+from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
+from ..formats import CSR, VectorStore
+from ..operators.types import TypedSemiring
+from . import check, structure
+from .cast import cast_store
+
+
+def closure(
+    frontier: VectorStore,
+    a: CSR,
+    semiring: Any,
+    *,
+    transposed: bool = False,
+    max_steps: int | None = None,
+    trace: bool = False,
+) -> ClosureAnswer:
+    """The closure of `frontier` under `a`, and how it went.
+
+    Shapes: A (n, n); the frontier n; the answer n, of the semiring's type.
+    max_steps: how many frontiers may be expanded; a closure that still changes then raises
+        ConvergenceFailure (its `.result` is the store so far).  Default: as many as A has rows, after which only
+        a cycle that improves for ever (a negative one, for shortest paths) can still change anything.
+    Raises DomainMismatch for a monoid that is not idempotent.
+    Cost: O(nvals) where entries are final on arrival (levels, parents), else O(nvals) a step.
+    Synchronises once, at the end.
+    """
+    if a.nrows != a.ncols:
+        raise DimensionMismatch(f"closure: the matrix must be square, got shape {a.shape}")
+    check.vector_size("closure", frontier, a.nrows, a, transposed)
+    typed = operators.lookup_semiring(semiring).typed(frontier.dtype, a.dtype)
+    if not (typed.add.is_any or "idempotent" in typed.add.op.laws):
+        raise DomainMismatch(
+            f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "
+            "use one of min, max, any, lor, land, bor, band"
+        )
+    if max_steps is not None and max_steps < 0:
+        raise InvalidValue(f"closure: max_steps must not be negative, got {max_steps}")
+    engine = check.engine_of("closure", frontier, a)
+    frontier = cast_store(frontier, typed.mult.z, engine)
+    values = "y" in typed.mult.uses
+    answer: ClosureAnswer = registry.run(
+        Closure(
+            frontier=frontier,
+            by_row=structure.rows(a, transposed, values=values),
+            by_column=structure.rows(a, not transposed, values=values),
+            semiring=typed,
+            final_on_arrival=_final_on_arrival(frontier, a, typed),
+            max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
+            direction=config.direction,
+            trace=trace,
+        ),
+        engine,
+    )
+    if not answer.converged:
+        raise ConvergenceFailure(
+            f"closure: still changing after {answer.steps} steps",
+            result=answer.store,
+            iterations=answer.steps,
+        )
+    return answer
+
+
+def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) -> bool:
+    """True if an entry that has arrived can never change.
+
+    So it is for the monoid `any`, whatever is multiplied; and for min_plus where every step adds the same
+    weight >= 0 to the same start: the first path to arrive is a shortest one.
+    """
+    if semiring.add.is_any:
+        return True
+    start, weight, mult = frontier.iso, a.iso, semiring.mult
+    if start is None or weight is None or semiring.add.op.name != "min" or mult.name != "plus":
+        return False
+    if mult.z.kind == "f":
+        return bool(weight >= 0)
+    # Levels that overflowed their type would wrap around and come out smaller than what they follow.
+    highest = int(start) + int(weight) * a.nrows
+    return bool(weight >= 0) and highest <= int(np.iinfo(mult.z).max)

@@ -1,0 +1,62 @@
+"""Are two objects the same: structure and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..formats import CSR, Array, Store, array_module, dense_values
+from ..formats.arrays import to_host
+from . import check
+from .convert import index_list
+
+
+def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float] | None = None) -> bool:
+    """True if the same positions are stored with the same values (NaN equals NaN).  Synchronises.
+
+    tolerance: None for exact equality, else (relative, absolute): |a - b| <= absolute + relative * |b|.
+    """
+    check.engine_of("isequal", a, b)
+    if check.shape_of(a) != check.shape_of(b) or (check_dtype and a.dtype != b.dtype):
+        return False
+    if isinstance(a, CSR) and isinstance(b, CSR):
+        if a.nvals != b.nvals:
+            return False
+        parts = [] if a.pattern is b.pattern else [(a.indptr, b.indptr), (a.indices, b.indices)]
+    else:
+        assert not isinstance(a, CSR)
+        assert not isinstance(b, CSR)
+        if a.nvals != b.nvals:
+            return False
+        if a.format == b.format == "full":
+            parts = []
+        else:
+            a, b = index_list(a), index_list(b)
+            parts = [(a.indices, b.indices)]
+    xp = array_module(a.device)
+    if not all(_true(xp.array_equal(x, y)) for x, y in parts):
+        return False
+    return _values_agree(a, b, tolerance)
+
+
+def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> bool:
+    xp = array_module(a.device)
+    if a.iso is not None and b.iso is not None:
+        x, y, xp = np.asarray(a.iso), np.asarray(b.iso), np
+        if a.nvals == 0:
+            return True
+    else:
+        x, y = dense_values(a), dense_values(b)
+    agree = x == y
+    if x.dtype.kind == "f" and y.dtype.kind == "f":
+        agree = agree | ((x != x) & (y != y))
+    if tolerance is not None:
+        relative, absolute = tolerance
+        left, right = x.astype(np.float64), y.astype(np.float64)
+        agree = agree | (xp.abs(left - right) <= absolute + relative * xp.abs(right))
+    return _true(agree.all())
+
+
+def _true(flag: Array | Any) -> bool:
+    return bool(flag) if isinstance(flag, (bool, np.bool_)) else bool(to_host(flag))  # synchronises

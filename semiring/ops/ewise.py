@@ -1,0 +1,46 @@
+"""Element by element, on two vectors or two matrices.
+
+ewise_add:    op(a, b) where both are present; where one is, that one          (union)
+ewise_mult:   op(a, b) where both are present                                  (intersection)
+ewise_union:  op(a, b), op(a, beta), op(alpha, b): the absent side is replaced (union)
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from .. import dtypes, operators
+from ..engines.spec import Ewise
+from ..formats import CSR, VectorStore
+from . import check
+from .cast import cast_scalar
+from .write import Plan
+
+S = TypeVar("S", CSR, VectorStore)
+
+
+def ewise_add(a: S, b: S, op: Any) -> Plan[S]:
+    """A (+) b on the union of their structures."""
+    return _ewise("ewise_add", a, b, op, "union", None, None)
+
+
+def ewise_mult(a: S, b: S, op: Any) -> Plan[S]:
+    """A (x) b on the intersection of their structures."""
+    return _ewise("ewise_mult", a, b, op, "intersect", None, None)
+
+
+def ewise_union(a: S, b: S, op: Any, alpha: Any, beta: Any) -> Plan[S]:
+    """op(a or alpha, b or beta) on the union of their structures."""
+    return _ewise("ewise_union", a, b, op, "fill", alpha, beta)
+
+
+def _ewise(name: str, a: S, b: S, op: Any, mode: str, alpha: Any, beta: Any) -> Plan[S]:
+    check.same_shape(name, a, b)
+    # On a union either side may stand alone, so both are of the common type; `first` would else follow x only.
+    x, y = (a.dtype, b.dtype) if mode == "intersect" else (dtypes.unify(a.dtype, b.dtype),) * 2
+    typed = operators.lookup_binary(op).typed(x, y)
+    check.one_device(name, a.device, b)
+    if mode == "fill":
+        alpha, beta = cast_scalar(alpha, typed.x), cast_scalar(beta, typed.y)
+    spec = Ewise(a, b, typed, mode, alpha, beta)
+    return Plan(name, check.shape_of(a), typed.z, a.device, spec)

@@ -1,0 +1,97 @@
+"""What a user may write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..engines.spec import Index
+from ..exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
+from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
+from ..formats.arrays import to_device, to_host
+
+
+def everything(size: int) -> Index:
+    """All positions of a dimension."""
+    return Index(size, size)
+
+
+def position(value: Any, size: int, axis: str) -> int:
+    """One index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
+    try:
+        index = operator.index(value)
+    except TypeError:
+        raise InvalidValue(f"an index of {axis} must be an integer, got {value!r}") from None
+    if not -size <= index < size:
+        raise IndexOutOfBound(f"index {index} is out of bounds for {axis} with size {size}")
+    return index + size if index < 0 else index
+
+
+def positions(value: Any, size: int, axis: str, device: str) -> Index:
+    """A slice, a range, a list, an array or a full vector store of integers, as an `Index`.
+
+    Arrays are checked against the size; on the GPU that reads two numbers back (synchronises).
+    """
+    if value is None or (isinstance(value, slice) and value == slice(None)) or value is Ellipsis:
+        return everything(size)
+    if isinstance(value, slice):
+        start, stop, step = value.indices(size)
+        return Index(size, len(range(start, stop, step)), start, step)
+    if isinstance(value, range):
+        if len(value):
+            position(value[0], size, axis)
+            position(value[-1], size, axis)
+        return Index(size, len(value), value.start, value.step)
+    if isinstance(value, VectorStore):
+        return _array(_vector(value), size, axis, device)
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value, dtype=None if value else np.int64)
+    if getattr(value, "ndim", None) != 1:
+        raise InvalidValue(f"{axis}: an index is an integer, a slice, or one-dimensional; got {value!r}")
+    return _array(value, size, axis, device)
+
+
+def _vector(store: VectorStore) -> Array:
+    if store.format != "full" and store.nvals != store.size:
+        raise InvalidValue(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
+    return dense_values(store)
+
+
+def _array(value: Array, size: int, axis: str, device: str) -> Index:
+    if value.dtype.kind == "b":
+        if value.size != size:
+            raise InvalidValue(f"{axis}: a boolean index needs {size} elements, got {value.size}")
+        value = array_module(device_of(value)).flatnonzero(value)
+    elif value.dtype.kind not in "iu":
+        raise DomainMismatch(f"{axis}: an index array must hold integers, got {value.dtype}")
+    if value.size:
+        low, high = _extremes(value)
+        if high >= size or low < -size:
+            wrong = high if high >= size else low
+            raise IndexOutOfBound(f"index {wrong} is out of bounds for {axis} with size {size}")
+        if low < 0:
+            value = value.astype(np.int64)
+            value = array_module(device_of(value)).where(value < 0, value + size, value)
+    array = to_device(value, device).astype(index_dtype(size), copy=False)
+    return Index(size, int(array.size), array=array)
+
+
+def _extremes(value: Array) -> tuple[int, int]:
+    if device_of(value) == "cpu":
+        return int(value.min()), int(value.max())
+    xp = array_module("cuda")
+    # Both numbers in one copy.  synchronises
+    low, high = to_host(xp.stack([value.min(), value.max()]))
+    return int(low), int(high)
+
+
+def as_array(index: Index, device: str) -> Array:
+    """The positions as an array on `device`."""
+    if index.array is not None:
+        return index.array
+    xp = array_module(device)
+    dtype = index_dtype(index.size)
+    steps = xp.arange(index.count, dtype=np.int64)
+    return (steps * index.step + index.start).astype(dtype)

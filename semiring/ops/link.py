@@ -1,0 +1,53 @@
+"""Union-find over the rows of a matrix: the step from which Afforest is made.
+
+    for every row i (not skipped) and its neighbours j at positions first <= p < last of the row:  unite(i, j)
+
+The forest is a full vector of row numbers: forest[v] <= v is the parent of v, roots are their own parents.
+Two trees are united by hooking the larger root under the smaller by compare-and-swap, again and again until
+the roots agree, so one pass is exact on every graph: plain stores, as in papers on the subject, lose unions.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..engines import registry
+from ..engines.spec import Link
+from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from ..formats import CSR, Full, VectorStore, array_module, index_dtype
+from . import check
+
+
+def singletons(size: int, device: str) -> Full:
+    """The forest in which every row is its own root."""
+    dtype = index_dtype(size)
+    return Full(size, dtype, array_module(device).arange(size, dtype=dtype))
+
+
+def link(
+    forest: VectorStore, a: CSR, *, first: int = 0, last: int | None = None, skip: int | None = None
+) -> VectorStore:
+    """The forest after uniting both ends of the visited entries; every tree of it is flat.
+
+    first, last: which neighbours of each row are visited, by position in the row (last=None: to its end).
+    skip: rows whose root is this one are not visited (None: visit all).
+    Shapes: A (n, n); the forest n, int32 or int64, full, as `singletons` or `link` made it.
+    Cost: O(visited entries) probes, nearly.  Does not synchronise.  Source: Sutton, Ben-Nun, Barak, "Optimizing
+    Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
+    """
+    if a.nrows != a.ncols:
+        raise DimensionMismatch(f"link: the matrix must be square, got shape {a.shape}")
+    if forest.size != a.nrows:
+        raise DimensionMismatch(
+            f"link: a matrix of shape {a.shape} needs a forest of size {a.nrows}, got {forest.size}"
+        )
+    if forest.dtype != index_dtype(a.nrows):
+        raise DomainMismatch(f"link: the forest must be {index_dtype(a.nrows)}, got {np.dtype(forest.dtype)}")
+    if forest.format != "full" or forest.values is None:
+        raise InvalidValue("link: the forest must be a full vector; make one with ops.singletons")
+    if first < 0 or (last is not None and last < first):
+        raise InvalidValue(f"link: positions must satisfy 0 <= first <= last, got {first} and {last}")
+    engine = check.engine_of("link", forest, a)
+    return cast(VectorStore, registry.run(Link(forest, a.pattern, first, last, skip), engine))

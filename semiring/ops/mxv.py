@@ -1,0 +1,67 @@
+"""Matrix-vector products over a semiring.
+
+    mxv:  w(i) = (+)_k  A(i, k) (x) u(k)          vxm:  w(j) = (+)_k  u(k) (x) A(k, j)
+
+One question serves both (`engines.spec.Mxv`): vxm is the product with the transpose, operands swapped.  The
+engine pulls (each output looks along its row for inputs) or pushes (each input scatters along its row) by rule.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import operators
+from ..config import config
+from ..engines.spec import Mxv
+from ..formats import CSR, VectorStore
+from . import check, structure
+from .write import Plan
+
+
+def mxv(
+    a: CSR,
+    u: VectorStore,
+    semiring: Any,
+    *,
+    transposed: bool = False,
+) -> Plan[VectorStore]:
+    """W = A u.  Shapes: A (m, n), or its transpose under `transposed`; u n; the result m."""
+    return _product("mxv", a, u, semiring, transposed, False)
+
+
+def vxm(
+    u: VectorStore,
+    a: CSR,
+    semiring: Any,
+    *,
+    transposed: bool = False,
+) -> Plan[VectorStore]:
+    """W = u A.  Shapes: u m; A (m, n), or its transpose under `transposed`; the result n."""
+    return _product("vxm", a, u, semiring, not transposed, True)
+
+
+def _product(
+    name: str,
+    a: CSR,
+    u: VectorStore,
+    semiring: Any,
+    transpose: bool,
+    flip: bool,
+) -> Plan[VectorStore]:
+    nout, ninner = (a.ncols, a.nrows) if transpose else (a.nrows, a.ncols)
+    check.vector_size(name, u, ninner, a, transpose != flip)
+    family = operators.lookup_semiring(semiring)
+    typed = family.typed(u.dtype, a.dtype) if flip else family.typed(a.dtype, u.dtype)
+    check.one_device(name, a.device, u)
+    values = ("y" if flip else "x") in typed.mult.uses
+    spec = Mxv(
+        nout=nout,
+        ninner=ninner,
+        by_row=structure.rows(a, transpose, values=values),
+        by_column=structure.rows(a, not transpose, values=values),
+        vector=u,
+        semiring=typed,
+        flip=flip,
+        direction=config.direction,
+    )
+    return Plan(name, (nout,), typed.z, a.device, spec)

@@ -1,0 +1,136 @@
+"""Operations that users call as functions on Matrix and Vector objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ..engines.spec import Step
+from ..exceptions import ConvergenceFailure
+from ..formats import CSR, VectorStore
+from .closure import closure as _closure
+from .link import link as _link
+from .link import singletons as _singletons
+
+
+class HasVector(Protocol):
+    """A facade object over a vector store."""
+
+    @property
+    def store(self) -> VectorStore:
+        """Its store, computed if it was pending."""
+
+    def with_store(self, store: VectorStore) -> Any:
+        """A new object of the same kind over another store."""
+
+
+class HasMatrix(Protocol):
+    """A facade object over a matrix store, or a transposed view of one."""
+
+    @property
+    def operand(self) -> tuple[CSR, bool]:
+        """The store, and whether it is meant transposed."""
+
+
+V = TypeVar("V", bound=HasVector)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A closure with the facts of its run.
+
+    vector: the closed vector.  steps: how many frontiers were expanded.
+    trace: one `Step` (direction, size of the frontier, its edges) for each.
+    """
+
+    vector: Any
+    steps: int
+    trace: tuple[Step, ...]
+
+
+def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> V:
+    """C = x (+) x A (+) x A^2 (+) ...: the whole loop of a traversal, in one launch on a GPU.
+
+    What is new or has improved is multiplied again, until nothing changes.  Under ``min_plus`` over a pattern of
+    ones this is BFS; over weights, shortest paths; under ``any_secondi``, BFS parents; under ``max_min``, widest
+    paths; under ``min_first`` from one label a row, the components of a symmetric matrix.
+
+    Parameters
+    ----------
+    frontier : Vector of size n
+        Where to start: x.
+    a : Matrix, n x n (or its ``.T``)
+    semiring
+        Its monoid must be idempotent.
+    max_steps
+        Raise ConvergenceFailure (with the vector so far as ``.result``) if it still changes after so many steps;
+        by default n, which only a cycle that improves for ever exceeds.
+
+    Returns
+    -------
+    Vector of size n, of the semiring's type; missing where nothing arrived.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, ConvergenceFailure
+
+    Notes
+    -----
+    Cost: O(nvals) where entries are final on arrival (BFS), else O(nvals) a step.  Memory: at most 16 bytes a
+    row beyond the matrix for BFS.  Synchronises once, at the end.
+    """
+    return _run(frontier, a, semiring, max_steps, trace=False).vector  # type: ignore[no-any-return]
+
+
+def closure_with_trace(frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> Closed:
+    """`closure`, and what each step did: push or pull, entries in the frontier, edges leaving it."""
+    return _run(frontier, a, semiring, max_steps, trace=True)
+
+
+def _run(frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, *, trace: bool) -> Closed:
+    matrix, transposed = a.operand
+    try:
+        answer = _closure(frontier.store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
+    except ConvergenceFailure as failure:
+        failure.result = frontier.with_store(failure.result)
+        raise
+    return Closed(frontier.with_store(answer.store), answer.steps, answer.trace)
+
+
+def singletons(like: V) -> V:
+    """The forest in which every row is its own root: f(v) = v, on the device and of the size of `like`.
+
+    int32, or int64 for sizes from 2**31.
+    """
+    store = like.store
+    return like.with_store(_singletons(store.size, store.device))  # type: ignore[no-any-return]
+
+
+def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | None = None) -> V:
+    """Unite i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
+
+    The step of Afforest: see `semiring.ops.link` for what a forest is.  The answer's trees are flat: two rows are
+    united exactly if their entries are equal, and each entry is the smallest row of its set.
+
+    Parameters
+    ----------
+    forest : Vector of size n, full, int32 (int64 from n = 2**31), from `singletons` or `link`
+    a : Matrix, n x n
+    first, last
+        Which neighbours of each row: by position in the row; ``last=None`` means to its end.
+    skip
+        Rows whose root is this one are not visited.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, InvalidValue
+
+    Notes
+    -----
+    Cost: O(visited entries).  Does not synchronise.
+    """
+    matrix, _ = a.operand  # a union has no direction, so the transpose visits the same pairs
+    return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
+
+
+__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "singletons"]

@@ -1,0 +1,35 @@
+"""Folding entries with a monoid:  w(i) = (+)_j A(i, j);  s = (+) of all entries."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .. import operators
+from ..engines import registry
+from ..engines.spec import ReduceRows, ReduceScalar
+from ..formats import CSR, Full, Store, VectorStore
+from ..operators.types import TypedSemiring
+from . import check
+from .cast import typed_second
+from .mxv import vxm
+from .write import Plan
+
+
+def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[VectorStore]:
+    """The fold of each row of A that has entries (of each column under `transposed`).
+
+    Columns are folded by a product with a vector of ones, u (+).second A, which needs no transpose of A.
+    """
+    typed = operators.lookup_monoid(monoid).typed(a.dtype)
+    if transposed:
+        ones = Full(a.nrows, typed.dtype, None, typed.dtype.type(1), a.device)
+        return vxm(ones, a, TypedSemiring(typed, typed_second(typed.dtype)))
+    return Plan("reduce_rows", (a.nrows,), typed.z, a.device, ReduceRows(a, typed))
+
+
+def reduce_scalar(a: Store, monoid: Any) -> np.generic | None:
+    """The fold of all entries, or None where there is none.  Synchronises."""
+    typed = operators.lookup_monoid(monoid).typed(a.dtype)
+    return cast("np.generic | None", registry.run(ReduceScalar(a, typed), check.engine_of("reduce", a)))

@@ -1,0 +1,79 @@
+"""Other shapes for the same entries: resize, and diagonals as vectors and back."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .. import operators
+from ..engines import registry
+from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, Index, ReduceRows
+from ..exceptions import InvalidValue
+from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
+from . import check
+from .cast import cast_scalar
+from .convert import index_list
+from .extract import extract_vector
+from .select import select
+
+
+def resize_vector(u: VectorStore, size: int) -> VectorStore:
+    """The vector with another size; entries past its end are dropped."""
+    _size("size", size)
+    if size == u.size:
+        return u
+    if size < u.size:
+        return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, size)), check.engine_of("resize", u)))
+    entries = index_list(u)
+    indices = entries.indices.astype(index_dtype(size), copy=False)
+    return IndexList(size, u.dtype, indices, entries.values, entries.iso)
+
+
+def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
+    """The matrix with another shape; entries outside it are dropped."""
+    _size("nrows", nrows)
+    _size("ncols", ncols)
+    if nrows < a.nrows or ncols < a.ncols:
+        rows, cols = Index(a.nrows, min(nrows, a.nrows)), Index(a.ncols, min(ncols, a.ncols))
+        a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
+    if (nrows, ncols) == a.shape:
+        return a
+    xp = array_module(a.device)
+    more = xp.full(nrows - a.nrows, a.nvals, dtype=a.indptr.dtype)
+    indices = a.indices.astype(index_dtype(ncols), copy=False)
+    pattern = Pattern(nrows, ncols, xp.concatenate([a.indptr, more]), indices)
+    return CSR(pattern, a.dtype, a.values, a.iso)
+
+
+def diagonal_matrix(u: VectorStore, k: int = 0) -> CSR:
+    """The square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
+    entries = index_list(u)
+    n = u.size + abs(k)
+    wide = entries.indices.astype(np.int64)
+    rows = (wide + max(-k, 0)).astype(index_dtype(n))
+    cols = (wide + max(k, 0)).astype(index_dtype(n))
+    spec = BuildMatrix(n, n, u.dtype, rows, cols, entries.values, entries.iso, None)
+    return cast(CSR, registry.run(spec, check.engine_of("diag", u)))
+
+
+def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:
+    """The k-th diagonal of A:  w(p) = A(p, p + k) for k >= 0, A(p - k, p) below."""
+    length = min(a.nrows, a.ncols - k) if k >= 0 else min(a.nrows + k, a.ncols)
+    if length <= 0:
+        raise InvalidValue(f"a matrix of shape {a.shape} has no diagonal {k}")
+    engine = check.engine_of("diag", a)
+    only = select(a, operators.select.diag, k).into()
+    by_row = registry.run(ReduceRows(only, operators.monoid.any.typed(a.dtype)), engine)
+    return extract_vector(by_row, Index(a.nrows, length, max(-k, 0))).into()
+
+
+def full_vector(value: Any, size: int, dtype: np.dtype[Any], device: str) -> Full:
+    """The vector whose entries all equal `value`; it needs no memory."""
+    _size("size", size)
+    return Full(size, dtype, None, cast_scalar(value, dtype), device)
+
+
+def _size(name: str, value: int) -> None:
+    if value < 0:
+        raise InvalidValue(f"{name} must not be negative, got {value}")

@@ -1,0 +1,24 @@
+"""The entries for which a predicate holds:  C = A<p(A(i, j), i, j, k)>."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from .. import operators
+from ..engines.spec import Select
+from ..formats import CSR, VectorStore
+from . import check
+from .apply import scalar_dtype
+from .cast import cast_scalar
+from .write import Plan
+
+S = TypeVar("S", CSR, VectorStore)
+
+
+def select(a: S, op: Any, k: Any = None) -> Plan[S]:
+    """The entries of `a` for which the index-unary predicate `op` holds with thunk `k`."""
+    family = operators.lookup_select(op)
+    operands = (a.dtype,) if k is None else (a.dtype, scalar_dtype(k, a.dtype))
+    typed = family.typed(*operands)
+    thunk = cast_scalar(0 if k is None else k, typed.k)
+    return Plan("select", check.shape_of(a), a.dtype, a.device, Select(a, typed, thunk))

@@ -1,0 +1,71 @@
+"""Facts of a matrix's structure that are derived once and kept: its transpose, whether it is symmetric.
+
+They hang on the immutable pattern (or, where values take part, on the immutable store), so nothing has to
+be dropped when a matrix changes: a changed matrix has another store.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..engines import registry
+from ..engines.spec import IsSymmetric, Rows, Transpose
+from ..formats import CSR, Pattern
+from . import check
+
+
+def is_symmetric(pattern: Pattern) -> bool:
+    """True if a(j, i) is present wherever a(i, j) is.  Cost O(nvals log degree), once; synchronises."""
+    if pattern.nrows != pattern.ncols:
+        return False
+    known = pattern.facts.get("symmetric")
+    if known is None:
+        probe = _structure_only(pattern)
+        known = bool(registry.run(IsSymmetric(pattern), check.engine_of("is_symmetric", probe)))
+        pattern.facts["symmetric"] = known
+    return cast(bool, known)
+
+
+def transposed(a: CSR, *, values: bool = True) -> CSR:
+    """The transpose, cached.  Cost O(nvals) the first time.
+
+    values: False if the caller reads none; then a symmetric pattern serves as its own transpose.
+    """
+    if a.iso is None and values:
+        stored = a.cache.get("transpose")
+        if stored is None:
+            stored = registry.run(Transpose(a), check.engine_of("transpose", a))
+            a.cache["transpose"] = stored
+            a.pattern.facts.setdefault("transpose", stored.pattern)
+        return cast(CSR, stored)
+    iso = a.dtype.type(0) if a.iso is None else a.iso
+    return CSR(_transposed_pattern(a.pattern), a.dtype, None, iso)
+
+
+def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
+    """The rows of a, or of its transpose, for an engine that may or may not want them."""
+    if not transpose:
+        return Rows(True, lambda: a)
+    if a.iso is None and values:
+        ready = "transpose" in a.cache
+    else:
+        ready = "transpose" in a.pattern.facts or a.pattern.facts.get("symmetric") is True
+    return Rows(ready, lambda: transposed(a, values=values))
+
+
+def _transposed_pattern(pattern: Pattern) -> Pattern:
+    known = pattern.facts.get("transpose")
+    if known is not None:
+        return cast(Pattern, known)
+    if is_symmetric(pattern):
+        return pattern
+    plain = _structure_only(pattern)
+    answer = registry.run(Transpose(plain), check.engine_of("transpose", plain)).pattern
+    pattern.facts["transpose"] = answer
+    return cast(Pattern, answer)
+
+
+def _structure_only(pattern: Pattern) -> CSR:
+    return CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))

@@ -1,0 +1,126 @@
+"""The one definition of how a result reaches its output.
+
+    C<M, replace> accum= T
+
+1. ``Z = T``, or with an accumulator ``Z = C accum T`` on the union of both: where only one is present, that one.
+2. Where the mask admits, the output becomes Z: its entries enter, and entries of C that Z lacks leave.
+3. Where it does not, C stays as it was, or (`replace`) is emptied.
+
+Values are cast to the type of C.  A missing mask admits everything; a complemented one admits what its store does
+not.  An output that does not exist yet (`out=None`) is an empty one of T's type.
+
+Three engine calls compose this (`union`, `keep`, `merge`); where an engine answers `WriteVector`, one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from .. import dtypes
+from ..config import config, engine_for
+from ..engines import registry
+from ..engines.spec import Ewise, Keep, Mask, Mxm, Mxv, Spec, WriteVector
+from ..formats import CSR, Store, VectorStore
+from ..formats.csr import empty_csr
+from ..formats.vectors import empty_vector
+from . import check
+from .cast import cast_store, typed_second
+
+S = TypeVar("S", CSR, VectorStore)
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """How a result is written: where, combined with what is there, and whether the rest is emptied.
+
+    accum: a binary operator (family or typed), or None.
+    """
+
+    mask: Mask | None = None
+    accum: Any = None
+    replace: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """True if the result simply becomes the output."""
+        return self.mask is None and self.accum is None
+
+
+PLAIN = Write()
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(Generic[S]):
+    """An operation that is checked and not yet carried out, so that an output and a mask can still join it.
+
+    operation: its name, for messages.  shape, dtype: of the result.  device: where its operands live.
+    question: the spec for the engine, or a function that makes the result.
+    Operands are immutable stores, so a plan answers as of the moment when it was made.
+    """
+
+    operation: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: str
+    question: Spec | Callable[[], S]
+
+    def into(self, out: S | None = None, write: Write = PLAIN) -> S:
+        """Carry it out and write the result: the new store of the output  C<M, replace> accum= T."""
+        check.output_shape(self.operation, out, write.mask, self.shape)
+        check.one_device(self.operation, self.device, out, None if write.mask is None else write.mask.store)
+        engine, question = engine_for(self.device), self.question
+        if not isinstance(question, Spec):
+            return cast(S, finish(question(), engine, out, write))
+        if write.mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
+            masked = replace(question, mask=write.mask)
+            row = registry.find(masked, engine)
+            if row is not None and "mask" in row.absorbs:
+                return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))
+        return cast(S, finish(registry.run(question, engine), engine, out, write))
+
+
+def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool = False) -> Any:
+    """C<M, replace> accum= T, for a T that is computed.  `masked`: T already lacks what the mask does not admit."""
+    mask = None if write.mask is None or (masked and (write.replace or out is None)) else write.mask
+    if out is None:
+        return t if mask is None else registry.run(Keep(t, mask), engine)
+    if write.accum is None and mask is None:
+        return cast_store(t, out.dtype, engine)  # everything else is replaced, or there is nothing else
+    both = dtypes.unify(out.dtype, t.dtype)
+    accum = None if write.accum is None else write.accum.typed(both, both)
+    if not isinstance(out, CSR) and config.fusion:
+        # Under `replace` a masked T may still meet entries of C outside the mask, so the mask goes along.
+        whole = WriteVector(out, t, write.mask, accum, write.replace)
+        row = registry.find(whole, engine)
+        if row is not None:
+            return registry.call(row, whole)
+    return _compose(t, engine, out, write.mask, accum, write.replace)
+
+
+def _compose(t: Any, engine: str, c: Any, mask: Mask | None, accum: Any, replace_rest: bool) -> Any:
+    z = t if accum is None else registry.run(Ewise(c, t, accum, "union"), engine)
+    z = cast_store(z, c.dtype, engine)
+    if mask is None:
+        return z
+    inside = registry.run(Keep(z, mask), engine)
+    if replace_rest:
+        return inside
+    rest = registry.run(Keep(c, mask.negated()), engine)
+    return merge(inside, rest, engine)
+
+
+def merge(a: S, b: S, engine: str) -> S:
+    """The union of two stores of one type that have no entry in common (where they do, b's stays)."""
+    return cast(S, registry.run(Ewise(a, b, typed_second(a.dtype), "union"), engine))
+
+
+def emptied(store: Store, dtype: np.dtype[Any] | None = None) -> Store:
+    """A store of the same shape without entries."""
+    chosen = store.dtype if dtype is None else dtype
+    if isinstance(store, CSR):
+        return empty_csr(store.nrows, store.ncols, chosen, store.device)
+    return empty_vector(store.size, chosen, store.device)

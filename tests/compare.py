@@ -1,0 +1,177 @@
+"""Ask an engine, ask the specification, and compare: presence and integers exactly, floats to a tolerance by type."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from semiring.engines import registry
+from semiring.engines.reference.dense import densify, sparsify
+from semiring.engines.spec import Keep, Mxm, Mxv, ReduceRows, ReduceScalar, Rows, Spec
+from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern, Store, index_dtype, word_count
+from semiring.formats.arrays import to_device, to_host
+
+# Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
+TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}
+
+
+def device_for(engine: str) -> str:
+    return "cuda" if engine == "cuda" else "cpu"
+
+
+def place(item: Any, device: str) -> Any:
+    """The same question, with every array on `device`."""
+    if isinstance(item, (CSR, IndexList, Bitmap, Full, Pattern)):
+        return item.to(device)
+    if isinstance(item, Rows):
+        return Rows(item.ready, lambda: item.get().to(device))
+    if isinstance(item, np.ndarray):
+        return to_device(item, device)
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+        return replace(item, **{part.name: place(getattr(item, part.name), device) for part in fields(item)})
+    return item
+
+
+def answer(spec: Spec, engine: str) -> Any:
+    """What the engine answers, brought to the host."""
+    found = registry.run(place(spec, device_for(engine)), engine)
+    if isinstance(found, (CSR, IndexList, Bitmap, Full)):
+        assert found.device == device_for(engine), f"the answer lives on {found.device}"
+        return found.to("cpu")
+    return found
+
+
+def check(spec: Spec, engine: str) -> Any:
+    """Compare the engine's answer with the specification's; returns the former."""
+    expected = registry.run(spec, "reference")
+    mask = getattr(spec, "mask", None)
+    if isinstance(spec, (Mxv, Mxm)) and mask is not None:
+        row = registry.find(place(spec, device_for(engine)), engine)
+        if row is not None and "mask" in row.absorbs:
+            expected = registry.run(Keep(expected, mask), "reference")
+    got = answer(spec, engine)
+    if isinstance(expected, (CSR, IndexList, Bitmap, Full)):
+        check_invariants(got)
+        if is_any(spec):
+            assert_same(got, expected, values=False)
+            assert_legal(spec, got)
+        else:
+            assert_same(got, expected)
+    elif isinstance(spec, ReduceScalar):
+        check_scalar(spec, got, expected)
+    return got
+
+
+def is_any(spec: Spec) -> bool:
+    """Whether the answer may be one of several."""
+    if isinstance(spec, (Mxv, Mxm)):
+        return spec.semiring.add.is_any
+    return isinstance(spec, (ReduceRows, ReduceScalar)) and spec.monoid.is_any
+
+
+def check_scalar(spec: ReduceScalar, got: Any, expected: Any) -> None:
+    assert (got is None) == (expected is None), f"got {got!r}; expected {expected!r}"
+    if expected is None:
+        return
+    assert np.asarray(got).dtype == expected.dtype
+    if is_any(spec):
+        values, present = densify(spec.a)
+        assert same_values(np.full(int(present.sum()), got), values[present]).any()
+    else:
+        assert same_values(np.asarray(got), np.asarray(expected)), f"got {got!r}; expected {expected!r}"
+
+
+def same_values(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Elementwise: equal, both NaN, or floats that are close."""
+    if a.dtype.kind != "f":
+        return np.asarray(a == b)
+    bound = TOLERANCE[a.dtype]
+    return np.asarray(np.isclose(a, b, rtol=bound, atol=bound, equal_nan=True))
+
+
+def assert_same(got: Store, expected: Store, *, values: bool = True) -> None:
+    """The same shape, type and entries."""
+    assert got.dtype == expected.dtype, f"dtype {got.dtype}; expected {expected.dtype}"
+    (a, a_present), (b, b_present) = densify(got), densify(expected)
+    assert a.shape == b.shape, f"shape {a.shape}; expected {b.shape}"
+    differ = a_present != b_present
+    assert not differ.any(), (
+        f"{int(differ.sum())} entries differ in presence, first {_first(differ)}: "
+        f"present {bool(a_present[_first(differ)])}, expected {bool(b_present[_first(differ)])}"
+    )
+    if values:
+        differ = b_present & ~same_values(a, b)
+        assert not differ.any(), (
+            f"{int(differ.sum())} values differ, first {_first(differ)}: "
+            f"{a[_first(differ)]!r}, expected {b[_first(differ)]!r}"
+        )
+
+
+def assert_legal(spec: Spec, got: Store) -> None:
+    """Each value of an answer under ``any`` is one of those that were collected in its slot."""
+    values, present = densify(got)
+    legal = np.zeros(values.shape, np.bool_)
+    for single in _one_at_a_time(spec):
+        one, one_present = densify(registry.run(single, "reference"))
+        legal |= one_present & same_values(values, one)
+    wrong = present & ~legal
+    assert not wrong.any(), f"no operand gives the value at {_first(wrong)}: {values[_first(wrong)]!r}"
+
+
+def _one_at_a_time(spec: Spec) -> list[Spec]:
+    """The question restricted to each inner index alone."""
+    if isinstance(spec, Mxv):
+        u, present = densify(spec.vector)
+        return [
+            replace(spec, vector=sparsify(u, present & (np.arange(u.size) == k), u.dtype), mask=None)
+            for k in np.flatnonzero(present)
+        ]
+    a, present = densify(spec.a)  # type: ignore[attr-defined]
+    columns = np.arange(a.shape[1])
+    parts = [sparsify(a, present & (columns == k), a.dtype) for k in columns]
+    return [replace(spec, a=part, **({"mask": None} if isinstance(spec, Mxm) else {})) for part in parts]
+
+
+def check_invariants(store: Store) -> None:
+    """What every store promises, whoever made it."""
+    if store.iso is not None:
+        assert isinstance(store.iso, np.generic), f"iso value {store.iso!r} is no NumPy scalar"
+        assert store.iso.dtype == store.dtype
+    if store.values is not None:
+        assert store.values.dtype == store.dtype, f"values are {store.values.dtype}, dtype is {store.dtype}"
+        assert store.values.ndim == 1
+    slots = store.size if isinstance(store, (Bitmap, Full)) else store.nvals
+    assert store.values is None or store.values.size == slots
+    if isinstance(store, CSR):
+        check_pattern(store.pattern)
+    elif isinstance(store, IndexList):
+        indices = to_host(store.indices)
+        assert indices.dtype == index_dtype(store.size)
+        assert (np.diff(indices) > 0).all(), "indices are not ascending"
+        assert indices.size == 0 or (indices[0] >= 0 and indices[-1] < store.size)
+    elif isinstance(store, Bitmap):
+        assert store.words.dtype == np.uint32
+        assert store.words.size == word_count(store.size)
+        bits = np.unpackbits(to_host(store.words).astype("<u4").view(np.uint8), bitorder="little")
+        assert not bits[store.size :].any(), "a bit past the end is set"
+        assert int(bits.sum()) == store.nvals, f"{int(bits.sum())} bits are set; count says {store.nvals}"
+
+
+def check_pattern(pattern: Pattern) -> None:
+    indptr, indices = to_host(pattern.indptr), to_host(pattern.indices)
+    assert indptr.dtype == index_dtype(indices.size), f"indptr is {indptr.dtype}"
+    assert indices.dtype == index_dtype(pattern.ncols), f"indices are {indices.dtype}"
+    assert indptr.size == pattern.nrows + 1
+    assert indptr[0] == 0
+    assert indptr[-1] == indices.size
+    assert (np.diff(indptr) >= 0).all()
+    for i in range(pattern.nrows):
+        row = indices[indptr[i] : indptr[i + 1]]
+        assert (np.diff(row) > 0).all(), f"row {i} is not ascending: {row}"
+        assert row.size == 0 or (row[0] >= 0 and row[-1] < pattern.ncols)
+
+
+def _first(where: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    return tuple(int(p) for p in np.argwhere(where)[0])

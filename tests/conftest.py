@@ -1,0 +1,92 @@
+"""What every test may ask for: an engine, the shared graphs, and a configuration that nobody leaves changed.
+
+    pytest                      the CPU engine
+    pytest --engine=cuda        the same tests on a GPU
+    pytest --engine=reference   the same tests on the specification itself
+    pytest --exhaustive         larger pools of operators and types, more drawn calls
+
+Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from semiring.config import Config, config, cuda_available, use
+
+ROOT = Path(__file__).resolve().parent.parent
+ENGINES = ("cpu", "reference", "cuda")
+
+_COMMON = {
+    "deadline": None,  # the first call of an operator compiles it
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("fixed", derandomize=True, database=None, max_examples=60, **_COMMON)
+settings.register_profile("exhaustive", derandomize=True, database=None, max_examples=600, **_COMMON)
+settings.register_profile("random", max_examples=200, **_COMMON)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("semiring")
+    group.addoption("--engine", choices=ENGINES, default="cpu", help="the engine under test (default: cpu)")
+    group.addoption("--exhaustive", action="store_true", help="larger pools of operators, more drawn calls")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
+    if config.getoption("--engine") == "cuda" and not cuda_available():
+        raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
+    if not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    exhaustive = ", exhaustive" if config.getoption("--exhaustive") else ""
+    seed = config.getoption("--hypothesis-seed", None)
+    drawn = f"seed {seed}" if seed else "the same in every run" if settings().derandomize else "at random"
+    return f"engine: {config.getoption('--engine')}{exhaustive}; drawn calls: {drawn}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a GPU where there is none, and the larger pools unless they were asked for."""
+    out = {"gpu": not cuda_available(), "exhaustive": not config.getoption("--exhaustive")}
+    left = [item for item in items if any(out[name] and item.get_closest_marker(name) for name in out)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The engine under test; new objects live where it computes."""
+    name: str = request.config.getoption("--engine")
+    with use(name):
+        yield name
+
+
+@pytest.fixture(autouse=True)
+def unchanged_configuration(engine: str) -> Iterator[None]:
+    """Fail a test that leaves a setting changed, and put the setting back for those that follow."""
+    names = [item.name for item in fields(Config)]
+    before = {name: getattr(config, name) for name in names}
+    yield
+    changed = {name: getattr(config, name) for name in names if getattr(config, name) != before[name]}
+    for name in changed:
+        setattr(config, name, before[name])
+    assert not changed, f"the test left settings changed: {changed}"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real graphs with known results, beside the repository or in $SEMIRING_TEST_DATA."""
+    folder = Path(os.environ.get("SEMIRING_TEST_DATA") or ROOT.parent / "shared" / "data")
+    if not (folder / "truth.json").is_file():
+        pytest.skip(f"the shared graphs are not at {folder} (SEMIRING_TEST_DATA names another place)")
+    return folder

@@ -1,0 +1,105 @@
+"""Entry by entry: the engine under test answers as the specification does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semiring.engines.spec import Apply, Convert, Ewise, Index, Keep, Outside, Select, WriteVector
+from semiring.formats import Bitmap, IndexList
+from tests.compare import check
+from tests.draw import VECTOR_FORMATS, contents, dtypes, indexes, masks, seeds, sizes, some_sizes, stores, vectors
+from tests.pool import BINARIES, INDEXUNARIES, SELECTS, Operator
+
+FEW = settings(max_examples=settings().max_examples // 2)
+shapes = st.tuples(sizes) | st.tuples(sizes, sizes)
+
+
+@pytest.mark.parametrize("mode", ["intersect", "union", "fill"])
+@pytest.mark.parametrize("pooled", BINARIES)
+@FEW
+@given(data=st.data())
+def test_ewise(engine: str, pooled: Operator, mode: str, data: st.DataObject) -> None:
+    shape = data.draw(shapes, label="shape")
+    op = pooled.typed
+    a = data.draw(stores(shape, pooled.operand), label="a")
+    b = data.draw(stores(shape, op.y), label="b")
+    alpha = beta = None
+    if mode == "fill":
+        rng = np.random.default_rng(data.draw(seeds, label="seed of alpha and beta"))
+        alpha, beta = contents(rng, 1, op.x)[0], contents(rng, 1, op.y)[0]
+    check(Ewise(a, b, op, mode, alpha, beta), engine)
+
+
+@pytest.mark.parametrize("pooled", INDEXUNARIES)
+@FEW
+@given(data=st.data())
+def test_apply(engine: str, pooled: Operator, data: st.DataObject) -> None:
+    shape = data.draw(shapes, label="shape")
+    k = pooled.typed.k.type(data.draw(st.integers(0, 9), label="k"))
+    check(Apply(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed, k), engine)
+
+
+@pytest.mark.parametrize("pooled", SELECTS)
+@FEW
+@given(data=st.data())
+def test_select(engine: str, pooled: Operator, data: st.DataObject) -> None:
+    shape = data.draw(shapes, label="shape")
+    k = pooled.typed.k.type(data.draw(st.integers(-3, 9), label="k"))
+    check(Select(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed, k), engine)
+
+
+@given(data=st.data())
+def test_keep(engine: str, data: st.DataObject) -> None:
+    shape = data.draw(shapes, label="shape")
+    dtype = data.draw(st.sampled_from((np.dtype(np.int8), np.dtype(np.float64))), label="dtype")
+    check(Keep(data.draw(stores(shape, dtype), label="a"), data.draw(masks(shape), label="mask")), engine)
+
+
+@given(data=st.data())
+def test_keep_by_own_mask(engine: str, data: st.DataObject) -> None:
+    """``C(C.S) << ...`` and its like: the mask is the object itself."""
+    a = data.draw(stores(data.draw(shapes), np.dtype(np.int32)), label="a")
+    flags = data.draw(st.tuples(st.booleans(), st.booleans()), label="structural, complement")
+    mask = data.draw(masks(a.shape if hasattr(a, "shape") else (a.size,)))
+    check(Keep(a, type(mask)(a, *flags)), engine)
+
+
+@given(data=st.data())
+def test_outside(engine: str, data: st.DataObject) -> None:
+    shape = data.draw(shapes, label="shape")
+    region: list[Index] = [data.draw(indexes(size)) for size in shape]
+    a = data.draw(stores(shape, data.draw(st.sampled_from((np.dtype(np.int16), np.dtype(np.float32))))), label="a")
+    check(Outside(a, region[0], region[1] if len(region) == 2 else None), engine)
+
+
+@pytest.mark.parametrize("pooled", [None, *BINARIES])
+@given(data=st.data())
+def test_write_vector(engine: str, pooled: Operator | None, data: st.DataObject) -> None:
+    size = data.draw(sizes, label="size")
+    accum = None if pooled is None else pooled.typed
+    if accum is not None and accum.uses & {"xi", "xj", "yi", "yj"}:
+        return  # an accumulator looks at values alone
+    pairs = st.sampled_from((("float64", "float64"), ("int32", "float64"), ("uint8", "int64")))
+    of_c, of_t = (np.dtype(name) for name in data.draw(pairs, label="types of C and T"))
+    check(
+        WriteVector(
+            data.draw(vectors(size, of_c), label="c"),
+            data.draw(vectors(size, of_t), label="t"),
+            data.draw(st.none() | masks((size,)), label="mask"),
+            accum,
+            data.draw(st.booleans(), label="replace"),
+        ),
+        engine,
+    )
+
+
+@given(data=st.data())
+def test_convert(engine: str, data: st.DataObject) -> None:
+    u = data.draw(vectors(data.draw(some_sizes), data.draw(dtypes)), label="u")
+    to = data.draw(st.sampled_from(VECTOR_FORMATS), label="to")
+    if to == "full" and isinstance(u, (IndexList, Bitmap)) and u.nvals < u.size:
+        to = "bitmap"
+    assert check(Convert(u, to), engine).format == to

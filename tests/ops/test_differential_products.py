@@ -1,0 +1,72 @@
+"""Products and reductions: the engine under test answers as the specification does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semiring.engines.spec import Mask, Mxm, Mxv, ReduceRows, ReduceScalar
+from tests.compare import check
+from tests.draw import both_ways, masks, matrices, sizes, stores, vectors
+from tests.pool import MONOIDS, SEMIRINGS, Operator, Semiring
+
+FEW = settings(max_examples=settings().max_examples // 2)
+
+
+@st.composite
+def some_mask(draw: Any, shape: tuple[int, ...]) -> Mask | None:
+    return draw(st.none() | masks(shape))
+
+
+@pytest.mark.parametrize("pooled", SEMIRINGS)
+@given(data=st.data())
+def test_mxv(engine: str, pooled: Semiring, data: st.DataObject) -> None:
+    nout, ninner = data.draw(st.tuples(sizes, sizes), label="nout, ninner")
+    flip = data.draw(st.booleans(), label="flip")
+    of_matrix, of_vector = (pooled.right, pooled.left) if flip else (pooled.left, pooled.right)
+    m = data.draw(matrices(nout, ninner, of_matrix), label="M")
+    by_row, by_column = both_ways(m, data.draw(st.booleans(), label="transpose is ready"))
+    check(
+        Mxv(
+            nout,
+            ninner,
+            by_row,
+            by_column,
+            data.draw(vectors(ninner, of_vector), label="u"),
+            pooled.typed,
+            flip,
+            data.draw(some_mask((nout,)), label="mask"),
+            data.draw(st.sampled_from(("auto", "push", "pull")), label="direction"),
+        ),
+        engine,
+    )
+
+
+@pytest.mark.parametrize("pooled", SEMIRINGS)
+@FEW
+@given(data=st.data())
+def test_mxm(engine: str, pooled: Semiring, data: st.DataObject) -> None:
+    nrows, ninner, ncols = data.draw(st.tuples(sizes, sizes, sizes), label="shapes")
+    a = data.draw(matrices(nrows, ninner, pooled.left), label="A")
+    b = data.draw(matrices(ninner, ncols, pooled.right), label="B")
+    mask = data.draw(some_mask((nrows, ncols)), label="mask")
+    check(Mxm(a, b, pooled.typed, mask), engine)
+
+
+@pytest.mark.parametrize("pooled", MONOIDS)
+@FEW
+@given(data=st.data())
+def test_reduce_rows(engine: str, pooled: Operator, data: st.DataObject) -> None:
+    nrows, ncols = data.draw(st.tuples(sizes, sizes), label="shape")
+    check(ReduceRows(data.draw(matrices(nrows, ncols, pooled.operand), label="A"), pooled.typed), engine)
+
+
+@pytest.mark.parametrize("pooled", MONOIDS)
+@FEW
+@given(data=st.data())
+def test_reduce_scalar(engine: str, pooled: Operator, data: st.DataObject) -> None:
+    shape = data.draw(st.tuples(sizes) | st.tuples(sizes, sizes), label="shape")
+    check(ReduceScalar(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed), engine)

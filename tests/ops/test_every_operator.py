@@ -1,0 +1,190 @@
+"""Every built-in operator, on every type it has, at the values where engines tend to differ.
+
+The engine under test answers as `numpy_helpers` does: overflow, division by zero, NaN, infinities, signed zeros, shifts past
+the width.  On the CPU the operators of a type are compiled together into one function, which takes a tenth of the time that
+a kernel for each would; elsewhere each is an ordinary `ewise` or `apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pytest
+
+from semiring.dtypes import INT64
+from semiring.engines.numpy_helpers import cast, evaluate
+from semiring.engines.spec import Apply, Ewise, Select
+from semiring.formats import Full
+from semiring.operators import catalogue
+from tests.compare import TOLERANCE, answer
+from tests.pool import absdiff, clip, near
+
+Array = np.ndarray[Any, Any]
+BATCH = 40
+
+
+def values_of(dtype: np.dtype[Any]) -> Array:
+    """The numbers of a type at which something happens."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind == "f":
+        few = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -0.5,
+            1.5,
+            2.5,
+            -2.5,
+            3.0,
+            -7.25,
+            0.1,
+            1e-3,
+            100.0,
+            3.1e9,
+            -3.1e9,
+            1e19,
+            -1e19,
+        ]
+        return np.array([*few, np.finfo(dtype).max, np.inf, -np.inf, np.nan], dtype)
+    limits = np.iinfo(dtype)
+    few = [limits.min, limits.max, limits.min + 1, limits.max - 1, *range(-3, 5), 7, 8, 31, 32, 63, 64, 65, 100, -100]
+    return np.array(sorted({value for value in few if limits.min <= value <= limits.max}), dtype)
+
+
+def pairs_of(x: np.dtype[Any], y: np.dtype[Any]) -> tuple[Array, Array]:
+    a, b = np.meshgrid(values_of(x), values_of(y), indexing="ij")
+    return a.ravel(), b.ravel()
+
+
+def operators() -> list[tuple[str, Any]]:
+    """(kind, typed operator): the catalogue without what is made of others, and the user's own."""
+    built_in = list(catalogue("unary", "binary", "indexunary", "select"))
+    own = [("binary", absdiff), ("unary", clip), ("indexunary", near)]
+    return built_in + [(kind, family[dtype]) for kind, family in own for dtype in family.types]
+
+
+def _group(item: tuple[str, Any]) -> tuple[str, str]:
+    return item[0], item[1].x.name
+
+
+GROUPS = {key: [op for _, op in found] for key, found in groupby(sorted(operators(), key=_group), key=_group)}
+BATCHES = [
+    pytest.param(kind, found[start : start + BATCH], id=f"{kind}-{name}-{start // BATCH}")
+    for (kind, name), found in GROUPS.items()
+    for start in range(0, len(found), BATCH)
+]
+
+
+def arguments(kind: str, op: Any) -> dict[str, Array]:
+    """Values for every variable of an operator; positions are small, as those of a vector are."""
+    if kind == "unary":
+        return {"x": values_of(op.x)}
+    x, other = pairs_of(op.x, op.y if kind == "binary" else op.k)
+    p = np.arange(x.size, dtype=np.int64)
+    if kind == "binary":
+        return {"x": x, "y": other, "xi": p, "xj": p * 0, "yi": p, "yj": p * 0}
+    return {"x": x, "i": p, "j": p * 0, "k": other}
+
+
+def expected(op: Any, given: dict[str, Array]) -> Array:
+    return np.broadcast_to(evaluate(op.expr, given, op.z), given["x"].shape)
+
+
+def assert_agrees(op: Any, given: dict[str, Array], got: Array) -> None:
+    """Exactly, or for floats to the tolerance of the type; infinities and NaN where they are expected."""
+    want = expected(op, given)
+    assert got.dtype == want.dtype
+    if want.dtype.kind == "f":
+        bound = TOLERANCE[want.dtype]
+        with np.errstate(over="ignore", invalid="ignore"):
+            right = np.isclose(got, want, rtol=bound, atol=bound, equal_nan=True)
+    else:
+        right = got == want
+    if not right.all():
+        p = int(np.argmin(right))
+        at = {name: value[p] for name, value in given.items() if name in op.uses}
+        pytest.fail(f"{op!r} = {op.expr}: {(~right).sum()} of {right.size} differ; {at} gives {got[p]}, not {want[p]}")
+
+
+@pytest.mark.parametrize(("kind", "found"), BATCHES)
+def test_operators(engine: str, kind: str, found: list[Any]) -> None:
+    ask = on_cpu if engine == "cpu" else on_engine
+    for op, given, got in ask(kind, found, engine):
+        assert_agrees(op, given, got)
+
+
+def on_engine(kind: str, found: list[Any], engine: str) -> list[tuple[Any, dict[str, Array], Array]]:
+    """Each operator in an operation of its own."""
+    return [one for op in found for one in _asked(kind, op, engine)]
+
+
+def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array], Array]]:
+    given = arguments(kind, op)
+
+    def full(values: Array) -> Full:
+        return Full(values.size, values.dtype, values)
+
+    if kind == "binary":
+        got = answer(Ewise(full(given["x"]), full(given["y"]), op, "intersect"), engine)
+        return [(op, given, _values(got, op.z))]
+    typed = as_indexunary(op) if kind == "unary" else op
+    results = []
+    for k in np.unique(given["k"]) if "k" in op.uses else [typed.k.type(0)]:
+        alone = {name: value[given["k"] == k] if "k" in given else value for name, value in given.items()}
+        alone |= {"i": np.arange(alone["x"].size)} if "i" in given else {}
+        if kind == "select":
+            kept = answer(Select(full(alone["x"]), op, k), engine)
+            got = np.isin(np.arange(alone["x"].size), _indices(kept))
+            results.append((op, alone, cast(got, op.z) if op.z.kind == "b" else expected(op, alone)))
+        else:
+            results.append((op, alone, _values(answer(Apply(full(alone["x"]), typed, k), engine), op.z)))
+    return results
+
+
+def as_indexunary(op: Any) -> Any:
+    """A unary operator in the form in which `apply` asks for it."""
+    from semiring.operators.types import TypedIndexUnary
+
+    return TypedIndexUnary(op.name, op.x, INT64, op.z, op.expr)
+
+
+def _values(store: Any, dtype: np.dtype[Any]) -> Array:
+    if store.values is None:
+        return np.full(store.size, store.iso, dtype)
+    return np.asarray(store.values)
+
+
+def _indices(store: Any) -> Array:
+    from semiring.engines.reference.dense import densify
+
+    return np.flatnonzero(densify(store)[1])
+
+
+def on_cpu(kind: str, found: list[Any], engine: str) -> list[tuple[Any, dict[str, Array], Array]]:
+    """All operators in one compiled function, through the machinery that the kernels use."""
+    import numba
+
+    from semiring.engines.cpu import types
+
+    wanted = [as_indexunary(op) if kind == "unary" else op for op in found]
+    make: Callable[[Any], Any] = types.binary if kind == "binary" else types.indexunary
+    given = [arguments(kind, op) for op in found]
+    results = [np.zeros(some["x"].size, op.z) for op, some in zip(found, given, strict=True)]
+    lines = ["def batch(ops, given, results):"]
+    for q in range(len(found)):
+        names = [f"given[{q}][{at}][p]" for at in range(len(given[q]))]
+        if kind == "unary":
+            names += ["p", "np.int64(0)", "np.int64(0)"]
+        call = f"call(ops[{q}], {', '.join(names)})" if kind == "binary" else f"call_at(ops[{q}], {', '.join(names)})"
+        lines += [f"    for p in range(results[{q}].size):", f"        results[{q}][p] = {call}"]
+    scope: dict[str, Any] = {"np": np, "call": types.call, "call_at": types.call_at}
+    exec("\n".join(lines), scope)
+    batch = numba.njit(error_model="numpy")(scope["batch"])
+    batch(tuple(make(op) for op in wanted), tuple(tuple(some.values()) for some in given), tuple(results))
+    return list(zip(found, given, results, strict=True))

@@ -1,0 +1,141 @@
+"""The operators that differential tests draw from.
+
+An engine compiles anew for each combination of operator and types, which costs a second or more; so a run uses a fixed,
+small pool, chosen to hold one of every kind, while shapes, formats and masks are drawn freely.  ``--exhaustive``
+adds every built-in operator on every type, and semirings that the table does not list.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT64
+from semiring.operators import binary, catalogue, indexunary, lookup_semiring, monoid, select, semiring, unary
+
+DType = np.dtype[Any]
+
+absdiff = binary.register_new("absdiff_of_tests", "abs(x - y)")
+clip = unary.register_new("clip_of_tests", lambda x: min(max(x, 0), 2))
+near = indexunary.register_new("near_of_tests", lambda x, i, j, k: abs(i - j) <= k)
+wider = monoid.register_new("wider_of_tests", lambda x, y: x if x > y else y, identity=0)
+udf = semiring.register_new("udf_of_tests", wider, absdiff)
+
+
+class Semiring(NamedTuple):
+    """A typed semiring, and the types of the operands (which are cast where they differ)."""
+
+    typed: Any
+    left: DType
+    right: DType
+
+
+class Operator(NamedTuple):
+    """A typed operator or monoid, and the type of its (first) operand."""
+
+    typed: Any
+    operand: DType
+
+
+def _parameters(usual: list[Any], more: list[Any]) -> list[Any]:
+    """Parametrisation of a test: the usual rows, and under --exhaustive the others."""
+    others = [row for row in dict.fromkeys(more) if row not in usual]
+    marks = [*([()] * len(usual)), *([pytest.mark.exhaustive] * len(others))]
+    return [pytest.param(row, id=_id(row), marks=mark) for row, mark in zip([*usual, *others], marks, strict=True)]
+
+
+def _id(row: Any) -> str:
+    typed, *operands = row
+    return "-".join([typed.name, typed.z.name, *(operand.name for operand in operands)])
+
+
+def _own_types(*kinds: str) -> list[Operator]:
+    """Every built-in operator of these kinds, on its own types."""
+    return [Operator(typed, (typed.op if kind == "monoid" else typed).x) for kind, typed in catalogue(*kinds)]
+
+
+def _composed() -> list[Semiring]:
+    adds = ("plus", "min", "max", "times", "any")
+    by_value = ("times", "plus", "minus", "first", "second", "pair", "max")
+    by_position = ("firsti", "firstj", "secondi", "secondj")
+    logic = ("lor_land", "land_lor", "lxor_land", "lxnor_lor")
+    rows = [
+        *product(adds, by_value, (INT8, UINT16, INT32, UINT64, FP32, FP64)),
+        *product(adds, by_position, (INT32, INT64)),
+    ]
+    typed = [lookup_semiring(f"{add}_{mult}")[on] for add, mult, on in rows]
+    typed += [lookup_semiring(name)[BOOL] for name in logic]
+    return [Semiring(found, found.x, found.y) for found in typed]
+
+
+SEMIRINGS = _parameters(
+    [
+        Semiring(semiring.plus_times[FP64], FP64, FP64),
+        Semiring(semiring.plus_times[FP32], INT8, FP32),
+        Semiring(semiring.min_plus[INT32], INT32, INT32),
+        Semiring(semiring.max_second[UINT8], FP64, UINT8),
+        Semiring(semiring.lor_land[BOOL], BOOL, BOOL),
+        Semiring(semiring.plus_pair[INT64], BOOL, BOOL),
+        Semiring(semiring.any_pair[BOOL], BOOL, BOOL),
+        Semiring(semiring.any_secondi[INT64], BOOL, BOOL),
+        Semiring(semiring.min_firstj[INT64], INT32, BOOL),
+        Semiring(semiring.any_first[UINT16], UINT16, INT32),
+        Semiring(udf[INT64], INT64, INT64),
+    ],
+    _composed(),
+)
+
+MONOIDS = _parameters(
+    [
+        Operator(monoid.plus[FP64], FP64),
+        Operator(monoid.plus[INT8], INT8),
+        Operator(monoid.min[FP32], INT32),
+        Operator(monoid.max[UINT64], UINT64),
+        Operator(monoid.times[INT32], INT32),
+        Operator(monoid.lor[BOOL], FP32),
+        Operator(monoid.lxnor[BOOL], BOOL),
+        Operator(monoid.any[INT64], INT64),
+        Operator(wider[INT64], INT64),
+    ],
+    _own_types("monoid"),
+)
+
+BINARIES = _parameters(
+    [
+        Operator(binary.plus[FP64], FP64),
+        Operator(binary.plus[INT8], INT8),
+        Operator(binary.minus[UINT8], INT32),
+        Operator(binary.first[FP32], FP32),
+        Operator(binary.pair[BOOL], INT64),
+        Operator(binary.lt[INT32], FP64),
+        Operator(binary.secondi[INT64], BOOL),
+        Operator(absdiff[INT64], INT64),
+    ],
+    _own_types("binary"),
+)
+
+INDEXUNARIES = _parameters(
+    [
+        Operator(indexunary.rowindex[INT64], FP64),
+        Operator(indexunary.colindex[INT64], INT32),
+        Operator(indexunary.diagindex[INT64], BOOL),
+        Operator(indexunary.valuegt[INT32], INT32),
+        Operator(near[INT64], INT64),
+    ],
+    _own_types("indexunary"),
+)
+
+SELECTS = _parameters(
+    [
+        Operator(select.tril[INT64], FP64),
+        Operator(select.offdiag[INT64], INT64),
+        Operator(select.rowle[INT64], UINT8),
+        Operator(select.colgt[INT64], BOOL),
+        Operator(select.valuene[FP64], FP64),
+        Operator(select.valuelt[INT32], INT8),
+    ],
+    _own_types("select"),
+)

@@ -1,0 +1,192 @@
+"""The architecture, as far as a machine can see it: imports point one way, and a file is one idea.
+
+Imports are read from the syntax tree, those inside functions too. Only `if TYPE_CHECKING:` blocks are exempt:
+what an annotation names is not a dependency at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "semiring"
+MOST_LINES = 450
+
+# A module imports from its own row and from the rows above it. The facade's classes construct each other, and
+# so share a row; everything else is in order.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("exceptions",),
+    ("config",),
+    ("dtypes",),
+    ("operators",),
+    ("formats",),
+    ("engines",),
+    ("ops",),
+    ("scalar", "vector", "matrix"),
+    ("algorithms",),
+    ("io", "random"),
+    ("distributed",),
+    ("cli", "__main__"),
+)
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+PUBLIC_RANK = RANK["matrix"]  # `from semiring import Matrix`: what the root re-exports comes from up to here
+
+# What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
+FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
+# What the engines share. They know nothing of one another, so that one can be the measure of the next.
+ENGINES = {"reference", "cpu", "cuda"}
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    """Tell whether a condition is `TYPE_CHECKING` or `typing.TYPE_CHECKING`."""
+    return ast.unparse(test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+
+
+def walk_at_run_time(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield every node below `node` that can be executed."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and is_type_checking(child.test):
+            for other in child.orelse:
+                yield other
+                yield from walk_at_run_time(other)
+        else:
+            yield child
+            yield from walk_at_run_time(child)
+
+
+def imported_modules(source: str, module: str, is_package: bool, modules: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield the line and the full name of each module of the package that `source` imports.
+
+    `from semiring import formats` names the module `semiring.formats`; `from semiring import Matrix`, which
+    is no module, names the root.
+    """
+    package = module if is_package else module.rpartition(".")[0]
+    for node in walk_at_run_time(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            ancestors = package.split(".")
+            base = ancestors[: len(ancestors) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                full = f"{origin}.{alias.name}"
+                yield node.lineno, full if full in modules else origin
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
+            "import_module",
+            "importlib.import_module",
+        }:
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                yield node.lineno, name.value
+
+
+def layer_of(module: str) -> str:
+    """Return the word of LAYERS that a module stands under; empty for the root."""
+    return module.partition(".")[2].partition(".")[0]
+
+
+def violations(source: str, module: str, is_package: bool, modules: set[str]) -> list[str]:
+    """Return one line for each import of `source` that points the wrong way."""
+    found = []
+    layer = layer_of(module)
+    for line, target in imported_modules(source, module, is_package, modules):
+        if target.partition(".")[0] != "semiring":
+            continue
+        place = f"{module}:{line} imports {target}"
+        other = layer_of(target)
+        if (RANK[other] if other else PUBLIC_RANK) > RANK[layer]:
+            found.append(f"{place}: {other or 'the public API'} stands above {layer}")
+        if layer == "algorithms" and other != "algorithms" and target not in FOR_ALGORITHMS:
+            found.append(f"{place}: algorithms use the public API only")
+        if layer == other == "engines":
+            mine, theirs = engine_of(module), engine_of(target)
+            if mine and theirs and mine != theirs:
+                found.append(f"{place}: engines do not know one another")
+    return found
+
+
+def engine_of(module: str) -> str:
+    """Return which engine a module of `engines` belongs to; empty where all share it."""
+    name = module.split(".")[2] if module.count(".") >= 2 else ""
+    return name if name in ENGINES else ""
+
+
+def python_modules() -> dict[str, Path]:
+    """Return the files of the package by full module name."""
+    modules = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return modules
+
+
+MODULES = python_modules()
+NAMES = {".".join(module.split(".")[:length]) for module in MODULES for length in range(1, module.count(".") + 2)}
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    assert MODULES, "the package has gone"
+    assert not [module for module in MODULES if module != "semiring" and layer_of(module) not in RANK]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if layer_of(module) in RANK])
+def test_imports_point_one_way(module: str) -> None:
+    path = MODULES[module]
+    source = path.read_text(encoding="utf-8")
+    assert violations(source, module, path.name == "__init__.py", NAMES) == []
+
+
+def source_files() -> list[Path]:
+    """Return every file of code in the project."""
+    folders = [ROOT / name for name in ("semiring", "tests", "benchmarks", "examples")]
+    return sorted(path for folder in folders for ending in ("*.py", "*.cuh") for path in folder.rglob(ending))
+
+
+def test_a_file_is_one_idea() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_bytes().splitlines()) for path in source_files()}
+    assert not {name: lines for name, lines in lengths.items() if lines > MOST_LINES}
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("semiring.formats.csr", "from semiring.engines import registry"),
+        ("semiring.formats.csr", "def f():\n    from ..engines.registry import find"),
+        ("semiring.formats.csr", "import semiring.ops.mxv"),
+        ("semiring.formats.csr", "from semiring import Matrix"),
+        ("semiring.ops.mxv", "from ..matrix import Matrix"),
+        ("semiring.ops.mxv", "import importlib\nimportlib.import_module('semiring.cli')"),
+        ("semiring.exceptions", "if TYPE_CHECKING:\n    pass\nelse:\n    from . import formats"),
+        ("semiring.algorithms.bfs", "from semiring.formats import csr"),
+        ("semiring.algorithms.bfs", "from semiring.engines.registry import find"),
+        ("semiring.engines.cpu.mxv", "from ..reference import mxv"),
+    ],
+)
+def test_the_check_sees(module: str, source: str) -> None:
+    known = {"semiring", "semiring.formats", "semiring.engines", "semiring.engines.registry", "semiring.ops"}
+    assert violations(source, module, False, known)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("semiring.formats.csr", "from . import pattern\nfrom .. import dtypes\nimport numpy"),
+        ("semiring.formats.csr", "if TYPE_CHECKING:\n    from semiring.matrix import Matrix"),
+        ("semiring.ops.mxv", "from semiring.engines.registry import find"),
+        ("semiring.vector", "def diag():\n    from .matrix import Matrix"),
+        (
+            "semiring.algorithms.bfs",
+            "import semiring\nfrom semiring import Matrix, ops\nfrom ._source import check",
+        ),
+        ("semiring.engines.cuda.mxv", "from ..spec import Mxv\nfrom .launch import launch"),
+        ("semiring.cli.demo", "import semiring as sr\nfrom semiring.io import read"),
+    ],
+)
+def test_the_check_allows(module: str, source: str) -> None:
+    known = {"semiring", "semiring.formats", "semiring.formats.pattern", "semiring.dtypes", "semiring.ops"}
+    assert violations(source, module, False, known) == []

@@ -1,0 +1,49 @@
+"""What the documentation shows runs: every file of examples/, and the Python of every page from its top."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def python_of(page: Path) -> str:
+    """Return the Python blocks of a Markdown page as one program, each line where it stands in the page."""
+    text = page.read_text(encoding="utf-8")
+    lines = [""] * text.count("\n")
+    for block in BLOCK.finditer(text):
+        first = text.count("\n", 0, block.start(1))
+        code = block[1].splitlines()
+        lines[first : first + len(code)] = code
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if python_of(page).strip()]
+
+
+def run(program: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, where a warning is an error."""
+    command = [sys.executable, "-W", "error", str(program)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example: Path) -> None:
+    finished = run(example)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.strip(), "an example says what it found"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_page_runs(page: Path, tmp_path: Path) -> None:
+    program = tmp_path / f"{page.stem}.py"
+    program.write_text(python_of(page), encoding="utf-8")
+    finished = run(program)
+    assert finished.returncode == 0, finished.stderr
