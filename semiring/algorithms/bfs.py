@@ -1,0 +1,139 @@
+"""Breadth-first search: levels and parents.
+
+The level of a vertex is the fewest steps from the source; a parent is a neighbour one level nearer.  Both are
+closures of one vector under the matrix, which differ in the semiring alone:
+
+    level  = closure({source: 0},      pattern of A as ones, min_plus)
+    parent = closure({source: source}, A,                    any_secondi)
+
+Entries are final on arrival, so the closure is the level-synchronous search, and its engine turns between push
+(top-down) and pull (bottom-up) by itself.  Sources: Beamer, Asanović, Patterson, "Direction-Optimizing
+Breadth-First Search", SC 2012; Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs", 2013; Merrill,
+Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from semiring import Matrix, Vector, ops, semiring
+
+from .checks import is_many, row, square
+
+
+@dataclass(frozen=True)
+class BfsTrace:
+    """A search and how it went.
+
+    levels: as `bfs_levels` gives them.  steps: for each level its direction (``"push"`` or ``"pull"``), the number of
+    vertices in its frontier, and the number of edges that leave them.
+    """
+
+    levels: Vector
+    steps: tuple[ops.Step, ...]
+
+
+@overload
+def bfs_levels(A: Matrix, source: int) -> Vector: ...
+@overload
+def bfs_levels(A: Matrix, source: Sequence[int] | np.ndarray[Any, Any]) -> Matrix: ...
+def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
+    """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source : int, or a sequence of k of them
+        Where to start.
+
+    Returns
+    -------
+    Vector of size n, int32 (int64 from n = 2**31 - 1); for k sources a k x n Matrix, one row each.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    IndexOutOfBound
+        If a source is not a row of A.
+
+    Notes
+    -----
+    Cost O(n + nvals), less where pulling stops early; beyond the matrix at most 16 bytes a vertex.  The first search
+    on a matrix learns whether its structure is symmetric (and else derives the transpose), which is kept.
+    Synchronises once, at the end; for several sources once a level.
+    """
+    n = square("bfs_levels", A)
+    if is_many(source):
+        return _many(A, [row("bfs_levels", s, n) for s in source])
+    return ops.closure(_start(A, row("bfs_levels", source, n)), _steps(A), semiring.min_plus)
+
+
+def bfs_trace(A: Matrix, source: int) -> BfsTrace:
+    """`bfs_levels` from one source, with direction, frontier and edges of every level; parameters as there."""
+    n = square("bfs_trace", A)
+    closed = ops.closure_with_trace(_start(A, row("bfs_trace", source, n)), _steps(A), semiring.min_plus)
+    return BfsTrace(closed.vector, closed.trace)
+
+
+def bfs_parents(A: Matrix, source: int) -> Vector:
+    """parent(v) = a u with a stored entry (u, v) and level(u) = level(v) - 1; parent(source) = source.
+
+    Any such u may be given.  Missing where there is no path.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source : int
+
+    Returns
+    -------
+    Vector of size n, int32 (int64 from n = 2**31 - 1).
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+
+    Notes
+    -----
+    Cost as `bfs_levels`.  Synchronises once, at the end.
+    """
+    s = row("bfs_parents", source, square("bfs_parents", A))
+    dtype = _level_dtype(A.nrows)
+    start = Vector.from_coo([s], s, dtype, size=A.nrows, device=A.device)
+    return ops.closure(start, A, semiring.any_secondi[dtype])
+
+
+def _many(A: Matrix, sources: list[int]) -> Matrix:
+    """All searches at once: F is k x n, a row for each frontier.
+
+    L<F> = depth;   F<not L, replace> = F any.pair A
+    """
+    k, n = len(sources), A.nrows
+    levels = Matrix(_level_dtype(n), k, n, device=A.device)
+    frontier = Matrix.from_coo(list(range(k)), sources, True, nrows=k, ncols=n, device=A.device)
+    depth = 0
+    while frontier.nvals:  # synchronises
+        levels(frontier.S) << depth
+        frontier(~levels.S, replace=True) << frontier.mxm(A, semiring.any_pair)
+        depth += 1
+    return levels
+
+
+def _start(A: Matrix, source: int) -> Vector:
+    return Vector.from_coo([source], 0, _level_dtype(A.nrows), size=A.nrows, device=A.device)
+
+
+def _steps(A: Matrix) -> Matrix:
+    """The pattern of A with 1 on every edge: it shares the structure of A and holds one value."""
+    return A.apply("second", right=_level_dtype(A.nrows).type(1))
+
+
+def _level_dtype(n: int) -> np.dtype[Any]:
+    return np.dtype(np.int32) if n < 2**31 - 1 else np.dtype(np.int64)
