@@ -27,6 +27,7 @@ def from_cupy_sparse(X: Any) -> Matrix:
         ``X`` is not a CuPy sparse matrix.
     """
     from cupyx.scipy.sparse import issparse
+
     from semiring.matrix import Matrix
 
     if not issparse(X):

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from semiring.config import default_device
-from semiring.exceptions import InvalidValue
 from semiring.dtypes import BOOL
+from semiring.exceptions import InvalidValue
 from semiring.formats import CSR, Pattern
 from semiring.formats.arrays import Array, array_module
 from semiring.io import generator_arrays as arrays

@@ -11,6 +11,7 @@ from semiring.config import default_device
 from semiring.exceptions import IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern
 from semiring.formats.arrays import Array, index_dtype, to_device, to_host
+from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress
 from semiring.io.srb import Store, map_store, write_store
 from semiring.matrix import Matrix
@@ -18,7 +19,7 @@ from semiring.vector import Vector
 
 __all__ = ["open", "read_srb", "write_srb"]
 
-_VECTOR_FORMATS = {IndexList: "sparse", Bitmap: "bitmap", Full: "full"}
+_VECTOR_FORMATS = {IndexList: "index", Bitmap: "bitmap", Full: "full"}
 
 
 def open(path: PathLike, *, placement: str | None = None, verify: bool = False) -> Matrix | Vector:
@@ -60,7 +61,7 @@ def read_srb(path: PathLike, *, progress: Progress | None = None) -> Matrix | Ve
             checked = Matrix.from_csr(store.arrays["indptr"], store.arrays["indices"], values, ncols=store.shape[1])
             checked.store.pattern.facts.update(_pattern_facts(store))
             return checked
-        if store.format == "sparse":
+        if store.format == "index":
             return Vector.from_coo(store.arrays["indices"], values, size=store.shape[0])
         if store.format == "bitmap":
             _check_bitmap(store)
@@ -109,10 +110,10 @@ def _wrap(store: Store) -> Matrix | Vector:
         indptr, indices = placed("indptr", index_dtype(store.nvals)), placed("indices", index_dtype(ncols))
         return Matrix._new(CSR(Pattern(nrows, ncols, indptr, indices, _pattern_facts(store)), dtype, values, iso))
     size = store.shape[0]
-    if store.format == "sparse":
+    if store.format == "index":
         return Vector._new(IndexList(size, dtype, placed("indices", index_dtype(size)), values, iso))
     if store.format == "bitmap":
-        return Vector._new(Bitmap(size, dtype, placed("words"), values, iso, store.nvals))
+        return Vector._new(Bitmap(size, dtype, placed("words"), values, iso, Count(store.nvals)))
     return Vector._new(Full(size, dtype, values, iso))
 
 

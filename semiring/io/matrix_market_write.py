@@ -64,7 +64,11 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
             data = data.astype(INT64)
         matrix = coo_array((data, (entries.rows, entries.cols)), shape=(entries.nrows, entries.ncols))
         scipy_mmwrite(
-            _WriteOnly(stream), matrix, comment="\n".join(lines), field="pattern" if pattern else None, symmetry="general"
+            _WriteOnly(stream),
+            matrix,
+            comment="\n".join(lines),
+            field="pattern" if pattern else None,
+            symmetry="general",
         )
 
 

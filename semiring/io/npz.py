@@ -72,7 +72,8 @@ def parse_npz(path: PathLike) -> Triples:
     """The entries of an archive in SciPy's layout."""
     name = os.fspath(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # np.load leaves a file open that it cannot read.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays: dict[str, NDArray[Any]] = {key: archive[key] for key in archive.files}
     except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, AttributeError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):

@@ -33,6 +33,7 @@ def from_scipy_sparse(S: Any) -> Matrix:
     A canonical csr shares its arrays with the result on the CPU engine; anything else costs a conversion, O(nnz).
     """
     from scipy.sparse import issparse
+
     from semiring.matrix import Matrix
 
     if not issparse(S) or S.ndim != 2:

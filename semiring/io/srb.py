@@ -20,7 +20,7 @@ byte   size  content
 Sections follow, each from a multiple of 4096 bytes (a page) on, with zeros between. The description is an object with
 
 ``kind``      ``"matrix"`` or ``"vector"``
-``format``    ``"csr"``; for vectors ``"sparse"``, ``"bitmap"`` or ``"full"``. A reader refuses formats that it does
+``format``    ``"csr"``; for vectors ``"index"``, ``"bitmap"`` or ``"full"``. A reader refuses formats that it does
               not know, so compressed formats can be added without a new version.
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
@@ -28,8 +28,8 @@ Sections follow, each from a multiple of 4096 bytes (a page) on, with zeros betw
 ``iso``       null, or the bytes (hexadecimal) of the value that all entries share; then there is no section ``values``
 ``facts``     what is known to be true of the matrix, for example ``{"symmetric": true}``
 ``sections``  a list of ``{"name", "dtype", "count", "offset", "bytes", "crc32"}``: for ``"csr"`` ``indptr``
-              (nrows + 1), ``indices`` (nvals) and ``values`` (nvals); for vectors ``indices`` (nvals), or ``words`` (a bit a
-              position, 32 to a word), and ``values``.
+              (nrows + 1), ``indices`` (nvals) and ``values`` (nvals); for vectors ``indices`` (nvals) or ``words`` (a
+              bit a position, 32 to a word), and ``values``.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _interpret(
         if length != count * np.dtype(section["dtype"]).itemsize:
             raise refuse(f"expected section {section['name']!r} to hold {count} numbers, found {length} bytes")
         if offset % PAGE_BYTES or offset < floor or offset + length > total:
-            raise refuse(f"expected section {section['name']!r} on a page from byte {floor} to {total}, found {offset}")
+            raise refuse(f"expected section {section['name']!r} on a page from {floor} to {total}, found {offset}")
         floor = offset + length
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]))
     store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(description["facts"]))
@@ -261,7 +261,7 @@ def _expected_sections(
     slots = nvals
     if (kind, form) == ("matrix", "csr"):
         sections = {"indptr": (shape[0] + 1, _INDEX_DTYPES), "indices": (nvals, _INDEX_DTYPES)}
-    elif (kind, form) == ("vector", "sparse"):
+    elif (kind, form) == ("vector", "index"):
         sections = {"indices": (nvals, _INDEX_DTYPES)}
     elif (kind, form) == ("vector", "bitmap"):
         sections = {"words": ((shape[0] + 31) // 32, ("<u4",))}

@@ -145,7 +145,9 @@ def scan_table(
             reals[which, row] = value = float(text[first:last].tobytes())
             if value in (np.inf, -np.inf):
                 at = line_of_row(text, start, first_line, row, columns, classes)
-                raise InvalidFormat(f"{name}:{at}: expected a number that float64 holds, found {_token(text, first, classes)}")
+                raise InvalidFormat(
+                    f"{name}:{at}: expected a number that float64 holds, found {_token(text, first, classes)}"
+                )
         negative, large = negative or bool(below), large or bool(above)
         if progress is not None:
             progress(f"parsing {name}", position / end)
@@ -242,7 +244,8 @@ def _check_row_count(
     line, place = kernel.next_content(text, position, line, classes)
     if place >= 0:
         raise InvalidFormat(
-            f"{name}:{line}: expected the end of the file after {expected} entries, found {_token(text, place, classes)}"
+            f"{name}:{line}: expected the end of the file after {expected} entries, "
+            f"found {_token(text, place, classes)}"
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from semiring.engines.cpu.compile import device, kernel
 
 __all__ = [
     "EMPTY_FIELD",
@@ -49,7 +50,7 @@ _LAST_DIGIT: Final = np.uint64((2**64 - 1) % 10)
 _INT64_TOP: Final = np.uint64(2**63 - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_lines(text: NDArray[np.uint8], start: int) -> int:
     """Lines from byte ``start`` to the end, a last one without a newline included."""
     count = 0
@@ -61,7 +62,7 @@ def count_lines(text: NDArray[np.uint8], start: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_content(text: NDArray[np.uint8], position: int, line: int, classes: NDArray[np.uint8]) -> tuple[int, int]:
     """The line and byte of the first token from the beginning of a line on; byte -1 if there is none."""
     end = len(text)
@@ -79,7 +80,7 @@ def next_content(text: NDArray[np.uint8], position: int, line: int, classes: NDA
     return line, -1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@device
 def _is_word(text: NDArray[np.uint8], first: int, last: int, word: Any) -> bool:
     """True if ``text[first:last]`` is ``word`` (given in lower case) in any case."""
     if last - first != len(word):
@@ -95,7 +96,7 @@ _INF: Final = tuple(b"inf")
 _INFINITY: Final = tuple(b"infinity")
 
 
-@njit(cache=True, nogil=True)
+@device
 def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float]:
     """Read ``text[first:last]`` as a decimal: (0, value), (1, _) if the value needs more care, (2, _) if it is none."""
     p = first
@@ -158,7 +159,7 @@ def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float
     return 0, -value if negative else value
 
 
-@njit(cache=True, nogil=True)
+@device
 def _integer(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, bool, np.uint64]:
     """Read ``text[first:last]`` as an integer: (0 fine, 1 above 2**64 - 1, 2 none), below zero, magnitude."""
     p = first
@@ -183,7 +184,7 @@ def _integer(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, bool,
     return (1 if too_large else 0), negative, magnitude
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_lines(
     text: NDArray[np.uint8],
     position: int,
@@ -296,7 +297,7 @@ def scan_lines(
     return FINE, position, line, row, n_hard, 0, 0, below, above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_lists(
     text: NDArray[np.uint8],
     position: int,

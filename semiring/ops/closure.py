@@ -65,13 +65,19 @@ def closure(
     engine = check.engine_of("closure", frontier, a)
     frontier = cast_store(frontier, typed.mult.z, engine)
     values = "y" in typed.mult.uses
+    final = _final_on_arrival(frontier, a, typed)
+    by_row = structure.rows(a, transposed, values=values)
+    by_column = structure.rows(a, not transposed, values=values)
+    if final and config.direction != "push" and not by_column.ready:
+        by_column.get()  # a level-synchronous search wants to pull: derived once, and kept
+        by_column = structure.rows(a, not transposed, values=values)
     answer: ClosureAnswer = registry.run(
         Closure(
             frontier=frontier,
-            by_row=structure.rows(a, transposed, values=values),
-            by_column=structure.rows(a, not transposed, values=values),
+            by_row=by_row,
+            by_column=by_column,
             semiring=typed,
-            final_on_arrival=_final_on_arrival(frontier, a, typed),
+            final_on_arrival=final,
             max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
             direction=config.direction,
             trace=trace,

@@ -45,13 +45,17 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
 
 
 def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
-    """The rows of a, or of its transpose, for an engine that may or may not want them."""
+    """The rows of a, or of its transpose, for an engine that may or may not want them.
+
+    Where no value is read, the first call learns whether the structure is symmetric, for then the transpose is
+    there already; a traversal that could only push would pay for that many times over.
+    """
     if not transpose:
         return Rows(True, lambda: a)
     if a.iso is None and values:
         ready = "transpose" in a.cache
     else:
-        ready = "transpose" in a.pattern.facts or a.pattern.facts.get("symmetric") is True
+        ready = "transpose" in a.pattern.facts or is_symmetric(a.pattern)
     return Rows(ready, lambda: transposed(a, values=values))
 
 

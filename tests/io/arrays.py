@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,9 @@ from semiring.io.triples import Triples
 
 ALL_DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 
-# Real graphs with known facts; they are not part of the repository.
-DATA = next(
-    (path for parent in Path(__file__).resolve().parents if (path := parent / "shared" / "data").is_dir()), Path("absent")
-)
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder shared/data with real graphs is not here")
+# Real graphs with known facts, found as the fixture `shared_data` finds them; here they also name test cases.
+DATA = Path(os.environ.get("SEMIRING_TEST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the shared graphs are not at {DATA}")
 
 
 def text(content: str | bytes) -> Any:

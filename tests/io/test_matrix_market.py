@@ -15,7 +15,6 @@ from semiring.io.files import read_bytes
 from semiring.io.matrix_market import parse_matrix_market
 from semiring.io.matrix_market_write import write_matrix_market
 from semiring.io.triples import Triples
-
 from tests.io.arrays import ALL_DTYPES, DATA, entries, needs_data, text
 
 HEAD = "%%MatrixMarket matrix coordinate {} {}\n"

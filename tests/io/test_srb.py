@@ -37,7 +37,7 @@ def stores(draw: st.DrawFn) -> Store:
     dtype = np.dtype(draw(st.sampled_from(ALL_DTYPES)))
     size, nvals = draw(st.integers(0, 70)), 0
     arrays: dict[str, Any] = {}
-    form = draw(st.sampled_from(["csr", "sparse", "bitmap", "full"]))
+    form = draw(st.sampled_from(["csr", "index", "bitmap", "full"]))
     if form == "csr":
         lengths = draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))
         nvals = sum(lengths)
@@ -48,12 +48,12 @@ def stores(draw: st.DrawFn) -> Store:
     else:
         shape = (size,)
         nvals = size
-        if form == "sparse":
+        if form == "index":
             arrays["indices"] = np.arange(size, dtype=np.int32)
         if form == "bitmap":
             arrays["words"] = draw(hnp.arrays(np.uint32, (size + 31) // 32))
     iso = None
-    slots = nvals if form in ("csr", "sparse") else size
+    slots = nvals if form in ("csr", "index") else size
     if draw(st.booleans()):
         iso = draw(hnp.arrays(dtype, 1))[0]
     else:

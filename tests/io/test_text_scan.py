@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from semiring.exceptions import InvalidFormat
 from semiring.io import text_scan
 from semiring.io.text_scan import INTEGER, REAL, Column, character_classes, line_of_row, scan_table
-
 from tests.io.arrays import text
 
 CLASSES = character_classes(b",", b"#")
@@ -61,7 +60,7 @@ def test_integers_beyond_64_bits_are_refused(word: str) -> None:
 
 @pytest.mark.parametrize("line", ["1,,2", "1,2,", ",1,2"])
 def test_empty_fields_are_refused(line: str) -> None:
-    with pytest.raises(InvalidFormat, match="f:1: .*empty field"):
+    with pytest.raises(InvalidFormat, match=r"f:1: .*empty field"):
         scan_table(text(line), 0, 1, INTEGERS * 2, CLASSES, name="f")
 
 
