@@ -83,10 +83,15 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
     assert not changed, f"the test left settings changed: {changed}"
 
 
+def shared_folder() -> Path:
+    """Where the real graphs with known results are: beside the repository, or in $SEMIRING_TEST_DATA."""
+    return Path(os.environ.get("SEMIRING_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real graphs with known results, beside the repository or in $SEMIRING_TEST_DATA."""
-    folder = Path(os.environ.get("SEMIRING_TEST_DATA") or ROOT.parent / "shared" / "data")
+    """The folder of real graphs with known results; a test that needs it is skipped where it is missing."""
+    folder = shared_folder()
     if not (folder / "truth.json").is_file():
         pytest.skip(f"the shared graphs are not at {folder} (SEMIRING_TEST_DATA names another place)")
     return folder

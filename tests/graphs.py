@@ -184,8 +184,9 @@ def _metis(text: str) -> tuple[Array, Array, Array | None, int | None, int | Non
 def _bipartite(text: str) -> tuple[Array, Array, None, int | None, int | None]:
     """Each line is a film, whose members are actors: films are numbered after the last actor."""
     films = [line.split() for line in text.splitlines()]
-    actors = np.array(" ".join(text.split()).split(), np.float64)
-    number = actors.max() + 1 + np.arange(len(films))
-    film = np.repeat(number, [len(members) for members in films])
-    # A film without members is kept by a self-loop, which `assemble` drops.
-    return np.concatenate([actors, number]), np.concatenate([film, number]), None, None, None
+    actors = np.array(text.split(), np.float64)
+    after = int(actors.max()) + 1
+    film = after + np.repeat(np.arange(len(films)), [len(members) for members in films])
+    # An actor or a film with no part is kept by a self-loop, which `assemble` drops.
+    every = np.arange(after + len(films))
+    return np.concatenate([actors, every]), np.concatenate([film, every]), None, None, None

@@ -117,6 +117,12 @@ BINARIES = _parameters(
     _own_types("binary"),
 )
 
+# Accumulators look at values alone.
+ACCUMULATORS = _parameters(
+    [Operator(binary.plus[FP64], FP64), Operator(binary.first[INT8], INT8), Operator(absdiff[INT64], INT64)],
+    [row for row in _own_types("binary") if not row.typed.uses & {"xi", "xj", "yi", "yj"}],
+)
+
 INDEXUNARIES = _parameters(
     [
         Operator(indexunary.rowindex[INT64], FP64),

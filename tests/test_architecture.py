@@ -26,7 +26,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("engines",),
     ("ops",),
-    ("scalar", "vector", "matrix"),
+    # The facade: the three objects, and the files that they are made of.
+    ("scalar", "vector", "matrix", "aggregate", "base", "display", "explain", "infix", "matrix_arrays"),
     ("algorithms",),
     ("io", "random"),
     ("distributed",),

@@ -11,7 +11,7 @@ from semiring.engines.spec import Apply, Convert, Ewise, Index, Keep, Outside, S
 from semiring.formats import Bitmap, IndexList
 from tests.compare import check
 from tests.draw import VECTOR_FORMATS, contents, dtypes, indexes, masks, seeds, sizes, some_sizes, stores, vectors
-from tests.pool import BINARIES, INDEXUNARIES, SELECTS, Operator
+from tests.pool import ACCUMULATORS, BINARIES, INDEXUNARIES, SELECTS, Operator
 
 FEW = settings(max_examples=settings().max_examples // 2)
 shapes = st.tuples(sizes) | st.tuples(sizes, sizes)
@@ -75,13 +75,11 @@ def test_outside(engine: str, data: st.DataObject) -> None:
     check(Outside(a, region[0], region[1] if len(region) == 2 else None), engine)
 
 
-@pytest.mark.parametrize("pooled", [None, *BINARIES])
+@pytest.mark.parametrize("pooled", [None, *ACCUMULATORS])
 @given(data=st.data())
 def test_write_vector(engine: str, pooled: Operator | None, data: st.DataObject) -> None:
     size = data.draw(sizes, label="size")
     accum = None if pooled is None else pooled.typed
-    if accum is not None and accum.uses & {"xi", "xj", "yi", "yj"}:
-        return  # an accumulator looks at values alone
     pairs = st.sampled_from((("float64", "float64"), ("int32", "float64"), ("uint8", "int64")))
     of_c, of_t = (np.dtype(name) for name in data.draw(pairs, label="types of C and T"))
     check(

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import cupy
 
-from ...formats import CSR, Bitmap, Full, IndexList, Store
-from ..numpy_helpers import evaluate
+from ...formats import Store
+from ...formats.values import with_values
+from ..numpy_helpers import cast, evaluate
 from ..registry import implements
 from ..spec import Apply
 from .compile import kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
 from .specialise import indexunary, typedefs
+
+_POSITIONS = frozenset({"i", "j"})
+
+
+@implements(Apply, engine="cuda")
+def apply(q: Apply) -> Store:
+    """t = op(a(i, j), i, j, k): one launch; none where the result is iso-valued."""
+    a, op = q.a, q.op
+    if not op.uses & _POSITIONS and (a.iso is not None or "x" not in op.uses):
+        x = op.x.type(0) if a.iso is None else cast(a.iso, op.x)
+        value = evaluate(op.expr, {"x": x, "k": cast(q.k, op.k)}, op.z)
+        return with_values(a, op.z, None, op.z.type(value[()]))
+    form, n, places = entry_form(a)
+    out = cupy.empty(n, op.z)
+    prologue = form + indexunary("function", op) + typedefs(A=a.dtype, K=op.k, Z=op.z)
+    run = kernel("apply.cuh", "apply_entries", prologue)
+    run(grid(n), BLOCK, n, *places, *values_of(a), cast(q.k, op.k)[()], out)
+    return with_values(a, op.z, out, None)

@@ -71,7 +71,8 @@ def module_text(file: str, prologue: str = "") -> str:
 def compile_text(file: str, prologue: str, arch: str) -> bytes:
     """The machine code of a kernel file for an architecture such as ``"sm_90"``; needs no GPU.
 
-    Where NVRTC is older than the GPU it gives PTX of the newest kind it knows, which the driver translates.
+    For ``"compute_90"`` it is PTX; so it is, of the newest kind that NVRTC knows, where NVRTC is older than the
+    GPU, and the driver translates it.
 
     Raises
     ------
@@ -81,8 +82,8 @@ def compile_text(file: str, prologue: str, arch: str) -> bytes:
     from cupy_backends.cuda.libs import nvrtc
 
     known = [int(number) for number in nvrtc.getSupportedArchs()]
-    native = int(arch.removeprefix("sm_")) in known
-    target = arch if native else f"compute_{max(known)}"
+    native = arch.startswith("sm_") and int(arch[3:]) in known
+    target = f"compute_{max(known)}" if arch.startswith("sm_") and not native else arch
     program = nvrtc.createProgram(module_text(file, prologue), file, (), ())
     try:
         try:
@@ -184,9 +185,7 @@ class Kernel:
             self._functions[device] = found
         return found
 
-    def __call__(
-        self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
-    ) -> None:
+    def __call__(self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False) -> None:
         """Launch `grid` blocks of `block` threads with `shared` bytes of dynamic shared memory each."""
         if grid == 0:
             return

@@ -10,7 +10,7 @@ from ..registry import implements
 from ..spec import Convert
 from .compile import kernel
 from .launch import BLOCK, grid
-from .primitives import as_dense, compact_list
+from .primitives import as_dense, compact_list, counting
 from .specialise import typedefs
 
 
@@ -34,10 +34,7 @@ def _listed(u: VectorStore) -> IndexList:
     if isinstance(u, Bitmap):
         return compact_list(u.size, u.dtype, u.size, u.words, None, u.values, u.iso)
     assert isinstance(u, Full)
-    indices = cupy.empty(u.size, index_dtype(u.size))
-    run = kernel("convert.cuh", "convert_iota", typedefs(I=indices.dtype, V=np.dtype(np.uint8)))
-    run(grid(u.size), BLOCK, u.size, indices)
-    return IndexList(u.size, u.dtype, indices, u.values, u.iso)
+    return IndexList(u.size, u.dtype, counting(u.size, index_dtype(u.size)), u.values, u.iso)
 
 
 def _with_words(u: VectorStore) -> Bitmap:

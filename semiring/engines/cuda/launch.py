@@ -15,7 +15,18 @@ import numpy as np
 from ...formats import Array, Bitmap, Count, Full, IndexList, VectorStore
 from ...formats.arrays import Transfers
 
-__all__ = ["BLOCK", "counter", "grid", "multiprocessors", "read_back", "values_of", "words_of"]
+__all__ = [
+    "BLOCK",
+    "bitmap",
+    "counter",
+    "full",
+    "grid",
+    "multiprocessors",
+    "read_back",
+    "read_one",
+    "values_of",
+    "words_of",
+]
 
 BLOCK = 256
 # Waves of resident blocks that a grid-stride kernel is cut into: enough to even out, few enough to stay cheap.
@@ -100,7 +111,8 @@ def read_back(array: Array) -> np.ndarray[Any, Any]:
     stream.synchronize()  # synchronises
     Transfers.copies += 1
     Transfers.bytes += int(array.nbytes)
-    return pinned[: array.nbytes].view(array.dtype).reshape(array.shape).copy()
+    made: np.ndarray[Any, Any] = pinned[: array.nbytes].view(array.dtype).reshape(array.shape).copy()
+    return made
 
 
 def read_one(array: Array) -> int:

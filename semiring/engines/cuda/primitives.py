@@ -20,11 +20,15 @@ __all__ = [
     "cast_array",
     "compact_csr",
     "compact_list",
+    "counting",
     "entry_form",
     "exclusive_scan",
     "filled",
+    "gather",
     "key_dtype",
     "moved",
+    "put",
+    "rows_of_entries",
     "scan_marks",
     "sort_keys",
     "width",
@@ -71,6 +75,38 @@ def filled(count: int, value: np.generic) -> Array:
     return out
 
 
+def counting(count: int, dtype: np.dtype[Any], start: int = 0, step: int = 1) -> Array:
+    """start, start + step, ..."""
+    out = cupy.empty(count, dtype)
+    run = kernel("convert.cuh", "convert_range", typedefs(I=dtype, V=_UNSIGNED[1]))
+    run(grid(count), BLOCK, count, start, step, out)
+    return out
+
+
+def gather(array: Array, at: Array) -> Array:
+    """array[at]."""
+    out = cupy.empty(at.size, array.dtype)
+    types = typedefs(X=at.dtype, V=moved(array.dtype), P=_INT32, I=_INT32) + constants(FORM=ROWS)
+    run = kernel("extract.cuh", "extract_vector", types)
+    run(grid(at.size), BLOCK, int(at.size), at, 0, 0, None, array, None, out, None)
+    return out
+
+
+def rows_of_entries(a: CSR) -> Array:
+    """The row of each entry."""
+    out = cupy.empty(a.nvals, index_dtype(a.nrows))
+    types = typedefs(P=a.indptr.dtype, O=out.dtype) + constants(FORM=ROWS)
+    run = kernel("rows.cuh", "rows_of_entries", types)
+    run(grid(a.nvals), BLOCK, a.nvals, a.indptr, a.nrows, out)
+    return out
+
+
+def put(out: Array, at: int, part: Array) -> None:
+    """out[at : at + part.size] = part, for two contiguous arrays of one type: a plain copy."""
+    if part.size:
+        out[at : at + part.size].data.copy_from_device_async(part.data, part.nbytes)
+
+
 def exclusive_scan(values: Array, dtype: np.dtype[Any], *, popcount: bool = False) -> Array:
     """out[i] = the sum of values[:i] for i = 0 .. n, so that out[n] is the total.
 
@@ -114,9 +150,7 @@ def sort_keys(keys: Array, payload: Array | None, begin_bit: int, end_bit: int) 
     for shift in range(begin_bit, end_bit, 8):
         histogram(tiles, BLOCK, n, keys, np.int32(shift), tiles, counts)
         offsets = exclusive_scan(counts, places)
-        scatter(
-            tiles, BLOCK, n, keys, payload, np.int32(shift), tiles, offsets, other_keys, other_payload
-        )
+        scatter(tiles, BLOCK, n, keys, payload, np.int32(shift), tiles, offsets, other_keys, other_payload)
         keys, other_keys = other_keys, keys
         payload, other_payload = other_payload, payload
     return keys, payload

@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Bitmap, IndexList, Store, word_count
+from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Index, Keep, Mask, Outside, Select
 from .compile import kernel
@@ -28,7 +29,7 @@ _INT32 = np.dtype(np.int32)
 def select(q: Select) -> Store:
     """The entries of a for which op(a(i, j), i, j, k) holds."""
     prologue = indexunary("keep", q.op) + typedefs(A=q.a.dtype, K=q.op.k)
-    return _marked(q.a, "select.cuh", "select_mark", prologue, (*values_of(q.a), q.op.k.type(q.k)))
+    return _marked(q.a, "select.cuh", "select_mark", prologue, (*values_of(q.a), cast(q.k, q.op.k)[()]))
 
 
 @implements(Keep, engine="cuda")
@@ -87,9 +88,7 @@ def _marked(a: Store, file: str, entry: str, prologue: str, arguments: tuple[Any
     dense = not isinstance(a, (CSR, IndexList))
     count = counter() if dense else None
     present = a.words if isinstance(a, Bitmap) else None
-    kernel(file, entry, form + prologue)(
-        grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count
-    )
+    kernel(file, entry, form + prologue)(grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count)
     if isinstance(a, CSR):
         return compact_csr(a, marks) if n else a
     if isinstance(a, IndexList):

@@ -21,11 +21,13 @@ from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedS
 __all__ = ["binary", "constants", "indexunary", "literal", "monoid", "semiring", "typedefs", "unary"]
 
 
+@functools.lru_cache(maxsize=4096)
 def typedefs(**types: np.dtype[Any]) -> str:
     """``typedef`` lines: ``typedefs(A=float32)`` makes ``A`` a name of float."""
     return "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in types.items())
 
 
+@functools.lru_cache(maxsize=4096, typed=True)  # True and 1 are two texts
 def constants(**values: bool | int) -> str:
     """``constexpr`` lines: a bool stays a bool, an int becomes ``i64``."""
     lines = []
@@ -97,7 +99,8 @@ def indexunary(name: str, op: TypedIndexUnary) -> str:
 @functools.lru_cache(maxsize=1024)
 def monoid(name: str, op: TypedMonoid) -> str:
     """``name(x, y)``, ``name_is_any``, ``name_has_identity``, ``name_has_terminal``, ``name_identity()`` and
-    ``name_is_terminal(z)``: whether no further operand can change z (for `any`: always)."""
+    ``name_is_terminal(z)``: whether no further operand can change z (for `any`: always).
+    """
     terminal = "true" if op.is_any else "false"
     if op.terminal is not None:
         value = literal(op.terminal)

@@ -41,4 +41,4 @@ def _times(q: Closure, frontier: VectorStore, size: int) -> VectorStore:
 
 def _differs(a: Values, b: Values) -> Values:
     """Where the values are not the same; NaN is the same as NaN, or a search would never end."""
-    return (a != b) & ~((a != a) & (b != b))
+    return np.asarray((a != b) & ~((a != a) & (b != b)))

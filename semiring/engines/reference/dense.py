@@ -37,6 +37,10 @@ def densify(store: Store) -> Dense:
         values[rows, store.indices] = store.iso if store.values is None else store.values
         present[rows, store.indices] = True
         return values, present
+    return _densify_vector(store)
+
+
+def _densify_vector(store: VectorStore) -> Dense:
     values = np.zeros(store.size, store.dtype)
     present = np.zeros(store.size, np.bool_)
     if isinstance(store, IndexList):

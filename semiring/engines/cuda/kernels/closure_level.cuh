@@ -5,7 +5,7 @@
 // on to the end, choosing push or pull for each level; it returns at once if nothing is left.
 //
 // What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there are no atomics
-// and no clearing), and one list of n places (expand.cuh).  A row enters it once in the whole search, so that it
+// and no clearing), and one list of n places (expand.cuh; which rows they are is left out where nobody asks).  A row enters it once in the whole search, so that it
 // never overflows and both directions append to it directly.
 //
 // Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
@@ -13,7 +13,8 @@
 //
 // The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (values of the first
 // entries), Z; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for each entry),
-// MAY_PULL, NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES, PUSH_COST, SWEEP_ROWS, PROBES (see tuning.py).
+// MAY_PULL, NARROW_BLOCK, WIDE_BLOCK (threads a block), WIDE_RESIDENT (blocks a multiprocessor), NARROW_EDGES, EAGER_EDGES,
+// PUSH_COST, SWEEP_ROWS, PROBES (see tuning.py).
 
 #include "expand.cuh"
 
@@ -32,7 +33,8 @@ struct Search {
     const u32* candidates;  // rows of the transpose that have entries
     i64 candidate_count;
     u32* visited;  // two bitmaps, one after the other
-    J* queue;
+    J* queue;  // null unless values depend on rows
+    P* start;
     P* before;
     Z* values;
     u64* state;
@@ -60,6 +62,7 @@ DEVICE Z arrival(const Search& s, const A* a_values, Z x, i64 k, i64 j, i64 p) {
 // What a push does at an edge: claim the row that it leads to.
 struct Arrive {
     static constexpr bool APPENDS = true;
+    static constexpr bool NEEDS_ROW = VALUES == 2;
     typedef choose<VALUES == 2, Z, char> Payload;
     const Search& s;
     u32* visited;
@@ -180,9 +183,9 @@ DEVICE void pull_level(const Search& s, const u32* visited, u32* visited_next, c
         u64 room = reserve(to, s.packing.pack(__popc(found), degrees));
         for (; found; found &= found - 1) {
             const i64 j = four + __ffs(int(found)) - 1;
-            s.queue[s.rows(room)] = J(j);
-            s.before[s.rows(room)] = P(s.edges(room));
-            room += s.packing.pack(1, i64(s.indptr[j + 1]) - i64(s.indptr[j]));
+            const i64 start = i64(s.indptr[j]);
+            put(s.packing, to, room, j, start);
+            room += s.packing.pack(1, i64(s.indptr[j + 1]) - start);
         }
     }
 }
@@ -217,7 +220,7 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
             }
         }
         if constexpr (VALUES == 1) level = multiply(level, s.a_iso, 0, 0, 0, 0);
-        const Append to = {s.queue, s.before, counters + turn, tail};
+        const Append to = {s.queue, s.start, s.before, counters + turn, tail};
         u32* const visited = s.visited + parity * s.words();
         if (pull) {
             if constexpr (WIDE && MAY_PULL) {
@@ -225,9 +228,10 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
                 parity = 1 - parity;
             }
         } else {
-            const RowList frontier = {s.queue, s.before, head, tail};
-            expand<BLOCK, !WIDE, Team>(s.packing, s.indptr, s.indices, frontier, s.skewed, to,
-                                       Arrive{s, visited, level});
+            const RowList frontier = {s.queue, s.start, s.before, head, tail};
+            const bool eager = s.edges(tail) - s.edges(head) <= EAGER_EDGES;
+            expand<BLOCK, Team>(s.packing, s.indptr, s.indices, frontier, s.skewed, eager, to,
+                                Arrive{s, visited, level});
         }
         team.barrier();
         head = tail;
@@ -247,11 +251,11 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
 
 #define SEARCH_ARGUMENTS                                                                                             \
     const P *indptr, const J *indices, const A *a_values, A a_iso, const P *t_indptr, const J *t_indices,            \
-        const A *t_values, const u32 *candidates, i64 candidate_count, u32 *visited, J *queue, P *before, Z *values, \
+        const A *t_values, const u32 *candidates, i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, \
         u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
 #define SEARCH                                                                                                       \
     {indptr, indices, a_values, a_iso, t_indptr, t_indices, t_values, candidates, candidate_count, visited, queue,   \
-     before, values, state, trace, trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
+     start, before, values, state, trace, trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
 
 // One cluster.  Enters the given rows (`sources` ascending, their values or one for all), then goes on while it is narrow.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
@@ -259,13 +263,14 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
     const Search s = SEARCH;
     ClusterTeam team;
     u64* const counters = state + NARROW_COUNT;
-    const Append to = {queue, before, counters, 0};
+    const Append to = {queue, start, before, counters, 0};
     for (i64 first = ClusterTeam::rank() * NARROW_BLOCK; first < source_count;
          first += ClusterTeam::size() * NARROW_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < source_count;
         const i64 row = mine ? i64(sources[at]) : 0;
-        append(s.packing, to, mine, row, mine ? i64(indptr[row + 1]) - i64(indptr[row]) : 0);
+        const i64 begin = mine ? i64(indptr[row]) : 0;
+        append(s.packing, to, mine, row, begin, mine ? i64(indptr[row + 1]) - begin : 0);
         if (mine) {
             atomicOr(visited + (row >> 5), 1u << (row & 31));
             if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(u_values, u_iso, at));
@@ -277,7 +282,7 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
 }
 
 // The whole grid, launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) closure_wide(SEARCH_ARGUMENTS) {
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT) closure_wide(SEARCH_ARGUMENTS) {
     const Search s = SEARCH;
     GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
     const u64 head = state[HEAD], tail = state[TAIL];

@@ -15,7 +15,7 @@
 #include "expand.cuh"
 
 // Words of the state.
-enum { WAITING, TOTAL, STEPS, PARITY, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+enum { WAITING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
 
 struct Relaxation {
     const P* indptr;
@@ -25,9 +25,10 @@ struct Relaxation {
     u32* present;
     u32* listed;  // two bitmaps, one after the other
     J* row;       // two lists, likewise
+    P* start;
     P* before;
     Z* values;
-    Z start;  // what absent entries hold: nothing that is added to it is changed by it
+    Z nothing;  // what absent entries hold: nothing that is added to it is changed by it
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -45,6 +46,7 @@ DEVICE bool same_bits(T a, T b) {
 
 struct Offer {
     static constexpr bool APPENDS = true;
+    static constexpr bool NEEDS_ROW = true;
     typedef Z Payload;
     const Relaxation& s;
     u32* listed;
@@ -63,13 +65,13 @@ struct Offer {
     DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
         const Z old = now(j);
         if (!same_bits(Z(add(old, product(x, k, j, p))), old)) return true;
-        return same_bits(old, s.start) && !bit_test(s.present, j);
+        return same_bits(old, s.nothing) && !bit_test(s.present, j);
     }
     DEVICE bool visit(Z x, i64 k, i64 j, i64 p) const {
         const Z z = product(x, k, j, p);
         const Z old = atomic_update(s.values + j, [z](Z value) { return Z(add(value, z)); });
         const bool changed = !same_bits(Z(add(old, z)), old);
-        const bool first = same_bits(old, s.start) && bit_claim(s.present, j);
+        const bool first = same_bits(old, s.nothing) && bit_claim(s.present, j);
         return (changed || first) && bit_claim(listed_next, j);
     }
 };
@@ -93,11 +95,11 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
                 s.trace[3 * step + 2] = s.packing.edges(waiting);
             }
         }
-        const RowList list = {s.row + parity * s.n, s.before + parity * s.n, 0, waiting};
+        const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, waiting};
         parity = 1 - parity;
-        const Append to = {s.row + parity * s.n, s.before + parity * s.n, counters + turn, 0};
-        expand<BLOCK, false, Team>(s.packing, s.indptr, s.indices, list, s.skewed, to,
-                                   Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
+        const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
+        expand<BLOCK, Team>(s.packing, s.indptr, s.indices, list, s.skewed, false, to,
+                            Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
         team.barrier();
         total += s.packing.edges(waiting);
         waiting = __ldcg(counters + turn);
@@ -114,22 +116,23 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
 
 #define RELAX_ARGUMENTS                                                                                       \
     const P *indptr, const J *indices, const A *a_values, A a_iso, u32 *present, u32 *listed, J *row,         \
-        P *before, Z *values, Z start, u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 max_steps, i64 shift, \
+        P *start, P *before, Z *values, Z nothing, u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 max_steps, i64 shift, \
         i64 skewed
 #define RELAXATION                                                                                            \
-    {indptr, indices, a_values, a_iso, present, listed, row, before, values, start, state, trace, trace_rows, \
+    {indptr, indices, a_values, a_iso, present, listed, row, start, before, values, nothing, state, trace, trace_rows, \
      n, max_steps, {int(shift)}, int(skewed)}
 
 // The first entries: `sources` ascending, their values or one for all.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     relax_enter(const J* sources, const U* u_values, U u_iso, i64 source_count, RELAX_ARGUMENTS) {
     const Relaxation s = RELAXATION;
-    const Append to = {row, before, state + WAITING, 0};
+    const Append to = {row, start, before, state + WAITING, 0};
     for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < source_count;
         const i64 source = mine ? i64(sources[at]) : 0;
-        append(s.packing, to, mine, source, mine ? i64(indptr[source + 1]) - i64(indptr[source]) : 0);
+        const i64 begin = mine ? i64(indptr[source]) : 0;
+        append(s.packing, to, mine, source, begin, mine ? i64(indptr[source + 1]) - begin : 0);
         if (mine) {
             atomicOr(present + (source >> 5), 1u << (source & 31));
             values[source] = cast<Z>(value_at(u_values, u_iso, at));
@@ -148,4 +151,12 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(RELAX_ARGUME
     const Relaxation s = RELAXATION;
     GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
     steps<WIDE_BLOCK, true>(s, team, state + WIDE_COUNT);
+}
+
+// The number of entries at the end.
+extern "C" __global__ void relax_count(const u32* present, i64 words, u64* state) {
+    i64 counted = 0;
+    for (i64 w = thread_id(); w < words; w += thread_count()) counted += __popc(present[w]);
+    counted = block_sum(counted);
+    if (threadIdx.x == 0 && counted != 0) atomicAdd(state + REACHED, u64(counted));
 }

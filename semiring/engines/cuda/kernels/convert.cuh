@@ -17,7 +17,7 @@ extern "C" __global__ void convert_fill(i64 size, u32* words) {
     for (i64 w = thread_id(); w < count; w += thread_count()) words[w] = valid_bits(size, w);
 }
 
-// out[p] = p.
-extern "C" __global__ void convert_iota(i64 n, I* out) {
-    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(p);
+// out[p] = start + step * p.
+extern "C" __global__ void convert_range(i64 n, i64 start, i64 step, I* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(start + step * p);
 }

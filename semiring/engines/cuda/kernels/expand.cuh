@@ -1,6 +1,6 @@
 // Following the edges of a list of rows (push), and appending what is found to another list.
 //
-// Beside each row of a list stands the number of edges of all rows before it.  The edges of a list are then numbered
+// Beside each row of a list stand where it starts and the number of edges of all rows before it.  The edges of a list are then numbered
 // consecutively, and dividing them exactly among blocks, however skewed the degrees are, is a search in that array.
 // A place in a list and its edge number are reserved by one 64-bit atomic for a whole block: `rows << shift | edges`,
 // called packed; rows * edges < 2^64 is all that it asks.
@@ -19,8 +19,10 @@ struct Packing {
 };
 
 // Places [head, tail) of a list (both packed).
+// `row` may be null if nobody asks which rows they are.
 struct RowList {
     const J* row;
+    const P* start;
     const P* before;
     u64 head;
     u64 tail;
@@ -29,6 +31,7 @@ struct RowList {
 // Where found rows go: behind `base` (packed), which is what stood in the list before `counter` began to count.
 struct Append {
     J* row;
+    P* start;
     P* before;
     u64* counter;
     u64 base;
@@ -44,36 +47,54 @@ DEVICE u64 reserve(const Append& to, u64 mine) {
     return start + below;
 }
 
-// Appends one row (or none) of each thread.  The whole block calls.
-DEVICE i64 append(const Packing& packing, const Append& to, bool mine, i64 row, i64 degree) {
-    const u64 packed = reserve(to, mine ? packing.pack(1, degree) : 0);
+// Writes one row at its packed position.  Any thread may call.
+DEVICE void put(const Packing& packing, const Append& to, u64 packed, i64 row, i64 start) {
     const i64 place = packing.rows(packed);
-    if (mine) {
-        to.row[place] = J(row);
-        to.before[place] = P(packing.edges(packed));
-    }
-    return place;
+    if (to.row != nullptr) to.row[place] = J(row);
+    to.start[place] = P(start);
+    to.before[place] = P(packing.edges(packed));
 }
 
-template <int BLOCK, class Payload>
+// Appends one row (or none) of each thread.  The whole block calls.
+DEVICE void append(const Packing& packing, const Append& to, bool mine, i64 row, i64 start, i64 degree) {
+    const u64 packed = reserve(to, mine ? packing.pack(1, degree) : 0);
+    if (mine) put(packing, to, packed, row, start);
+}
+
+template <int BLOCK, class Visitor>
 struct PushStage {
+    static constexpr int ROWS = Visitor::NEEDS_ROW ? BLOCK : 1;
+    static constexpr int FOUND = Visitor::APPENDS ? 2 * BLOCK : 1;
     P before[BLOCK];
     P start[BLOCK];
-    J row[BLOCK];
-    Payload payload[BLOCK];
-    J found[2 * BLOCK];
-    P degree[2 * BLOCK];
+    J row[ROWS];
+    typename Visitor::Payload payload[BLOCK];
+    // With 64-bit columns shared memory does not suffice for what can be looked up again.
+    static constexpr bool LOOKS_UP = Visitor::NEEDS_ROW && sizeof(J) == 8;
+    P found_start[LOOKS_UP ? 1 : FOUND];
+    P found_end[LOOKS_UP ? 1 : FOUND];
+    J found[Visitor::NEEDS_ROW ? FOUND : 1];
     int count;
 };
 
 // Appends the found rows from `kept` on, `take` of them.  The whole block calls, with the same arguments.
-template <int BLOCK, class Payload>
-DEVICE void flush(const Packing& packing, PushStage<BLOCK, Payload>& stage, const Append& to, int kept, int take) {
+template <int BLOCK, class Visitor>
+DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visitor>& stage, const Append& to, int kept,
+                  int take) {
     const int t = int(threadIdx.x);
     const bool mine = t < take;
-    const i64 row = mine ? i64(stage.found[kept + t]) : 0;
-    const i64 degree = mine ? i64(stage.degree[kept + t]) : 0;
-    append(packing, to, mine, row, degree);
+    i64 row = 0, start = 0, end = 0;
+    if (mine) {
+        if constexpr (Visitor::NEEDS_ROW) row = i64(stage.found[kept + t]);
+        if constexpr (PushStage<BLOCK, Visitor>::LOOKS_UP) {
+            start = i64(indptr[row]);
+            end = i64(indptr[row + 1]);
+        } else {
+            start = i64(stage.found_start[kept + t]);
+            end = i64(stage.found_end[kept + t]);
+        }
+    }
+    append(packing, to, mine, row, start, end - start);
     if (t == 0) stage.count = kept;
     __syncthreads();
 }
@@ -85,49 +106,53 @@ constexpr int EDGES_AT_ONCE = 4;
 //   bool open(Payload, i64 k, i64 j, i64 p)                 false: the edge at position p from row k to j leads to nothing
 //                                                           new (a test of what may be out of date);
 //   bool visit(Payload, i64 k, i64 j, i64 p)                takes the edge; true: append j;
-//   APPENDS                                                 whether it ever appends.
-// SKEWED: divide edges, not rows.  AHEAD: bring the rows that are found towards the multiprocessors.
-template <int BLOCK, bool AHEAD, class Team, class Visitor>
+//   APPENDS, NEEDS_ROW                                      whether it ever appends, and looks at k (else 0).
+// skewed: divide edges, not rows.  eager: with few edges waiting counts for more than work, so nothing is tested first,
+// and the rows that are found are brought towards the multiprocessors.
+template <int BLOCK, class Team, class Visitor>
 DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, const RowList& list, bool skewed,
-                   const Append& to, const Visitor& visitor) {
-    typedef typename Visitor::Payload Payload;
-    __shared__ PushStage<BLOCK, Payload> stage;
+                   bool eager, const Append& to, const Visitor& visitor) {
+    __shared__ PushStage<BLOCK, Visitor> stage;
     const int t = int(threadIdx.x);
     const i64 first = packing.rows(list.head), last = packing.rows(list.tail);
     const i64 first_edge = packing.edges(list.head), last_edge = packing.edges(list.tail);
 
-    // This block's edges [e, e_end), which begin in the row at place q.
-    i64 q, e, e_end;
+    // This block's rows [q, q_end); of their edges [e, e_end), or all.
+    i64 q, q_end, e = first_edge, e_end = last_edge;
     if (skewed) {
         const i64 share = (last_edge - first_edge + Team::size() - 1) / Team::size();
         e = first_edge + Team::rank() * share;
         e_end = e + share < last_edge ? e + share : last_edge;
         q = e < e_end ? warp_upper_bound(list.before, first, last, e) - 1 : last;
+        q_end = last;
     } else {
         const i64 share = (last - first + Team::size() - 1) / Team::size();
         q = first + Team::rank() * share;
-        const i64 q_end = q + share < last ? q + share : last;
-        e = q < last ? i64(list.before[q]) : last_edge;
-        e_end = q_end < last ? i64(list.before[q_end]) : last_edge;
+        q_end = q + share < last ? q + share : last;
     }
 
     if (t == 0) stage.count = 0;
     int staged = 0;
-    while (e < e_end) {
+    while (q < q_end && e < e_end) {
         __syncthreads();
         const i64 place = q + t;
-        if (place < last) {
-            const i64 row = i64(list.row[place]);
-            stage.row[t] = J(row);
+        const i64 next = q + BLOCK < q_end ? q + BLOCK : q_end;
+        const i64 known = next < last ? i64(list.before[next]) : last_edge;
+        if (place < next) {
+            i64 row = 0;
+            if constexpr (Visitor::NEEDS_ROW) {
+                row = i64(list.row[place]);
+                stage.row[t] = J(row);
+            }
             stage.before[t] = list.before[place];
-            stage.start[t] = indptr[row];
+            stage.start[t] = list.start[place];
             stage.payload[t] = visitor.payload(row, place);
         } else {
-            stage.before[t] = P(last_edge);
+            stage.before[t] = P(known);
         }
-        const i64 known = q + BLOCK < last ? i64(list.before[q + BLOCK]) : last_edge;
         const i64 limit = known < e_end ? known : e_end;
         __syncthreads();
+        if (!skewed) e = i64(stage.before[0]);
 
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
             // Loads of several edges stand beside each other, so that they wait together.
@@ -152,9 +177,12 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
             bool found[EDGES_AT_ONCE];
 #pragma unroll
             for (int u = 0; u < EDGES_AT_ONCE; u++) {
-                const int o = owner[u];
-                found[u] = neighbour[u] >= 0 &&
-                           visitor.open(stage.payload[o], i64(stage.row[o]), neighbour[u], position[u]);
+                found[u] = neighbour[u] >= 0;
+                if (!eager && found[u]) {
+                    const int o = owner[u];
+                    const i64 k = Visitor::NEEDS_ROW ? i64(stage.row[Visitor::NEEDS_ROW ? o : 0]) : 0;
+                    found[u] = visitor.open(stage.payload[o], k, neighbour[u], position[u]);
+                }
             }
             P start[EDGES_AT_ONCE], end[EDGES_AT_ONCE];
 #pragma unroll
@@ -165,7 +193,8 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
                         end[u] = indptr[neighbour[u] + 1];
                     }
                     const int o = owner[u];
-                    found[u] = visitor.visit(stage.payload[o], i64(stage.row[o]), neighbour[u], position[u]);
+                    const i64 k = Visitor::NEEDS_ROW ? i64(stage.row[Visitor::NEEDS_ROW ? o : 0]) : 0;
+                    found[u] = visitor.visit(stage.payload[o], k, neighbour[u], position[u]);
                 }
             }
             if constexpr (Visitor::APPENDS) {
@@ -174,23 +203,26 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
                     if (group + u * BLOCK >= limit) break;
                     if (found[u]) {
                         const int slot = atomicAdd(&stage.count, 1);
-                        stage.found[slot] = J(neighbour[u]);
-                        stage.degree[slot] = end[u] - start[u];
-                        if constexpr (AHEAD) {
+                        if constexpr (Visitor::NEEDS_ROW) stage.found[slot] = J(neighbour[u]);
+                        if constexpr (!PushStage<BLOCK, Visitor>::LOOKS_UP) {
+                            stage.found_start[slot] = start[u];
+                            stage.found_end[slot] = end[u];
+                        }
+                        if (eager) {
                             asm volatile("prefetch.global.L2 [%0];" ::"l"(indices + start[u]));
                         }
                     }
                     staged += __syncthreads_count(found[u]);
                     if (staged >= BLOCK) {
                         staged -= BLOCK;
-                        flush(packing, stage, to, staged, BLOCK);
+                        flush(packing, indptr, stage, to, staged, BLOCK);
                     }
                 }
             }
         }
-        e = limit;
+        if (skewed) e = limit;
         q += BLOCK;
     }
     __syncthreads();
-    if (staged > 0) flush(packing, stage, to, 0, staged);
+    if (staged > 0) flush(packing, indptr, stage, to, 0, staged);
 }

@@ -1,7 +1,7 @@
 // The functions that operator expressions may call (operators/vocabulary.py lists them with their meaning).
 // Generated operator functions stand in this namespace too, so that `min`, `abs` or `pow` mean these and not
-// the compiler's. "Same" results have the type of the operands (that of the conditional operator, if they
-// differ); "float" results are double for integers.
+// the compiler's. Arguments of one type are computed in it (bool as int), of two in the one that C++ promotes
+// them to; the functions of math.h compute in float where all arguments are float, else in double.
 
 #pragma once
 
@@ -9,10 +9,14 @@
 
 namespace op {
 
-template <class A, class B>
-using common = decltype(true ? A() : B());
 template <class A>
-using floating = choose<is_same<A, f32>, f32, f64>;
+using counted = choose<is_bool<A>, int, A>;
+template <class A, class B>
+using common = decltype(true ? counted<A>() : counted<B>());
+template <class A, class B = A>
+using floating = choose<is_same<A, f32> && is_same<B, f32>, f32, f64>;
+template <class A, class B>
+using chosen = choose<is_bool<A> && is_bool<B>, bool, common<A, B>>;
 
 template <class A, class B>
 DEVICE common<A, B> min(A a, B b) {
@@ -29,8 +33,8 @@ DEVICE common<A, B> max(A a, B b) {
     else return T(a) > T(b) ? T(a) : T(b);
 }
 template <class C, class A, class B>
-DEVICE common<A, B> select(C c, A a, B b) {
-    return c != C(0) ? common<A, B>(a) : common<A, B>(b);
+DEVICE chosen<A, B> select(C c, A a, B b) {
+    return c != C(0) ? chosen<A, B>(a) : chosen<A, B>(b);
 }
 template <class A, class B>
 DEVICE bool land(A a, B b) {
@@ -56,7 +60,7 @@ DEVICE bool lnot(A a) {
 // 0 - a without overflow: integers wrap.
 template <class T>
 DEVICE T negated(T a) {
-    if constexpr (is_float<T> || is_bool<T>) return -a;
+    if constexpr (is_float<T>) return -a;
     else return T(unsigned_of<sizeof(T)>(0) - unsigned_of<sizeof(T)>(a));
 }
 
@@ -75,12 +79,12 @@ DEVICE common<A, B> div(A a, B b) {
     }
 }
 template <class A>
-DEVICE A minv(A a) {
+DEVICE counted<A> minv(A a) {
     return div(A(1), a);
 }
 template <class A, class B>
-DEVICE floating<common<A, B>> truediv(A a, B b) {
-    typedef floating<common<A, B>> T;
+DEVICE floating<A, B> truediv(A a, B b) {
+    typedef floating<A, B> T;
     return T(a) / T(b);
 }
 template <class A, class B>
@@ -126,8 +130,8 @@ DEVICE common<A, B> mod(A a, B b) {
     return rest;
 }
 template <class A, class B>
-DEVICE floating<common<A, B>> remainder(A a, B b) {
-    if constexpr (is_same<common<A, B>, f32>) return ::remainderf(a, b);
+DEVICE floating<A, B> remainder(A a, B b) {
+    if constexpr (is_same<floating<A, B>, f32>) return ::remainderf(a, b);
     else return ::remainder(f64(a), f64(b));
 }
 template <class A, class B>
@@ -137,14 +141,15 @@ DEVICE common<A, B> pow(A a, B b) {
     else if constexpr (is_same<T, f64>) return ::pow(T(a), T(b));
     else {
         typedef unsigned_of<sizeof(T)> U;  // products wrap
-        const bool inverse = b < B(0);
-        U n = inverse ? U(U(0) - U(b)) : U(b);
-        U base = U(T(a)), power = U(1);
-        for (; n != 0; n = U(n >> 1)) {
+        const T x = a, y = b;
+        U base = U(x), power = U(1);
+        for (U n = U(y); n != 0; n = U(n >> 1)) {
             if (n & 1) power = U(power * base);
             base = U(base * base);
         }
-        return inverse ? div(T(1), T(power)) : T(power);
+        // The inverse of a power is 0 once truncated, unless the base is 1 or -1 (then it is the power) or 0.
+        if (y < T(0) && x != T(1) && x != T(-1)) return x == T(0) ? highest<T>() : T(0);
+        return T(power);
     }
 }
 
@@ -164,55 +169,62 @@ DEVICE common<A, B> bxor(A a, B b) {
     return T(T(a) ^ T(b));
 }
 template <class A>
-DEVICE A bnot(A a) {
-    if constexpr (is_bool<A>) return !a;
-    else return A(~a);
+DEVICE counted<A> bnot(A a) {
+    return counted<A>(~counted<A>(a));
 }
 template <class A, class B>
 DEVICE common<A, B> bxnor(A a, B b) {
     return bnot(bxor(a, b));
 }
 template <class A, class B>
-DEVICE A shl(A a, B b) {
-    if (b < B(0) || u64(b) >= 8 * sizeof(A)) return A(0);
-    return A(unsigned_of<sizeof(A)>(a) << int(b));
+DEVICE counted<A> shl(A a, B b) {
+    typedef counted<A> T;
+    if (b < B(0) || u64(b) >= 8 * sizeof(T)) return T(0);
+    return T(unsigned_of<sizeof(T)>(a) << int(b));
 }
 template <class A, class B>
-DEVICE A shr(A a, B b) {
-    if (b < B(0) || u64(b) >= 8 * sizeof(A)) return a < A(0) ? A(-1) : A(0);
-    return A(a >> int(b));
+DEVICE counted<A> shr(A a, B b) {
+    typedef counted<A> T;
+    if (b < B(0) || u64(b) >= 8 * sizeof(T)) return T(a) < T(0) ? T(-1) : T(0);
+    return T(T(a) >> int(b));
 }
 template <class A, class B>
-DEVICE A bshift(A a, B b) {
+DEVICE counted<A> bshift(A a, B b) {
     if (b >= B(0)) return shl(a, b);
     return shr(a, negated(i64(b)));
 }
-// Bits are counted from 1 in the value widened to 64 bits.
+// 1 at bit b of A's type, counted from 1; 0 where there is no such bit.
 template <class A, class B>
-DEVICE A bget(A a, B b) {
-    return b >= B(1) && b <= B(64) ? A((i64(a) >> (int(b) - 1)) & 1) : A(0);
+DEVICE counted<A> one_bit(B b) {
+    return b >= B(1) ? shl(counted<A>(1), i64(b) - 1) : counted<A>(0);
 }
 template <class A, class B>
-DEVICE A bset(A a, B b) {
-    return b >= B(1) && b <= B(64) ? A(u64(i64(a)) | u64(1) << (int(b) - 1)) : a;
+DEVICE counted<A> bget(A a, B b) {
+    return (counted<A>(a) & one_bit<A>(b)) != 0;
 }
 template <class A, class B>
-DEVICE A bclr(A a, B b) {
-    return b >= B(1) && b <= B(64) ? A(u64(i64(a)) & ~(u64(1) << (int(b) - 1))) : a;
+DEVICE counted<A> bset(A a, B b) {
+    return counted<A>(counted<A>(a) | one_bit<A>(b));
+}
+template <class A, class B>
+DEVICE counted<A> bclr(A a, B b) {
+    return counted<A>(counted<A>(a) & ~one_bit<A>(b));
 }
 
 template <class A>
-DEVICE A abs(A a) {
-    if constexpr (is_same<A, f32>) return ::fabsf(a);
-    else if constexpr (is_same<A, f64>) return ::fabs(a);
-    else return a < A(0) ? negated(a) : a;
+DEVICE counted<A> abs(A a) {
+    typedef counted<A> T;
+    if constexpr (is_same<T, f32>) return ::fabsf(a);
+    else if constexpr (is_same<T, f64>) return ::fabs(a);
+    else return T(a) < T(0) ? negated(T(a)) : T(a);
 }
 template <class A>
-DEVICE A sign(A a) {
-    if constexpr (is_float<A>) {
+DEVICE counted<A> sign(A a) {
+    typedef counted<A> T;
+    if constexpr (is_float<T>) {
         if (a != a) return a;
     }
-    return a > A(0) ? A(1) : a < A(0) ? A(-1) : A(0);
+    return T(a) > T(0) ? T(1) : T(a) < T(0) ? T(-1) : T(0);
 }
 template <class A>
 DEVICE bool isnan(A a) {
@@ -252,8 +264,8 @@ DEVICE f64 tofloat(A a) {
     }
 #define FLOATING2(name)                                         \
     template <class A, class B>                                 \
-    DEVICE floating<common<A, B>> name(A a, B b) {              \
-        if constexpr (is_same<common<A, B>, f32>) return ::name##f(a, b); \
+    DEVICE floating<A, B> name(A a, B b) {                      \
+        if constexpr (is_same<floating<A, B>, f32>) return ::name##f(a, b); \
         else return ::name(f64(a), f64(b));                     \
     }
 ROUNDING(floor, ::floorf, ::floor)

@@ -31,7 +31,6 @@ struct GridTeam {
 };
 
 // Every block of the one cluster that is launched; before sm_90 there are no clusters, and the team is one block.
-constexpr int CLUSTER_BLOCKS = 8;
 #if __CUDA_ARCH__ >= 900
 #define ONE_CLUSTER __cluster_dims__(8, 1, 1)
 #else

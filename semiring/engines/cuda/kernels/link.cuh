@@ -41,9 +41,9 @@ DEVICE F old_root(const F* before, F v) {
 // Rows with few entries are done here, by a thread each; the others are listed for `link_listed`.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     link_rows(const P* indptr, const J* indices, const F* old, F* parent, i64 n, i64 first, i64 last, bool skips,
-              F skip, J* row, P* before, u64* count, i64 shift) {
+              F skip, J* row, P* start, P* before, u64* count, i64 shift) {
     const Packing packing = {int(shift)};
-    const Append to = {row, before, count, 0};
+    const Append to = {row, start, before, count, 0};
     for (i64 base = i64(blockIdx.x) * BLOCK; base < n; base += i64(gridDim.x) * BLOCK) {
         const i64 i = base + threadIdx.x;
         i64 p = 0, end = 0;
@@ -57,12 +57,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         if (!longer) {
             for (; p < end; p++) unite(parent, F(i), F(indices[p]));
         }
-        if (row != nullptr && __syncthreads_or(longer)) append(packing, to, longer, i, end - p);
+        if (row != nullptr && __syncthreads_or(longer)) append(packing, to, longer, i, p, end - p);
     }
 }
 
 struct Unite {
     static constexpr bool APPENDS = false;
+    static constexpr bool NEEDS_ROW = true;
     typedef char Payload;
     F* parent;
     DEVICE Payload payload(i64, i64) const { return 0; }
@@ -73,13 +74,13 @@ struct Unite {
     }
 };
 
-// The listed rows, their entries divided among all blocks.  `indices` begins at position `first` of row 0.
+// The listed rows, their entries divided among all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    link_listed(const P* indptr, const J* indices, F* parent, J* row, P* before, u64* count, i64 shift) {
+    link_listed(const P* indptr, const J* indices, F* parent, J* row, P* start, P* before, u64* count, i64 shift) {
     const Packing packing = {int(shift)};
-    const RowList list = {row, before, 0, *count};
-    const Append nowhere = {nullptr, nullptr, nullptr, 0};
-    expand<BLOCK, false, GridTeam>(packing, indptr, indices, list, true, nowhere, Unite{parent});
+    const RowList list = {row, start, before, 0, *count};
+    const Append nowhere = {};
+    expand<BLOCK, GridTeam>(packing, indptr, indices, list, true, false, nowhere, Unite{parent});
 }
 
 // Every row points to its root.  Chains are walked without halving: a late store of another thread's halving could

@@ -22,12 +22,6 @@ extern "C" __global__ void mxv_tiles(const P* indptr, i64 nout, i64 nvals, i64* 
     }
 }
 
-struct Carry {
-    i64* row;
-    bool* hit;
-    Z* value;
-};
-
 extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_balanced(PRODUCT_ARGUMENTS, i64 nvals, const i64* first_row, i64* carry_row, bool* carry_hit, Z* carry_value) {
     PRODUCT_OPERANDS
@@ -58,18 +52,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         __syncthreads();
     }
 
-    i64 column[ROUNDS];
+    J column[ROUNDS];
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         const int e = r * int(BLOCK) + t;
         bool taken = e < entries;
         if constexpr (MASK != 0) taken = taken && !((left_out[e / 32] >> (e & 31)) & 1u);
-        column[r] = taken ? i64(indices[p0 + e]) : -1;
+        column[r] = taken ? streamed(indices + p0 + e) : J(-1);
     }
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         const int e = r * int(BLOCK) + t;
-        const i64 k = column[r];
+        const i64 k = i64(column[r]);
         const bool hit = k >= 0 && u.has(k);
         if constexpr (VALUED) {
             if (hit) {

@@ -14,9 +14,9 @@ typedef choose<READS_U, U, char> Carried;
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_list(const P* indptr, const J* u_indices, const u32* u_words, const U* u_values, U u_iso, i64 items, J* row,
-             P* before, Carried* carried, u64* count, i64 shift) {
+             P* start, P* before, Carried* carried, u64* count, i64 shift) {
     const Packing packing = {int(shift)};
-    const Append to = {row, before, count, 0};
+    const Append to = {row, start, before, count, 0};
     // A thread takes one index, or the four rows of a nibble of a presence word.
     constexpr i64 ROWS = U_FORM == 0 ? 1 : 4;
     for (i64 first = i64(blockIdx.x) * BLOCK * ROWS; first < items; first += i64(gridDim.x) * BLOCK * ROWS) {
@@ -37,11 +37,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         for (; bits; bits &= bits - 1) {
             const i64 position = at + __ffs(int(bits)) - 1;
             const i64 k = U_FORM == 0 ? i64(u_indices[at]) : position;
-            const i64 place = packing.rows(room);
-            row[place] = J(k);
-            before[place] = P(packing.edges(room));
-            if constexpr (READS_U) carried[place] = value_at(u_values, u_iso, position);
-            room += packing.pack(1, i64(indptr[k + 1]) - i64(indptr[k]));
+            const i64 begin = i64(indptr[k]);
+            put(packing, to, room, k, begin);
+            if constexpr (READS_U) carried[packing.rows(room)] = value_at(u_values, u_iso, position);
+            room += packing.pack(1, i64(indptr[k + 1]) - begin);
         }
     }
 }
@@ -59,6 +58,7 @@ DEVICE void combine(T* at, T z) {
 
 struct Deliver {
     static constexpr bool APPENDS = false;
+    static constexpr bool NEEDS_ROW = VALUED;
     typedef Carried Payload;
     const Matrix& a;
     const Mask& mask;
@@ -93,12 +93,12 @@ struct Deliver {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    mxv_push(PRODUCT_ARGUMENTS, J* row, P* before, const Carried* carried, const u64* count, i64 shift) {
+    mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* count, i64 shift) {
     const Matrix a = {indptr, indices, a_values, a_iso};
     const Mask mask = {mask_words, mask_values};
     const Packing packing = {int(shift)};
-    const RowList list = {row, before, 0, *count};
-    const Append nowhere = {nullptr, nullptr, nullptr, 0};
+    const RowList list = {row, start, before, 0, *count};
+    const Append nowhere = {};
     const Deliver deliver = {a, mask, carried, out_words, out_values};
-    expand<BLOCK, false, GridTeam>(packing, indptr, indices, list, true, nowhere, deliver);
+    expand<BLOCK, GridTeam>(packing, indptr, indices, list, true, false, nowhere, deliver);
 }

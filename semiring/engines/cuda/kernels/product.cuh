@@ -38,11 +38,18 @@ struct Mask {
     }
 };
 
+// A load of what is needed once: it should not push the vector out of the caches.
+template <class T>
+DEVICE T streamed(const T* at) {
+    typedef unsigned_of<sizeof(T)> Bits;
+    return from_bits<T>(Bits(__ldcs(reinterpret_cast<const Bits*>(at))));
+}
+
 // M(o, k) (x) u(k), for the matrix entry at position p.
 DEVICE Z product(const Matrix& a, U u, i64 o, i64 k, i64 p) {
     if constexpr (!VALUED) return Z();
     A x = A();
-    if constexpr (READS_A) x = value_at(a.values, a.iso, p);
+    if constexpr (READS_A) x = a.values == nullptr ? a.iso : streamed(a.values + p);
     if constexpr (FLIP) return multiply(u, x, 0, k, k, o);
     else return multiply(x, u, o, k, k, 0);
 }

@@ -51,7 +51,7 @@ template <class To, class From>
 DEVICE To from_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "from_bits needs two types of one size");
     To to;
-    __builtin_memcpy(&to, &from, sizeof(To));
+    memcpy(&to, &from, sizeof(To));
     return to;
 }
 

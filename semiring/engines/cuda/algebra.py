@@ -1,0 +1,71 @@
+"""What kernels may know about an operator before they run: constants, starting values, native atomics."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...formats import CSR, VectorStore
+from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
+from ..numpy_helpers import cast, evaluate
+
+__all__ = ["constant_product", "evaluate_once", "native_atomic", "reads_positions", "start_value"]
+
+_POSITIONS = frozenset(("xi", "xj", "yi", "yj"))
+
+
+def reads_positions(op: TypedBinary) -> bool:
+    """True if the result depends on where the operands come from."""
+    return bool(op.uses & _POSITIONS)
+
+
+@functools.lru_cache(maxsize=1024)
+def evaluate_once(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic:
+    """``op(x, y)`` of scalars on the host; an operand that the expression does not read may be None."""
+    operands = {
+        name: cast(value, dtype) for name, value, dtype in (("x", x, op.x), ("y", y, op.y)) if value is not None
+    }
+    result: np.generic = op.z.type(evaluate(op.expr, operands, op.z)[()])
+    return result
+
+
+def constant_product(ring: TypedSemiring, a: CSR, u: VectorStore, flip: bool) -> np.generic | None:
+    """The one value that all results of a product have, if there is one: then only presence is computed."""
+    add, mult = ring.add, ring.mult
+    if reads_positions(mult) or not (add.is_any or "idempotent" in add.op.laws):
+        return None
+    x, y = (u, a) if flip else (a, u)
+    if ("x" in mult.uses and x.iso is None) or ("y" in mult.uses and y.iso is None):
+        return None
+    return evaluate_once(mult, x.iso if "x" in mult.uses else None, y.iso if "y" in mult.uses else None)
+
+
+def start_value(monoid: TypedMonoid) -> np.generic | None:
+    """A value that the monoid leaves nothing of, or None: what slots hold before anything is combined into them.
+
+    The identity, but exact for floats: fmin and fmax take the other operand of a NaN (infinity would hide one), and
+    -0.0 + x is x even for x = -0.0.
+    """
+    dtype = monoid.dtype
+    if monoid.is_any or monoid.identity is None:
+        return None
+    if dtype.kind == "f":
+        exact = {"min(x, y)": np.nan, "max(x, y)": np.nan, "x + y": -0.0}.get(monoid.op.expr)
+        if exact is not None:
+            start: np.generic = dtype.type(exact)
+            return start
+    return monoid.identity
+
+
+_NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
+
+
+def native_atomic(monoid: TypedMonoid) -> int:
+    """Which atomic instruction is the monoid: 1 add, 2 min, 3 max; 0 if none is (compare-and-swap then)."""
+    op: TypedBinary = monoid.op
+    dtype: np.dtype[Any] = monoid.dtype
+    known = _NATIVE.get(op.expr, 0)
+    whole = dtype.kind in "iu" or (dtype.kind == "f" and known == 1)
+    return known if op.x == op.y == op.z and dtype.itemsize >= 4 and whole else 0

@@ -1,0 +1,254 @@
+"""Stores from triples in any order, and from compressed rows as they come.
+
+A position becomes one sort key, (row, column) in as few bits as the shape needs; a stable radix sort brings
+repeats together in the order in which they were given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...exceptions import DuplicateIndex, InvalidFormat, NotSupported
+from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
+from ...operators.types import TypedBinary
+from ..numpy_helpers import cast
+from ..registry import implements
+from ..spec import BuildMatrix, BuildVector, ImportCSR
+from .compile import kernel
+from .launch import BLOCK, grid, read_back, read_one
+from .primitives import cast_array, key_dtype, moved, scan_marks, sort_keys, width
+from .reduce import Values, combine_runs
+from .specialise import constants, typedefs
+
+_BYTE = np.dtype(np.uint8)
+_INT32 = np.dtype(np.int32)
+_NONE = 2**64 - 1
+
+
+@implements(BuildVector, engine="cuda")
+def build_vector(q: BuildVector) -> VectorStore:
+    """t(indices[p]) = values[p].  Synchronises: the number of distinct indices is read back."""
+    made = build(1, q.size, q.dtype, None, q.indices, q.values, q.iso, q.dup, refuse=True)
+    return IndexList(q.size, q.dtype, made.indices, made.values, made.iso)
+
+
+@implements(BuildMatrix, engine="cuda")
+def build_matrix(q: BuildMatrix) -> CSR:
+    """t(rows[p], cols[p]) = values[p].  Synchronises: the number of distinct positions is read back.
+
+    Memory: twice the keys (4 bytes each where the bits of row and column allow, else 8) and twice the values.
+    """
+    return build(q.nrows, q.ncols, q.dtype, q.rows, q.cols, q.values, q.iso, q.dup, refuse=True)
+
+
+def build(
+    nrows: int,
+    ncols: int,
+    dtype: np.dtype[Any],
+    rows: Array | None,
+    cols: Array,
+    values: Array | None,
+    iso: np.generic | None,
+    dup: TypedBinary | None,
+    *,
+    refuse: bool,
+) -> CSR:
+    """A matrix from triples (no `rows`: all 0).  Without `dup` repeats are refused, or else the last one stays."""
+    n = int(cols.size)
+    bits = width(ncols)
+    keys = cupy.empty(n, _keys(nrows, ncols))
+    rows = None if rows is None else cupy.ascontiguousarray(rows)
+    prologue = _prologue(keys, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
+    kernel("build.cuh", "build_keys", prologue)(
+        grid(n), BLOCK, n, rows, cupy.ascontiguousarray(cols), np.int32(bits), keys
+    )
+    payload = None if values is None else _payload(values, dtype)
+    return assembled(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
+
+
+def _iso(iso: np.generic | None, dtype: np.dtype[Any]) -> np.generic | None:
+    return None if iso is None else dtype.type(cast(iso, dtype)[()])
+
+
+def _payload(values: Array, dtype: np.dtype[Any]) -> Array:
+    """The values as sorting may overwrite them."""
+    made = cast_array(values, dtype)
+    return made.copy() if made is values else made
+
+
+def _keys(nrows: int, ncols: int) -> np.dtype[Any]:
+    bits = width(nrows) + width(ncols)
+    if bits > 64:
+        raise NotSupported(
+            f"building a matrix on the GPU needs nrows * ncols below 2**64; got {nrows} x {ncols} "
+            "(build it on the CPU and move it with .to())"
+        )
+    return key_dtype(bits)
+
+
+def _prologue(keys: Array, values: Array | None = None, **types: np.dtype[Any]) -> str:
+    names = {"KEY": keys.dtype, "MAJOR": _INT32, "MINOR": _INT32, "R": _INT32, "O": _INT32}
+    names |= {name.upper(): dtype for name, dtype in types.items()}
+    swapped = constants(SWAPPED=False, FORM=2)
+    return typedefs(V=_BYTE if values is None else moved(values.dtype), **names) + swapped
+
+
+def assembled(
+    nrows: int,
+    ncols: int,
+    dtype: np.dtype[Any],
+    keys: Array,
+    values: Array | None,
+    iso: np.generic | None,
+    dup: TypedBinary | None,
+    *,
+    refuse: bool,
+    vector: bool = False,
+) -> CSR:
+    """The matrix of (key, value) pairs in any order.
+
+    Synchronises: the number of distinct keys is read back.  Without `dup` repeats are refused, naming the first
+    one (by its column alone for a `vector`), or else the last one given stays.
+    """
+    bits = width(ncols)
+    keys, values = sort_keys(keys, values, 0, bits + width(nrows))
+    n = int(keys.size)
+    marks = cupy.empty(word_count(n), np.uint32)
+    kernel("build.cuh", "build_heads", _prologue(keys))(grid(n), BLOCK, n, keys, marks)
+    ranks = scan_marks(marks, n)
+    runs = read_one(ranks[-1:])  # synchronises
+    if runs == n:
+        return csr_from_sorted(nrows, ncols, bits, keys, dtype, values, iso)
+    if dup is None and refuse:
+        raise _repeated(bits, keys, vector=vector)
+    return _merged(nrows, ncols, dtype, keys, values, iso, dup, marks, ranks, runs)
+
+
+def _repeated(bits: int, keys: Array, *, vector: bool) -> DuplicateIndex:
+    smallest = cupy.empty(1, np.uint64)
+    smallest.data.memset_async(0xFF, smallest.nbytes)
+    n = int(keys.size)
+    kernel("build.cuh", "build_repeated", _prologue(keys))(grid(n), BLOCK, n, keys, smallest)
+    key = read_one(smallest)  # synchronises: on the way to an error
+    row, column = key >> bits, key & ((1 << bits) - 1)
+    place: Any = column if vector else (row, column)
+    return DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
+
+
+def csr_from_sorted(
+    nrows: int,
+    ncols: int,
+    bits: int,
+    keys: Array,
+    dtype: np.dtype[Any],
+    values: Array | None,
+    iso: np.generic | None,
+) -> CSR:
+    """The matrix of sorted, distinct keys, whose column stands in the low `bits`.  Nothing waits."""
+    n = int(keys.size)
+    indices = cupy.empty(n, index_dtype(ncols))
+    indptr = cupy.empty(nrows + 1, index_dtype(n))
+    prologue = _prologue(keys, minor=indices.dtype, o=indptr.dtype)
+    low = np.int32(bits)
+    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, low, None, None, indices, None)
+    kernel("build.cuh", "build_indptr", prologue)(grid(nrows + 1), BLOCK, nrows, n, keys, low, None, None, indptr)
+    return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
+
+
+def _merged(
+    nrows: int,
+    ncols: int,
+    dtype: np.dtype[Any],
+    keys: Array,
+    values: Array | None,
+    iso: np.generic | None,
+    dup: TypedBinary | None,
+    marks: Array,
+    ranks: Array,
+    runs: int,
+) -> CSR:
+    """The matrix of sorted keys with repeats: runs combine by `dup`, or their last element stays."""
+    n, low = int(keys.size), np.int32(width(ncols))
+    indices = cupy.empty(runs, index_dtype(ncols))
+    indptr = cupy.empty(nrows + 1, index_dtype(runs))
+    starts = cupy.empty(runs + 1, ranks.dtype)
+    prologue = _prologue(keys, values, minor=indices.dtype, o=indptr.dtype, r=ranks.dtype)
+    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
+    kernel("build.cuh", "build_indptr", prologue)(grid(nrows + 1), BLOCK, nrows, n, keys, low, marks, ranks, indptr)
+    pattern = Pattern(nrows, ncols, indptr, indices)
+    if dup is None:
+        if values is None:
+            return CSR(pattern, dtype, None, iso)
+        out = cupy.empty(runs, dtype)
+        kernel("build.cuh", "build_last", prologue)(grid(runs), BLOCK, runs, starts, values, out)
+        return CSR(pattern, dtype, out)
+    out = cupy.empty(runs, dtype)
+    combine_runs(starts, runs, Values(n, dtype, values, iso), dup, out)
+    return CSR(pattern, dtype, out)
+
+
+@implements(ImportCSR, engine="cuda")
+def import_csr(q: ImportCSR) -> CSR:
+    """A matrix from compressed rows as they come: checked, narrowed, each row sorted.
+
+    Synchronises twice, for the checks on offsets and on columns.  Arrays that are right are taken as they are.
+    """
+    indptr, indices = cupy.ascontiguousarray(q.indptr), cupy.ascontiguousarray(q.indices)
+    n = int(indices.size)
+    _check_offsets(q.nrows, indptr, n)
+    first = _bad_positions("check_columns", 2, (n, indptr, q.nrows, indices, q.ncols), n, indptr.dtype, indices.dtype)
+    outside, unsorted = first
+    if outside != _NONE:
+        column = read_one(indices[outside : outside + 1])
+        raise InvalidFormat(f"indices[{outside}] is {column}; expected a column from 0 to {q.ncols - 1}")
+    if unsorted == _NONE:
+        pattern = Pattern(
+            q.nrows, q.ncols, cast_array(indptr, index_dtype(n)), cast_array(indices, index_dtype(q.ncols))
+        )
+        values = None if q.values is None else cast_array(q.values, q.dtype)
+        return CSR(pattern, q.dtype, values, _iso(q.iso, q.dtype))
+    keys = row_keys(q.nrows, q.ncols, indptr, indices, swapped=False)
+    payload = None if q.values is None else _payload(q.values, q.dtype)
+    return assembled(q.nrows, q.ncols, q.dtype, keys, payload, _iso(q.iso, q.dtype), q.dup, refuse=True)
+
+
+def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: bool) -> Array:
+    """One key for each entry of compressed rows: (row, column), or (column, row) if `swapped`."""
+    n = int(indices.size)
+    keys = cupy.empty(n, _keys(nrows, ncols))
+    types = typedefs(KEY=keys.dtype, MAJOR=indptr.dtype, MINOR=indices.dtype, R=_INT32, O=_INT32, V=_BYTE)
+    run = kernel("build.cuh", "build_row_keys", types + constants(SWAPPED=swapped, FORM=2))
+    bits = np.int32(width(nrows if swapped else ncols))
+    run(grid(n), BLOCK, n, indptr, nrows, indices, bits, keys)
+    return keys
+
+
+def _bad_positions(
+    entry: str, count: int, arguments: tuple[Any, ...], n: int, major: np.dtype[Any], minor: np.dtype[Any]
+) -> list[int]:
+    """The first position at which each of `count` checks fails; all bits set where none does.  Synchronises."""
+    first = cupy.empty(count, np.uint64)
+    first.data.memset_async(0xFF, first.nbytes)
+    run = kernel("check.cuh", entry, typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2))
+    run(grid(n), BLOCK, *arguments, first)
+    return [int(position) for position in read_back(first)]  # synchronises
+
+
+def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
+    """Offsets start at 0, do not decrease, and end at the number of columns."""
+    if indptr.size != nrows + 1:
+        raise InvalidFormat(f"indptr has {indptr.size} offsets; expected nrows + 1 = {nrows + 1}")
+    start, end = read_one(indptr[:1]), read_one(indptr[-1:])  # synchronises
+    if start != 0:
+        raise InvalidFormat(f"indptr[0] is {start}; expected 0")
+    (falls,) = _bad_positions("check_offsets", 1, (nrows, indptr), nrows, indptr.dtype, _INT32)
+    if falls != _NONE:
+        before, after = (int(offset) for offset in read_back(indptr[falls : falls + 2]))
+        raise InvalidFormat(
+            f"indptr[{falls + 1}] is {after}, less than indptr[{falls}] = {before}; row offsets must not decrease"
+        )
+    if end != nvals:
+        raise InvalidFormat(f"indptr[{nrows}] is {end}; expected the number of columns given, {nvals}")

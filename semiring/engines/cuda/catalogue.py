@@ -1,0 +1,146 @@
+"""Every kernel file with representative prologues, so that all kernel text can be compiled without a GPU.
+
+A prologue here is made of the same pieces as the ones that operations make.  What varies is chosen to take every
+`if constexpr` branch at least once, with narrow and wide indices, small and large values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
+from . import tuning
+from .specialise import binary, constants, indexunary, monoid, semiring, typedefs
+
+__all__ = ["entries"]
+
+_LAWS = frozenset({"commutative", "associative"})
+_PLUS = TypedMonoid(TypedBinary("plus", FP64, FP64, FP64, "x + y", _LAWS), np.float64(0), None)
+_MIN = TypedMonoid(TypedBinary("min", INT32, INT32, INT32, "min(x, y)", _LAWS), np.int32(2**31 - 1), np.int32(-(2**31)))
+_MIN8 = TypedMonoid(TypedBinary("min", INT8, INT8, INT8, "min(x, y)", _LAWS), np.int8(127), np.int8(-128))
+_LOR = TypedMonoid(TypedBinary("lor", BOOL, BOOL, BOOL, "lor(x, y)", _LAWS), np.False_, np.True_)
+_ANY = TypedMonoid(TypedBinary("any", INT64, INT64, INT64, "x", _LAWS), None, None, is_any=True)
+_TIMES = TypedBinary("times", FP64, FP64, FP64, "x * y")
+_SECOND8 = TypedBinary("second", INT8, INT8, INT8, "y")
+_PLUS32 = TypedBinary("plus", INT32, INT32, INT32, "x + y")
+_LAND = TypedBinary("land", BOOL, BOOL, BOOL, "land(x, y)")
+_SECONDI = TypedBinary("secondi", INT64, INT64, INT64, "yi")
+_SEMIRINGS = (
+    TypedSemiring(_PLUS, _TIMES),
+    TypedSemiring(_MIN, _PLUS32),
+    TypedSemiring(_MIN8, _SECOND8),
+    TypedSemiring(_LOR, _LAND),
+    TypedSemiring(_ANY, _SECONDI),
+)
+_VALUE = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
+_ROW = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
+_BAND = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
+_FORMS = (0, 1, 2)  # dense, index list, compressed rows
+
+Entry = tuple[str, str]
+
+
+def entries() -> Iterator[Entry]:
+    """(kernel file, prologue), for every file that has kernels."""
+    yield from _moves()
+    yield from _elementwise()
+    yield from _reductions()
+    yield from _placement()
+    yield from _products()
+    yield from _closures()
+
+
+def _moves() -> Iterator[Entry]:
+    for value, index in ((UINT8, INT32), (UINT64, INT64)):
+        yield "convert.cuh", typedefs(V=value, I=index)
+        yield "compact.cuh", typedefs(V=value, I=index, R=index, O=index)
+        yield "rows.cuh", typedefs(P=index, O=index) + constants(FORM=2)
+    for source, target in ((FP32, INT8), (FP64, UINT64), (INT64, BOOL), (UINT16, FP32)):
+        yield "cast.cuh", typedefs(A=source, Z=target)
+    for element, sums, popcount in ((UINT32, INT32, True), (INT64, INT64, False), (UINT32, UINT32, False)):
+        yield "scan.cuh", typedefs(IN=element, OUT=sums) + constants(POPCOUNT=popcount)
+    for key, value, places in ((UINT32, UINT8, UINT32), (UINT64, UINT64, UINT64)):
+        yield "sort.cuh", typedefs(KEY=key, V=value, R=places)
+
+
+def _elementwise() -> Iterator[Entry]:
+    for form in _FORMS:
+        places = typedefs(P=INT64, I=INT32) + constants(FORM=form)
+        for op in (_VALUE, _ROW, _BAND):
+            operand = typedefs(A=FP64, K=op.k)
+            yield "apply.cuh", places + indexunary("function", op) + operand + typedefs(Z=op.z)
+            yield "select.cuh", places + indexunary("keep", op) + operand
+        for valued in (True, False):
+            mask = typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)
+            yield "keep.cuh", places + mask
+        yield "outside.cuh", places
+        for mode in (0, 1, 2):
+            types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=INT32, AP=INT32, BP=INT64, R=INT32)
+            rest = typedefs(O=INT64) + ("" if form else typedefs(P=INT32))
+            yield "ewise.cuh", types + rest + constants(FORM=form, MODE=mode) + binary("combine", _TIMES)
+    for masked, valued in ((False, False), (True, False), (True, True)):
+        types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
+        yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", _PLUS32)
+        yield "write.cuh", types + constants(ACCUMULATED=False) + "DEVICE C accumulate(C c, T t) { return c; }\n"
+
+
+def _reductions() -> Iterator[Entry]:
+    for add in (_PLUS, _MIN8, _LOR, _ANY):
+        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FIRST_ONLY=add.is_any, FORM=2)
+        yield "reduce.cuh", types + monoid("add", add)
+    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FIRST_ONLY=False, FORM=2)
+    yield "reduce.cuh", sequential + binary("add", _PLUS32)
+
+
+def _placement() -> Iterator[Entry]:
+    for index, value in ((INT32, UINT8), (INT64, UINT64)):
+        yield "extract.cuh", typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
+        yield "check.cuh", typedefs(MAJOR=index, MINOR=index) + constants(FORM=2)
+    yield "check.cuh", typedefs(MAJOR=UINT64, MINOR=UINT16) + constants(FORM=2)
+    for key, swapped in ((UINT32, False), (UINT64, True)):
+        types = typedefs(KEY=key, MAJOR=INT64, MINOR=INT32, R=INT32, O=INT32, V=UINT16)
+        yield "build.cuh", types + constants(SWAPPED=swapped, FORM=2)
+    for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
+        types = typedefs(U=value, X=INT64, L=INT32, W=winner)
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True) + binary("dup", _PLUS32)
+        none = "DEVICE U dup(U x, U y) { return x; }\n"
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=False) + none
+
+
+def _thresholds(**given: int) -> str:
+    """Every row of the tuning table as a constant, and what a kernel needs besides."""
+    return constants(**({name: row.value for name, row in tuning.TABLE.items()} | given))
+
+
+def _products() -> Iterator[Entry]:
+    shapes = ((INT32, False, 0), (INT64, True, 1), (INT32, True, 2), (INT32, False, 3))
+    for number, ring in enumerate(_SEMIRINGS):
+        wide = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
+        yield "mxm.cuh", wide + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)
+        for shape in (number, number + 1):
+            index, flip, mask = shapes[shape % 4]
+            text = semiring(ring) + typedefs(P=index, J=INT32, A=FP32, U=INT8, M=FP32)
+            text += constants(FLIP=flip, U_FULL=not flip, MASK=mask, COMPLEMENT=flip, VALUED=mask != 1)
+            native = 1 if ring.add is _PLUS else 2 if ring.add is _MIN else 0
+            yield "mxv_pull.cuh", text + _thresholds(GROUP=(1, 8, 32)[shape % 3])
+            yield "mxv_balanced.cuh", text + _thresholds(BLOCK=tuning.TILE_BLOCK)
+            push = _thresholds(BLOCK=tuning.PUSH_BLOCK, U_FORM=shape % 3, NATIVE=native)
+            yield "mxv_push.cuh", text + push
+
+
+def _closures() -> Iterator[Entry]:
+    for index, half in ((INT32, 1), (INT64, 2)):
+        yield "degrees.cuh", typedefs(P=index)
+        for label in (INT32, INT64):
+            text = typedefs(P=index, J=INT32, F=label)
+            yield "link.cuh", text + _thresholds(BLOCK=tuning.LINK_BLOCK)
+        for number, ring in enumerate(_SEMIRINGS):
+            types = semiring(ring) + typedefs(P=index, J=index, A=FP32, U=INT32, Z=ring.z)
+            kind = (number + half) % 3
+            level = _thresholds(VALUES=kind, MAY_PULL=kind != 1, NARROW_BLOCK=tuning.NARROW_BLOCK // half)
+            yield "closure_level.cuh", types + level
+            if not ring.add.is_any:
+                yield "closure_relax.cuh", types + _thresholds(NARROW_BLOCK=tuning.NARROW_BLOCK // half)

@@ -1,0 +1,197 @@
+"""The closure  c = x (+) x A (+) x A^2 (+) ...  in one go: the loop over frontiers runs on the device."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import Array, IndexList, VectorStore, word_count
+from ...formats.vectors import empty_vector
+from ..numpy_helpers import cast
+from ..registry import implements, note, run
+from ..spec import Closure, ClosureAnswer, Convert, Step
+from . import tuning
+from .algebra import evaluate_once, reads_positions, start_value
+from .compile import Kernel, kernel
+from .degrees import degrees
+from .launch import bitmap, grid, multiprocessors, read_back, values_of
+from .specialise import constants, semiring, typedefs
+
+_STATE_WORDS = 64  # 32-bit words in front of the bitmaps: room for the state of both kernels, and alignment
+_DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
+_ALWAYS = 2**62
+
+
+@functools.cache
+def _cluster_blocks(device: int) -> int:
+    """Blocks of the narrow kernel: a cluster (``grid.cuh``), or one block where the device has no clusters."""
+    return 8 if int(cupy.cuda.Device(device).compute_capability) >= 90 else 1
+
+
+@functools.lru_cache(maxsize=1024)
+def _resident(wide: Kernel, device: int) -> int:
+    """Blocks of a cooperative grid that fills the device."""
+    return multiprocessors() * wide.resident_blocks(tuning.WIDE_BLOCK)
+
+
+def _launch(file: str, names: tuple[str, str], prologue: str, narrow: tuple[Any, ...], wide: tuple[Any, ...]) -> None:
+    """The cluster, then the whole grid behind it."""
+    device = cupy.cuda.runtime.getDevice()
+    first, second = kernel(file, names[0], prologue), kernel(file, names[1], prologue)
+    first(_cluster_blocks(device), _narrow_block(prologue), *narrow)
+    second(_resident(second, device), tuning.WIDE_BLOCK, *wide, cooperative=True)
+
+
+def _narrow_block(prologue: str) -> int:
+    return tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
+
+
+def _blocks(offsets: np.dtype[Any], columns: np.dtype[Any]) -> str:
+    """The constants of both kernels; wide indices leave shared memory for half as many threads."""
+    wide = offsets.itemsize + columns.itemsize > 8
+    return (_HALF if wide else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
+        WIDE_BLOCK=tuning.WIDE_BLOCK, NARROW_EDGES=tuning.NARROW_EDGES
+    )
+
+
+_HALF = constants(NARROW_BLOCK=tuning.NARROW_BLOCK // 2)
+
+
+def _frontier(q: Closure) -> IndexList:
+    listed = run(Convert(q.frontier, "index"), "cuda")  # synchronises where the frontier is a bitmap
+    assert isinstance(listed, IndexList)
+    return listed
+
+
+def _workspace(words: int, clear: int) -> tuple[Array, Array]:
+    """The state and `words` words behind it, of which the first `clear` are 0."""
+    memory = cupy.empty(_STATE_WORDS + words, np.uint32)
+    memory.data.memset_async(0, 4 * (_STATE_WORDS + clear), cupy.cuda.get_current_stream())
+    return memory[:_STATE_WORDS].view(np.int64), memory[_STATE_WORDS:]
+
+
+def _trace(q: Closure, rows: int) -> tuple[Array | None, int]:
+    kept = min(q.max_steps, rows + 1, tuning.TRACED_STEPS) if q.trace else 0
+    return (cupy.empty((kept, 3), np.int64), kept) if kept else (None, 0)
+
+
+def _steps(trace: Array | None, steps: int) -> tuple[Step, ...]:
+    if trace is None:
+        return ()
+    kept = read_back(trace[:steps]) if steps else ()  # synchronises: only where a trace was asked for
+    return tuple(Step("pull" if pulled else "push", int(rows), int(edges)) for pulled, rows, edges in kept)
+
+
+def _empty(q: Closure, n: int) -> ClosureAnswer:
+    return ClosureAnswer(empty_vector(n, q.semiring.z, "cuda"), True, 0)
+
+
+@implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival)
+def closure_level(q: Closure) -> ClosureAnswer:
+    """Level by level in two launches: push and pull in turns, chosen on the device.
+
+    Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
+    indices), and a column a row where values depend on rows.  Synchronises once, at the end, for the number of
+    entries, the steps and the convergence.
+    """
+    a = q.by_row.get()
+    n, mult, z = a.nrows, q.semiring.mult, q.semiring.z
+    f = _frontier(q)
+    if f.nvals == 0:
+        return _empty(q, n)
+    may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
+    t = q.by_column.get() if may_pull else None
+    rows = degrees(a.pattern)
+    found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
+
+    uniform = (
+        not reads_positions(mult)
+        and ("x" not in mult.uses or f.iso is not None)
+        and ("y" not in mult.uses or a.iso is not None)
+    )
+    constant: np.generic | None = None
+    if uniform and f.iso is not None:
+        first = z.type(cast(f.iso, z)[()])
+        if evaluate_once(mult, first, a.iso if "y" in mult.uses else None) == first:
+            constant = first  # nothing but presence is left to compute
+    kind = 0 if constant is not None else 1 if uniform else 2
+    values = None if constant is not None else cupy.empty(n, z)
+
+    words = word_count(n)
+    state, visited = _workspace(2 * words, words)
+    queue = cupy.empty(n, a.indices.dtype) if kind == 2 else None
+    place = cupy.empty(2 * n, a.indptr.dtype)
+    trace, traced = _trace(q, n)
+    f_values, f_iso = values_of(f)
+    a_values, a_iso = values_of(a)
+    t_arrays: tuple[Any, ...] = (None, None, None, None, 0)
+    if t is not None:
+        t_arrays = (t.indptr, t.indices, None if kind != 2 else t.values, found.words, found.nonempty)
+    shift = a.nvals.bit_length()
+    prologue = (
+        semiring(q.semiring)
+        + typedefs(P=a.indptr.dtype, J=a.indices.dtype, A=a.dtype, U=f.dtype, Z=z)
+        + constants(VALUES=kind, MAY_PULL=may_pull, PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
+        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
+        + _blocks(a.indptr.dtype, a.indices.dtype)
+    )
+    arguments = (
+        a.indptr, a.indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, state, trace,
+        traced, n, a.nvals, min(q.max_steps, _ALWAYS), shift, _DIRECTIONS[q.direction],
+        int(rows.longest > tuning.SKEWED_ROW),
+    )  # fmt: skip
+    entered = (f.indices, f_values, f_iso, f.nvals, *arguments)
+    _launch("closure_level.cuh", ("closure_narrow", "closure_wide"), prologue, entered, arguments)
+
+    head, tail, steps, parity = (int(x) for x in read_back(state[:4]).view(np.uint64))  # synchronises
+    store: VectorStore = bitmap(
+        n, z, visited[parity * words : (parity + 1) * words], values if constant is None else constant, tail >> shift
+    )
+    note(steps=steps, reached=tail >> shift, edges=tail & ((1 << shift) - 1))
+    return ClosureAnswer(store, head >> shift == tail >> shift, steps, _steps(trace, min(steps, traced)))
+
+
+@implements(Closure, engine="cuda", when=lambda q: start_value(q.semiring.add) is not None)
+def closure_relax(q: Closure) -> ClosureAnswer:
+    """Label-correcting in three launches: what changed offers its products until nothing changes.
+
+    The monoid must be idempotent (min, max, or, and).  Memory beyond the matrix and the result: two columns and four
+    offsets a row, and two bitmaps.  Synchronises once, at the end.
+    """
+    a = q.by_row.get()
+    n, z = a.nrows, q.semiring.z
+    f = _frontier(q)
+    if f.nvals == 0:
+        return _empty(q, n)
+    start = start_value(q.semiring.add)
+    assert start is not None
+    words = word_count(n)
+    state, bits = _workspace(3 * words, 3 * words)
+    values = cupy.full(n, start, z)
+    row, place = cupy.empty(2 * n, a.indices.dtype), cupy.empty(4 * n, a.indptr.dtype)
+    trace, traced = _trace(q, tuning.TRACED_STEPS)
+    f_values, f_iso = values_of(f)
+    a_values, a_iso = values_of(a)
+    shift = a.nvals.bit_length()
+    prologue = (
+        semiring(q.semiring)
+        + typedefs(P=a.indptr.dtype, J=a.indices.dtype, A=a.dtype, U=f.dtype, Z=z)
+        + _blocks(a.indptr.dtype, a.indices.dtype)
+    )
+    arguments = (
+        a.indptr, a.indices, a_values, a_iso, bits[:words], bits[words:], row, place, place[2 * n :], values, start,
+        state, trace, traced, n, min(q.max_steps, _ALWAYS), shift, int(degrees(a.pattern).longest > tuning.SKEWED_ROW),
+    )  # fmt: skip
+    kernel("closure_relax.cuh", "relax_enter", prologue)(
+        grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, f.indices, f_values, f_iso, f.nvals, *arguments
+    )
+    _launch("closure_relax.cuh", ("relax_narrow", "relax_wide"), prologue, arguments, arguments)
+
+    kernel("closure_relax.cuh", "relax_count", prologue)(grid(words), 256, bits, words, state)
+    waiting, total, steps, _, count = (int(x) for x in read_back(state[:5]).view(np.uint64))  # synchronises
+    note(steps=steps, reached=count, edges=total)
+    store: VectorStore = bitmap(n, z, bits[:words], values, count)
+    return ClosureAnswer(store, waiting >> shift == 0, steps, _steps(trace, min(steps, traced)))

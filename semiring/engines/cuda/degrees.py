@@ -1,0 +1,40 @@
+"""Facts about the rows of a pattern, computed once and kept with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cupy
+import numpy as np
+
+from ...formats import Array, Pattern, word_count
+from .compile import kernel
+from .launch import BLOCK, grid, read_back
+from .specialise import typedefs
+
+__all__ = ["Degrees", "degrees"]
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """words: a presence bit for every row with entries; nonempty: their number; longest: the most entries in a row."""
+
+    words: Array
+    nonempty: int
+    longest: int
+
+
+def degrees(pattern: Pattern) -> Degrees:
+    """The facts about a pattern's rows.  Synchronises the first time that a pattern is asked."""
+    known = pattern.facts.get("cuda.degrees")
+    if isinstance(known, Degrees):
+        return known
+    words = cupy.empty(word_count(pattern.nrows), np.uint32)
+    counts = cupy.zeros(2, np.uint64)
+    run = kernel("degrees.cuh", "degrees", typedefs(P=pattern.indptr.dtype))
+    run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, words, counts)
+    nonempty, longest = (int(count) for count in read_back(counts))  # synchronises
+    made = Degrees(words, nonempty, longest)
+    pattern.facts["cuda.degrees"] = made
+    pattern.facts["max_degree"] = longest
+    return made

@@ -1,0 +1,134 @@
+"""Parts of an object, in any order and any number of times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
+from ..registry import implements
+from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
+from .build import csr_from_sorted
+from .compile import kernel
+from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
+from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, sort_keys, width
+from .specialise import constants, typedefs
+
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+
+
+def index_arguments(index: Index) -> tuple[np.dtype[Any], tuple[Any, int, int]]:
+    """The type X of an index array, and the arguments (array, start, step)."""
+    if index.array is None:
+        return _INT32, (None, index.start, index.step)
+    return index.array.dtype, (cupy.ascontiguousarray(index.array), 0, 0)
+
+
+def _prologue(x: np.dtype[Any], values: Array | None, **types: np.dtype[Any]) -> str:
+    kind = np.dtype(np.uint8) if values is None else moved(values.dtype)
+    return typedefs(X=x, V=kind, **{"P": _INT32, "I": _INT32, **types}) + constants(FORM=2)
+
+
+@implements(ExtractVector, engine="cuda")
+def extract_vector(q: ExtractVector) -> VectorStore:
+    """t(p) = u(index[p]): one launch (one more for an index list), nothing waits."""
+    if q.index.is_all:
+        return q.u
+    u, n = as_dense(q.u), q.index.count
+    x, position = index_arguments(q.index)
+    values = None if u.values is None else cupy.empty(n, u.dtype)
+    whole = isinstance(u, Full)
+    words = None if whole else cupy.empty(word_count(n), np.uint32)
+    count = None if whole else counter()
+    if words is not None or values is not None:
+        run = kernel("extract.cuh", "extract_vector", _prologue(x, values))
+        run(grid(n), BLOCK, n, *position, words_of(u), u.values, words, values, count)
+    if words is None or count is None:
+        return full(n, u.dtype, u.iso if values is None else values)
+    return bitmap(n, u.dtype, words, u.iso if values is None else values, count if n else 0)
+
+
+@implements(ExtractRow, engine="cuda")
+def extract_row(q: ExtractRow) -> VectorStore:
+    """t(j) = a(row, j): views of the row's columns and values.  Synchronises: two offsets are read back."""
+    a = q.a
+    begin, end = (int(p) for p in read_back(a.indptr[q.row : q.row + 2]))  # synchronises
+    values = None if a.values is None else a.values[begin:end]
+    return IndexList(a.ncols, a.dtype, a.indices[begin:end], values, a.iso)
+
+
+@implements(ExtractMatrix, engine="cuda")
+def extract_matrix(q: ExtractMatrix) -> CSR:
+    """t(p, q) = a(rows[p], cols[q]).  Synchronises: the number of entries is read back, once for each axis.
+
+    Rows are copied whole; columns are looked up in the sorted index and put in order by one sort.
+    """
+    made = q.a if q.rows.is_all else _rows(q.a, q.rows)
+    return made if q.cols.is_all else _columns(made, q.cols)
+
+
+def _rows(a: CSR, rows: Index) -> CSR:
+    x, position = index_arguments(rows)
+    n = rows.count
+    prologue = _prologue(x, a.values, P=a.indptr.dtype, I=a.indices.dtype)
+    lengths = cupy.empty(n, np.int64)
+    kernel("extract.cuh", "extract_lengths", prologue)(grid(n), BLOCK, n, *position, a.indptr, lengths)
+    offsets = exclusive_scan(lengths, _INT64)
+    total = read_one(offsets[-1:])  # synchronises
+    indices = cupy.empty(total, a.indices.dtype)
+    values = None if a.values is None else cupy.empty(total, a.dtype)
+    kernel("extract.cuh", "extract_rows", prologue)(
+        grid(total), BLOCK, n, *position, a.indptr, a.indices, a.values, offsets, total, indices, values
+    )
+    indptr = offsets if total >= 2**31 else cast_array(offsets, _INT32)
+    return CSR(Pattern(n, a.ncols, indptr, indices), a.dtype, values, a.iso)
+
+
+def _columns(a: CSR, cols: Index) -> CSR:
+    wanted, goes_to = _sorted_index(cols)
+    prologue = _prologue(wanted.dtype, a.values, P=a.indptr.dtype, I=a.indices.dtype)
+    copies = cupy.empty(a.nvals, np.int64)
+    kernel("extract.cuh", "extract_copies", prologue)(
+        grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, cols.count, copies
+    )
+    offsets = exclusive_scan(copies, _INT64)
+    total = read_one(offsets[-1:])  # synchronises
+    bits = width(cols.count)
+    keys = cupy.empty(total, np.uint64)
+    values = None if a.values is None else cupy.empty(total, a.dtype)
+    kernel("extract.cuh", "extract_columns", prologue)(
+        grid(total),
+        BLOCK,
+        a.nvals,
+        a.nrows,
+        a.indptr,
+        a.indices,
+        a.values,
+        wanted,
+        cols.count,
+        goes_to,
+        offsets,
+        total,
+        bits,
+        keys,
+        values,
+    )
+    keys, values = sort_keys(keys, values, 0, bits + width(a.nrows))
+    return csr_from_sorted(a.nrows, cols.count, bits, keys, a.dtype, values, a.iso)
+
+
+def _sorted_index(cols: Index) -> tuple[Array, Array]:
+    """The wanted columns in ascending order, and where each of them goes."""
+    wide = index_dtype(max(cols.size, cols.count))
+    goes_to = counting(cols.count, wide)
+    if cols.array is None:
+        wanted = counting(cols.count, wide, cols.start, cols.step)
+    else:
+        given = cast_array(cols.array, wide)
+        wanted = given.copy() if given is cols.array else given  # sorting overwrites it
+    kind = moved(wide)
+    keys, order = sort_keys(wanted.view(kind), goes_to, 0, width(cols.size))
+    return keys.view(wide), order

@@ -1,0 +1,151 @@
+"""Matrix times matrix, by expanding all products, sorting them, and combining those of one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...exceptions import NotSupported
+from ...formats import CSR, Array, Pattern, index_dtype, word_count
+from ...formats.csr import empty_csr
+from ..numpy_helpers import evaluate
+from ..registry import implements, note
+from ..spec import Mask, Mxm
+from .build import assembled
+from .compile import kernel
+from .launch import BLOCK, grid, read_back, read_one, values_of
+from .primitives import exclusive_scan, put, width
+from .select import mask_arguments
+from .specialise import constants, semiring, typedefs
+
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+_BYTE = np.dtype(np.uint8)
+# Reasoned: a key and a value of 8 bytes, twice each for sorting, and 8 bytes of marks, ranks and counters.
+_PRODUCT_BYTES = 40
+_SMALLEST_BATCH = 1 << 20
+_NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
+
+
+@implements(Mxm, engine="cuda", absorbs=("mask",))
+def mxm(q: Mxm) -> CSR:
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j); products that the mask does not admit are dropped before they are sorted.
+
+    Batches of rows are as large as half of the free memory lets them be; a single row may exceed that.
+    Synchronises: the number of products, and for each batch the number of results (under a mask also that of
+    products admitted), are read back.
+    """
+    a, z = q.a, q.semiring.z
+    if a.nvals == 0 or q.b.nvals == 0 or a.nrows == 0:
+        return empty_csr(a.nrows, q.b.ncols, z, "cuda")
+    plan = _Expansion(q)
+    total = read_one(plan.offsets[-1:])  # synchronises
+    note(products=total)
+    cuts = plan.cuts(total)
+    parts = [plan.batch(*cuts[b], *cuts[b + 1]) for b in range(len(cuts) - 1) if cuts[b + 1][0] > cuts[b][0]]
+    return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
+
+
+class _Expansion:
+    """The products of A and B, numbered in the order of A's entries."""
+
+    def __init__(self, q: Mxm) -> None:
+        a, b = q.a, q.b
+        self.q = q
+        self.bits = width(b.ncols)
+        mask_text, self.masking = (_NO_MASK, ()) if q.mask is None else _masking(q.mask)
+        self.prologue = (
+            typedefs(
+                AP=a.indptr.dtype,
+                AI=a.indices.dtype,
+                A=a.dtype,
+                BP=b.indptr.dtype,
+                BI=b.indices.dtype,
+                B=b.dtype,
+            )
+            + mask_text
+            + constants(FORM=2)
+            + semiring(q.semiring)
+        )
+        self.iso = self._constant()
+        products = cupy.empty(a.nvals, _INT64)
+        run = kernel("mxm.cuh", "mxm_count", self.prologue)
+        run(grid(a.nvals), BLOCK, a.nvals, a.indices, b.indptr, products)
+        self.offsets = exclusive_scan(products, _INT64)
+
+    def _constant(self) -> np.generic | None:
+        """The value of every result, where products depend on nothing and any of them serves."""
+        ring = self.q.semiring
+        if not ring.add.is_any or ring.mult.uses:
+            return None
+        value: np.generic = ring.z.type(evaluate(ring.mult.expr, {}, ring.z)[()])
+        return value
+
+    def cuts(self, total: int) -> list[tuple[int, int, int]]:
+        """Where batches begin: (row, entry of A, product), and the end."""
+        a = self.q.a
+        batches = 1
+        if total * _PRODUCT_BYTES > 1 << 30:  # below a gigabyte nobody needs to ask
+            free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+            batches = -(-total // max(free // 2 // _PRODUCT_BYTES, _SMALLEST_BATCH))
+        if batches == 1:
+            return [(0, 0, 0), (a.nrows, a.nvals, total)]
+        limit = -(-total // batches)
+        places = cupy.empty((batches + 1, 3), _INT64)
+        run = kernel("mxm.cuh", "mxm_cut", self.prologue)
+        run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
+        return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
+
+    def batch(self, row: int, entry: int, begin: int, end_row: int, end_entry: int, end: int) -> CSR:
+        """The rows [row, end_row) of the result."""
+        a, b, z = self.q.a, self.q.b, self.q.semiring.z
+        rows, count = end_row - row, end - begin
+        if self.bits + width(rows) > 64:
+            raise NotSupported(f"mxm on the GPU needs rows * columns below 2**64 in a batch; got {rows} x {b.ncols}")
+        walk = (a.nrows, a.indptr, a.indices)
+        where = (a.nvals, self.offsets, begin, end)
+        other = (b.indptr, b.indices)
+        marks = ranks = None
+        if self.masking:
+            marks = cupy.zeros(word_count(count), np.uint32)
+            run = kernel("mxm.cuh", "mxm_mark", self.prologue)
+            run(grid(count), BLOCK, *walk, *where, *other, *self.masking, marks)
+            ranks = exclusive_scan(marks, _INT64, popcount=True)
+        kept = count if ranks is None else read_one(ranks[-1:])  # synchronises
+        keys = cupy.empty(kept, np.uint64)
+        values = None if self.iso is not None else cupy.empty(kept, z)
+        if kept:
+            run = kernel("mxm.cuh", "mxm_expand", self.prologue)
+            run(
+                grid(count), BLOCK, *walk, *values_of(a), *where, *other, *values_of(b),
+                marks, ranks, row, np.int32(self.bits), keys, values,
+            )  # fmt: skip
+        add = self.q.semiring.add
+        dup = None if add.is_any else add.op
+        return assembled(rows, b.ncols, z, keys, values, self.iso, dup, refuse=False)
+
+
+def _masking(mask: Mask) -> tuple[str, tuple[Any, ...]]:
+    text, (indptr, indices, _, *rest) = mask_arguments(mask)
+    return text, (indptr, indices, *rest)
+
+
+def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> CSR:
+    """Matrices one below the other."""
+    total = sum(part.nvals for part in parts)
+    indices = cupy.empty(total, index_dtype(ncols))
+    indptr = cupy.empty(nrows + 1, index_dtype(total))
+    iso = parts[0].iso
+    values: Array | None = None if iso is not None else cupy.empty(total, dtype)
+    row = at = 0
+    for part in parts:
+        types = typedefs(P=part.indptr.dtype, O=indptr.dtype) + constants(FORM=2)
+        run = kernel("rows.cuh", "rows_shift", types)
+        run(grid(part.nrows + 1), BLOCK, part.nrows + 1, part.indptr, at, indptr[row:])
+        put(indices, at, part.indices)
+        if values is not None:
+            put(values, at, part.values)
+        row, at = row + part.nrows, at + part.nvals
+    return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)

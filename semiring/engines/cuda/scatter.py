@@ -1,0 +1,86 @@
+"""Entries sent to given places, where several may meet."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
+from ..registry import implements
+from ..spec import Index, ScatterMatrix, ScatterVector
+from .build import build
+from .compile import kernel
+from .extract import index_arguments
+from .launch import BLOCK, bitmap, counter, grid, values_of
+from .primitives import compact_list, counting, gather, rows_of_entries
+from .specialise import binary, constants, typedefs
+
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+_ORDERLESS = frozenset({"commutative", "associative"})
+_NO_DUP = "DEVICE U dup(U x, U y) { return x; }\n"
+
+
+@implements(ScatterVector, engine="cuda")
+def scatter_vector(q: ScatterVector) -> VectorStore:
+    """t(index[p]) = u(p).
+
+    Without `dup`, and with one that is commutative and associative: at most three launches and a memset, nothing
+    waits; sums of floats may differ in order from run to run.  With any other the entries are sorted by where
+    they go and combined in the order of p (synchronises).
+    """
+    if q.dup is not None and not q.dup.laws >= _ORDERLESS:
+        return _in_order(q)
+    u, size = q.u, q.index.size
+    listed = u.indices if isinstance(u, IndexList) else None
+    n = u.nvals if isinstance(u, IndexList) else u.size
+    winner = np.dtype(np.uint32 if n < 2**32 - 2 else np.uint64)
+    winners = cupy.empty(size, winner)
+    if size:
+        winners.data.memset_async(0xFF, winners.nbytes)
+    x, position = index_arguments(q.index)
+    prologue = typedefs(U=u.dtype, X=x, L=_INT32 if listed is None else listed.dtype, W=winner)
+    prologue += constants(FORM=0, COMBINED=q.dup is not None)
+    prologue += _NO_DUP if q.dup is None else binary("dup", q.dup)
+    source = (u.words if isinstance(u, Bitmap) else None, listed, *position)
+    values, iso = values_of(u)
+    shared = q.dup is None and u.values is None
+    out = None if shared else cupy.empty(size, u.dtype)
+    words, count = cupy.empty(word_count(size), np.uint32), counter()
+    kernel("scatter.cuh", "scatter_claim", prologue)(grid(n), BLOCK, n, *source, winners)
+    settle = kernel("scatter.cuh", "scatter_settle", prologue)
+    settle(grid(size), BLOCK, size, winners, values, iso, words, out, count)
+    if q.dup is not None:
+        combine = kernel("scatter.cuh", "scatter_combine", prologue)
+        combine(grid(n), BLOCK, n, *source, winners, values, iso, out)
+    return bitmap(size, u.dtype, words, iso if out is None else out, count if size else 0)
+
+
+def _targets(index: Index, p: Array | None = None) -> Array:
+    """Where each p goes, in order; all of them, or those given."""
+    if index.array is None:
+        whole = counting(index.count, _INT64, index.start, index.step)
+    else:
+        whole = cupy.ascontiguousarray(index.array)
+    return whole if p is None else gather(whole, p)
+
+
+def _in_order(q: ScatterVector) -> VectorStore:
+    u = q.u
+    if isinstance(u, Bitmap):
+        u = compact_list(u.size, u.dtype, u.size, u.words, None, u.values, u.iso)  # synchronises
+    targets = _targets(q.index, u.indices if isinstance(u, IndexList) else None)
+    made = build(1, q.index.size, u.dtype, None, targets, u.values, u.iso, q.dup, refuse=False)
+    return IndexList(q.index.size, u.dtype, made.indices, made.values, made.iso)
+
+
+@implements(ScatterMatrix, engine="cuda")
+def scatter_matrix(q: ScatterMatrix) -> CSR:
+    """t(rows[p], cols[q]) = a(p, q): sorted by place, repeats combined in order.
+
+    Synchronises: the number of distinct places is read back.
+    """
+    a = q.a
+    rows = gather(_targets(q.rows), rows_of_entries(a))
+    cols = a.indices if q.cols.is_all else gather(_targets(q.cols), a.indices)
+    return build(q.rows.size, q.cols.size, a.dtype, rows, cols, a.values, a.iso, q.dup, refuse=False)

@@ -1,0 +1,40 @@
+"""Transposition, and whether it changes anything."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...formats import CSR
+from ..registry import implements
+from ..spec import IsSymmetric, Transpose
+from .build import csr_from_sorted, row_keys
+from .compile import kernel
+from .launch import BLOCK, grid, read_one
+from .primitives import sort_keys, width
+from .specialise import constants, typedefs
+
+
+@implements(Transpose, engine="cuda")
+def transpose(q: Transpose) -> CSR:
+    """t(j, i) = a(i, j): one stable sort by the bits of the column.  Nothing waits."""
+    a = q.a
+    keys = row_keys(a.nrows, a.ncols, a.indptr, a.indices, swapped=True)
+    low = width(a.nrows)
+    values = None if a.values is None else a.values.copy()  # sorting overwrites it
+    keys, values = sort_keys(keys, values, low, low + width(a.ncols))
+    return csr_from_sorted(a.ncols, a.nrows, low, keys, a.dtype, values, a.iso)
+
+
+@implements(IsSymmetric, engine="cuda")
+def is_symmetric(q: IsSymmetric) -> bool:
+    """Whether a(j, i) is present wherever a(i, j) is.  Synchronises: one number is read back."""
+    pattern = q.pattern
+    if pattern.nrows != pattern.ncols:
+        return False
+    missing = cupy.zeros(1, np.uint32)
+    types = typedefs(MAJOR=pattern.indptr.dtype, MINOR=pattern.indices.dtype) + constants(FORM=2)
+    run = kernel("check.cuh", "check_symmetric", types)
+    n = pattern.nvals
+    run(grid(n), BLOCK, n, pattern.indptr, pattern.nrows, pattern.indices, missing)
+    return read_one(missing) == 0  # synchronises

@@ -1,0 +1,106 @@
+"""Thresholds of the traversal kernels: one row each, with where the number comes from.
+
+A row is *measured* (on what) or *reasoned* (from what).  Kernels get the numbers through their prologue, so changing
+one here is all there is to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["TABLE", "Threshold"]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """One number: its value, ``"measured"`` or ``"reasoned"``, and on or from what."""
+
+    value: int
+    basis: str
+    source: str
+
+
+TABLE: Final[dict[str, Threshold]] = {}
+
+
+def _row(name: str, value: int, basis: str, source: str) -> int:
+    TABLE[name] = Threshold(value, basis, source)
+    return value
+
+
+# Closure.
+PUSH_COST: Final = _row(
+    "PUSH_COST", 4, "measured",
+    "entries probed by a pull that cost as much as one edge pushed; on a Kronecker graph this is Beamer's rule with "
+    "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, bfs_levels on "
+    "kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
+)  # fmt: skip
+SWEEP_ROWS: Final = _row(
+    "SWEEP_ROWS", 16, "reasoned",
+    "rows whose presence bits a pull sweeps in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
+    "150 G probes/s, and the barrier-free rest of the sweep",
+)  # fmt: skip
+PROBES: Final = _row(
+    "PROBES", 16, "measured",
+    "entries that one thread tries before a warp takes over; H200, bfs_levels on kron22: 2 0.42 ms, 4 0.35, 8 0.34, "
+    "16 0.32",
+)  # fmt: skip
+NARROW_EDGES: Final = _row(
+    "NARROW_EDGES", 8192, "measured",
+    "edges of a frontier that one cluster of 8 x 1024 threads keeps; H200, bfs_levels on a grid of 5000 x 5000: "
+    "0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
+)  # fmt: skip
+EAGER_EDGES: Final = _row(
+    "EAGER_EDGES", 131072, "measured",
+    "edges of a frontier that do not fill the threads of an H200 (132 x 1024), so that an atomic more costs nothing; "
+    "bfs_levels on a grid of 5000 x 5000: 0 42.5 ms, 131072 40.7",
+)  # fmt: skip
+WIDE_RESIDENT: Final = _row(
+    "WIDE_RESIDENT",
+    2,
+    "measured",
+    "blocks a multiprocessor; H200, bfs_levels on kron22: 2 0.34 ms, 3 0.33, 4 0.32; on a grid of 5000 x 5000: "
+    "2 40.7, 3 49.9",
+)
+NARROW_BLOCK: Final = _row("NARROW_BLOCK", 1024, "reasoned", "as many threads as a cluster of 8 can have")
+WIDE_BLOCK: Final = _row(
+    "WIDE_BLOCK", 512, "reasoned", "few arrivals at a barrier, and two or more blocks a multiprocessor to hide waits"
+)
+SKEWED_ROW: Final = _row(
+    "SKEWED_ROW", 256, "reasoned",
+    "longest row up to which blocks divide the rows of a frontier; above, they divide its edges, which costs a search "
+    "of about 1 us",
+)  # fmt: skip
+TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest trace that is kept")
+
+# Matrix-vector product.
+TILE: Final = _row("TILE", 2048, "measured", "see TILE_BLOCK")
+TILE_BLOCK: Final = _row(
+    "TILE_BLOCK", 512, "measured",
+    "H200, mxv float32 on kron22, TILE x TILE_BLOCK: 2048 x 512 1.017 ms, 4096 x 512 1.022, 1024 x 256 1.028, 4096 x "
+    "256 1.034, 2048 x 256 1.059, 2048 x 128 1.058 (cuSPARSE 0.977)",
+)  # fmt: skip
+PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
+BALANCED_SKEW: Final = _row(
+    "BALANCED_SKEW", 8, "reasoned",
+    "a longest row this many times the average (and over SKEWED_ROW) leaves lanes idle for longer than tiles cost",
+)  # fmt: skip
+EARLY_ROW: Final = _row(
+    "EARLY_ROW", 32768, "reasoned",
+    "longest row that a single warp may have to scan to its end (about 0.1 ms) when a sum that could finish early does "
+    "not; longer rows go there only if the vector is dense",
+)  # fmt: skip
+DENSE_SHARE: Final = _row(
+    "DENSE_SHARE", 32, "reasoned", "one entry in so many makes a vector dense: a warp expects a hit in one round"
+)
+SPARSE_SHARE: Final = _row(
+    "SPARSE_SHARE", 32, "reasoned",
+    "where only columns are at hand: with fewer than one entry in so many, push; else the transpose is worth making",
+)  # fmt: skip
+
+# Union-find.
+LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
+SHORT_ROW: Final = _row(
+    "SHORT_ROW", 8, "reasoned", "entries that the thread of a row unites itself; longer rows are divided by edges"
+)

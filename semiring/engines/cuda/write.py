@@ -1,0 +1,133 @@
+"""The write of a vector:  C<M, replace> accum= T,  in one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, Array, Full, IndexList, VectorStore, word_count
+from ...formats.values import with_values
+from ..numpy_helpers import cast
+from ..registry import implements
+from ..spec import Mask, WriteVector
+from .compile import kernel
+from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
+from .primitives import as_dense, cast_array
+from .specialise import binary, constants, typedefs
+
+_BYTE = np.dtype(np.uint8)
+# Never called; the kernel names it in a branch that is left out.
+_NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
+
+
+@implements(WriteVector, engine="cuda")
+def write_vector(q: WriteVector) -> VectorStore:
+    """C<M, replace> accum= T: one launch for bitmaps and full vectors, one more for each index list among them.
+
+    Queued, nothing waits: the result is a bitmap whose count stays on the device, or full where that is certain.
+    """
+    size, dtype = q.c.size, q.c.dtype
+    if q.accum is None and q.mask is None:
+        return _cast(q.t, dtype)
+    c, t = _Operand(q.c), _Operand(q.t)
+    mask = None if q.mask is None else _Operand(_vector(q.mask))
+    iso = _shared_value(q, c, t)
+    out_values = None if iso is not None else cupy.empty(size, dtype)
+    if _stays_full(q, c, t):
+        words = count = None
+    else:
+        words = cupy.empty(word_count(size), np.uint32)
+        count = counter()
+    if size and (words is not None or out_values is not None):
+        prologue = typedefs(C=dtype, T=t.dtype) + constants(FORM=0) + _mask_types(q.mask)
+        if q.accum is None:
+            prologue += constants(ACCUMULATED=False) + _NO_ACCUMULATOR
+        else:
+            prologue += constants(ACCUMULATED=True) + binary("accumulate", q.accum)
+        masking = (None, np.int32(1), None, _BYTE.type(0), np.int32(0))
+        if q.mask is not None and mask is not None:
+            reads = (mask.values, mask.iso) if not q.mask.structural else (None, _BYTE.type(0))
+            masking = (mask.words, mask.all, *reads, np.int32(q.mask.complement))
+        kernel("write.cuh", "write_vector", prologue)(
+            grid(size),
+            BLOCK,
+            size,
+            *c.arguments,
+            *t.arguments,
+            *masking,
+            np.int32(q.replace),
+            words,
+            out_values,
+            count,
+        )
+    values = iso if out_values is None else out_values
+    if words is None:
+        return full(size, dtype, values)
+    return bitmap(size, dtype, words, values, 0 if size == 0 or count is None else count)
+
+
+class _Operand:
+    """A vector as the kernel takes it: presence words, whether all are present where there are no words, values."""
+
+    def __init__(self, store: VectorStore) -> None:
+        self.store = store
+        self.dtype = store.dtype
+        self.empty = isinstance(store, IndexList) and store.nvals == 0
+        dense = None if self.empty else as_dense(store)
+        self.words: Array | None = None if dense is None else words_of(dense)
+        self.all = np.int32(not self.empty)
+        self.values: Array | None = None
+        self.iso: np.generic = store.dtype.type(0)
+        if dense is not None:
+            self.values, self.iso = values_of(dense)
+
+    @property
+    def is_full(self) -> bool:
+        """True if every entry is known to be present."""
+        return isinstance(self.store, Full)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the kernel is given for it."""
+        return self.words, self.all, self.values, self.iso
+
+
+def _vector(mask: Mask) -> VectorStore:
+    assert not isinstance(mask.store, CSR)
+    return mask.store
+
+
+def _mask_types(mask: Mask | None) -> str:
+    valued = mask is not None and not mask.structural
+    element = mask.store.dtype if mask is not None and valued else _BYTE
+    return typedefs(M=element) + constants(MASKED=mask is not None, VALUED=valued)
+
+
+def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None:
+    """The one value of all results, if it can be known here: they all come from T, or C and T agree."""
+    if q.accum is not None or t.store.iso is None:
+        return None
+    value: np.generic = q.c.dtype.type(cast(t.store.iso, q.c.dtype)[()])
+    if q.replace or c.empty:
+        return value
+    old = c.store.iso
+    return value if old is not None and old.tobytes() == value.tobytes() else None
+
+
+def _stays_full(q: WriteVector, c: _Operand, t: _Operand) -> bool:
+    """Whether every entry of the result is certain to be present."""
+    whole = t.is_full or (q.accum is not None and c.is_full)
+    return whole and (q.mask is None or (c.is_full and not q.replace))
+
+
+def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
+    """T in C's type; T itself if nothing changes."""
+    if t.dtype == dtype:
+        return t
+    values = None if t.values is None else cast_array(t.values, dtype)
+    iso = None if t.iso is None else dtype.type(cast(t.iso, dtype)[()])
+    made = with_values(t, dtype, values, iso)
+    assert not isinstance(made, CSR)
+    return made

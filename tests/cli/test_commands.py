@@ -1,0 +1,207 @@
+"""Each command on a small graph: what it prints, what it writes, and that both agree with the library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.cli import main
+
+Run = Callable[..., Any]
+
+#   0 - 1 - 3      5 - 6      7
+#   |       |
+#   2 ------+- 4
+EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (5, 6)]
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    path = tmp_path / "small.mtx"
+    body = "\n".join(f"{j + 1} {i + 1}" for i, j in EDGES)
+    path.write_text(f"%%MatrixMarket matrix coordinate pattern symmetric\n8 8 {len(EDGES)}\n{body}\n")
+    return str(path)
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that succeeds; return what it printed as JSON."""
+
+    def run(*words: str) -> Any:
+        assert main([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that succeeds; return what it printed."""
+
+    def run(*words: str) -> str:
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_bfs(graph: str, answer: Run) -> None:
+    found = answer("bfs", graph, "--source", "0")
+    assert (found["reached"], found["levels"], found["rows"]) == (5, 3, 8)
+    assert found["vertices"] == [1, 2, 2]
+    assert found["edges"] == [2, 5, 3]
+    assert found["entries_traversed"] == 10
+    assert len(found["directions"]) == 3
+
+
+def test_bfs_starts_at_the_most_entries(graph: str, answer: Run) -> None:
+    assert answer("bfs", graph)["source"] == 2
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("txt", " "), ("tsv", "\t"), ("csv", ",")])
+def test_bfs_writes_levels(graph: str, printed: Run, tmp_path: Path, ending: str, separator: str) -> None:
+    out = tmp_path / f"levels.{ending}"
+    printed("bfs", graph, "--source", "0", "--out", str(out))
+    lines = [line.split(separator) for line in out.read_text().splitlines()]
+    assert lines == [["0", "0"], ["1", "1"], ["2", "1"], ["3", "2"], ["4", "2"]]
+
+
+def test_bfs_writes_parents_to_standard_output(graph: str, printed: Run) -> None:
+    lines = printed("bfs", graph, "--source", "4", "--parents", "--out", "-").splitlines()
+    parents = dict(tuple(map(int, line.split())) for line in lines)
+    assert parents[4] == 4
+    assert parents[2] == 4
+    assert parents[0] == parents[3] == 2
+    assert parents[1] in (0, 3)
+    assert len(parents) == 5
+
+
+def test_bfs_writes_a_vector(graph: str, printed: Run, tmp_path: Path) -> None:
+    out = str(tmp_path / "levels.srb")
+    printed("bfs", graph, "--source", "0", "--out", out)
+    assert sr.io.read(out).to_dict() == {0: 0, 1: 1, 2: 1, 3: 2, 4: 2}
+
+
+def test_bfs_prints_and_draws(graph: str, printed: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "plot.png"
+    text = printed("bfs", graph, "--source", "0", "--chart", "--plot", str(picture))
+    assert "reached" in text
+    assert "vertex frontier" in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("method", ["afforest", "fastsv"])
+def test_components(graph: str, answer: Run, method: str) -> None:
+    found = answer("components", graph, "--method", method)
+    assert (found["components"], found["largest"], found["isolated"]) == (3, [5, 2, 1], 1)
+
+
+def test_components_writes_labels(graph: str, printed: Run) -> None:
+    lines = printed("components", graph, "--out", "-").splitlines()
+    assert [int(line.split()[1]) for line in lines] == [0, 0, 0, 0, 0, 5, 5, 7]
+
+
+def test_pagerank(graph: str, answer: Run) -> None:
+    top = answer("pagerank", graph, "--top", "3")["top"]
+    rank = sr.algorithms.pagerank(sr.io.read(graph)).to_numpy()
+    assert [entry["vertex"] for entry in top] == np.lexsort((np.arange(8), -rank))[:3].tolist()
+    assert top[0]["rank"] == pytest.approx(rank.max())
+
+
+def test_pagerank_prints_a_table(graph: str, printed: Run) -> None:
+    assert "vertex" in printed("pagerank", graph)
+
+
+def test_info_of_a_file(graph: str, answer: Run) -> None:
+    facts = answer("info", graph)
+    assert facts["shape"] == [8, 8]
+    assert facts["entries"] == 2 * len(EDGES)
+    assert facts["symmetric"] is True
+    assert facts["diagonal_entries"] == 0
+    assert (facts["row_entries_min"], facts["row_entries_max"], facts["empty_rows"]) == (0, 3, 1)
+
+
+def test_info_of_a_matrix_without_rows(answer: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "empty.srb")
+    sr.io.write(path, sr.Matrix(bool, 0, 0))
+    assert answer("info", path)["entries"] == 0
+
+
+def test_info_of_a_vector(answer: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "v.srb")
+    sr.io.write(path, sr.Vector.from_coo([1, 3], [2.0, 4.0], size=5))
+    facts = answer("info", path)
+    assert (facts["kind"], facts["shape"], facts["entries"]) == ("Vector", [5], 2)
+
+
+def test_info_of_the_installation(printed: Run, answer: Run) -> None:
+    assert sr.__version__ in printed("info")
+    assert answer("info")["libraries"]["numpy"] == np.__version__
+
+
+def test_info_ops_lists_every_engine_that_can_be_used(answer: Run, printed: Run) -> None:
+    facts = answer("info", "ops")
+    engines = {row["engine"] for row in facts["operations"]}
+    assert engines | set(facts["not_available"]) == {"reference", "cpu", "cuda"}
+    assert {"reference", "cpu"} <= engines
+    named = {row["operation"] for row in facts["operations"] if row["engine"] == "reference"}
+    assert {"mxv", "closure", "link", "write_vector"} <= named
+    assert all(row["about"] for row in facts["operations"])
+    assert "closure" in printed("info", "ops")
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz", ".npz", ".srb"])
+def test_convert_keeps_the_matrix(graph: str, answer: Run, tmp_path: Path, ending: str) -> None:
+    there, back = str(tmp_path / f"there{ending}"), str(tmp_path / "back.mtx")
+    assert answer("convert", graph, there)["entries"] == 2 * len(EDGES)
+    answer("convert", there, back)
+    assert sr.io.read(back).isequal(sr.io.read(graph))
+
+
+def test_convert_reads_as_told(answer: Run, tmp_path: Path) -> None:
+    listed = tmp_path / "edges.csv"
+    listed.write_text("from,to,weight\n1,2,5\n1,2,3\n2,3,4\n")
+    out = str(tmp_path / "edges.srb")
+    answer("convert", str(listed), out, "--base", "1", "--skip-lines", "1", "--dup-op", "min", "--symmetric")
+    assert sr.io.read(out).to_dicts() == {0: {1: 3}, 1: {0: 3, 2: 4}, 2: {1: 4}}
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "entries"),
+    [
+        (["grid2d", "3", "4"], 12, 34),
+        (["grid3d", "2", "2", "2"], 8, 24),
+        (["path", "5"], 5, 8),
+        (["star", "6"], 7, 12),
+    ],
+)
+def test_generate_shapes(answer: Run, tmp_path: Path, words: list[str], rows: int, entries: int) -> None:
+    out = str(tmp_path / "made.srb")
+    made = answer("generate", *words, out)
+    assert (made["shape"], made["entries"]) == ([rows, rows], entries)
+    assert sr.io.read(out).nvals == entries
+
+
+@pytest.mark.parametrize("words", [["rmat", "6"], ["kronecker", "6"], ["uniform", "50"]])
+def test_generate_goes_by_the_seed(answer: Run, tmp_path: Path, words: list[str]) -> None:
+    first, same, other = (str(tmp_path / f"{name}.srb") for name in ("first", "same", "other"))
+    for out, seed in ((first, "1"), (same, "1"), (other, "2")):
+        answer("generate", *words, out, "--seed", seed, "--edge-factor", "4")
+    assert sr.io.read(first).isequal(sr.io.read(same))
+    assert not sr.io.read(first).isequal(sr.io.read(other))
+    assert sr.io.read(first).isequal(getattr(sr.random, words[0])(int(words[1]), 4, seed=1))
+
+
+def test_generate_takes_the_options_of_a_kind(answer: Run, tmp_path: Path) -> None:
+    out = str(tmp_path / "made.srb")
+    answer("generate", "rmat", "5", out, "--symmetric", "--no-loops", "--weights", "uniform")
+    made = sr.io.read(out)
+    assert made.dtype == np.int32
+    assert made.is_symmetric_structure
+    assert made.diag().nvals == 0

@@ -1,0 +1,187 @@
+"""What scripts rely on: exit codes, one line for each error, nothing half-written, no traceback unless asked for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import semiring as sr
+from semiring.cli import main, program
+from semiring.config import cuda_available
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    path = str(tmp_path / "path.srb")
+    sr.io.write(path, sr.random.path(4))
+    return path
+
+
+def failure(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> str:
+    """Run a command that fails; return the one line that it wrote to standard error."""
+    assert main(list(words)) == code
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    line = caught.err.removesuffix("\n")
+    assert "\n" not in line
+    assert line.startswith("semiring: error: ")
+    return line
+
+
+@pytest.mark.parametrize("words", [["--help"], ["bfs", "--help"], ["generate", "rmat", "--help"], ["--version"]])
+def test_help_is_no_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["unknown"],
+        ["bfs"],
+        ["bfs", "x.mtx", "--source", "first"],
+        ["generate"],
+        ["generate", "rmat", "six", "o.srb"],
+    ],
+)
+def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert "usage: semiring" in capsys.readouterr().err
+
+
+def test_options_that_do_not_go_together(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--base" in failure(capsys, "info", graph, "--base", "1", code=2)
+    assert "--out" in failure(capsys, "bfs", graph, "--parents", code=2)
+
+
+def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failure(capsys, "info", "nowhere.mtx").endswith("nowhere.mtx: No such file or directory")
+
+
+def test_malformed_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n3 1\n")
+    assert f"{path}:3" in failure(capsys, "components", str(path))
+
+
+def test_unknown_ending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ".mtx" in failure(capsys, "info", str(tmp_path / "graph.xyz"))
+
+
+def test_source_out_of_range(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "source 4" in failure(capsys, "bfs", graph, "--source", "4")
+
+
+def test_graph_that_is_not_square(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "wide.srb")
+    sr.io.write(path, sr.Matrix(bool, 2, 3))
+    assert "2 x 3" in failure(capsys, "bfs", path)
+
+
+def test_no_convergence(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "after 1 iterations" in failure(capsys, "pagerank", graph, "--max-iter", "1")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bfs", "{graph}", "--out", "{out}.xyz"],
+        ["bfs", "{graph}", "--plot", "{out}.pdf"],
+        ["convert", "{graph}", "{out}.el"],
+    ],
+)
+def test_refused_output_is_refused_at_once(
+    words: list[str], graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failure(capsys, *(word.format(graph=graph, out=tmp_path / "out") for word in words))
+    assert [path.name for path in tmp_path.iterdir()] == ["path.srb"]
+
+
+def test_output_into_no_folder(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failure(capsys, "convert", graph, str(tmp_path / "none" / "out.srb"))
+
+
+@pytest.mark.skipif(cuda_available(), reason="a device is there")
+def test_no_device(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    failure(capsys, "bfs", graph, "--device", "cuda")
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "nowhere.mtx", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_interrupt(monkeypatch: pytest.MonkeyPatch, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sr.io, "read", interrupted)
+    assert main(["info", graph]) == 130
+    assert capsys.readouterr().err == "semiring: interrupted\n"
+
+
+def test_device_is_put_back(graph: str) -> None:
+    before = (sr.config.device, sr.config.cpu_engine)
+    assert main(["components", graph, "--device", "reference", "--json"]) == 0
+    assert (sr.config.device, sr.config.cpu_engine) == before
+
+
+def test_every_command_is_there() -> None:
+    assert {command.__name__.rpartition(".")[2] for command in program._COMMANDS} == {
+        "bfs", "components", "convert", "demo", "generate", "info", "pagerank",
+    }  # fmt: skip
+
+
+def process(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "semiring", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+@pytest.mark.parametrize("module", ["semiring", "semiring.cli"])
+def test_runs_as_a_module(module: str) -> None:
+    finished = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+    assert finished.stdout == f"semiring {sr.__version__}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGPIPE there")
+def test_reader_that_goes_away(tmp_path: Path) -> None:
+    path = str(tmp_path / "long.srb")
+    sr.io.write(path, sr.random.path(200_000))
+    with process("components", path, "--out", "-") as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.wait(60) == 141
+        assert "Traceback" not in running.stderr.read()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals there")
+def test_interrupted_process(tmp_path: Path) -> None:
+    pipe = tmp_path / "never.el"
+    os.mkfifo(pipe)  # reading it waits for a writer
+    with process("info", str(pipe)) as running:
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+        assert running.stderr is not None
+        assert running.stderr.read().endswith("semiring: interrupted\n")
+
+
+def test_output_without_unicode(graph: str) -> None:
+    words = [sys.executable, "-m", "semiring", "bfs", graph, "--chart"]
+    finished = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
+    assert finished.stdout.isascii()
+    assert b"vertex frontier" in finished.stdout

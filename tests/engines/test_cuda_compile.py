@@ -1,0 +1,129 @@
+"""All CUDA text compiles, on a machine without a GPU: every kernel file, and every built-in operator."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+cupy = pytest.importorskip("cupy", reason="CuPy brings NVRTC")
+
+from semiring import operators  # noqa: E402
+from semiring.config import config  # noqa: E402
+from semiring.engines.cuda import catalogue, compile, specialise  # noqa: E402
+from semiring.exceptions import SemiringError  # noqa: E402
+
+pytestmark = pytest.mark.nvrtc
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+FOLDER = Path(compile.__file__).parent / "kernels"
+ENTRIES = list(catalogue.entries())
+FILES = sorted({file for file, _ in ENTRIES})
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_kernel_file_compiles(file: str) -> None:
+    # Each text on one architecture, so that every file meets all of them: a full product would take minutes.
+    texts = [prologue for other, prologue in ENTRIES if other == file]
+    for number, prologue in enumerate(texts):
+        assert compile.compile_text(file, prologue, ARCHITECTURES[number % 3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_every_text_compiles_on_every_architecture(arch: str) -> None:
+    for file, prologue in ENTRIES:
+        assert compile.compile_text(file, prologue, arch)
+
+
+def test_catalogue_names_every_file_that_has_kernels() -> None:
+    with_kernels = {path.name for path in FOLDER.glob("*.cuh") if "__global__" in path.read_text()}
+    assert with_kernels == set(FILES)
+
+
+def test_kernels_are_named_once() -> None:
+    names = [
+        name
+        for path in FOLDER.glob("*.cuh")
+        for name in re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", path.read_text())
+    ]
+    assert len(names) == len(set(names))
+
+
+KINDS = {
+    "unary": specialise.unary,
+    "binary": specialise.binary,
+    "indexunary": specialise.indexunary,
+    "select": specialise.indexunary,
+    "monoid": specialise.monoid,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_operator_compiles(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces, calls = [], []
+    for number, (_, op) in enumerate(operators.catalogue(kind)):
+        name = f"operator_{number}"
+        pieces.append(KINDS[kind](name, op))
+        x = f"{name}_x()"
+        arguments = {"unary": x, "binary": f"{x}, {name}_y()", "monoid": f"{x}, {name}_y()"}
+        calls.append(f"    out[{number}] = {name}({arguments.get(kind, f'{x}, 0, 0, {name}_k()')}) != 0;\n")
+    kernel = 'extern "C" __global__ void all_of_them(bool* out) {\n' + "".join(calls) + "}\n"
+    monkeypatch.setattr(compile, "_source", lambda file: _text(file, kernel))
+    # PTX of one architecture: the text is what is tested here, and it does not depend on the machine.
+    assert b"all_of_them" in compile.compile_text("all.cuh", "".join(pieces), "compute_80")
+
+
+def _text(file: str, kernel: str) -> str:
+    return kernel if file == "all.cuh" else (FOLDER / file).read_text()
+
+
+def test_included_files_are_part_of_the_text() -> None:
+    text = compile.module_text("write.cuh", "// prologue\n")
+    assert "#include" not in text
+    assert text.count('#line 1 "warp.cuh"') == 1
+    assert text.index("DEVICE To cast(") < text.index("// prologue") < text.index("void write_vector(")
+
+
+def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SemiringError, match=r"cast\.cuh.*\n.*cast\.cuh\(\d+\): error: identifier \"A\""):
+        compile.compile_text("cast.cuh", "typedef int Z;\n", "sm_90")
+
+
+def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prologue = specialise.typedefs(A=np.dtype(np.int32), Z=np.dtype(np.int32))
+    with config.set(cache_dir=tmp_path):
+        made = compile._cached_binary("cast.cuh", prologue, "sm_90")
+        (entry,) = (tmp_path / "cuda").iterdir()
+        whole = entry.read_bytes()
+        for damaged in (b"", whole[:-1], whole[:-1] + b"?"):
+            entry.write_bytes(damaged)
+            assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
+            assert entry.read_bytes() == whole
+        monkeypatch.setattr(compile, "compile_text", pytest.fail)  # from here on the disk must answer
+        assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
+
+
+def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    prologue = specialise.typedefs(A=np.dtype(np.int8), Z=np.dtype(np.int8))
+    with config.set(cache_dir=file):
+        assert compile._cached_binary("cast.cuh", prologue, "sm_80")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.True_, np.int8(-128), np.int64(-(2**63)), np.uint64(2**64 - 1), np.float32(-0.0), np.float64(np.inf)],
+)
+def test_literals_keep_type_and_value(value: np.generic) -> None:
+    text = specialise.literal(value)
+    number = re.search(r"0x([0-9a-f]+)", text)
+    if value.dtype.kind == "f":
+        assert number is not None
+        assert np.uint64(int(number[1], 16)).astype(f"u{value.dtype.itemsize}").tobytes() == value.tobytes()
+    elif value.dtype.kind != "b":
+        plain = re.sub(r"\((?:signed |unsigned )?(?:char|short|int|long long)\)|u?ll", "", text)
+        assert eval(plain) == int(value)

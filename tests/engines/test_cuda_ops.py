@@ -1,0 +1,155 @@
+"""What is special to the CUDA engine: what waits for the device, where counts live, streams, the kernel cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+cupy = pytest.importorskip("cupy")
+
+from semiring import operators  # noqa: E402
+from semiring.config import config  # noqa: E402
+from semiring.engines import registry  # noqa: E402
+from semiring.engines.spec import (  # noqa: E402
+    Apply,
+    Convert,
+    Ewise,
+    ExtractVector,
+    Index,
+    Keep,
+    Mask,
+    ReduceRows,
+    ReduceScalar,
+    ScatterVector,
+    Select,
+    Spec,
+    Transpose,
+    WriteVector,
+)
+from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern, word_count  # noqa: E402
+from semiring.formats.arrays import Transfers, to_host  # noqa: E402
+
+pytestmark = pytest.mark.gpu
+
+SIZE = 1000
+INT32 = np.dtype(np.int32)
+PLUS = operators.binary.plus.typed(INT32)
+
+
+@pytest.fixture(autouse=True)
+def on_the_gpu() -> Iterator[None]:
+    with config.set(device="cuda"):
+        yield
+
+
+def some_bitmap(seed: int) -> Bitmap:
+    rng = np.random.default_rng(seed)
+    present = rng.random(SIZE) < 0.5
+    bits = np.zeros(word_count(SIZE) * 32, np.uint8)
+    bits[:SIZE] = present
+    words = cupy.asarray(np.packbits(bits, bitorder="little").view(np.uint32))
+    values = cupy.asarray(rng.integers(-5, 6, SIZE).astype(np.int32))
+    return Bitmap(SIZE, INT32, words, values, None, Count(int(present.sum())))
+
+
+def some_matrix() -> CSR:
+    indptr = cupy.asarray(np.array([0, 2, 2, 3, 5], np.int32))
+    indices = cupy.asarray(np.array([0, 3, 1, 0, 2], np.int32))
+    return CSR(Pattern(4, 4, indptr, indices), INT32, cupy.arange(5, dtype=np.int32))
+
+
+def questions() -> list[Spec]:
+    u, v = some_bitmap(1), some_bitmap(2)
+    mask = Mask(v, True, True)
+    one = Full(SIZE, INT32, None, np.int32(7), "cuda")
+    row = operators.indexunary.rowindex.typed(INT32)
+    index = Index(SIZE, SIZE, array=cupy.arange(SIZE)[::-1].copy())
+    return [
+        WriteVector(u, v, mask, PLUS, False),
+        WriteVector(u, one, mask, None, True),
+        Keep(u, Mask(v, False, False)),
+        Select(u, operators.select.valuegt.typed(INT32), np.int32(0)),
+        Apply(u, row, np.int64(1)),
+        Ewise(u, v, PLUS, "union"),
+        Ewise(u, v, PLUS, "intersect"),
+        ExtractVector(u, index),
+        ScatterVector(u, index, PLUS),
+        ScatterVector(u, index, None),
+        ReduceRows(some_matrix(), operators.monoid.plus.typed(INT32)),
+        Transpose(some_matrix()),
+        Convert(one, "bitmap"),
+    ]
+
+
+@pytest.mark.parametrize("question", questions() if cupy.cuda.is_available() else [], ids=lambda q: q.name)
+def test_dense_operations_do_not_wait(question: Spec) -> None:
+    Transfers.reset()
+    registry.run(question, "cuda")
+    assert Transfers.copies == 0
+
+
+def test_count_is_read_once() -> None:
+    t = registry.run(Keep(some_bitmap(1), Mask(some_bitmap(2), True, False)), "cuda")
+    assert isinstance(t, Bitmap)
+    assert not t.count.known
+    Transfers.reset()
+    assert t.nvals == t.nvals
+    assert (Transfers.copies, Transfers.bytes) == (1, 8)
+
+
+def test_compaction_and_scalar_read_one_number() -> None:
+    Transfers.reset()
+    listed = registry.run(Convert(some_bitmap(1), "index"), "cuda")
+    assert isinstance(listed, IndexList)
+    assert Transfers.copies == 1
+    registry.run(ReduceScalar(listed, operators.monoid.plus.typed(INT32)), "cuda")
+    assert Transfers.copies == 2
+
+
+def test_results_share_what_does_not_change() -> None:
+    u, a = some_bitmap(1), some_matrix()
+    kept = registry.run(Keep(u, Mask(some_bitmap(2), True, False)), "cuda")
+    assert kept.values is u.values
+    mapped = registry.run(Apply(a, operators.indexunary.rowindex.typed(INT32), np.int64(0)), "cuda")
+    assert mapped.pattern is a.pattern
+    first, constant = operators.indexunary.rowindex.typed(INT32), Full(SIZE, INT32, None, np.int32(2), "cuda")
+    assert registry.run(Apply(constant, first, np.int64(0)), "cuda").iso is None
+    assert registry.run(Keep(constant, Mask(u, True, False)), "cuda").iso == 2
+
+
+def test_work_is_queued_on_the_current_stream() -> None:
+    expected = to_host(registry.run(Ewise(some_bitmap(1), some_bitmap(2), PLUS, "union"), "cuda").words)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        for _ in range(20):
+            t = registry.run(Ewise(some_bitmap(1), some_bitmap(2), PLUS, "union"), "cuda")
+            count = t.count.get()
+    stream.synchronize()
+    assert np.array_equal(to_host(t.words), expected)
+    assert count == int(np.bitwise_count(expected).sum())
+
+
+def test_more_counters_than_one_pool_holds() -> None:
+    u, mask = some_bitmap(1), Mask(some_bitmap(2), True, False)
+    results = [registry.run(Keep(u, mask), "cuda") for _ in range(4200)]
+    assert len({t.nvals for t in results}) == 1
+
+
+def test_rows_of_any_length_are_reduced() -> None:
+    # Rows that end in a tile, at its edge, one entry past it, and one that spans many tiles.
+    lengths = np.array([0, 1, 1023, 1024, 1025, 0, 200_000, 3, 2048, 1], np.int64)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    columns = np.concatenate([np.arange(n) for n in lengths]).astype(np.int32)
+    values = np.random.default_rng(3).integers(-9, 10, columns.size)
+    a = CSR(
+        Pattern(lengths.size, 200_000, cupy.asarray(indptr), cupy.asarray(columns)),
+        np.dtype(np.int64),
+        cupy.asarray(values),
+    )
+    t = registry.run(ReduceRows(a, operators.monoid.plus.typed(np.int64)), "cuda")
+    sums = [values[indptr[r] : indptr[r + 1]].sum() for r in range(lengths.size) if lengths[r]]
+    listed = registry.run(Convert(t, "index"), "cuda")
+    assert to_host(listed.indices).tolist() == np.flatnonzero(lengths).tolist()
+    assert to_host(listed.values).tolist() == sums
