@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .exceptions import InvalidValue
+from .exceptions import InvalidValue, NotSupported
 
 _DEVICES = ("auto", "cpu", "cuda")
 _ENGINES = ("cpu", "reference")
@@ -152,7 +152,16 @@ def default_device() -> str:
     """The device of new objects: ``"cuda"`` or ``"cpu"``."""
     if config.device == "auto":
         return "cuda" if cuda_available() else "cpu"
-    return config.device
+    return checked_device(config.device)
+
+
+def checked_device(device: str) -> str:
+    """`device`, if it is one and is there; InvalidValue and NotSupported otherwise."""
+    if device == "cuda" and not cuda_available():
+        raise NotSupported("device 'cuda': CuPy is missing or sees no GPU; use 'cpu', or install semiring[cuda13]")
+    if device not in ("cpu", "cuda"):
+        raise InvalidValue(f"a device is 'cpu' or 'cuda', got {device!r}")
+    return device
 
 
 def engine_for(device: str) -> str:

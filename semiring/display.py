@@ -32,20 +32,19 @@ def vector(v: Vector) -> str:
 def html(x: Any) -> str:
     """The same preview as an HTML table, for notebooks."""
     if x.ndim == 1:
-        rows, columns = None, _window(x.size)
+        rows, columns = [0], _window(x.size)
         cells = {(0, j): _text(value) for j, value in _entries(x, columns)}
     else:
         rows, columns = _window(x.nrows), _window(x.ncols)
         cells = _cells(x, rows, columns)
-    lines = [f"<p><code>{_html.escape(_header(x))}</code></p>", "<table>", "<tr><th></th>"]
-    lines += [f"<th>{j}</th>" for j in columns]
-    lines.append("</tr>")
-    for i in rows if rows is not None else [0]:
-        label = "" if rows is None else str(i)
-        lines.append(f"<tr><th>{label}</th>")
-        lines += [f"<td>{_html.escape(cells.get((i, j), ''))}</td>" for j in columns]
-        lines.append("</tr>")
-    return "".join([*lines, "</table>"])
+    marked = _with_gap(columns)
+    lines = [["<th></th>", *("<th>…</th>" if j is None else f"<th>{j}</th>" for j in marked)]]
+    for i in _with_gap(rows):
+        texts = ("…" if i is None or j is None else _html.escape(cells.get((i, j), "")) for j in marked)
+        label = "" if x.ndim == 1 else "…" if i is None else str(i)
+        lines.append([f"<th>{label}</th>", *(f"<td>{text}</td>" for text in texts)])
+    table = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+    return f"<p><code>{_html.escape(_header(x))}</code></p><table>{table}</table>"
 
 
 def _header(x: Any) -> str:
@@ -86,26 +85,24 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def _with_gap(positions: list[int]) -> list[int | None]:
+    """The positions, with None where some are left out."""
+    marked: list[int | None] = []
+    for previous, position in zip([-1, *positions], positions, strict=False):
+        marked += [position] if position == previous + 1 else [None, position]
+    return marked
+
+
 def _table(cells: dict[tuple[int, int], str], rows: list[int] | None, columns: list[int]) -> list[str]:
+    """Lines of text: one for the columns' numbers, one for each row (a vector has one, without a number)."""
     if not columns or rows == []:
         return []
-    widths = {
-        j: max([len(str(j)), *(len(text) for (_, column), text in cells.items() if column == j)]) for j in columns
-    }
-    margin = max((len(str(i)) for i in rows), default=0) if rows is not None else 0
-    gap = next((p for p in range(1, len(columns)) if columns[p] != columns[p - 1] + 1), None)
-
-    def line(label: str, texts: list[str]) -> str:
-        padded = [text.rjust(widths[j]) for text, j in zip(texts, columns, strict=True)]
-        if gap is not None:
-            padded.insert(gap, "...")
-        return f"{label.rjust(margin)}  {'  '.join(padded)}".rstrip()
-
-    lines = [line("", [str(j) for j in columns])]
-    previous = None
-    for i in rows if rows is not None else [0]:
-        if previous is not None and i != previous + 1:
-            lines.append(f"{'...'.rjust(margin)}")
-        lines.append(line(str(i) if rows is not None else "", [cells.get((i, j), ".") for j in columns]))
-        previous = i
-    return lines
+    texts = [["", *("..." if j is None else str(j) for j in _with_gap(columns))]]
+    for i in _with_gap([0] if rows is None else rows):
+        if i is None:
+            texts.append(["..."])
+            continue
+        shown = ("..." if j is None else cells.get((i, j), ".") for j in _with_gap(columns))
+        texts.append(["" if rows is None else str(i), *shown])
+    widths = [max(len(line[p]) for line in texts if p < len(line)) for p in range(len(texts[0]))]
+    return ["  ".join(text.rjust(width) for text, width in zip(line, widths, strict=False)).rstrip() for line in texts]

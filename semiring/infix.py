@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import dtypes
-from .base import Sparse, scalar
+from .base import Again, scalar
+from .elementwise import Elementwise
+from .ops.apply import apply
+from .ops.select import select
+from .ops.write import PLAIN
 from .scalar import Scalar
 
-if TYPE_CHECKING:
-    from .formats import CSR, VectorStore  # noqa: F401
-
-_NUMBERS = (bool, int, float, Scalar)
+_NUMBERS = (int, float, Scalar)
 
 
 def is_scalar(value: Any) -> bool:
@@ -19,13 +20,14 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, _NUMBERS) or getattr(value, "ndim", None) == 0
 
 
-class Infix(Sparse[Any]):
+class Infix(Elementwise):
     """The operators, in terms of the named methods.
 
     On the union of two objects: ``+`` is ewise_add plus, ``-`` is ewise_union minus with 0 for what is missing;
     on the intersection: ``*``, ``/``, ``//``, ``%``, ``**`` and comparisons are ewise_mult.  With a scalar: apply.
     ``|`` and ``&`` are ewise_add and ewise_mult whose operator may follow: ``binary.min(A | B)``; alone
-    they mean plus and times (lor and land for booleans).
+    they mean plus and times (lor and land for booleans).  In place, ``A += B`` is ``A << A + B``: type and shape
+    of A stay.
     """
 
     __slots__ = ()
@@ -33,7 +35,7 @@ class Infix(Sparse[Any]):
     def _arithmetic(self, other: Any, op: str, *, union: bool = False) -> Any:
         if is_scalar(other):
             return self.apply(op, right=scalar(other))
-        if not isinstance(other, Sparse):
+        if not isinstance(other, Infix):
             return NotImplemented
         return self.ewise_add(other, op) if union else self.ewise_mult(other, op)
 
@@ -47,7 +49,7 @@ class Infix(Sparse[Any]):
         return self._reflected(other, "plus")
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, Sparse):
+        if isinstance(other, Infix):
             return self.ewise_union(other, "minus", 0, 0)
         return self._arithmetic(other, "minus")
 
@@ -73,10 +75,10 @@ class Infix(Sparse[Any]):
         return self._reflected(other, "floordiv")
 
     def __mod__(self, other: Any) -> Any:
-        return self._arithmetic(other, "remainder")
+        return self._arithmetic(other, "mod")
 
     def __rmod__(self, other: Any) -> Any:
-        return self._reflected(other, "remainder")
+        return self._reflected(other, "mod")
 
     def __pow__(self, other: Any) -> Any:
         return self._arithmetic(other, "pow")
@@ -91,19 +93,12 @@ class Infix(Sparse[Any]):
         return self.apply("abs")
 
     def _compare(self, other: Any, op: str) -> Any:
-        if is_scalar(other):
-            bound = scalar(other)
-            source = self.store
-            made = self.apply(op, right=bound)
-
-            def chosen(by: Any) -> Any:
-                return type(self)._new(source).select(by.operator(op), bound)
-
-            made._remake = ("compare", chosen)
-            return made
-        if not isinstance(other, Sparse):
-            return NotImplemented
-        return self.ewise_mult(other, op)
+        if not is_scalar(other):
+            return self.ewise_mult(other, op) if isinstance(other, Infix) else NotImplemented
+        store, bound = self.store, scalar(other)
+        result = self._new(None, apply(store, op, right=bound))
+        result._again = Again("compare", lambda by: select(store, by.operator(op), bound))
+        return result
 
     def __eq__(self, other: object) -> Any:
         return self._compare(other, "eq")
@@ -124,16 +119,16 @@ class Infix(Sparse[Any]):
         return self._compare(other, "ge")
 
     def __or__(self, other: Any) -> Any:
-        if not isinstance(other, Sparse):
+        if not isinstance(other, Infix):
             return NotImplemented
         return self.ewise_add(other, "lor" if self._both_boolean(other) else "plus")
 
     def __and__(self, other: Any) -> Any:
-        if not isinstance(other, Sparse):
+        if not isinstance(other, Infix):
             return NotImplemented
         return self.ewise_mult(other, "land" if self._both_boolean(other) else "times")
 
-    def _both_boolean(self, other: Sparse[Any]) -> bool:
+    def _both_boolean(self, other: Infix) -> bool:
         return bool(self.dtype == dtypes.BOOL and other.dtype == dtypes.BOOL)
 
     def __iadd__(self, other: Any) -> Any:
@@ -148,6 +143,18 @@ class Infix(Sparse[Any]):
     def __itruediv__(self, other: Any) -> Any:
         return self._in_place(self / other)
 
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._in_place(self // other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._in_place(self % other)
+
+    def __ipow__(self, other: Any) -> Any:
+        return self._in_place(self**other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return self._in_place(self @ other)
+
     def __ior__(self, other: Any) -> Any:
         return self._in_place(self | other)
 
@@ -155,7 +162,10 @@ class Infix(Sparse[Any]):
         return self._in_place(self & other)
 
     def _in_place(self, result: Any) -> Any:
-        return result if result is NotImplemented else self.update(result)
+        if self._origin is not None:
+            return result  # C[I, J] += x: Python hands the result to C.__setitem__
+        self._assign(result, PLAIN)
+        return self
 
     def __bool__(self) -> bool:
         raise ValueError(

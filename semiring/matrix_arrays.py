@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
 from . import dtypes
 from .base import device_for, scalar
-from .exceptions import InvalidValue, OutputNotEmpty
-from .formats import CSR, Pattern, array_module, dense_values, index_dtype
+from .engines.memory import allocating
+from .exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
+from .formats import array_module, dense_values, device_of
 from .formats.arrays import to_host
 from .formats.csr import empty_csr
 from .infix import Infix
 from .ops import structure
-from .ops.build import build_matrix, import_csr
-from .ops.cast import cast_scalar
-from .vector import as_array, as_values, differs
+from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr
+from .ops.check import extent
+from .ops.extract import row_numbers
+from .vector_arrays import as_array, as_values, dense_dtype, differs
 
 
 class MatrixArrays(Infix):
@@ -34,8 +36,7 @@ class MatrixArrays(Infix):
         device: str | None = None,
     ) -> None:
         nrows, ncols = extent("nrows", nrows), extent("ncols", ncols)
-        store = empty_csr(nrows, ncols, dtypes.lookup(dtype), device_for(device=device))
-        self._store, self._plan, self._remake, self._origin, self.name = store, None, None, None, name
+        self._hold(empty_csr(nrows, ncols, dtypes.lookup(dtype), device_for(device=device)), None, name)
 
     @classmethod
     def from_csr(
@@ -81,7 +82,7 @@ class MatrixArrays(Infix):
         if ncols is None:
             ncols = int(to_host(col_indices.max())) + 1 if col_indices.size else 0  # synchronises on the GPU
         if nrows is not None and indptr.size != nrows + 1:
-            raise InvalidValue(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
+            raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
         store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where)
         return cls._new(store, name=name)
 
@@ -94,11 +95,32 @@ class MatrixArrays(Infix):
         dtype: Any = None,
         *,
         nrows: int | None = None,
-        **named: Any,
+        ncols: int | None = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        device: str | None = None,
     ) -> Self:
-        """Column j holds the rows row_indices[indptr[j]:indptr[j + 1]]; parameters as `from_csr`."""
-        columns = cls.from_csr(indptr, row_indices, values, dtype, ncols=nrows, **named)
-        return cls._new(structure.transposed(columns.store), name=columns.name)
+        """Column j holds the rows row_indices[indptr[j]:indptr[j + 1]], in any order.
+
+        Parameters
+        ----------
+        indptr : ncols + 1 offsets
+        row_indices : rows
+        values, dtype, dup_op : as `from_csr`
+        nrows : number of rows; by default the largest row + 1
+
+        Raises
+        ------
+        InvalidFormat, DuplicateIndex, InvalidValue, DomainMismatch
+
+        Notes
+        -----
+        Cost O(nvals): the rows are derived from the columns.
+        """
+        columns = cls.from_csr(
+            indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device
+        )
+        return cls._new(structure.transposed(columns.store), name=name)
 
     @classmethod
     def from_coo(
@@ -160,20 +182,38 @@ class MatrixArrays(Infix):
         dup_op: Any = None,
         name: str | None = None,
     ) -> Self:
-        """One entry for each edge (i, j), or (i, j, value); `edges` a list of tuples or an array of 2 or 3 columns."""
+        """A(i, j) = True, or the value, for every edge (i, j) or (i, j, value).
+
+        Parameters
+        ----------
+        edges : list of tuples, or array of 2 or 3 columns
+        values : as many values, or one for all, where the edges hold none
+        dtype : type of the values; by default theirs
+        nrows, ncols : by default the largest index + 1
+        dup_op : binary operator that combines repeated edges
+
+        Raises
+        ------
+        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+        """
         if not hasattr(edges, "ndim"):
-            edges = list(edges)
-            if edges and len(edges[0]) == 3:
-                if values is not None:
-                    raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
-                values = [edge[2] for edge in edges]
-                edges = [edge[:2] for edge in edges]
-            edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        if edges.ndim != 2 or edges.shape[1] not in (2, 3):
+            edges = [tuple(edge) for edge in edges]
+            widths = {len(edge) for edge in edges}
+            if not widths <= {2} and widths != {3}:
+                raise InvalidValue(f"from_edgelist: expected edges of 2 or 3 parts each, got {sorted(widths)}")
+            given = [edge[2] for edge in edges] if widths == {3} else None
+            edges = np.asarray([edge[:2] for edge in edges]).reshape(-1, 2)
+        elif edges.ndim != 2 or edges.shape[1] not in (2, 3):
             raise InvalidValue(f"from_edgelist: expected an array of 2 or 3 columns, got shape {edges.shape}")
-        if edges.shape[1] == 3:
-            values = edges[:, 2]
-        ends = edges[:, :2] if edges.dtype.kind in "iu" else edges[:, :2].astype(np.int64)
+        else:
+            given = edges[:, 2] if edges.shape[1] == 3 else None
+        if given is not None:
+            if values is not None:
+                raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
+            values = given
+        ends = edges[:, :2]
+        if ends.dtype.kind == "f" and bool((ends == ends.astype(np.int64)).all()):  # synchronises on the GPU
+            ends = ends.astype(np.int64)  # beside values, or of an empty list
         return cls.from_coo(ends[:, 0], ends[:, 1], values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
     @classmethod
@@ -186,13 +226,29 @@ class MatrixArrays(Infix):
         name: str | None = None,
         device: str | None = None,
     ) -> Self:
-        """A(i, j) = values[i, j], except where it equals `missing_value` (NaN matches NaN); None: all are present."""
+        """A(i, j) = values[i, j], except where it equals `missing_value`.
+
+        Parameters
+        ----------
+        values : two-dimensional NumPy or CuPy array, or nested lists
+        missing_value : what stands for no entry (NaN matches NaN); None: all are present
+        dtype : type of the values; by default theirs
+
+        Raises
+        ------
+        InvalidValue, DomainMismatch
+
+        Notes
+        -----
+        Cost O(nrows ncols).  Synchronises on the GPU.
+        """
         where = device_for(values, device=device)
         array = as_array(values)
         if array.ndim != 2:
             raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
         chosen = dtypes.lookup(array.dtype if dtype is None else dtype)
-        present = differs(array, missing_value) if missing_value is not None else array_like_ones(array)
+        everywhere = array_module(device_of(array)).ones(array.shape, dtype=bool)
+        present = everywhere if missing_value is None else differs(array, missing_value)
         rows, columns = present.nonzero()
         return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
 
@@ -207,30 +263,61 @@ class MatrixArrays(Infix):
         name: str | None = None,
         device: str | None = None,
     ) -> Self:
-        """A(i, j) = value everywhere; the value is held once."""
-        value = scalar(value)
+        """A(i, j) = value everywhere; the value is held once, the structure is not.
+
+        Parameters
+        ----------
+        value : number or Scalar
+        nrows, ncols : the shape
+        dtype : type of the value; by default its own
+
+        Raises
+        ------
+        InvalidValue, EmptyObject, DomainMismatch, OutOfMemory
+
+        Notes
+        -----
+        Cost and memory O(nrows ncols).
+        """
+        value, where = scalar(value), device_for(device=device)
         chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
-        nrows, ncols = extent("nrows", nrows), extent("ncols", ncols)
-        xp = array_module(device_for(device=device))
-        offsets = (xp.arange(nrows + 1, dtype=np.int64) * ncols).astype(index_dtype(nrows * ncols))
-        columns = xp.tile(xp.arange(ncols, dtype=index_dtype(ncols)), nrows)
-        pattern = Pattern(nrows, ncols, offsets, columns)
-        return cls._new(CSR(pattern, chosen, None, cast_scalar(value, chosen)), name=name)
+        shape = extent("nrows", nrows), extent("ncols", ncols)
+        with allocating("from_scalar", where):
+            return cls._new(full_matrix(shape, value, chosen, where), name=name)
 
     @classmethod
     def identity(
         cls, n: int, dtype: Any = None, *, value: Any = 1, name: str | None = None, device: str | None = None
     ) -> Self:
-        """A(i, i) = value, which is held once."""
-        n = extent("n", n)
+        """A(i, i) = value, which is held once.
+
+        Parameters
+        ----------
+        n : number of rows and columns
+        dtype : type of the value; by default its own
+        value : number or Scalar
+
+        Raises
+        ------
+        InvalidValue, EmptyObject, DomainMismatch
+        """
+        value = scalar(value)
         chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
-        xp = array_module(device_for(device=device))
-        pattern = Pattern(n, n, xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n)))
-        pattern.facts["symmetric"] = True
-        return cls._new(CSR(pattern, chosen, None, cast_scalar(value, chosen)), name=name)
+        return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
 
     def build(self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) -> Self:
-        """Fill this empty matrix from triples; OutputNotEmpty if it has entries."""
+        """Fill this empty matrix: A(rows[p], columns[p]) = values[p].
+
+        Parameters
+        ----------
+        rows, columns, values, dup_op : as `from_coo`
+
+        Raises
+        ------
+        OutputNotEmpty
+            If it has entries.
+        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+        """
         if self.nvals:
             raise OutputNotEmpty(f"build: the Matrix already has {self.nvals} entries; call .clear() first")
         nrows, ncols = self.store.shape
@@ -251,7 +338,10 @@ class MatrixArrays(Infix):
         return store.indptr, store.indices, dense_values(store)
 
     def to_coo(self) -> tuple[Any, Any, Any]:
-        """(rows, columns, values), by row and then by column; arrays of this matrix's device."""
+        """(rows, columns, values), by row and then by column.
+
+        Arrays of this matrix's device, some of them shared: do not write to them.
+        """
         store = self.store
         return row_numbers(store), store.indices, dense_values(store)
 
@@ -262,15 +352,27 @@ class MatrixArrays(Infix):
         return xp.stack([rows.astype(np.int64), columns.astype(np.int64)], axis=1), values
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
-        """An array of shape (nrows, ncols); `fill_value` stands where nothing is stored (needed unless all are)."""
-        store = self.store
-        if fill_value is None:
-            if store.nvals != store.nrows * store.ncols:
-                raise InvalidValue("to_dense: some entries are missing; give fill_value=")
-            fill_value = 0
-        chosen = store.dtype if dtype is None else dtypes.lookup(dtype)
-        array = array_module(store.device).full(store.shape, scalar(fill_value), dtype=chosen)
-        array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
+        """An array of shape (nrows, ncols), of this matrix's device, and the caller's own.
+
+        Parameters
+        ----------
+        fill_value : stands where nothing is stored; needed unless all positions hold a value
+        dtype : type of the array; by default the one that holds both the values and `fill_value`
+
+        Raises
+        ------
+        InvalidValue
+            If an entry is missing and there is no `fill_value`.
+        DomainMismatch, OutOfMemory
+        """
+        store, fill = self.store, scalar(fill_value)
+        missing = store.nrows * store.ncols - store.nvals
+        if fill is None and missing:
+            raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
+        chosen = dense_dtype(store.dtype, fill, dtype)
+        with allocating("to_dense", store.device):
+            array = array_module(store.device).full(store.shape, 0 if fill is None else fill, dtype=chosen)
+            array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array
 
     def to_numpy(self, fill_value: Any = None) -> np.ndarray[Any, Any]:
@@ -308,24 +410,3 @@ class MatrixArrays(Infix):
 
 def _restore(cls: type[Any], indptr: Any, indices: Any, values: Any, dtype: str, ncols: int, name: str | None) -> Any:
     return cls.from_csr(indptr, indices, values, np.dtype(dtype), ncols=ncols, name=name)
-
-
-def row_numbers(store: CSR) -> Any:
-    """The row of each entry, in storage order."""
-    xp = array_module(store.device)
-    places = xp.arange(store.nvals, dtype=store.indptr.dtype)
-    return (xp.searchsorted(store.indptr, places, side="right") - 1).astype(index_dtype(store.nrows))
-
-
-def array_like_ones(array: Any) -> Any:
-    """An array of True of the same shape on the same device."""
-    return array_module("cuda" if hasattr(array, "get") else "cpu").ones(array.shape, dtype=bool)
-
-
-def extent(name: str, value: Any) -> int:
-    """A dimension: an integer that is not negative."""
-    if isinstance(value, (bool, float)) or not hasattr(value, "__index__"):
-        raise InvalidValue(f"{name} must be an integer, got {value!r}")
-    if value < 0:
-        raise InvalidValue(f"{name} must not be negative, got {value}")
-    return cast(int, value.__index__())

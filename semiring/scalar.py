@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from . import dtypes, operators
-from .exceptions import EmptyObject
+from .engines.numpy_helpers import evaluate
+from .exceptions import EmptyObject, InvalidValue
 from .ops.apply import scalar_dtype
 from .ops.cast import cast_scalar
+from .writing import Target, parse_write
 
 
 class Scalar:
@@ -20,37 +22,58 @@ class Scalar:
     ----------
     dtype : type of the value
     name : shown by `repr`
+
+    Notes
+    -----
+    In arithmetic and comparisons it is its value (`EmptyObject` if there is none); ``==`` also compares empty ones,
+    and an empty one counts as false.
     """
 
-    __slots__ = ("__weakref__", "_compute", "_dtype", "_target", "_value", "name")
+    __slots__ = ("__weakref__", "_compute", "_dtype", "_origin", "_value", "name")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, dtype: Any = float, *, name: str | None = None) -> None:
         self._dtype: np.dtype[Any] = dtypes.lookup(dtype)
         self._value: np.generic | None = None
-        self._compute: Callable[[], np.generic | None] | None = None
-        # How `A[i, j] << x` reaches A; None for a scalar that came from elsewhere.
-        self._target: Callable[[Any], None] | None = None
+        self._compute: Callable[[], Any] | None = None
+        # The object and place that this was taken from, `A[i, j]`: where `<<` writes.
+        self._origin: tuple[Any, Any] | None = None
         self.name = name
 
     @classmethod
     def from_value(cls, value: Any, dtype: Any = None, *, name: str | None = None) -> Self:
-        """A scalar that holds `value`."""
-        value = value._bare() if isinstance(value, Scalar) else value
-        made = cls(np.asarray(value).dtype if dtype is None else dtype, name=name)
+        """A scalar that holds `value`.
+
+        Parameters
+        ----------
+        value : number, Scalar, or None for an empty one
+        dtype : type of the value; by default its own (float64 for None)
+        name : shown by `repr`
+
+        Raises
+        ------
+        DomainMismatch, InvalidValue
+        """
+        if isinstance(value, Scalar):
+            dtype, value = value.dtype if dtype is None else dtype, value.get()
+        if dtype is None:
+            dtype = float if value is None else np.asarray(value).dtype
+        made = cls(dtype, name=name)
         made._value = None if value is None else cast_scalar(value, made._dtype)
         return made
 
     @classmethod
-    def pending(
-        cls,
-        dtype: np.dtype[Any],
-        compute: Callable[[], np.generic | None],
-        target: Callable[[Any], None] | None = None,
-    ) -> Self:
-        """A scalar whose value is computed when it is first looked at."""
+    def pending(cls, dtype: np.dtype[Any], compute: Callable[[], Any], origin: tuple[Any, Any] | None = None) -> Self:
+        """A scalar whose value (None: there is none) is computed when it is first looked at.
+
+        Parameters
+        ----------
+        dtype : type of the value
+        compute : what computes it
+        origin : the object and the place in it that ``<<`` writes to
+        """
         made = cls(dtype)
-        made._compute, made._target = compute, target
+        made._compute, made._origin = compute, origin
         return made
 
     def get(self, default: Any = None) -> Any:
@@ -76,6 +99,16 @@ class Scalar:
         return self._dtype
 
     @property
+    def ndim(self) -> int:
+        """0."""
+        return 0
+
+    @property
+    def shape(self) -> tuple[()]:
+        """()."""
+        return ()
+
+    @property
     def is_empty(self) -> bool:
         """True if there is no value."""
         return self.get() is None
@@ -86,48 +119,82 @@ class Scalar:
         return 0 if self.is_empty else 1
 
     def update(self, value: Any) -> Self:
-        """Take another value (None or an empty Scalar empties it); the type stays."""
+        """Take another value (None or an empty Scalar empties it); the type stays.
+
+        On an element, ``A[i, j] << value``, it is A that changes.
+
+        Raises
+        ------
+        InvalidValue
+            If this is an element of an object whose value was looked at before: which of both is to change?
+        """
         value = value.get() if isinstance(value, Scalar) else value
-        if self._target is not None:
-            self._target(value)
+        if self._origin is not None:
+            parent, place = self._place()
+            if value is None:
+                del parent[place]
+            else:
+                parent[place] = value
         self._value = None if value is None else cast_scalar(value, self._dtype)
         self._compute = None
         return self
 
+    def _place(self) -> tuple[Any, Any]:
+        if self._origin is None or self._compute is None:
+            what = "is not an element of another object" if self._origin is None else "was looked at already"
+            raise InvalidValue(
+                f"this Scalar {what}: write A[i, j] << x in one expression to change A, or take .dup() to change a copy"
+            )
+        return self._origin
+
     def __lshift__(self, value: Any) -> Self:
         return self.update(value)
 
+    def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target:
+        """The left side of ``<<`` for one element: ``A[i, j](accum="plus") << x``."""
+        write = parse_write(parts, mask, accum, replace)
+        return Target(self._place()[0], write, self._place()[1], sub=True)
+
     def clear(self) -> None:
         """Forget the value."""
-        self._value = self._compute = None
+        self.update(None)
 
     def dup(self, dtype: Any = None, *, name: str | None = None) -> Scalar:
         """A copy, cast to `dtype` if given."""
-        made = Scalar(self._dtype if dtype is None else dtype, name=name)
-        return made.update(self.get())
+        return Scalar.from_value(self.get(), self._dtype if dtype is None else dtype, name=name)
 
     new = dup
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Scalar:
-        """op(value), op(value, right) or op(left, value); empty stays empty."""
-        from .engines.numpy_helpers import evaluate
+        """op(value), op(value, right) or op(left, value); empty stays empty.
 
+        Parameters
+        ----------
+        op : unary operator, or binary operator with one side bound
+        right, left : the bound side
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator, InvalidValue, EmptyObject
+        """
         x = self.get()
-        if right is not None or left is not None:
-            other = _bare(right if left is None else left)
-            a, b = (x, other) if left is None else (other, x)
-            pair = [self._dtype, scalar_dtype(other, self._dtype)]
-            typed = operators.lookup_binary(op).typed(*(pair if left is None else pair[::-1]))
-            made = Scalar(typed.z)
-            if x is not None:
-                variables = {"x": cast_scalar(a, typed.x), "y": cast_scalar(b, typed.y)}
-                made.update(evaluate(typed.expr, variables, typed.z)[()])
-            return made
-        unary = operators.lookup_unary(op).typed(self._dtype)
-        made = Scalar(unary.z)
-        if x is not None:
-            made.update(evaluate(unary.expr, {"x": cast_scalar(x, unary.x)}, unary.z)[()])
-        return made
+        variables: dict[str, Any] = {"x": x}
+        if right is not None and left is not None:
+            raise InvalidValue("apply: bind left= or right=, not both")
+        if right is not None:
+            right = _bare(right)
+            typed: Any = operators.lookup_binary(op).typed(self._dtype, scalar_dtype(right, self._dtype))
+            variables["y"] = right
+        elif left is not None:
+            left = _bare(left)
+            typed = operators.lookup_binary(op).typed(scalar_dtype(left, self._dtype), self._dtype)
+            variables = {"x": left, "y": x}
+        else:
+            typed = operators.lookup_unary(op).typed(self._dtype)
+        if x is None:
+            return Scalar(typed.z)
+        variables = {name: cast_scalar(value, getattr(typed, name)) for name, value in variables.items()}
+        return Scalar.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
 
     def _with_operator(self, operator: Any, *rest: Any) -> Scalar:
         return self.apply(operator, *rest)
@@ -140,7 +207,13 @@ class Scalar:
         return value
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """True if both are empty, or both hold equal values (NaN equals NaN)."""
+        """True if both are empty, or both hold equal values (NaN equals NaN).
+
+        Parameters
+        ----------
+        other : Scalar, number, or None for an empty one
+        check_dtype : whether the types must agree too
+        """
         a, b = self.get(), other.get() if isinstance(other, Scalar) else other
         if check_dtype and isinstance(other, Scalar) and self._dtype != other._dtype:
             return False
@@ -149,14 +222,25 @@ class Scalar:
         return bool(a == b or (a != a and b != b))
 
     def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0) -> bool:
-        """True if both are empty, or both hold values that agree within the tolerances."""
+        """True if both are empty, or both hold values with |a - b| <= abs_tol + rel_tol |b|.
+
+        Parameters
+        ----------
+        other : Scalar, number, or None for an empty one
+        rel_tol, abs_tol : the tolerances
+        """
         a, b = self.get(), other.get() if isinstance(other, Scalar) else other
         if a is None or b is None:
             return a is None and b is None
         return bool(np.isclose(a, b, rtol=rel_tol, atol=abs_tol, equal_nan=True))
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
+        if getattr(other, "ndim", 0):
+            return NotImplemented  # element by element, as the other one does
         return self.isequal(other)
+
+    def __ne__(self, other: object) -> Any:
+        return NotImplemented if getattr(other, "ndim", 0) else not self.isequal(other)
 
     def __bool__(self) -> bool:
         return bool(self.get(False))
@@ -197,17 +281,35 @@ class Scalar:
     def __rtruediv__(self, other: Any) -> Any:
         return other / self._bare()
 
-    def __lt__(self, other: Any) -> bool:
-        return bool(self._bare() < _bare(other))
+    def __floordiv__(self, other: Any) -> Any:
+        return self._bare() // _bare(other)
 
-    def __le__(self, other: Any) -> bool:
-        return bool(self._bare() <= _bare(other))
+    def __rfloordiv__(self, other: Any) -> Any:
+        return other // self._bare()
 
-    def __gt__(self, other: Any) -> bool:
-        return bool(self._bare() > _bare(other))
+    def __mod__(self, other: Any) -> Any:
+        return self._bare() % _bare(other)
 
-    def __ge__(self, other: Any) -> bool:
-        return bool(self._bare() >= _bare(other))
+    def __rmod__(self, other: Any) -> Any:
+        return other % self._bare()
+
+    def __pow__(self, other: Any) -> Any:
+        return self._bare() ** _bare(other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** self._bare()
+
+    def __lt__(self, other: Any) -> Any:
+        return self._bare() < _bare(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._bare() <= _bare(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._bare() > _bare(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._bare() >= _bare(other)
 
     def __neg__(self) -> Any:
         return -self._bare()
@@ -216,14 +318,17 @@ class Scalar:
         return abs(self._bare())
 
     def __reduce__(self) -> Any:
-        return Scalar.from_value, (self.get(), self._dtype)
+        return _restore, (self.get(), self._dtype.str, self.name)
 
     def __repr__(self) -> str:
         value = self.get()
-        shown = "empty" if value is None else str(value)
         label = f"{self.name!r}, " if self.name else ""
-        return f"Scalar({label}{self._dtype}, {shown})"
+        return f"Scalar({label}{self._dtype}, {'empty' if value is None else value})"
 
 
 def _bare(value: Any) -> Any:
     return value._bare() if isinstance(value, Scalar) else value
+
+
+def _restore(value: Any, dtype: str, name: str | None) -> Scalar:
+    return Scalar.from_value(value, np.dtype(dtype), name=name)

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-import numpy as np
-
-from . import aggregate, display, dtypes, operators
-from .base import Sparse, device_for, scalar
-from .config import default_device
+from . import aggregate, display, operators
+from .base import Again, Sparse, scalar
 from .exceptions import InvalidValue
-from .formats import Full, array_module, dense_values
-from .formats.arrays import to_device, to_host
 from .formats.vectors import empty_vector
-from .infix import Infix, is_scalar
+from .infix import is_scalar
+from .operators.types import TypedSemiring
 from .ops import reshape
-from .ops.assign import assign_vector
-from .ops.build import build_vector
+from .ops.assign import assign_vector, column_matrix, row_matrix
+from .ops.check import extent
 from .ops.convert import convert, index_list
 from .ops.extract import element, extract_vector
-from .ops.index import position, positions
+from .ops.index import everything, position, positions
+from .ops.inner import inner
 from .ops.mxv import vxm
 from .ops.reduce import reduce_scalar
 from .ops.write import Write
 from .scalar import Scalar
+from .vector_arrays import VectorArrays, dimensions
+from .writing import Writing
 
 if TYPE_CHECKING:
-    from .matrix import Matrix, Transposed
+    from .engines.spec import Index
+    from .matrix import Matrix
 
 
-class Vector(Infix):
+class Vector(VectorArrays):
     """A vector of `size` positions, of which some hold a value.
 
     Parameters
@@ -47,106 +46,6 @@ class Vector(Infix):
     """
 
     __slots__ = ()
-
-    def __init__(self, dtype: Any = float, size: int = 0, *, name: str | None = None, device: str | None = None):
-        store = empty_vector(_size(size), dtypes.lookup(dtype), device_for(device=device))
-        self._store, self._plan, self._remake, self._origin, self.name = store, None, None, None, name
-
-    # -- construction ------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_coo(
-        cls,
-        indices: Any,
-        values: Any = True,
-        dtype: Any = None,
-        *,
-        size: int | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """w(indices[p]) = values[p].
-
-        Parameters
-        ----------
-        indices : integers, in any order (list, NumPy or CuPy array)
-        values : as many values, or one for all (then the vector is iso-valued)
-        dtype : type of the values; by default theirs
-        size : number of positions; by default the largest index + 1
-        dup_op : binary operator that combines repeated indices
-
-        Raises
-        ------
-        DuplicateIndex
-            If an index repeats and there is no `dup_op`.
-        IndexOutOfBound, InvalidValue, DomainMismatch
-
-        Notes
-        -----
-        Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
-        """
-        where = device_for(indices, values, device=device)
-        indices, values = as_array(indices, np.int64), as_values(values)
-        chosen = dtypes.lookup(values.dtype if dtype is None else dtype)
-        if size is None:
-            size = int(to_host(indices.max())) + 1 if indices.size else 0  # synchronises on the GPU
-        return cls._new(build_vector(indices, values, _size(size), chosen, dup_op, where), name=name)
-
-    @classmethod
-    def from_dense(
-        cls,
-        values: Any,
-        missing_value: Any = None,
-        *,
-        dtype: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """w(i) = values[i], except where it equals `missing_value` (NaN matches NaN); None: all are present."""
-        where = device_for(values, device=device)
-        array = as_array(values)
-        if array.ndim != 1:
-            raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
-        chosen = dtypes.lookup(array.dtype if dtype is None else dtype)
-        if missing_value is None:
-            array = to_device(array, where).astype(chosen, copy=True)
-            return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
-        indices = array_module("cuda" if hasattr(array, "get") else "cpu").flatnonzero(differs(array, missing_value))
-        made = cls.from_coo(indices, array[indices], chosen, size=int(array.size), device=where)
-        made.name = name
-        return made
-
-    @classmethod
-    def full(
-        cls, value: Any, size: int, dtype: Any = None, *, name: str | None = None, device: str | None = None
-    ) -> Self:
-        """w(i) = value for every i; held as one value, whatever the size."""
-        value = scalar(value)
-        chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
-        return cls._new(reshape.full_vector(value, _size(size), chosen, device_for(device=device)), name=name)
-
-    from_scalar = full
-
-    @classmethod
-    def from_dict(cls, entries: Mapping[int, Any], dtype: Any = None, *, size: int | None = None) -> Self:
-        """w(i) = entries[i]."""
-        return cls.from_coo(list(entries), list(entries.values()), dtype, size=size)
-
-    @classmethod
-    def from_pairs(
-        cls, pairs: Iterable[tuple[int, Any]], dtype: Any = None, *, size: int | None = None, dup_op: Any = None
-    ) -> Self:
-        """w(i) = x for every pair (i, x)."""
-        listed = list(pairs)
-        return cls.from_coo([i for i, _ in listed], [x for _, x in listed], dtype, size=size, dup_op=dup_op)
-
-    def build(self, indices: Any, values: Any, *, dup_op: Any = None) -> Self:
-        """Fill this empty vector from (index, value) pairs; OutputNotEmpty if it has entries."""
-        _empty("Vector", self.nvals)
-        made = build_vector(as_array(indices, np.int64), as_values(values), self.size, self.dtype, dup_op, self.device)
-        self._become(made)
-        return self
 
     # -- looking -----------------------------------------------------------------------------------------
 
@@ -170,157 +69,189 @@ class Vector(Infix):
 
     def get(self, index: int, default: Any = None) -> Any:
         """w(index), or `default` where nothing is stored.  Synchronises."""
-        value = element(self.store, position(index, self.size, "a vector"))
+        value = element(self.store, position(scalar(index), self.size, "a vector"))
         return default if value is None else value
 
     def __contains__(self, index: int) -> bool:
-        return element(self.store, position(index, self.size, "a vector")) is not None
-
-    def to_coo(self) -> tuple[Any, Any]:
-        """(indices, values), ascending, as arrays of this vector's device.  Synchronises on the GPU."""
-        entries = index_list(self.store)
-        return entries.indices, dense_values(entries)
-
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
-        """An array of `size` values; `fill_value` stands where nothing is stored (needed unless all are)."""
-        store = self.store
-        chosen = store.dtype if dtype is None else dtypes.lookup(dtype)
-        if store.format == "full":
-            return dense_values(store).astype(chosen, copy=store.iso is None)
-        if fill_value is None:
-            if store.nvals != store.size:
-                raise InvalidValue("to_dense: some entries are missing; give fill_value=")
-            fill_value = 0
-        entries = index_list(store)
-        array = array_module(store.device).full(store.size, scalar(fill_value), dtype=chosen)
-        array[entries.indices] = dense_values(entries).astype(chosen)
-        return array
-
-    def to_numpy(self, fill_value: Any = None) -> np.ndarray[Any, Any]:
-        """`to_dense` as a NumPy array.  Synchronises on the GPU."""
-        return to_host(self.to_dense(fill_value))
-
-    def to_dict(self) -> dict[int, Any]:
-        """{index: value}.  Synchronises on the GPU."""
-        indices, values = self.to_coo()
-        return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))
+        return element(self.store, position(scalar(index), self.size, "a vector")) is not None
 
     def convert(self, to: str) -> Self:
-        """Hold the same entries as ``"index"``, ``"bitmap"`` or ``"full"``; returns this vector."""
-        self._become(convert(self.store, to))
+        """Hold the same entries in another way; returns this vector.
+
+        Parameters
+        ----------
+        to : ``"index"``, ``"bitmap"``, or ``"full"`` (only where all positions hold a value)
+
+        Raises
+        ------
+        InvalidValue
+        """
+        self._store = convert(self.store, to)  # it does not change, so a part of another object may do this too
         return self
 
     # -- parts -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        """w[i]: a Scalar.  w[I]: a Vector, w(I[p]); I a slice, integers, or a full Vector of integers."""
-        if isinstance(key, (int, np.integer, Scalar)):
+        """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).
+
+        I is a slice, integers, a boolean array, or a full Vector of integers.  The result is a value; left of
+        ``<<`` it is the place, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.
+        """
+        if is_scalar(key):
             at = position(scalar(key), self.size, "a vector")
             store = self.store
-            return Scalar.pending(store.dtype, lambda: element(store, at), lambda value: self._set(at, value))
+            return Scalar.pending(store.dtype, lambda: element(store, at), (self, at))
         made = self._new(None, extract_vector(self.store, self._index(key)))
         made._origin = (self, key)
         return made
 
-    def extract(self, index: Any, **writing: Any) -> Vector:
-        """w(I), by name: takes mask, accum, replace and out."""
-        return self._deliver(extract_vector(self.store, self._index(index)), writing)  # type: ignore[arg-type, no-any-return]
+    def extract(self, index: Any, **writing: Unpack[Writing]) -> Vector:
+        """w(I), by name.
+
+        Parameters
+        ----------
+        index : slice, integers, boolean array, or full Vector of integers
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        IndexOutOfBound, InvalidValue, DomainMismatch, DeviceMismatch
+        """
+        return self._deliver(extract_vector(self.store, self._index(index)), writing)  # type: ignore[no-any-return]
 
     def __delitem__(self, key: Any) -> None:
-        index = self._index([position(scalar(key), self.size, "a vector")] if is_scalar(key) else key)
-        nothing = empty_vector(index.count, self.dtype, self.device)
-        self._become(assign_vector(self.store, index, nothing))
+        index = self._index(key)
+        self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
 
-    def _set(self, at: int, value: Any) -> None:
-        if value is None:
-            del self[at]
-        else:
-            self._become(assign_vector(self.store, self._index([at]), value))
-
-    def _index(self, key: Any) -> Any:
+    def _index(self, key: Any) -> Index:
+        if is_scalar(key):
+            key = [position(scalar(key), self.size, "a vector")]
         return positions(index_value(key), self.size, "a vector", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
-        if isinstance(key, (int, np.integer, Scalar)):
-            key = [position(scalar(key), self.size, "a vector")]
-        self._become(assign_vector(self.store, self._index(key), assigned(value, Vector), write=write, sub=sub))
+        index = everything(self.size) if key == slice(None) else self._index(key)
+        if isinstance(value, Vector):
+            source: Any = value.store
+        elif is_scalar(value):
+            source = scalar(value)
+        elif dimensions(value) == 1:
+            source = Vector.from_dense(value, device=self.device).store
+        else:
+            raise InvalidValue(f"cannot assign a {type(value).__name__} to a Vector; expected a Vector or a scalar")
+        self._become(assign_vector(self.store, index, source, write=write, sub=sub))
 
     # -- operations --------------------------------------------------------------------------------------
 
-    def vxm(self, other: Matrix | Transposed, op: Any = "plus_times", **writing: Any) -> Vector:
+    def vxm(self, other: Matrix, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(j) = (+)_k self(k) (x) A(k, j).
 
         Parameters
         ----------
-        other : Matrix of shape (size, n), or the ``.T`` of one
+        other : Matrix of shape (size, n); the ``.T`` of one is read where it lies
         op : semiring, by object or name
         **writing : mask, accum, replace, out
 
         Raises
         ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
 
         Notes
         -----
         Cost: O(entries of the rows that meet self) pushing, O(nvals) at most pulling; a mask that the output
         structure meets first saves both.  Push or pull is chosen by rule (`config.direction` forces one).
         """
-        u = self.store
-        a, transposed = other.operand
-
-        def remake(operator: Any) -> Any:
-            plan = vxm(u, a, operator, transposed=transposed)
-            return self._deliver(plan, {}, cls=Vector, remake=("product", remake))
-
-        plan = vxm(u, a, op, transposed=transposed)
-        return self._deliver(plan, writing, cls=Vector, remake=("product", remake))  # type: ignore[arg-type, no-any-return]
+        if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
+            raise InvalidValue(f"vxm: expected a Matrix, got {type(other).__name__}")
+        u, (a, transposed) = self.store, other.operand
+        again = Again("product", lambda operator: vxm(u, a, operator, transposed=transposed))
+        return self._deliver(again.plan(op), writing, Vector, again)  # type: ignore[no-any-return]
 
     def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, Vector):
-            return self.inner(other)
-        return self.vxm(other) if hasattr(other, "operand") else NotImplemented
+        if not isinstance(other, Sparse):
+            return NotImplemented
+        return self.inner(other) if isinstance(other, Vector) else self.vxm(cast("Matrix", other))
 
     def inner(self, other: Vector, op: Any = "plus_times") -> Scalar:
-        """S = (+)_k self(k) (x) other(k)."""
-        semiring = operators.lookup_semiring(op).typed(self.dtype, other.dtype)
-        return Vector.reduce(self.ewise_mult(other, semiring.mult), semiring.add)
+        """S = (+)_k self(k) (x) other(k); empty where they have no position in common.
 
-    def outer(self, other: Vector, op: Any = "times", **writing: Any) -> Matrix:
-        """C(i, j) = self(i) (x) other(j)."""
+        Parameters
+        ----------
+        other : of the same size
+        op : semiring, by object or name
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of both).  Reading its value synchronises.
+        """
+        products, monoid = inner(self.store, self._same_kind(other).store, op)
+        return Scalar.pending(monoid.z, lambda: reduce_scalar(products.into(), monoid))
+
+    def outer(self, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
+        """C(i, j) = self(i) (x) other(j).
+
+        Parameters
+        ----------
+        other : Vector
+        op : binary operator, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of self times entries of `other`), without a mask.
+        """
         from .matrix import Matrix
-        from .ops.assign import column_matrix, row_matrix
 
         column = Matrix._new(column_matrix(index_list(self.store)))
-        semiring = operators.semiring.register_anonymous("any", operators.lookup_binary(op))
-        return column.mxm(Matrix._new(row_matrix(index_list(other.store))), semiring, **writing)
+        row = Matrix._new(row_matrix(index_list(self._same_kind(other).store)))
+        mult = operators.lookup_binary(op).typed(self.dtype, other.dtype)
+        add = operators.monoid.any.typed(mult.z)
+        return column.mxm(row, TypedSemiring(add, mult), **writing)
 
     def reduce(self, op: Any = "plus") -> Scalar:
-        """S = (+) of all entries, a Scalar that is empty if there are none; `op` a monoid or an aggregator.
+        """S = (+) of all entries; empty if there are none.
 
-        Reading its value synchronises.
+        Parameters
+        ----------
+        op : monoid or aggregator, by object or name
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(nvals) at most.  Reading its value synchronises.
         """
         aggregator = aggregate.as_aggregator(op)
         if aggregator is not None:
-            return aggregate.vector(self, aggregator)
+            return aggregate.whole(self, aggregator)
         monoid = operators.lookup_monoid(op).typed(self.dtype)
         store = self.store
         return Scalar.pending(monoid.z, lambda: reduce_scalar(store, monoid))
 
     def diag(self, k: int = 0) -> Matrix:
-        """The square Matrix that holds this vector on its k-th diagonal."""
+        """The square Matrix of size + abs(k) rows that holds this vector on its k-th diagonal (k > 0: above)."""
         from .matrix import Matrix
 
         return Matrix._new(reshape.diagonal_matrix(self.store, k))
 
     def resize(self, size: int) -> None:
-        """Change the number of positions; entries past the end are dropped."""
-        self._become(reshape.resize_vector(self.store, _size(size)))
+        """Change the number of positions; entries past the end are dropped.
 
-    def __reduce__(self) -> Any:
-        indices, values = (to_host(part) for part in self.to_coo())
-        if self.is_iso:
-            values = self.iso_value
-        return _restore, (indices, values, self.dtype.str, self.size, self.name)
+        Raises
+        ------
+        InvalidValue
+            For a size that is negative or no integer.
+        """
+        self._become(reshape.resize_vector(self.store, extent("size", size)))
 
     def __repr__(self) -> str:
         return display.vector(self)
@@ -329,54 +260,6 @@ class Vector(Infix):
         return display.html(self)
 
 
-def _restore(indices: Any, values: Any, dtype: str, size: int, name: str | None) -> Vector:
-    return Vector.from_coo(indices, values, np.dtype(dtype), size=size, name=name, device=default_device())
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, (bool, float)) or not hasattr(value, "__index__"):
-        raise InvalidValue(f"size must be an integer, got {value!r}")
-    if value < 0:
-        raise InvalidValue(f"size must not be negative, got {value}")
-    return int(value)
-
-
-def _empty(kind: str, nvals: int) -> None:
-    from .exceptions import OutputNotEmpty
-
-    if nvals:
-        raise OutputNotEmpty(f"build: the {kind} already has {nvals} entries; call .clear() first")
-
-
-def as_array(values: Any, empty: Any = None) -> Any:
-    """A NumPy or CuPy array of what the user gave; an empty list becomes an array of the type `empty`."""
-    if hasattr(values, "__cuda_array_interface__"):
-        return array_module("cuda").asarray(values)
-    array = np.asarray(values)
-    return array.astype(empty) if empty is not None and array.size == 0 else array
-
-
-def as_values(values: Any) -> Any:
-    """An array of values, or one value as a zero-dimensional array."""
-    return np.asarray(scalar(values)) if is_scalar(values) else as_array(values)
-
-
-def differs(array: Any, missing: Any) -> Any:
-    """Where `array` is not `missing`; NaN counts as equal to NaN."""
-    return array == array if missing != missing else array != missing
-
-
 def index_value(key: Any) -> Any:
     """An index as the operations take it: the store of a Vector, else as it is."""
     return key.store if isinstance(key, Vector) else key
-
-
-def assigned(value: Any, *kinds: type) -> Any:
-    """The right side of ``<<`` on a region: the store of an object, or a scalar."""
-    if isinstance(value, kinds):
-        return cast(Sparse[Any], value).store
-    if is_scalar(value):
-        return scalar(value)
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 1:
-        return Vector.from_dense(value).store
-    raise InvalidValue(f"cannot assign a {type(value).__name__} here; expected {kinds[0].__name__} or a scalar")

@@ -1,16 +1,20 @@
-"""What the documentation shows runs: every file of examples/, and the Python of every page from its top."""
+"""What the documentation shows runs: every example, the Python of every page from its top, and every command parses."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from semiring.cli.program import parser
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +29,18 @@ def python_of(page: Path) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if python_of(page).strip()]
+MARKDOWN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [page for page in MARKDOWN if python_of(page).strip()]
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """Return the words of every `semiring` command that a page shows."""
+    blocks = SHELL.findall(page.read_text(encoding="utf-8"))
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("semiring ")]
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+SHOWN = [(page.stem, words) for page in MARKDOWN for words in commands_of(page)]
 
 
 def run(program: Path) -> subprocess.CompletedProcess[str]:
@@ -47,3 +62,8 @@ def test_page_runs(page: Path, tmp_path: Path) -> None:
     program.write_text(python_of(page), encoding="utf-8")
     finished = run(program)
     assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.parametrize(("page", "words"), SHOWN, ids=[f"{page}: {' '.join(words)}" for page, words in SHOWN])
+def test_command_is_understood(page: str, words: list[str]) -> None:
+    assert parser().parse_args(words).run

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..exceptions import NotSupported
+from .memory import out_of_memory
 from .spec import Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,6 +110,13 @@ def run(spec: Spec, engine: str) -> Any:
 
 def call(row: Implementation, spec: Spec) -> Any:
     """Call an implementation, recording it where `explain` listens."""
+    try:
+        return _call(row, spec)
+    except MemoryError as error:
+        raise out_of_memory(row.operation, "cuda" if row.engine == "cuda" else "cpu", error) from error
+
+
+def _call(row: Implementation, spec: Spec) -> Any:
     log = _log.get()
     if log is None:
         return row.function(spec)

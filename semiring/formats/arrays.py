@@ -44,8 +44,8 @@ class Transfers:
 
 def to_host(array: Array) -> np.ndarray[Any, Any]:
     """The NumPy array of the same values.  A CuPy array is copied: synchronises, and is counted."""
-    if isinstance(array, np.ndarray):
-        return array
+    if isinstance(array, (np.ndarray, np.generic)):
+        return np.asarray(array)
     Transfers.copies += 1
     Transfers.bytes += int(array.nbytes)
     return np.asarray(array.get())  # synchronises

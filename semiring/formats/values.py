@@ -10,7 +10,7 @@ from .arrays import Array, array_module
 from .csr import CSR
 from .vectors import Bitmap, Full, IndexList, VectorStore
 
-S = TypeVar("S", CSR, IndexList, Bitmap, Full, CSR | VectorStore)
+S = TypeVar("S", CSR, IndexList, Bitmap, Full, VectorStore, CSR | VectorStore)
 
 
 def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> S:

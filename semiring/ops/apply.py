@@ -91,8 +91,17 @@ def _bound(op: TypedBinary, names: dict[str, str], k: np.dtype[Any], x: np.dtype
 def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """The type of a bound scalar: its own, where it has one; a Python number takes the type of its partner if it fits.
 
-    (As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64.)
+    As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64.  InvalidValue for what is no number.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
-    return dtypes.lookup(np.result_type(beside, value))
+    if not isinstance(value, (int, float)):
+        raise InvalidValue(f"expected a number, got {value!r}")
+    found = dtypes.unify(beside, np.result_type(beside, value))
+    if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:
+        # NumPy refuses here (300 beside an int8); the type that holds both keeps `A > 300` true to its word.
+        own = np.min_scalar_type(value)
+        if own.kind == "O":
+            raise InvalidValue(f"no type holds the integer {value}")
+        return dtypes.unify(beside, own)
+    return found

@@ -11,7 +11,7 @@ from ..config import engine_for
 from ..engines import registry
 from ..engines.spec import BuildMatrix, BuildVector, ImportCSR
 from ..exceptions import IndexOutOfBound, InvalidValue
-from ..formats import CSR, Array, IndexList, VectorStore, device_of, index_dtype
+from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.arrays import array_module, to_device, to_host
 from .cast import cast_scalar
 
@@ -46,6 +46,24 @@ def build_matrix(
     values, iso = _values(values, int(rows.size), dtype, device)
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
     return cast(CSR, registry.run(spec, engine_for(device)))
+
+
+def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str) -> CSR:
+    """A(i, j) = value everywhere.  Memory O(nrows ncols) for the structure."""
+    nrows, ncols = shape
+    xp = array_module(device)
+    offsets = xp.arange(nrows + 1, dtype=np.int64) * ncols
+    columns = xp.tile(xp.arange(ncols, dtype=index_dtype(ncols)), nrows)
+    pattern = Pattern(nrows, ncols, offsets.astype(index_dtype(nrows * ncols)), columns)
+    return CSR(pattern, dtype, None, cast_scalar(value, dtype))
+
+
+def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CSR:
+    """A(i, i) = value."""
+    xp = array_module(device)
+    offsets, columns = xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n))
+    pattern = Pattern(n, n, offsets, columns, {"symmetric": True})
+    return CSR(pattern, dtype, None, cast_scalar(value, dtype))
 
 
 def import_csr(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -10,10 +11,12 @@ import numpy as np
 from ..engines import registry
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
+from ..exceptions import InvalidValue
 from ..formats import CSR, Store, VectorStore, with_values
 from ..operators.types import TypedBinary, TypedIndexUnary
 
 S = TypeVar("S", CSR, VectorStore, Store)
+_PYTHON = {"b": bool, "i": int, "u": int}
 
 
 @cache
@@ -29,8 +32,17 @@ def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUn
 
 
 def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """One value as a NumPy scalar of `dtype`, by the same rules as arrays are cast."""
-    return cast(np.generic, cast_values(np.asarray(value), dtype)[()])
+    """One value as a NumPy scalar of `dtype`, by the same rules as arrays are cast; InvalidValue if it is no number."""
+    kind = type(value)
+    if kind is dtype.type:
+        return cast(np.generic, value)
+    if kind is _PYTHON.get(dtype.kind):  # what loops write, such as a depth; only what does not fit goes the long way
+        with suppress(OverflowError):
+            return cast(np.generic, dtype.type(value))
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf":
+        raise InvalidValue(f"expected a number that a {dtype} can be made of, got {value!r}")
+    return cast(np.generic, cast_values(array, dtype)[()])
 
 
 def cast_store(store: S, dtype: np.dtype[Any], engine: str) -> S:

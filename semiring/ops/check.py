@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..config import engine_for
 from ..engines.spec import Mask
-from ..exceptions import DeviceMismatch, DimensionMismatch
+from ..exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
 from ..formats import CSR, Store, VectorStore
 
 
@@ -32,16 +34,30 @@ def same_shape(operation: str, a: Store, b: Store) -> None:
     """DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
     left, right = shape_of(a), shape_of(b)
     if left != right:
-        hint = "; the shapes fit with .T" if len(left) == len(right) == 2 and left == right[::-1] else ""
-        raise DimensionMismatch(f"{operation}: shapes {left} and {right} differ{hint}")
+        raise DimensionMismatch(f"{operation}: shapes {left} and {right} differ{transpose_hint(left, right)}")
 
 
 def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tuple[int, ...]) -> None:
     """DimensionMismatch unless the output and the mask have the shape of the result."""
-    if out is not None and shape_of(out) != shape:
-        raise DimensionMismatch(f"{operation}: the result has shape {shape}, the output {shape_of(out)}")
-    if mask is not None and shape_of(mask.store) != shape:
-        raise DimensionMismatch(f"{operation}: the result has shape {shape}, the mask {shape_of(mask.store)}")
+    for role, store in (("output", out), ("mask", None if mask is None else mask.store)):
+        if store is not None and (got := shape_of(store)) != shape:
+            hint = transpose_hint(shape, got)
+            raise DimensionMismatch(f"{operation}: the result has shape {shape}, the {role} {got}{hint}")
+
+
+def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """What to add to a message where transposing one of two matrices would make the shapes agree."""
+    return "; they would fit with .T" if len(a) == len(b) == 2 and a == b[::-1] else ""
+
+
+def extent(name: str, value: Any) -> int:
+    """A dimension: an integer that is not negative; InvalidValue otherwise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise InvalidValue(f"{name} must be an integer, got {value!r}")
+    size = int(value.__index__())
+    if size < 0:
+        raise InvalidValue(f"{name} must not be negative, got {size}")
+    return size
 
 
 def vector_size(operation: str, u: VectorStore, expected: int, a: CSR, transposed: bool) -> None:

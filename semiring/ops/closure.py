@@ -101,11 +101,11 @@ def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) ->
     """
     if semiring.add.is_any:
         return True
-    start, weight, mult = frontier.iso, a.iso, semiring.mult
-    if start is None or weight is None or semiring.add.op.name != "min" or mult.name != "plus":
+    mult = semiring.mult
+    if frontier.iso is None or a.iso is None or semiring.add.op.name != "min" or mult.name != "plus":
         return False
+    start, weight = frontier.iso.item(), a.iso.item()
     if mult.z.kind == "f":
         return bool(weight >= 0)
     # Levels that overflowed their type would wrap around and come out smaller than what they follow.
-    highest = int(start) + int(weight) * a.nrows
-    return bool(weight >= 0) and highest <= int(np.iinfo(mult.z).max)
+    return bool(weight >= 0) and int(start) + int(weight) * a.nrows <= np.iinfo(mult.z).max

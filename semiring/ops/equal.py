@@ -54,7 +54,9 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
     if tolerance is not None:
         relative, absolute = tolerance
         left, right = x.astype(np.float64), y.astype(np.float64)
-        agree = agree | (xp.abs(left - right) <= absolute + relative * xp.abs(right))
+        with np.errstate(all="ignore"):  # infinities that are equal agree above; others must not
+            close = xp.abs(left - right) <= absolute + relative * xp.abs(right)
+        agree = agree | (close & xp.isfinite(left) & xp.isfinite(right))
     return _true(agree.all())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines import registry
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector, Index
-from ..formats import CSR, IndexList, VectorStore, array_module, index_dtype
+from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_of, index_dtype
 from ..formats.arrays import to_host
 from . import check, structure
 from .index import everything
@@ -39,30 +39,32 @@ def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False
     return Plan("extract", (rows.count, cols.count), a.dtype, a.device, question)
 
 
-def extract_row(a: CSR, row: int, *, transposed: bool = False) -> Plan[VectorStore]:
-    """W = A(i, :) as a vector; a column of A under `transposed`.
+def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> Plan[VectorStore]:
+    """W = A(i, J), or A(I, j) under `transposed`: the part of one row or column.
 
-    A column is taken from the cached transpose, if there is one, else by a pass over the rows.
+    A column is taken from the transpose where that is there already, else by a pass over the rows.
     """
-    size = a.nrows if transposed else a.ncols
-    question: Any
-    if not transposed:
-        question = ExtractRow(a, row)
-    elif structure.rows(a, True, values=True).ready:
-        question = ExtractRow(structure.transposed(a), row)
-    else:
 
-        def question() -> VectorStore:
-            return _column(a, row)
+    def line() -> VectorStore:
+        if transposed and not structure.has_transpose(a):
+            return _column(a, at)
+        row = ExtractRow(structure.transposed(a) if transposed else a, at)
+        return cast(VectorStore, registry.run(row, check.engine_of("extract", a)))
 
-    return Plan("extract", (size,), a.dtype, a.device, question)
+    question = line if index.is_all else lambda: extract_vector(line(), index).into()
+    return Plan("extract", (index.count,), a.dtype, a.device, question)
 
 
 def _column(a: CSR, col: int) -> IndexList:
     narrow = extract_matrix(a, everything(a.nrows), Index(a.ncols, 1, col)).into()
+    return IndexList(a.nrows, a.dtype, row_numbers(narrow), narrow.values, narrow.iso)
+
+
+def row_numbers(a: CSR) -> Array:
+    """The row of each entry, in storage order."""
     xp = array_module(a.device)
-    indices = xp.flatnonzero(xp.diff(narrow.indptr)).astype(index_dtype(a.nrows))  # synchronises on the GPU
-    return IndexList(a.nrows, a.dtype, indices, narrow.values, narrow.iso)
+    places = xp.arange(a.nvals, dtype=a.indptr.dtype)
+    return (xp.searchsorted(a.indptr, places, side="right") - 1).astype(index_dtype(a.nrows))
 
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
@@ -80,10 +82,8 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     return None if at is None else _value(a, at)
 
 
-def _find(ascending: np.ndarray, wanted: int) -> int | None:  # type: ignore[type-arg]
-    if ascending.size == 0:
-        return None
-    xp = array_module("cpu" if isinstance(ascending, np.ndarray) else "cuda")
+def _find(ascending: Array, wanted: int) -> int | None:
+    xp = array_module(device_of(ascending))
     at = int(to_host(xp.searchsorted(ascending, xp.asarray([wanted], dtype=ascending.dtype)))[0])
     if at < ascending.size and int(to_host(ascending[at : at + 1])[0]) == wanted:
         return at
@@ -93,4 +93,5 @@ def _find(ascending: np.ndarray, wanted: int) -> int | None:  # type: ignore[typ
 def _value(a: CSR | VectorStore, at: int) -> np.generic:
     if a.iso is not None:
         return a.iso
+    assert a.values is not None
     return cast(np.generic, to_host(a.values[at : at + 1])[0])

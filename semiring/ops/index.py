@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.spec import Index
-from ..exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
+from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..formats.arrays import to_device, to_host
 
@@ -20,10 +20,9 @@ def everything(size: int) -> Index:
 
 def position(value: Any, size: int, axis: str) -> int:
     """One index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
-    try:
-        index = operator.index(value)
-    except TypeError:
-        raise InvalidValue(f"an index of {axis} must be an integer, got {value!r}") from None
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise InvalidValue(f"an index of {axis} must be an integer, got {value!r}")
+    index = operator.index(value)
     if not -size <= index < size:
         raise IndexOutOfBound(f"index {index} is out of bounds for {axis} with size {size}")
     return index + size if index < 0 else index
@@ -40,11 +39,18 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
         start, stop, step = value.indices(size)
         return Index(size, len(range(start, stop, step)), start, step)
     if isinstance(value, range):
-        if len(value):
-            position(value[0], size, axis)
-            position(value[-1], size, axis)
-        return Index(size, len(value), value.start, value.step)
+        ends = {end < 0 for end in (value[0], value[-1])} if value else {False}
+        if len(ends) == 1:
+            first = position(value[0], size, axis) if value else 0
+            if value:
+                position(value[-1], size, axis)
+            return Index(size, len(value), first, value.step)
+        value = np.asarray(value)  # from below 0 to above: no arithmetic sequence of positions
     if isinstance(value, VectorStore):
+        if value.device != device:
+            raise DeviceMismatch(
+                f"{axis}: the index lives on {value.device}, the object on {device}; move one with .to()"
+            )
         return _array(_vector(value), size, axis, device)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,8 @@ def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[Vector
     typed = operators.lookup_monoid(monoid).typed(a.dtype)
     if transposed:
         ones = Full(a.nrows, typed.dtype, None, typed.dtype.type(1), a.device)
-        return vxm(ones, a, TypedSemiring(typed, typed_second(typed.dtype)))
+        product = vxm(ones, a, TypedSemiring(typed, typed_second(typed.dtype)))
+        return replace(product, operation="reduce_columns")
     return Plan("reduce_rows", (a.nrows,), typed.z, a.device, ReduceRows(a, typed))
 
 

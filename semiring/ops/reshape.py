@@ -9,18 +9,18 @@ import numpy as np
 from .. import operators
 from ..engines import registry
 from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, Index, ReduceRows
-from ..exceptions import InvalidValue
+from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
 from . import check
-from .cast import cast_scalar
+from .cast import cast_scalar, cast_store
 from .convert import index_list
 from .extract import extract_vector
 from .select import select
+from .write import merge
 
 
 def resize_vector(u: VectorStore, size: int) -> VectorStore:
     """The vector with another size; entries past its end are dropped."""
-    _size("size", size)
     if size == u.size:
         return u
     if size < u.size:
@@ -32,8 +32,6 @@ def resize_vector(u: VectorStore, size: int) -> VectorStore:
 
 def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
     """The matrix with another shape; entries outside it are dropped."""
-    _size("nrows", nrows)
-    _size("ncols", ncols)
     if nrows < a.nrows or ncols < a.ncols:
         rows, cols = Index(a.nrows, min(nrows, a.nrows)), Index(a.ncols, min(ncols, a.ncols))
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
@@ -59,21 +57,32 @@ def diagonal_matrix(u: VectorStore, k: int = 0) -> CSR:
 
 def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:
     """The k-th diagonal of A:  w(p) = A(p, p + k) for k >= 0, A(p - k, p) below."""
-    length = min(a.nrows, a.ncols - k) if k >= 0 else min(a.nrows + k, a.ncols)
-    if length <= 0:
-        raise InvalidValue(f"a matrix of shape {a.shape} has no diagonal {k}")
     engine = check.engine_of("diag", a)
     only = select(a, operators.select.diag, k).into()
     by_row = registry.run(ReduceRows(only, operators.monoid.any.typed(a.dtype)), engine)
-    return extract_vector(by_row, Index(a.nrows, length, max(-k, 0))).into()
+    return extract_vector(by_row, Index(a.nrows, diagonal_length(a, k), max(-k, 0))).into()
+
+
+def diagonal_length(a: CSR, k: int) -> int:
+    """The number of positions on the k-th diagonal; 0 where it lies outside."""
+    return max(min(a.nrows + min(k, 0), a.ncols - max(k, 0)), 0)
+
+
+def with_diagonal(a: CSR, source: Any, k: int) -> CSR:
+    """A with the entries of `source`, a vector or a scalar, on its k-th diagonal in place of those there."""
+    length = diagonal_length(a, k)
+    if not isinstance(source, VectorStore):
+        source = full_vector(source, length, a.dtype, a.device)
+    if source.size != length:
+        raise DimensionMismatch(
+            f"setdiag: diagonal {k} of a matrix of shape {a.shape} has {length} positions, the source {source.size}"
+        )
+    engine = check.engine_of("setdiag", a, source)
+    rest = select(a, operators.select.offdiag, k).into()
+    line = resize_matrix(diagonal_matrix(cast_store(source, a.dtype, engine), k), *a.shape)
+    return merge(rest, line, engine)
 
 
 def full_vector(value: Any, size: int, dtype: np.dtype[Any], device: str) -> Full:
     """The vector whose entries all equal `value`; it needs no memory."""
-    _size("size", size)
     return Full(size, dtype, None, cast_scalar(value, dtype), device)
-
-
-def _size(name: str, value: int) -> None:
-    if value < 0:
-        raise InvalidValue(f"{name} must not be negative, got {value}")

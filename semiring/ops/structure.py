@@ -44,6 +44,12 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
     return CSR(_transposed_pattern(a.pattern), a.dtype, None, iso)
 
 
+def has_transpose(a: CSR) -> bool:
+    """True if `transposed` costs nothing.  O(1): it does not ask whether the structure is symmetric."""
+    facts = a.pattern.facts
+    return "transpose" in a.cache or (a.iso is not None and ("transpose" in facts or facts.get("symmetric", False)))
+
+
 def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
     """The rows of a, or of its transpose, for an engine that may or may not want them.
 

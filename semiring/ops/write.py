@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -33,8 +33,7 @@ from .cast import cast_store, typed_second
 S = TypeVar("S", CSR, VectorStore)
 
 
-@dataclass(frozen=True, eq=False)
-class Write:
+class Write(NamedTuple):
     """How a result is written: where, combined with what is there, and whether the rest is emptied.
 
     accum: a binary operator (family or typed), or None.
@@ -53,7 +52,7 @@ class Write:
 PLAIN = Write()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Plan(Generic[S]):
     """An operation that is checked and not yet carried out, so that an output and a mask can still join it.
 
@@ -90,8 +89,10 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
         return t if mask is None else registry.run(Keep(t, mask), engine)
     if write.accum is None and mask is None:
         return cast_store(t, out.dtype, engine)  # everything else is replaced, or there is nothing else
-    both = dtypes.unify(out.dtype, t.dtype)
-    accum = None if write.accum is None else write.accum.typed(both, both)
+    accum = write.accum
+    if accum is not None:
+        both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
+        accum = accum.typed(both, both)
     if not isinstance(out, CSR) and config.fusion:
         # Under `replace` a masked T may still meet entries of C outside the mask, so the mask goes along.
         whole = WriteVector(out, t, write.mask, accum, write.replace)
@@ -118,7 +119,7 @@ def merge(a: S, b: S, engine: str) -> S:
     return cast(S, registry.run(Ewise(a, b, typed_second(a.dtype), "union"), engine))
 
 
-def emptied(store: Store, dtype: np.dtype[Any] | None = None) -> Store:
+def emptied(store: S, dtype: np.dtype[Any] | None = None) -> S:
     """A store of the same shape without entries."""
     chosen = store.dtype if dtype is None else dtype
     if isinstance(store, CSR):

@@ -1,5 +1,35 @@
 """The CPU engine: numba kernels over the same stores as the GPU's, on all cores, compiled once and kept on disk."""
 
-from . import build, convert, mxv, scatter, transpose
+from . import (
+    apply,
+    build,
+    closure,
+    convert,
+    ewise,
+    extract,
+    link,
+    mxm,
+    mxv,
+    reduce,
+    scatter,
+    select,
+    transpose,
+    write,
+)
 
-__all__ = ["build", "convert", "mxv", "scatter", "transpose"]
+__all__ = [
+    "apply",
+    "build",
+    "closure",
+    "convert",
+    "ewise",
+    "extract",
+    "link",
+    "mxm",
+    "mxv",
+    "reduce",
+    "scatter",
+    "select",
+    "transpose",
+    "write",
+]

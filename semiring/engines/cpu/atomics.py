@@ -8,11 +8,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from .compile import device
+
+
+def _intrinsic(typed: Any) -> Any:
+    """numba's decorator, whose own annotation takes the typing context for an argument of the callers."""
+    return intrinsic(typed)
 
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -20,7 +25,9 @@ def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     array_type, index_type = signature.args[:2]
     array = context.make_array(array_type)(context, builder, args[0])
     index = context.cast(builder, args[1], index_type, types.intp)
-    return cgutils.get_item_pointer(context, builder, array_type, array, [index])
+    return cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
+        context, builder, array_type, array, [index]
+    )
 
 
 def _rewrite(operation: str) -> Any:
@@ -32,14 +39,14 @@ def _rewrite(operation: str) -> Any:
 
         return array.dtype(array, index, value), generate
 
-    return intrinsic(typed)
+    return _intrinsic(typed)
 
 
 fetch_add = _rewrite("add")
 fetch_or = _rewrite("or")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, wanted: Any) -> Any:
     """array[index] becomes `wanted` if it is `expected`; returns what was there."""
 
@@ -54,7 +61,7 @@ def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, wanted: 
     return array.dtype(array, index, expected, wanted), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def load(typingctx: Any, array: Any, index: Any) -> Any:
     """array[index], seen as the other threads left it."""
 
@@ -65,7 +72,7 @@ def load(typingctx: Any, array: Any, index: Any) -> Any:
     return array.dtype(array, index), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index] = value, for the other threads to see."""
 
@@ -78,7 +85,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, index, value), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
     """The position of the lowest bit that is set; `word` is not 0."""
 
@@ -89,7 +96,7 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.int64(word), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_intrinsic
 def bit_count(typingctx: Any, word: Any) -> Any:
     """The number of bits that are set."""
 
@@ -100,9 +107,7 @@ def bit_count(typingctx: Any, word: Any) -> Any:
 
 
 # A thread that has waited long gives its core away: with more threads than cores the others need it.
-_give_way = types.ExternalFunction(
-    "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
-)
+_give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 _PATIENCE = 4000
 
 # Places in the control array of a gang, each on a cache line of its own.

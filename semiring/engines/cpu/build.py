@@ -123,9 +123,7 @@ def _sorted_rows(
 
 
 @kernel
-def _group(
-    t: int, threads: int, control: Any, rows: Any, counters: Any, sums: Any, indptr: Any, order: Any
-) -> None:
+def _group(t: int, threads: int, control: Any, rows: Any, counters: Any, sums: Any, indptr: Any, order: Any) -> None:
     """order[indptr[i]:indptr[i + 1]] are the places where row i is given, ascending."""
     low, high = t * rows.size // threads, (t + 1) * rows.size // threads
     mine = counters[t]
@@ -143,9 +141,7 @@ _LOW = np.int64(0xFFFFFFFF)
 
 
 @kernel
-def _sort(
-    t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any, keys: Any, distinct: Any
-) -> None:
+def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any, keys: Any, distinct: Any) -> None:
     """keys[p] = (column, place within the row), ascending in each row; distinct[i + 1] = columns of row i."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         start, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
@@ -162,9 +158,7 @@ def _sort(
 
 
 @kernel
-def _unpack(
-    t: int, threads: int, control: Any, indptr: Any, order: Any, keys: Any, indices: Any, sources: Any
-) -> None:
+def _unpack(t: int, threads: int, control: Any, indptr: Any, order: Any, keys: Any, indices: Any, sources: Any) -> None:
     """Columns, and where each entry was given."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(indptr[i], indptr[i + 1]):

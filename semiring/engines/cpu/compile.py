@@ -20,6 +20,8 @@ from numba.core import event
 
 from ...config import config
 
+_settings: Any = numba.config
+
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
@@ -31,7 +33,7 @@ def _sources_digest() -> str:
 def _cache_folder() -> str | None:
     """The folder of compiled kernels, or None where it cannot be written (kernels then live in memory alone)."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        return str(numba.config.CACHE_DIR)
+        return str(_settings.CACHE_DIR)
     folder = config.cache_dir / "cpu" / _sources_digest()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,13 +48,13 @@ _kernels: set[Any] = set()
 
 def kernel(function: Callable[..., Any]) -> Any:
     """A function that Python calls: compiled for each combination of argument types, cached, run without the GIL."""
-    before = numba.config.CACHE_DIR
+    before = _settings.CACHE_DIR
     try:
         if _folder is not None:
-            numba.config.CACHE_DIR = _folder
+            _settings.CACHE_DIR = _folder
         made = numba.njit(nogil=True, error_model="numpy", cache=_folder is not None)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _settings.CACHE_DIR = before
     _kernels.add(made)
     return made
 
@@ -62,7 +64,7 @@ def device(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class _Announcer(event.Listener):
     """Says which kernel is being compiled; numba sends the event only where nothing was found on disk."""
 
     def on_start(self, event: Any) -> None:
@@ -78,4 +80,4 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         """Nothing is said at the end."""
 
 
-event.register("numba:compile", _Announcer())
+event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]

@@ -16,7 +16,8 @@ _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """One value as a scalar of `dtype`."""
-    return dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
+    made: np.generic = dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
+    return made
 
 
 def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic | None:
@@ -25,7 +26,8 @@ def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) ->
         return None
     given = {"x": (x, op.x), "y": (y, op.y)}
     variables = {name: cast_value(*given[name]) for name in op.uses}
-    return op.z.type(evaluate(op.expr, variables, op.z)[()])
+    made: np.generic = op.z.type(evaluate(op.expr, variables, op.z)[()])
+    return made
 
 
 def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.generic | None:
@@ -33,7 +35,8 @@ def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.ge
     if op.uses & {"i", "j"}:
         return None
     variables = {"x": cast_value(x, op.x), "k": cast_value(k, op.k)}
-    return op.z.type(evaluate(op.expr, variables, op.z)[()])
+    made: np.generic = op.z.type(evaluate(op.expr, variables, op.z)[()])
+    return made
 
 
 def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:

@@ -11,7 +11,6 @@ from ..spec import Convert
 from . import presence
 
 
-
 @implements(Convert, engine="cpu")
 def convert(q: Convert) -> VectorStore:
     """t(i) = u(i), held as an index list, a bitmap, or full."""

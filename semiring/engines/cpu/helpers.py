@@ -156,7 +156,7 @@ def _floordiv_float(a: Any, b: Any) -> Any:
 
 @device
 def _mod_float(a: Any, b: Any) -> Any:
-    rest = math.fmod(a, b)
+    rest = np.fmod(a, b)
     if rest != 0 and (rest < 0) != (b < 0):
         rest += b
     return rest
@@ -164,7 +164,7 @@ def _mod_float(a: Any, b: Any) -> Any:
 
 @device
 def _fmod_float(a: Any, b: Any) -> Any:
-    return math.fmod(a, b)
+    return np.fmod(a, b)
 
 
 @device
@@ -175,7 +175,7 @@ def _remainder(a: Any, b: Any) -> Any:
         return a
     size, step = abs(a), abs(b)
     if not np.isinf(step + step):
-        size = math.fmod(size, step + step)
+        size = np.fmod(size, step + step)
     if size - step > -size:  # 2 * size > step, where doubling might overflow
         size -= step
         if size >= -size + step and size > 0:
@@ -267,10 +267,10 @@ def _hypot(a: Any, b: Any) -> Any:
     return math.hypot(a, b)
 
 
-_NUMPY = {
-    name: name
-    for name in "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh".split()
-} | {name: f"arc{name[1:]}" for name in "asin acos atan asinh acosh atanh".split()}
+_SAME_NAME = ("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p")
+_TRIGONOMETRY = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+_NUMPY = {name: name for name in _SAME_NAME + _TRIGONOMETRY} | {f"a{name}": f"arc{name}" for name in _TRIGONOMETRY}
+_MATH = {"erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "tgamma": "gamma"}
 FUNCTIONS: dict[str, Any] = (
     {
         "div_signed": _div_signed,
@@ -297,6 +297,6 @@ FUNCTIONS: dict[str, Any] = (
         "hypot": _hypot,
     }
     | {name: _numpy(ufunc) for name, ufunc in _NUMPY.items()}
-    | {name: _math(called) for name, called in {"erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "tgamma": "gamma"}.items()}
+    | {name: _math(called) for name, called in _MATH.items()}
 )
 _BITS = {width: _bit_functions(8 * width) for width in (1, 2, 4, 8)}

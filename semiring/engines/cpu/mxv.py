@@ -7,7 +7,7 @@ atomics; the order of summation is that of pull, whatever the number of threads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba.core import types as numba_types
@@ -21,12 +21,9 @@ from .compile import kernel
 from .constants import binary_value, sum_value
 from .convert import as_index_list
 from .operands import plain, rows_of, values_of
-from .rows import lower_bound, share, whole_words
+from .rows import lower_bound, share_words
 from .threads import run, threads_for
 from .types import call, combine, position, present, put, stops, value_at, word_at
-
-if TYPE_CHECKING:
-    from ...operators.types import TypedSemiring
 
 # Visiting one entry costs a push so many times what it costs a pull: it writes where a pull only reads.
 _PUSH_COST = 3
@@ -163,9 +160,7 @@ def _pull(
         chunk = next_chunk(control)
         if chunk >= chunks:
             break
-        first = whole_words(share(indptr, chunk, chunks), nrows)
-        last = whole_words(share(indptr, chunk + 1, chunks), nrows)
-        for w in range(first >> 5, (last + 31) >> 5):
+        for w in range(share_words(indptr, chunk, chunks), share_words(indptr, chunk + 1, chunks)):
             wanted = word_at(mask, w)
             if wanted == 0:
                 continue

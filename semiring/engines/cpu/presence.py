@@ -82,20 +82,22 @@ def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
 
 def to_flags(words: Words, size: int) -> np.ndarray[Any, Any]:
     """One boolean an entry."""
-    return np.unpackbits(words.view(np.uint8), count=size, bitorder="little").view(np.bool_)
+    flags: np.ndarray[Any, Any] = np.unpackbits(words.view(np.uint8), count=size, bitorder="little")
+    return flags.view(np.bool_)
 
 
 def probe(words: Words | None, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """For each index whether it is there; with None all are."""
     if words is None:
         return np.ones(indices.size, np.bool_)
-    return (words[indices >> 5] >> (indices & 31).astype(np.uint32)) & np.uint32(1) != 0
+    bits = words[indices >> 5] >> (indices & 31).astype(np.uint32)
+    return np.asarray(bits & np.uint32(1) != 0)
 
 
 def presence(u: VectorStore) -> Words | None:
     """The bits of a vector, None for a full one.  Not to be written to."""
     if isinstance(u, Bitmap):
-        return u.words
+        return np.asarray(u.words)
     return from_indices(u.indices, u.size) if isinstance(u, IndexList) else None
 
 
@@ -113,7 +115,7 @@ def admitted(mask: Mask | None, size: int) -> Words | None:
     elif isinstance(store, IndexList):
         words = from_indices(store.indices[store.values != 0], size)
     else:
-        words = from_flags(store.values != 0)
+        words = from_flags(np.asarray(store.values != 0))
         if isinstance(store, Bitmap):
             words &= store.words
     if not mask.complement:

@@ -29,9 +29,11 @@ def share(indptr: Any, part: int, parts: int) -> int:
 
 
 @device
-def whole_words(row: int, nrows: int) -> int:
-    """`row` rounded down to a multiple of 32, so that no two parts write one word; `nrows` stays."""
-    return row if row >= nrows else row & ~31
+def share_words(indptr: Any, part: int, parts: int) -> int:
+    """The first word of presence bits of a part, as `share`: no two parts write one word."""
+    if part >= parts:
+        return (indptr.size - 1 + 31) >> 5  # type: ignore[no-any-return]
+    return share(indptr, part, parts) >> 5  # type: ignore[no-any-return]
 
 
 @device

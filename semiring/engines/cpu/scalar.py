@@ -123,6 +123,8 @@ class Writer:
             return self.assign(f"{a} if {condition} else {b}"), dtype
         dtype = self._operands(name, rule, [dtype for _, dtype in values])
         second = {"first": INT64, "float": INT32}[rule] if name == "ldexp" or rule == "first" else dtype
+        if rule == "first" and values[1][1] == UINT64:  # far past any width, and still so as int64
+            values[1] = (self.assign(f"min({values[1][0]}, np.uint64({2**62}))"), UINT64)
         arguments = [self.cast(values[0], dtype), *(self.cast(value, second) for value in values[1:])]
         result = BOOL if rule == "bool" else dtype
         if name == "minv" and dtype.kind in "iu":
@@ -150,9 +152,7 @@ class Writer:
         return widened(dtype) if dtype.kind == "b" else dtype
 
 
-def scalar_function(
-    signature: str, expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType
-) -> Any:
+def scalar_function(signature: str, expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType) -> Any:
     """A Python function that numba compiles: casts its arguments, evaluates `expr`, casts the result.
 
     variables: for each variable of the expression, the argument's name, its type, and the operator's type for it.

@@ -25,7 +25,8 @@ _WORK_PER_THREAD = 32768
 
 def available() -> int:
     """The number of threads of a gang: numba's (NUMBA_NUM_THREADS, by default the cores of this process)."""
-    return int(numba.config.NUMBA_NUM_THREADS)
+    settings: Any = numba.config
+    return int(settings.NUMBA_NUM_THREADS)
 
 
 def threads_for(work: int) -> int:

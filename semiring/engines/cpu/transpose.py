@@ -34,7 +34,8 @@ def transposed(a: CSR) -> CSR:
     values = None if a.values is None else np.empty(nvals, a.dtype)
     counters = np.zeros((threads, a.ncols), offsets)
     sums = np.zeros(threads, np.int64)
-    run(_transpose, threads, indptr, indices, bits_of(a.values), counters, sums, out_indptr, out_indices, bits_of(values))
+    made = (out_indptr, out_indices, bits_of(values))
+    run(_transpose, threads, indptr, indices, bits_of(a.values), counters, sums, *made)
     return CSR(Pattern(a.ncols, a.nrows, out_indptr, out_indices), a.dtype, values, a.iso)
 
 
@@ -44,6 +45,8 @@ def offsets_from_counts(t: int, threads: int, control: Any, counters: Any, sums:
     keys = counters.shape[1]
     first, last = t * keys // threads, (t + 1) * keys // threads
     total = 0
+    if not barrier(control, threads):  # all counters are complete
+        return False
     for s in range(threads):
         for key in range(first, last):
             total += counters[s, key]
@@ -107,9 +110,7 @@ def is_symmetric(q: IsSymmetric) -> bool:
 
 
 @kernel
-def _find_asymmetry(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, cursors: Any, refuted: Any
-) -> None:
+def _find_asymmetry(t: int, threads: int, control: Any, indptr: Any, indices: Any, cursors: Any, refuted: Any) -> None:
     """Each thread watches the rows j of its range; rows i are visited in order.
 
     In a symmetric pattern the entries (i, j) come by in the order in which row j holds its columns i, so that

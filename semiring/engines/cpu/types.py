@@ -20,6 +20,7 @@ from numba.extending import NativeValue, models, overload, register_model, unbox
 from numba.np import numpy_support
 
 from ...dtypes import INT64
+from ...operators.expression import used_variables
 from .scalar import cast_text, scalar_function
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class OperatorType(types.Type):
 register_model(OperatorType)(models.OpaqueModel)
 
 
-@unbox(OperatorType)
+@unbox(OperatorType)  # type: ignore[no-untyped-call]
 def _unbox_operator(typ: Any, obj: Any, c: Any) -> NativeValue:
-    return NativeValue(c.context.get_dummy_value())
+    return NativeValue(c.context.get_dummy_value())  # type: ignore[no-untyped-call]
 
 
 class Operator:
@@ -75,6 +76,7 @@ class Operator:
 
 # The monoid `any` without values: it serves every product whose value is known before any entry is visited.
 STRUCTURE = Operator(OperatorType("x", (), "bool", "any"))
+_labels[STRUCTURE._numba_type_.name] = "any"
 
 _operators: dict[Any, Operator] = {}
 
@@ -225,20 +227,14 @@ def _combine(add: Any, a: Any, b: Any) -> Any:
         return lambda add, a, b: b
     if add.terminal == "any":
         return lambda add, a, b: a
-    given = {name: ("np.int64(0)", types.int64) for name in ("xi", "xj", "yi", "yj")}
+    given = dict.fromkeys(("xi", "xj", "yi", "yj"), ("np.int64(0)", types.int64))
     return _generated(add, "add, a, b", {"x": ("a", a), "y": ("b", b)} | given)
 
 
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:
     variables = op.variables(given)
-    read = {name: variables[name] for name in variables if _reads(op, name)}
+    read = {name: variables[name] for name in used_variables(op.expr)}
     return scalar_function(signature, op.expr, read, np.dtype(op.result))
-
-
-def _reads(op: OperatorType, name: str) -> bool:
-    from ...operators.expression import used_variables
-
-    return name in used_variables(op.expr)
 
 
 @meaning(stops)

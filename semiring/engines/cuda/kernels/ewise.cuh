@@ -38,7 +38,8 @@ extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_
             B b = b_iso;
             if (in_a) a = value_at(a_values, a_iso, p);
             if (in_b) b = value_at(b_values, b_iso, p);
-            out_values[p] = in_a && in_b ? combine(a, b, p, 0, p, 0) : in_a ? only_a(a, beta, p, 0) : only_b(b, alpha, p, 0);
+            if (in_a && in_b) out_values[p] = combine(a, b, p, 0, p, 0);
+            else out_values[p] = in_a ? only_a(a, beta, p, 0) : only_b(b, alpha, p, 0);
         }
         if (out_words != nullptr) {
             const u32 word = __ballot_sync(FULL_WARP, hit);
@@ -85,7 +86,8 @@ extern "C" __global__ void ewise_write_a(i64 nrows, i64 na, const AP* a_indptr, 
         const i64 i = FORM == LIST ? index : row;
         const i64 j = FORM == LIST ? 0 : index;
         const i64 q = ewise_search(b_indptr, b_indices, nb, i, j);
-        const i64 to = rank_of(marks, ranks, p) * (MODE == INTERSECT ? 1 : -1) + (MODE == INTERSECT ? 0 : p + q);
+        const i64 before = rank_of(marks, ranks, p);
+        const i64 to = MODE == INTERSECT ? before : p + q - before;
         out_indices[to] = I(index);
         if (out_values == nullptr) return;
         const A a = value_at(a_values, a_iso, p);

@@ -1,8 +1,8 @@
 // A stable sort of keys by 8 of their bits at a time, with a payload that is moved along.
 //
 // One pass: `sort_histogram` counts digits by tile, a scan over (digit, tile) turns counts into places, and
-// `sort_scatter` moves every element to its place.  KEY is u32 or u64, V an unsigned integer of the payload's size, R the
-// type of places.  Blocks have 256 threads; a tile is 4096 elements, 512 for each warp.
+// `sort_scatter` moves every element to its place.  KEY is u32 or u64, V an unsigned integer of the payload's
+// size, R the type of places.  Blocks have 256 threads; a tile is 4096 elements, 512 for each warp.
 
 #include "semiring.cuh"
 

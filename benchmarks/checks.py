@@ -1,0 +1,178 @@
+"""Whether a timed result is right: properties of it, tested apart from the library, on the device where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from tests import verify
+
+from .graphs import arrays, module
+
+Check = Callable[[Any, Any], None]
+
+
+def levels(A: sr.Matrix) -> Check:
+    """Levels of a search from the argument, as a Vector (of this package or of python-graphblas)."""
+    indptr, indices = arrays(A)
+
+    def check(source: int, found: Any) -> None:
+        verify.bfs_levels(indptr, indices, source, found.to_dense(verify.UNREACHED))
+
+    return check
+
+
+def order(A: sr.Matrix) -> Check:
+    """All rows that a path joins to the argument, each once, in ascending order of their levels."""
+
+    def check(source: int, found: Any) -> None:
+        depth = sr.algorithms.bfs_levels(A, source).to_dense(verify.UNREACHED)
+        verify.bfs_levels(*arrays(A), source, depth)
+        assert found.size == int((depth >= 0).sum()), f"{found.size} rows were reached"
+        assert np.unique(found).size == found.size
+        assert bool((np.diff(depth[found]) >= 0).all()), "a row comes before one that is nearer"
+        assert int(depth[found[0]]) == 0
+
+    return check
+
+
+def parents(A: sr.Matrix) -> Check:
+    """A breadth-first tree from the argument; its levels are those of `bfs_levels`, proved as well."""
+    indptr, indices = arrays(A)
+
+    def check(source: int, found: sr.Vector) -> None:
+        depth = sr.algorithms.bfs_levels(A, source).to_dense(verify.UNREACHED)
+        verify.bfs_levels(indptr, indices, source, depth)
+        verify.bfs_parents(indptr, indices, source, found.to_dense(verify.UNREACHED), depth)
+
+    return check
+
+
+def components(A: sr.Matrix) -> Check:
+    """Labels of the components of a symmetric pattern: as many as there are, and equal along every entry."""
+    indptr, indices = arrays(A)
+    count = component_count(indptr, indices)
+
+    def check(_: Any, found: sr.Vector) -> None:
+        verify.components(indptr, indices, found.to_dense(), count)
+
+    return check
+
+
+def component_count(indptr: Any, indices: Any) -> int:
+    """The number of components of a symmetric pattern, by least labels.
+
+    Every root hooks under the least root next door, then all paths are flattened, until nothing moves: then roots
+    agree along every entry, and none was ever joined but along entries.
+    """
+    xp = verify.module_of(indices)
+    alone = _numbers(indptr, indices)
+    root = alone
+    while True:
+        before, root = root, root.copy()
+        for i, j in verify.arcs(indptr, indices):
+            mine, theirs = before[i], before[j]
+            lower = theirs < mine
+            xp.minimum.at(root, mine[lower], theirs[lower])
+        above = root[root]
+        while not bool((above == root).all()):
+            root, above = above, above[above]
+        if bool((root == before).all()):
+            return int((root == alone).sum())
+
+
+def itself(A: sr.Matrix) -> Any:
+    """Each row's own number."""
+    return _numbers(*arrays(A))
+
+
+def _numbers(indptr: Any, indices: Any) -> Any:
+    return verify.module_of(indices).arange(int(indptr.size) - 1, dtype=np.int32)
+
+
+def distances(A: sr.Matrix) -> Check:
+    """Distances from the argument along positive weights.
+
+    They are the only numbers such that the source has 0, no entry leads to less than is there, and everything else
+    that is reached has an entry that leads to exactly what is there.
+    """
+    indptr, indices, weights = A.to_csr()
+    xp = module(A)
+
+    def check(source: int, found: sr.Vector) -> None:
+        distance = found.to_dense(verify.UNREACHED)
+        assert int(distance[source]) == 0
+        supported = xp.zeros(A.nrows, dtype=bool)
+        supported[source] = True
+        first = 0
+        for i, j in verify.arcs(indptr, indices):
+            step = weights[first : first + int(j.size)]
+            first += int(j.size)
+            near, far = distance[i], distance[j]
+            offered = near + step
+            assert not bool(((near >= 0) & ((far < 0) | (offered < far))).any()), "an entry offers a shorter way"
+            supported[j[(near >= 0) & (offered == far)]] = True
+        assert bool((supported == (distance >= 0)).all()), "a distance that no entry leads to"
+
+    return check
+
+
+def ranks(A: sr.Matrix, iterations: int, damping: float, tolerance: float) -> Check:
+    """PageRank after so many iterations, against sums made by `bincount` in double precision."""
+    indptr, indices = arrays(A)
+    xp = module(A)
+    n = A.nrows
+    degree = (indptr[1:] - indptr[:-1]).astype(np.float64)
+    expected = xp.full(n, 1 / n)
+    for _ in range(iterations):
+        share = expected / xp.maximum(degree, 1.0)
+        mass = float(expected[degree == 0].sum())
+        total = xp.zeros(n)
+        for i, j in verify.arcs(indptr, indices):
+            total += xp.bincount(j, weights=share[i], minlength=n)
+        expected = (1 - damping + damping * mass) / n + damping * total
+
+    def check(_: Any, found: sr.Vector) -> None:
+        close(found.to_dense(), expected, tolerance)
+
+    return check
+
+
+def product(A: sr.Matrix, x: Any, tolerance: float) -> tuple[Check, Check]:
+    """Checks of A x, for a Vector and for an array, against the product in double precision."""
+    expected = double_precision(A) @ x.astype(np.float64)
+
+    def check_vector(_: Any, found: sr.Vector) -> None:
+        close(found.to_dense(0), expected, tolerance)
+
+    def check_array(_: Any, found: Any) -> None:
+        close(found, expected, tolerance)
+
+    return check_vector, check_array
+
+
+def double_precision(A: sr.Matrix) -> Any:
+    """The matrix as SciPy or CuPy holds it, in float64, its structure shared."""
+    indptr, indices, values = A.to_csr()
+    if A.device == "cuda":
+        from cupyx.scipy.sparse import csr_matrix
+    else:
+        from scipy.sparse import csr_array as csr_matrix
+    return csr_matrix((values.astype(np.float64), indices, indptr), shape=A.shape)
+
+
+def close(found: Any, expected: Any, tolerance: float) -> None:
+    """Every element within the relative tolerance of what was expected; NaN is never."""
+    error = abs(found - expected) <= tolerance * abs(expected)
+    assert bool(error.all()), (
+        f"element {int(error.argmin())} is {found[error.argmin()]}, not {expected[error.argmin()]}"
+    )
+
+
+def equal(found: Any, expected: Any) -> None:
+    """Every element the same."""
+    same = found == expected
+    assert bool(same.all()), f"element {int(same.argmin())} is {found[same.argmin()]}, not {expected[same.argmin()]}"

@@ -1,0 +1,33 @@
+"""The first search of a process, from the start of Python to the levels: run by `benchmarks.speed` in a new process.
+
+    python -m benchmarks.first_call GRAPH DEVICE SOURCE STARTED LEVELS
+
+GRAPH is an .npz with `indptr` and `indices`; STARTED the time at which the caller began to start this process; the
+levels go to the .npy file LEVELS.  Prints one line of JSON: seconds since STARTED when the package was imported, when
+the matrix was there, when the levels were there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+
+def main(graph: str, device: str, source: str, started: str, out: str) -> None:
+    import numpy as np
+
+    import semiring as sr
+
+    marks = {"imported": time.time()}
+    with sr.use(device), np.load(graph) as stored:
+        A = sr.Matrix.from_csr(stored["indptr"], stored["indices"], True, ncols=stored["indptr"].size - 1)
+        marks["loaded"] = time.time()
+        levels = sr.algorithms.bfs_levels(A, int(source)).wait()
+        marks["searched"] = time.time()
+        np.save(out, levels.to_numpy(-1))
+    print(json.dumps({name: moment - float(started) for name, moment in marks.items()}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Everything that only a GPU can show, in a bounded time: tests, large graphs, sanitizers, speed.
+#
+#   benchmarks/gpu_check.sh                       tests large memcheck racecheck speed: within ten minutes
+#   benchmarks/gpu_check.sh tests=300 more        some stages, with another limit in seconds
+#
+# Stages: tests large memcheck racecheck synccheck initcheck speed more ops. Logs and results go to $OUT (default:
+# out/gpu-check): a log a stage, summary.txt, and the result files of speed, more and ops. Ends with 1 if a stage failed.
+set -u
+cd "$(dirname "$0")/.."
+OUT="${OUT:-out/gpu-check}"
+PYTHON="${PYTHON:-python3}"
+export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
+mkdir -p "$OUT"
+: >"$OUT/summary.txt"
+failed=0
+
+# stage LIMIT LINES COMMAND...: run within so many seconds, log, say how it ended, show the last lines of the log.
+stage() {
+    limit=${asked_limit:-$1} lines=$2
+    shift 2
+    began=$(date +%s)
+    timeout --kill-after=10 "$limit" "$@" >"$OUT/$name.log" 2>&1
+    code=$?
+    case $code in
+        0) verdict=ok ;;
+        124 | 137) verdict="stopped at its limit of $limit s" ;;
+        *) verdict="FAILED ($code)" ;;
+    esac
+    [ "$code" -eq 0 ] || failed=1
+    echo "$name: $verdict, $(($(date +%s) - began)) s" | tee -a "$OUT/summary.txt"
+    tail -n "$lines" "$OUT/$name.log" | sed 's/^/    /'
+}
+
+sanitizer() {
+    command -v compute-sanitizer && return
+    for tool in "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" /usr/local/cuda-*/bin/compute-sanitizer \
+        /usr/local/cuda*/compute-sanitizer/compute-sanitizer; do
+        [ -x "$tool" ] && echo "$tool" && return
+    done
+    echo compute-sanitizer
+}
+
+for wanted in ${*:-tests large memcheck racecheck speed}; do
+    name=${wanted%%=*}
+    asked_limit=
+    [ "$name" = "$wanted" ] || asked_limit=${wanted#*=}
+    case $name in
+        tests)
+            stage 150 40 "$PYTHON" -m pytest --engine=cuda -q -rfE --tb=short --timeout=120 \
+                -p no:cacheprovider --numprocesses 8 --dist worksteal
+            ;;
+        large) stage 90 15 "$PYTHON" -m benchmarks.verify_large --device cuda ;;
+        memcheck | racecheck | synccheck | initcheck)
+            stage 110 15 "$(sanitizer)" --tool "$name" --error-exitcode 9 --print-limit 20 \
+                "$PYTHON" -m benchmarks.sanitize
+            ;;
+        speed) stage 130 40 "$PYTHON" -m benchmarks.speed --device cuda --out "$OUT" ;;
+        more) stage 200 60 "$PYTHON" -m benchmarks.speed --device cuda --more --out "$OUT" ;;
+        ops) stage 150 60 "$PYTHON" -m benchmarks.ops --device cuda --out "$OUT" ;;
+        *)
+            echo "no stage is called $name; see the top of this file" >&2
+            exit 2
+            ;;
+    esac
+done
+echo
+cat "$OUT/summary.txt"
+exit "$failed"

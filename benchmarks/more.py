@@ -1,0 +1,116 @@
+"""Other algorithms and graphs, for the record: no bound counts here, the goals of later work are quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import semiring as sr
+
+from . import checks, graphs, peers
+from .harness import RUNS, Samples, measure
+from .report import Peer, Report, Row
+
+GRAPHS = {
+    "cuda": ("kron20", "kron22", "kron24", "uniform2000000x32", "grid5000x5000"),
+    "cpu": ("kron16", "kron18", "uniform100000x32", "grid500x500"),
+}
+ITERATIONS = 20
+# Milliseconds on an H200 to reach later, and to aim at.
+GOALS: dict[tuple[str, str], tuple[float, float]] = {
+    ("bfs_levels", "kron20"): (0.12, 0.05),
+    ("bfs_levels", "kron22"): (0.25, 0.10),
+    ("bfs_levels", "kron24"): (0.8, 0.25),
+    ("bfs_levels", "uniform2000000x32"): (0.35, 0.20),
+    ("bfs_levels", "grid5000x5000"): (30, 12),
+    ("bfs_parents", "kron20"): (0.14, 0.06),
+    ("bfs_parents", "kron22"): (0.30, 0.13),
+    ("bfs_parents", "kron24"): (1.0, 0.35),
+    ("bfs_parents", "uniform2000000x32"): (0.4, 0.25),
+    ("bfs_parents", "grid5000x5000"): (32, 13),
+    ("connected_components", "kron20"): (0.2, 0.06),
+    ("connected_components", "kron22"): (0.4, 0.12),
+    ("connected_components", "kron24"): (1.2, 0.35),
+    ("connected_components", "uniform2000000x32"): (0.3, 0.12),
+    ("connected_components", "grid5000x5000"): (0.6, 0.3),
+    ("sssp", "kron20"): (2, 0.7),
+    ("sssp", "kron22"): (5, 2),
+    ("sssp", "kron24"): (20, 8),
+    ("sssp", "uniform2000000x32"): (5, 2),
+    ("pagerank iteration", "kron20"): (0.25, 0.12),
+    ("pagerank iteration", "kron22"): (0.8, 0.45),
+    ("pagerank iteration", "kron24"): (3.0, 1.8),
+    ("pagerank iteration", "uniform2000000x32"): (0.8, 0.5),
+    ("pagerank iteration", "grid5000x5000"): (0.35, 0.25),
+}
+
+
+def run_more(device: str, names: list[str], count: int, folder: Path) -> int:
+    """Every algorithm on every graph; `names` empty: a selection for the device."""
+    report = Report("more", device, folder)
+    for name in names or GRAPHS[device]:
+        A = graphs.make(name)
+        sources = graphs.sources(A, count)
+        for algorithm, run in ALGORITHMS.items():
+            samples = run(A, name, sources)
+            if samples is not None:
+                report.add(_row(algorithm, name, samples, device))
+    report.close()
+    return 0
+
+
+def _row(algorithm: str, name: str, samples: Samples, device: str) -> Row:
+    note = samples.spread
+    known = peers.RECORDED.get((algorithm, name), ()) if device == "cuda" else ()
+    if device == "cuda" and (algorithm, name) in GOALS:
+        note += "; goal {} ms, aim {} ms".format(*GOALS[algorithm, name])
+    return Row(
+        f"{algorithm} {name}",
+        "ms",
+        samples.median,
+        peers=tuple(Peer(peer, ms, recorded=True) for peer, ms in known),
+        note=note,
+        samples=samples.wall_ms,
+        device_samples=samples.device_ms,
+    )
+
+
+def _levels(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    return measure(lambda s: sr.algorithms.bfs_levels(A, s), checks.levels(A), sources, A.device)
+
+
+def _parents(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    return measure(lambda s: sr.algorithms.bfs_parents(A, s), checks.parents(A), sources, A.device)
+
+
+def _components(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    return measure(lambda _: sr.algorithms.connected_components(A), checks.components(A), sources, A.device)
+
+
+def _distances(A: sr.Matrix, name: str, sources: list[int]) -> Samples | None:
+    if not name.startswith(("kron", "uniform")):
+        return None  # no weights are made for the others
+    weighted = graphs.make(name + "w")
+    return measure(lambda s: sr.algorithms.sssp(weighted, s), checks.distances(weighted), sources, A.device)
+
+
+def _ranks(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    check = checks.ranks(A, ITERATIONS, 0.85, 1e-3)
+
+    def call(_: int) -> sr.Vector:
+        return sr.algorithms.pagerank(A, 0.85, 0, ITERATIONS, dtype=np.float32).wait()
+
+    samples = measure(call, check, range(RUNS), A.device)
+    parts = ((ms / ITERATIONS for ms in times) for times in (samples.wall_ms, samples.device_ms))
+    return Samples(*(tuple(part) for part in parts))
+
+
+ALGORITHMS: dict[str, Callable[[sr.Matrix, str, list[int]], Samples | None]] = {
+    "bfs_levels": _levels,
+    "bfs_parents": _parents,
+    "connected_components": _components,
+    "sssp": _distances,
+    "pagerank iteration": _ranks,
+}

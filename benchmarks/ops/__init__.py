@@ -1,0 +1,1 @@
+"""Single operations: one module a word, each a table of cases that say which bytes they must move."""

@@ -1,0 +1,56 @@
+"""Time single operations and print them as bandwidth.
+
+    python -m benchmarks.ops                       every word
+    python -m benchmarks.ops mxv vxm --graph kron20 --device cuda
+
+Each result is compared with array expressions outside the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import semiring as sr
+
+from .. import graphs
+from ..harness import SOURCES, measure
+from ..report import RESULTS, Report, Row
+from .case import Case
+
+WORDS = ("mxv", "vxm", "ewise", "apply", "write", "reduce", "build")
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ops", description="Time single operations.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="of " + ", ".join(WORDS))
+    parser.add_argument("--graph", help="default: kron22 on a GPU, kron16 on a CPU")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
+    asked = parser.parse_args()
+    words = asked.words or list(WORDS)
+    if unknown := [word for word in words if word not in WORDS]:
+        parser.error(f"no such word: {', '.join(unknown)}; there are {', '.join(WORDS)}")
+    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    name = asked.graph or {"cuda": "kron22", "cpu": "kron16"}[device]
+    with sr.use(device):
+        report = Report("ops", device, asked.out)
+        A = graphs.make(name)
+        for word in words:
+            for case in import_module(f"benchmarks.ops.{word}").cases(A):
+                report.add(_row(f"{word} {name}: {case.axes}", case, device))
+        report.close()
+    return 0
+
+
+def _row(what: str, case: Case, device: str) -> Row:
+    samples = measure(lambda _: case.call(), lambda _, result: case.check(result), range(SOURCES), device)
+    note = f"{case.moved_bytes / samples.median / 1e6:.4g} GB/s; {samples.spread}"
+    return Row(what, "ms", samples.median, note=note, samples=samples.wall_ms, device_samples=samples.device_ms)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

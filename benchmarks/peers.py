@@ -1,0 +1,109 @@
+"""Other programs that do the same work: called where they can be installed, else quoted from an earlier measurement."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+
+from .graphs import arrays
+
+# (program, ms) on an NVIDIA H200 (132 SMs, CUDA 13.0 driver): medians of 16 sources for searches, of 5 to 9 runs
+# otherwise.  GPU programs by their own loop timer, without allocation and transfer; cuGraph 26.10 as called from
+# Python.  Graphs: kron as here; uniform of 2 M vertices and 128 M entries; grid of 5000 x 5000.
+RECORDED: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
+    ("bfs_levels", "kron20"): (("gardenia", 0.47), ("cuGraph", 1.97)),
+    ("bfs_levels", "kron22"): (("cuGraph", 2.29), ("gardenia", 1.07)),
+    ("bfs_levels", "kron24"): (("GraphBLAST, kernels only", 3.7), ("cuGraph", 3.8)),
+    ("bfs_levels", "uniform2000000x32"): (("gardenia", 0.83), ("cuGraph", 2.6)),
+    ("bfs_levels", "grid5000x5000"): (("Indigo2", 142.0), ("cuGraph", 1540.0)),
+    ("connected_components", "kron20"): (("ECL-CC", 0.98), ("cuGraph", 18.0)),
+    ("connected_components", "kron22"): (("ECL-CC", 2.16), ("cuGraph", 20.0)),
+    ("connected_components", "kron24"): (("ECL-CC", 8.0), ("cuGraph", 42.0)),
+    ("connected_components", "uniform2000000x32"): (("ECL-CC", 2.0), ("cuGraph", 33.0)),
+    ("connected_components", "grid5000x5000"): (("ECL-CC", 2.5), ("cuGraph", 66.0)),
+    ("pagerank iteration", "kron20"): (("cuGraph", 0.345),),
+    ("pagerank iteration", "kron22"): (("cuGraph", 1.04),),
+    ("pagerank iteration", "kron24"): (("cuGraph", 3.8),),
+    ("pagerank iteration", "uniform2000000x32"): (("cuGraph", 1.10),),
+    ("pagerank iteration", "grid5000x5000"): (("cuGraph", 0.58),),
+    ("sssp", "kron20"): (("GraphBLAST", 5.6),),
+    ("sssp", "kron22"): (("GraphBLAST", 15.0),),
+    ("sssp", "kron24"): (("cuGraph", 92.0),),
+    ("sssp", "uniform2000000x32"): (("Indigo2", 17.0),),
+    ("mxv float32", "kron20"): (("cuSPARSE", 0.22),),
+    ("mxv float32", "kron22"): (("cuSPARSE", 0.91),),
+    ("mxv float32", "kron24"): (("cuSPARSE", 4.9),),
+}
+
+
+def graphblas_available() -> bool:
+    """Whether python-graphblas is installed."""
+    return importlib.util.find_spec("graphblas") is not None
+
+
+def graphblas() -> Any:
+    """The module of python-graphblas."""
+    return importlib.import_module("graphblas")
+
+
+def scipy_search(A: sr.Matrix, dtype: Any) -> Callable[[int], Any]:
+    """SciPy's `breadth_first_order` on the same arrays: the order in which rows are reached.
+
+    SciPy converts data of any type but float64 in every call.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    indptr, indices = arrays(A)
+    graph = csr_array((np.ones(A.nvals, dtype), indices, indptr), shape=A.shape)
+    return lambda source: breadth_first_order(graph, source, return_predecessors=False)
+
+
+def graphblas_matrix(A: sr.Matrix, values: Any) -> Any:
+    """The same arrays as a python-graphblas Matrix."""
+    indptr, indices = arrays(A)
+    return graphblas().Matrix.from_csr(indptr, indices, values, ncols=A.ncols)
+
+
+def graphblas_search(A: sr.Matrix) -> Callable[[int], Any]:
+    """The six lines of `examples/bfs_six_lines.py` in python-graphblas."""
+    gb = graphblas()
+    graph = graphblas_matrix(A, True)
+
+    def levels(source: int) -> Any:
+        level = gb.Vector(np.int32, graph.nrows)
+        frontier = gb.Vector.from_coo([source], True, size=graph.nrows)
+        depth = 0
+        while frontier.nvals:
+            level(frontier.S) << depth
+            frontier(~level.S, replace=True) << frontier.vxm(graph, gb.semiring.any_pair)
+            depth += 1
+        return level
+
+    return levels
+
+
+def graphblas_product(A: sr.Matrix, x: Any) -> Callable[[int], Any]:
+    """python-graphblas's product of the same arrays."""
+    gb = graphblas()
+    matrix, vector = graphblas_matrix(A, A.to_csr()[2]), gb.Vector.from_dense(x)
+    return lambda _: matrix.mxv(vector, gb.semiring.plus_times).new()
+
+
+def cusparse_product(A: sr.Matrix, x: Any) -> Callable[[int], Any]:
+    """cuSPARSE's product through CuPy, sharing the matrix's buffers and `x`; its output is allocated beforehand."""
+    import cupy
+    from cupyx import cusparse
+    from cupyx.scipy.sparse import csr_matrix
+
+    indptr, indices, values = A.to_csr()
+    matrix = csr_matrix((values, indices, indptr), shape=A.shape, copy=False)
+    matrix.has_canonical_format = True
+    out = cupy.empty(A.nrows, values.dtype)
+    return lambda _: cusparse.spmv(matrix, x, y=out)

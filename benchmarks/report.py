@@ -1,0 +1,123 @@
+"""What was measured, row by row: a table for readers, and JSON lines for programs.
+
+A row is written as soon as it is known, so that a run that is cut short keeps what it found.  Both files are replaced
+whole, never left half-written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import machine
+
+RESULTS = Path(__file__).resolve().parent / "results"
+_COLUMNS = ("what", "measured", "target", "", "beside it")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Somebody else's figure for the same work.
+
+    recorded: measured earlier (see `peers.RECORDED`), not in this run.
+    """
+
+    name: str
+    value: float
+    unit: str = "ms"
+    recorded: bool = False
+    samples: tuple[float, ...] = ()
+
+    def text(self, ours: float | None, unit: str) -> str:
+        """Its figure, and how many times ours it is where both are of one kind."""
+        ratio = f" = {self.value / ours:.2f} x ours" if ours and unit == self.unit else ""
+        return f"{self.name} {self.value:.4g} {self.unit}{' (recorded)' if self.recorded else ''}{ratio}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure: its unit, the bound that it must keep, and the peers beside it.
+
+    bound: None where nothing is promised.  at_most: whether the figure must stay below the bound, or above it.
+    """
+
+    what: str
+    unit: str
+    value: float | None
+    bound: float | None = None
+    at_most: bool = True
+    peers: tuple[Peer, ...] = ()
+    note: str = ""
+    samples: tuple[float, ...] = ()
+    device_samples: tuple[float, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the bound is kept; None without a bound."""
+        if self.bound is None:
+            return None
+        if self.value is None:
+            return False
+        return self.value <= self.bound if self.at_most else self.value >= self.bound
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table."""
+        target = "" if self.bound is None else f"{'<=' if self.at_most else '>='} {self.bound:g}"
+        verdict = {None: "", True: "pass", False: "FAIL"}[self.passed]
+        measured = "none" if self.value is None else f"{self.value:.4g} {self.unit}"
+        beside = "; ".join(peer.text(self.value, self.unit) for peer in self.peers)
+        return (self.what, measured, target, verdict, beside)
+
+
+class Report:
+    """The rows of one run, kept in two files beside each other."""
+
+    def __init__(self, name: str, device: str, folder: Path = RESULTS) -> None:
+        self.device = device
+        self.rows: list[Row] = []
+        day = machine.facts(device)["date"].partition("T")[0]
+        self._stem = folder / f"{day}-{machine.slug(device)}-{name}"
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, row: Row) -> None:
+        """Print a row and keep it."""
+        self.rows.append(row)
+        print("  ".join(cell for cell in (*row.cells(), row.note) if cell), flush=True)
+        self._save()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a bound is broken."""
+        return any(row.passed is False for row in self.rows)
+
+    def table(self) -> str:
+        """The rows under the machine's facts."""
+        cells = [_COLUMNS, *(row.cells() for row in self.rows)]
+        widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        notes = [
+            "  ".join("-" * width for width in widths),
+            *(f"    {row.note}" if row.note else "" for row in self.rows),
+        ]
+        body = [part.rstrip() for line, note in zip(lines, notes, strict=True) for part in (line, note) if part.strip()]
+        return "\n".join([machine.describe(self.device), "", *body, ""])
+
+    def _save(self) -> None:
+        lines = [json.dumps(machine.facts(self.device))]
+        lines += [json.dumps(asdict(row) | {"passed": row.passed}) for row in self.rows]
+        _replace(self._stem.with_suffix(".jsonl"), "\n".join(lines) + "\n")
+        _replace(self._stem.with_suffix(".txt"), self.table())
+
+    def close(self) -> None:
+        """Say where the files are."""
+        print(f"\n{self.table()}\nwritten: {self._stem}.jsonl and .txt", flush=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

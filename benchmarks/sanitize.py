@@ -1,0 +1,306 @@
+"""Launch every CUDA kernel on small inputs, to be run under compute-sanitizer; each result is checked.
+
+    compute-sanitizer --tool memcheck python3 -m benchmarks.sanitize
+    compute-sanitizer --tool racecheck python3 -m benchmarks.sanitize
+
+Every array gets an allocation of its own (no memory pool), so that memcheck sees a step past its end.  Results equal
+those of the reference engine.  Ends with 1 if a result is wrong, or if a kernel in the package was never launched:
+then a step is missing below.  ``--device cpu`` tries the steps where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import semiring as sr
+from semiring import Matrix, Vector
+from tests import verify
+
+from . import graphs
+
+N = 300  # rows; the hub's row is longer than what counts as skewed
+_BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
+_ENTRY = re.compile(r'extern "C" __global__[\w\s]*?(\w+)\(')
+
+
+@dataclass(frozen=True)
+class Small:
+    """The same objects on one engine.
+
+    A: directed, weighted, with a hub; S: its symmetric pattern, iso; E: even rows; B: booleans.  u, v: full; p: bitmap;
+    q: index list; m: boolean bitmap; f: of floats.
+    """
+
+    A: Matrix
+    S: Matrix
+    E: Matrix
+    B: Matrix
+    u: Vector
+    v: Vector
+    p: Vector
+    q: Vector
+    m: Vector
+    f: Vector
+
+
+def small() -> Small:
+    """Objects on the device of new objects."""
+    draw = np.random.default_rng(graphs.SEED)
+    rows = np.concatenate([np.zeros(N, np.int64), np.repeat(np.arange(1, N), 5)])
+    columns = np.concatenate([np.arange(N), draw.integers(0, N, 5 * (N - 1))])
+    keys = np.unique(rows * N + columns)
+    rows, columns = keys // N, keys % N
+    values = draw.integers(1, 100, rows.size)
+    both = np.unique(np.concatenate([keys, columns * N + rows]))
+    even = np.unique(np.arange(1, N).repeat(4) * N + draw.integers(0, N, 4 * (N - 1)))
+    x, y = draw.integers(1, 100, (2, N))
+    some, few = np.flatnonzero(x < 60), np.flatnonzero(y < 10)
+    return Small(
+        A=Matrix.from_coo(rows, columns, values, shape=(N, N)),
+        S=Matrix.from_coo(both // N, both % N, True, shape=(N, N)),
+        E=Matrix.from_coo(even // N, even % N, draw.integers(1, 100, even.size), shape=(N, N)),
+        B=Matrix.from_coo(rows, columns, values > 50, shape=(N, N)),
+        u=Vector.from_dense(x),
+        v=Vector.from_dense(y),
+        p=Vector.from_coo(some, x[some], size=N).convert("bitmap"),
+        q=Vector.from_coo(few, y[few], size=N),
+        m=Vector.from_coo(some, x[some] > 30, size=N).convert("bitmap"),
+        f=Vector.from_dense(x.astype(np.float32)),
+    )
+
+
+def _forced(direction: str, product: Callable[[], Any]) -> Any:
+    with sr.config.set(direction=direction):
+        return product().wait()
+
+
+def _written(into: Vector | Matrix, value: Any, **writing: Any) -> Any:
+    out = into.dup()
+    out(**writing) << value
+    return out
+
+
+def _assigned(into: Any, key: Any, value: Any, **writing: Any) -> Any:
+    out = into.dup()
+    if writing:
+        out(**writing)[key] << value
+    else:
+        out[key] << value
+    return out
+
+
+def _split(s: Small, mask: Any = None) -> Matrix:
+    """A product in batches, as where memory is short."""
+    if s.A.device == "cpu":
+        return s.A.mxm(s.A, "plus_times", mask=mask)
+    from semiring.engines.cuda import mxm
+
+    with mock.patch.multiple(mxm, _PRODUCT_BYTES=1 << 40, _SMALLEST_BATCH=512):
+        return s.A.mxm(s.A, "plus_times", mask=mask).wait()
+
+
+def _from_unsorted(s: Small) -> Matrix:
+    indptr = np.array([0, 3, 3, 5])
+    return Matrix.from_csr(indptr, np.array([4, 0, 2, 3, 1]), np.arange(5), ncols=6)
+
+
+def _refused(call: Callable[[], Any]) -> Vector:
+    """A vector that says that the call raised what it should."""
+    try:
+        call()
+    except sr.SemiringError:
+        return Vector.full(True, 1)
+    return Vector.full(False, 1)
+
+
+INDEX = [5, 7, 5, 290, 0, 11]
+TWICE = [3, 3, 299, 3, 17, 299]
+
+# What to do, by name.  Each gives a Matrix or a Vector.
+STEPS: dict[str, Callable[[Small], Any]] = {
+    "mxv pull balanced": lambda s: _forced("pull", lambda: s.A.mxv(s.u, "plus_times")),
+    "mxv pull balanced, bitmap": lambda s: _forced("pull", lambda: s.A.mxv(s.p, "min_plus")),
+    "mxv pull balanced, masked": lambda s: _forced("pull", lambda: s.A.mxv(s.p, "max_times", mask=~s.m.S)),
+    "mxv pull group": lambda s: _forced("pull", lambda: s.E.mxv(s.u, "plus_times")),
+    "mxv pull group, bitmap, value mask": lambda s: _forced("pull", lambda: s.E.mxv(s.p, "plus_times", mask=s.m.V)),
+    "mxv pull early": lambda s: _forced("pull", lambda: s.S.mxv(s.p, "any_pair", mask=~s.q.S)),
+    "mxv pull lor_land": lambda s: _forced("pull", lambda: s.B.mxv(s.m, "lor_land")),
+    "vxm push list": lambda s: _forced("push", lambda: s.q.vxm(s.A, "plus_times")),
+    "vxm push bitmap": lambda s: _forced("push", lambda: s.p.vxm(s.A, "min_plus", mask=~s.m.S)),
+    "vxm push full": lambda s: _forced("push", lambda: s.u.vxm(s.E, "max_plus")),
+    "vxm push any_pair": lambda s: _forced("push", lambda: s.q.vxm(s.S, "any_pair")),
+    "vxm push uint8": lambda s: _forced("push", lambda: s.q.dup("uint8").vxm(s.A.dup("uint8"), "min_plus")),
+    "vxm by the transpose": lambda s: _forced("pull", lambda: s.u.vxm(s.A, "plus_times")),
+    "mxm": lambda s: s.A.mxm(s.E, "plus_times"),
+    "mxm any_pair": lambda s: s.S.mxm(s.S, "any_pair"),
+    "mxm any_second": lambda s: s.A.mxm(s.E, "any_second").apply("one"),
+    "mxm masked": lambda s: s.A.mxm(s.A, "plus_pair", mask=s.S.S),
+    "mxm complemented": lambda s: s.A.mxm(s.E, "min_plus", mask=~s.A.S),
+    "mxm in batches": _split,
+    "mxm in batches, masked": lambda s: _split(s, s.E.S),
+    "ewise add, full": lambda s: s.u.ewise_add(s.v, "plus"),
+    "ewise add, bitmap and list": lambda s: s.p.ewise_add(s.q, "min"),
+    "ewise mult, lists": lambda s: s.q.ewise_mult(s.q, "times"),
+    "ewise add, lists": lambda s: s.q.ewise_add(s.q[::-1].dup(), "plus"),
+    "ewise union, bitmaps": lambda s: s.p.ewise_union(s.m.dup("int64"), "minus", 1, 2),
+    "ewise add, matrices": lambda s: s.A.ewise_add(s.E, "plus"),
+    "ewise mult, matrices": lambda s: s.A.ewise_mult(s.S, "first"),
+    "apply, matrix": lambda s: s.A.apply("plus", right=3),
+    "apply, index": lambda s: s.A.apply("rowindex", right=2),
+    "apply, list": lambda s: s.q.apply("ainv"),
+    "apply, bitmap": lambda s: s.p.apply("times", left=2),
+    "convert, full to bitmap": lambda s: s.u.dup().convert("bitmap"),
+    "convert, bitmap to list": lambda s: s.p.dup().convert("index"),
+    "cast": lambda s: s.A.dup("float32"),
+    "select, matrix": lambda s: s.A.select("tril", -1),
+    "select, bitmap": lambda s: s.p.select(">", 20),
+    "select, list": lambda s: s.q.select("!=", 4),
+    "keep, matrix": lambda s: s.A.dup(mask=s.E.S),
+    "keep, bitmap": lambda s: s.u.dup(mask=~s.m.V),
+    "keep, list": lambda s: s.q.dup(mask=s.m.S),
+    "write, vector": lambda s: _written(s.p, s.u, mask=s.m.V, accum="plus"),
+    "write, replaced": lambda s: _written(s.u, s.q, mask=~s.q.S, replace=True),
+    "write, list into bitmap": lambda s: _written(s.p, s.q, accum="min"),
+    "write, matrix": lambda s: _written(s.A, s.E, mask=s.S.S, accum="plus"),
+    "write, matrix replaced": lambda s: _written(s.A, s.E, mask=~s.S.S, replace=True),
+    "reduce rows": lambda s: s.A.reduce_rowwise("plus"),
+    "reduce rows, any": lambda s: s.E.reduce_rowwise("any").apply("one"),
+    "reduce columns": lambda s: s.A.reduce_columnwise("max"),
+    "reduce matrix": lambda s: Vector.from_dense([s.A.reduce_scalar("plus").value]),
+    "reduce bitmap": lambda s: Vector.from_dense([s.p.reduce("min").value]),
+    "extract, vector": lambda s: s.p[INDEX],
+    "extract, list": lambda s: s.q[10:290:3],
+    "extract, by a vector": lambda s: s.u[Vector.from_dense(INDEX)],
+    "extract, rows": lambda s: s.A[INDEX, :],
+    "extract, columns": lambda s: s.A[:, INDEX],
+    "extract, region": lambda s: s.A[5:200:2, 250:3:-7],
+    "extract, row": lambda s: s.A[0],
+    "assign, region": lambda s: _assigned(s.A, (slice(3, 9), slice(2, 8)), s.E[3:9, 2:8].dup()),
+    "assign, listed": lambda s: _assigned(s.A, ([4, 9], [1, 200, 3]), 5),
+    "assign, vector": lambda s: _assigned(s.p, [4, 9, 200], s.u[[1, 2, 3]].dup()),
+    "assign, masked": lambda s: _assigned(s.u, slice(None), 7, mask=s.m.S),
+    "scatter, repeated": lambda s: _assigned(s.u, TWICE, s.v[:6].dup(), accum="min"),
+    "scatter, floats in order": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="plus"),
+    "scatter, not associative": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="minus"),
+    "scatter, list": lambda s: _assigned(s.p, TWICE, s.q[:6].dup(), accum="max"),
+    "transpose": lambda s: s.A.T.dup() if hasattr(s.A.T, "dup") else s.A.T.new(),
+    "symmetric": lambda s: Vector.from_dense([s.A.is_symmetric_structure, s.S.is_symmetric_structure]),
+    "build, repeated": lambda s: Matrix.from_coo(TWICE, TWICE, [1, 2, 3, 4, 5, 6], nrows=N, ncols=N, dup_op="plus"),
+    "build, last": lambda s: Matrix.from_coo(TWICE, TWICE, [1, 2, 3, 4, 5, 6], nrows=N, ncols=N, dup_op="second"),
+    "build, any": lambda s: Matrix.from_coo(TWICE, TWICE, 1, nrows=N, ncols=N, dup_op="any"),
+    "build, not associative": lambda s: Matrix.from_coo(
+        TWICE, TWICE, [1, 2, 3, 4, 5, 6], nrows=N, ncols=N, dup_op="minus"
+    ),
+    "build, refused": lambda s: _refused(lambda: Matrix.from_coo(TWICE, TWICE, 1, nrows=N, ncols=N).wait()),
+    "import, unsorted": _from_unsorted,
+    "import, bad offsets": lambda s: _refused(lambda: Matrix.from_csr([0, 3, 1], [0, 1, 2], ncols=4).wait()),
+    "import, bad columns": lambda s: _refused(lambda: Matrix.from_csr([0, 1, 3], [0, 1, 9], ncols=4).wait()),
+    "levels": lambda s: sr.algorithms.bfs_levels(s.S, 7),
+    "levels, directed": lambda s: sr.algorithms.bfs_levels(s.E, 7),
+    "levels, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E, 7)),
+    "levels, pulled": lambda s: _forced("pull", lambda: sr.algorithms.bfs_levels(s.E, 7)),
+    "levels, several": lambda s: sr.algorithms.bfs_levels(s.S, [0, 7, 9]),
+    "parents, reached": lambda s: sr.algorithms.bfs_parents(s.E, 7).apply("one"),
+    "distances": lambda s: sr.algorithms.sssp(s.A, 7),
+    "components": lambda s: sr.algorithms.connected_components(s.S),
+    "components, directed": lambda s: sr.algorithms.connected_components(s.E),
+    "components, fastsv": lambda s: sr.algorithms.connected_components(s.S, method="fastsv"),
+}
+
+
+def large(scale: int) -> None:
+    """Searches whose frontiers fill more than one cluster, and links of more than one block; proved by properties."""
+    A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
+    indptr, indices = graphs.arrays(A)
+    source = graphs.sources(A, 1)[0]
+    for direction in ("auto", "push", "pull"):
+        levels = _forced(direction, lambda: sr.algorithms.bfs_levels(A, source)).to_dense(verify.UNREACHED)
+        verify.bfs_levels(indptr, indices, source, levels)
+    parents = sr.algorithms.bfs_parents(A, source).to_dense(verify.UNREACHED)
+    verify.bfs_parents(indptr, indices, source, parents, levels)
+    verify.components(indptr, indices, sr.algorithms.connected_components(A).to_dense())
+    sr.algorithms.sssp(A, source).wait()
+    wide = Matrix.from_coo([3, 1], [2**31 - 2, 5], [1, 2], nrows=2**20, ncols=2**31 - 1)  # keys of 64 bits
+    assert (wide.get(3, 2**31 - 2), wide.get(1, 5)) == (1, 2)
+    B = sr.random.kronecker(min(scale, 9), seed=graphs.SEED)
+    triangles = B.mxm(B, "plus_pair", mask=B.S).reduce_scalar("plus").value
+    assert triangles == B.select("tril").mxm(B.select("triu"), "plus_pair", mask=B.S).reduce_scalar("plus").value * 3
+
+
+def entries() -> set[str]:
+    """Every kernel in the package, as ``file:entry``."""
+    folder = Path(sr.__file__).parent / "engines" / "cuda" / "kernels"
+    texts = {path.name: _BOUNDS.sub("", path.read_text(encoding="utf-8")) for path in folder.glob("*.cuh")}
+    return {f"{file}:{name}" for file, text in texts.items() for name in _ENTRY.findall(text)}
+
+
+def run(device: str, scale: int) -> list[str]:
+    """What went wrong."""
+    wrong = []
+    with sr.use("reference"):
+        expected = {}
+        s = small()
+        for name, step in STEPS.items():
+            expected[name] = step(s).wait()
+    with sr.use(device):
+        s = small()
+        for name, step in STEPS.items():
+            print(name, flush=True)
+            try:
+                found = step(s).wait().to("cpu")
+            except Exception as problem:
+                wrong.append(f"{name}: {type(problem).__name__}: {problem}")
+                continue
+            with sr.use("cpu"):
+                if not found.isequal(expected[name]):
+                    wrong.append(f"{name}: differs from the reference")
+        print("large", flush=True)
+        large(scale)
+    return wrong
+
+
+def main() -> int:
+    """Run every step; on a GPU, see that every kernel was launched."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sanitize", description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
+    parser.add_argument("--scale", type=int, default=12, help="of the Kronecker graph; default %(default)s")
+    asked = parser.parse_args()
+    wrong = run("cpu", asked.scale) if asked.device == "cpu" else _watched(asked.scale)
+    for line in wrong:
+        print(f"WRONG  {line}")
+    print(f"{len(STEPS)} steps, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+def _watched(scale: int) -> list[str]:
+    import cupy
+
+    from semiring.engines.cuda.compile import Kernel
+
+    launched: set[str] = set()
+    launch = Kernel.__call__
+
+    def watching(self: Kernel, grid: int, *arguments: Any, **options: Any) -> None:
+        if grid:
+            launched.add(f"{self.file}:{self.entry}")
+        launch(self, grid, *arguments, **options)
+
+    cupy.cuda.set_allocator(None)
+    with mock.patch.object(Kernel, "__call__", watching):
+        wrong = run("cuda", scale)
+    missing = sorted(entries() - launched)
+    print(f"{len(launched)} kernels were launched")
+    return wrong + [f"{name} was never launched" for name in missing]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""``semiring bfs FILE``: levels or parents from one source, and how the search went."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import semiring as sr
+from semiring.cli import chart, picture
+from semiring.cli.frontier import frontiers
+from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, source_argument, source_row
+from semiring.cli.machine import engine_in_words
+from semiring.cli.progress import Progress
+from semiring.cli.report import emit, runs, shown
+from semiring.cli.results import add_out, check_out, save
+from semiring.cli.search import Search, search
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "bfs",
+        help="breadth-first search from one source",
+        description="Search from one source: levels or parents, and how the search went.",
+    )
+    add_graph(parser)
+    parser.add_argument(
+        "--source",
+        type=source_argument,
+        default="max-degree",
+        metavar="ROW",
+        help="where to start: a row, counted from 0, or max-degree (default)",
+    )
+    parser.add_argument("--parents", action="store_true", help="with --out: write parents in place of levels")
+    add_out(parser, "level (or parent) of each vertex reached")
+    parser.add_argument("--chart", action="store_true", help="show the frontier plot here")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the frontier plot")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, print what was found, and write what was asked for."""
+    check_out(args.out)
+    if args.parents and not args.out:
+        raise UsageError("--parents says what --out writes: give --out too")
+    if args.plot:
+        picture.check(args.plot)
+    progress = Progress(args.progress)
+    A = load_graph(args, progress)
+    source = source_row(A, args.source)
+    with progress.step(f"searching from {source}"):
+        found = search(A, source)
+    if args.out:
+        with progress.step("writing"):
+            save(args.out, sr.algorithms.bfs_parents(A, source) if args.parents else found.levels)
+    if args.out != "-":
+        emit(_facts(args, A, found), as_json=args.json)
+    if args.chart or args.plot:
+        with progress.step("counting frontiers"):
+            plot = frontiers(f"{shown(args.file)}, from {source}", A, found)
+        if args.chart and args.out != "-" and not args.json:
+            print(f"\n{chart.chart(plot)}")
+        if args.plot:
+            picture.draw(args.plot, [plot])
+    return 0
+
+
+def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, Any]:
+    facts = {
+        "file": shown(args.file),
+        "engine": engine_in_words(),
+        "source": found.source,
+        "reached": found.reached,
+        "rows": A.nrows,
+        "levels": int(found.vertices.size),
+        "entries_traversed": found.traversed,
+        "ms": found.ms,
+        "first_call_ms": found.first_s * 1e3,
+        "mteps": found.teps / 1e6,
+    }
+    if args.json:
+        per_level = {"vertices": found.vertices.tolist(), "edges": found.edges.tolist()}
+        return {**facts, "directions": list(found.directions), **per_level}
+    return {**facts, "directions": runs(found.directions)}

@@ -1,0 +1,115 @@
+"""Graphs that commands work on: the arguments that name a file, how it is read, and where a search starts."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import semiring as sr
+from semiring.cli.progress import Progress
+from semiring.cli.report import shown
+from semiring.exceptions import InvalidValue, SemiringError
+from semiring.formats.arrays import to_host
+from semiring.io.edge_lists import read_edgelist
+from semiring.io.files import extension
+from semiring.io.read import READERS
+
+_MAX_DEGREE = "max-degree"
+_EDGE_LISTS = (".el", ".wel", ".txt", ".tsv", ".csv", ".edgelist")
+_CHOSEN = ("dup_op", "base", "skip_lines")
+
+
+class UsageError(SemiringError):
+    """Arguments that are right one by one, and do not go together."""
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command that works on matrices."""
+    parser.add_argument(
+        "--device",
+        choices=("auto", "cpu", "cuda", "reference"),
+        help="where to compute (default: the GPU if there is one, else the CPU)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_manners(parser)
+
+
+def add_manners(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command."""
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="say what goes on, on standard error (default: on a terminal, and for long steps elsewhere)",
+    )
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what: str = "") -> None:
+    """The arguments that name a graph file and say how to read it."""
+    parser.add_argument("file", metavar="FILE", nargs=nargs, help=f"{what}{' '.join(READERS)}, text also compressed")
+    group = parser.add_argument_group("reading")
+    group.add_argument("--symmetric", action="store_true", help="store each edge in both directions")
+    group.add_argument("--dup-op", metavar="OP", help="combine repeated entries by this operator (default: an error)")
+    group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
+    group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: pass over so many lines at the top")
+    group.add_argument("--trust", action="store_true", help=".srb: map the file without checking its contents")
+
+
+def load(args: argparse.Namespace, progress: Progress) -> Any:
+    """The Matrix (of some files, Vector) of ``args.file``, on the device where the command computes."""
+    kind = extension(args.file)[0]
+    options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
+    reader = read_edgelist if kind in _EDGE_LISTS else READERS.get(kind)
+    if options and reader is not None:
+        # What wraps load_npz takes any keyword and hands it on.
+        known = {*inspect.signature(reader).parameters, *(("dup_op",) if kind in (".npz", ".wsg") else ())}
+        unknown = [f"--{name.replace('_', '-')}" for name in options if name not in known]
+        if unknown:
+            raise UsageError(f"{unknown[0]} means nothing for a {kind} file")
+    with progress.step(f"reading {shown(args.file)}"):
+        if args.trust and kind == ".srb":
+            A = sr.io.open(args.file)
+        else:
+            A = sr.io.read(args.file, progress=progress, **options)
+    if args.symmetric and isinstance(A, sr.Matrix):
+        with progress.step("storing each edge in both directions"):
+            A = A.ewise_add(A.T.new(), "any").wait()
+    return A
+
+
+def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
+    """`load`, where the command needs a square matrix."""
+    A = load(args, progress)
+    if not isinstance(A, sr.Matrix) or A.nrows != A.ncols:
+        shape = " x ".join(map(str, A.shape))
+        raise InvalidValue(f"{shown(args.file)}: expected a square matrix, found a {type(A).__name__} of shape {shape}")
+    return A
+
+
+def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
+    """The number of entries of each row, on the host.  O(nvals) at most; synchronises."""
+    counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
+    return np.asarray(to_host(counted.to_dense(fill_value=0)), np.int64)
+
+
+def source_argument(word: str) -> int | str:
+    """A row number, or ``max-degree``."""
+    if word == _MAX_DEGREE:
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a row number or {_MAX_DEGREE}, got {word!r}") from None
+
+
+def source_row(A: sr.Matrix, source: int | str) -> int:
+    """The row that a search starts from; ``max-degree``: the first of those with the most entries."""
+    if isinstance(source, int):
+        return source
+    if A.nrows == 0:
+        raise InvalidValue("a graph without vertices has no source")
+    return int(out_degrees(A).argmax())

@@ -1,0 +1,56 @@
+"""``semiring pagerank FILE``: the rank of every vertex, and the first few."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring.cli.graphs import add_common, add_graph, load_graph
+from semiring.cli.machine import engine_in_words
+from semiring.cli.progress import Progress
+from semiring.cli.report import emit, shown, table
+from semiring.cli.results import add_out, check_out, save
+from semiring.cli.search import timed
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "pagerank", help="PageRank", description="The rank of every vertex; the first few are shown."
+    )
+    add_graph(parser)
+    parser.add_argument("--damping", type=float, default=0.85, metavar="D", help="default: 0.85")
+    parser.add_argument("--tol", type=float, default=1e-6, metavar="T", help="largest sum of changes (default: 1e-6)")
+    parser.add_argument("--max-iter", type=int, default=100, metavar="N", help="default: 100")
+    parser.add_argument("--top", type=int, default=10, metavar="K", help="how many vertices to show (default: 10)")
+    add_out(parser, "the rank of each vertex")
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Rank the vertices, print the first few, and write what was asked for."""
+    check_out(args.out)
+    progress = Progress(args.progress)
+    A = load_graph(args, progress)
+    with progress.step("ranking"):
+        rank, spent_s = timed(lambda: sr.algorithms.pagerank(A, args.damping, args.tol, args.max_iter))
+    if args.out:
+        with progress.step("writing"):
+            save(args.out, rank)
+    if args.out == "-":
+        return 0
+    values = rank.to_numpy()
+    first = np.lexsort((np.arange(values.size), -values))[: max(args.top, 0)]
+    facts = {"file": shown(args.file), "engine": engine_in_words(), "rows": A.nrows, "ms": spent_s * 1e3}
+    if args.json:
+        top = [{"vertex": int(v), "rank": float(values[v])} for v in first]
+        emit({**facts, "top": top}, as_json=True)
+        return 0
+    emit(facts, as_json=False)
+    print()
+    print(table(["vertex", "rank"], [[str(v), f"{values[v]:.6g}"] for v in first.tolist()]))
+    return 0

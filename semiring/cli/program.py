@@ -1,0 +1,100 @@
+"""Picks the command, runs it, and turns what happens into an exit code.
+
+0 done; 1 an error, told in one line on standard error; 2 wrong usage; 130 interrupted; 141 whoever read the output
+has gone away (as a process that SIGPIPE ends).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+
+import semiring as sr
+from semiring.cli import bfs, components, convert, demo, generate, info, pagerank
+from semiring.cli.graphs import UsageError
+from semiring.cli.machine import why_not
+from semiring.cli.report import shown
+from semiring.config import use
+from semiring.exceptions import DeviceMismatch, SemiringError
+
+ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
+
+_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    made = argparse.ArgumentParser(
+        prog="semiring",
+        description="Sparse linear algebra over semirings: look at graphs, search, label, rank, convert and make them.",
+        epilog="Exit codes: 0 done, 1 an error (told on standard error), 2 wrong usage, 130 interrupted.",
+    )
+    made.add_argument("--version", action="version", version=f"semiring {sr.__version__}")
+    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.add(commands)
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; return its exit code.
+
+    Parameters
+    ----------
+    argv : the words after ``semiring``; by default those of the process
+    """
+    try:
+        args = parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed the help, the version, or what is wrong
+        return stop.code if isinstance(stop.code, int) else USAGE
+    try:
+        with _chosen_device(getattr(args, "device", None)):
+            code: int = args.run(args)
+            sys.stdout.flush()
+            return code
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end: give it a stream that takes everything.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return INTERRUPTED
+    except UsageError as error:
+        _complain(f"error: {error}")
+        return USAGE
+    except (SemiringError, OSError, MemoryError) as error:
+        if args.debug:
+            traceback.print_exc()
+            return ERROR
+        _complain(f"error: {_one_line(error)}")
+        return ERROR
+
+
+@contextlib.contextmanager
+def _chosen_device(device: str | None) -> Iterator[None]:
+    if device is None:
+        yield
+        return
+    reason = why_not("cuda") if device == "cuda" else None
+    if reason is not None:
+        raise DeviceMismatch(f"--device cuda: {reason}")
+    with use(device):
+        yield
+
+
+def _one_line(error: BaseException) -> str:
+    """The message without line breaks; files by name and the system's reason."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{shown(error.filename)}: {error.strerror}"
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} (--debug shows the rest)"
+
+
+def _complain(what: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"semiring: {what}", file=sys.stderr)

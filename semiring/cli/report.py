@@ -1,0 +1,89 @@
+"""Results as text: facts one to a line, tables in columns, numbers with thousands; or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+
+def emit(facts: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print facts: as aligned lines of text, or as one JSON object with the same names."""
+    if as_json:
+        print(json.dumps(facts, default=_plain))
+        return
+    shown = {name.replace("_", " "): value for name, value in facts.items() if value is not None}
+    width = max(map(len, shown), default=0)
+    for name, value in shown.items():
+        print(f"{name:<{width}}  {text(value)}")
+
+
+def text(value: Any) -> str:
+    """A fact for people."""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return " x ".join(text(part) for part in value) if value else "none"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for: NumPy's scalars."""
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Rows in columns: the first `left` columns of text, the others of numbers, set to the right."""
+    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = (
+            f"{cell:<{w}}" if at < left else f"{cell:>{w}}"
+            for at, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([line(head), "  ".join(rule() * width for width in widths), *map(line, rows)])
+
+
+def rule() -> str:
+    """The stroke of a table's rule."""
+    return "─" if speaks_unicode() else "-"
+
+
+def runs(words: Sequence[str]) -> str:
+    """Equal words that follow one another, counted: push x3, pull x2, push."""
+    counted = ((word, len(list(same))) for word, same in groupby(words))
+    return ", ".join(word if count == 1 else f"{word} x{count}" for word, count in counted)
+
+
+def size(count: float) -> str:
+    """Bytes for people: 812 B, 5.6 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """A file's name as any stream can print it."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def speaks_unicode() -> bool:
+    """True if standard output can show block characters."""
+    try:
+        "─█▓░·".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

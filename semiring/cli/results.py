@@ -1,0 +1,54 @@
+"""Vectors to files: text of any size in pieces, or the formats that `semiring.io` writes; whole or not at all."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import semiring as sr
+from semiring.exceptions import NotSupported
+from semiring.formats.arrays import to_host
+from semiring.io.files import atomic_writer, extension
+
+_SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
+_BINARY = (".mtx", ".srb")
+_LINES_AT_ONCE = 1 << 16
+
+
+def add_out(parser: argparse.ArgumentParser, what: str) -> None:
+    """The argument that names a file for a vector."""
+    known = " ".join([*_SEPARATORS, *_BINARY])
+    parser.add_argument("--out", metavar="FILE", help=f"write {what} to a file ({known}), or to standard output: -")
+
+
+def check_out(path: str | None) -> None:
+    """Refuse a file that cannot be written before the work for it is done."""
+    if path not in (None, "-") and extension(path)[0] not in (*_SEPARATORS, *_BINARY):
+        known = " ".join([*_SEPARATORS, *_BINARY])
+        raise NotSupported(f"--out {path}: expected one of the extensions {known}, or - for standard output")
+
+
+def save(path: str, vector: sr.Vector) -> None:
+    """Write a vector: a line ``row value`` for each entry, or as `semiring.io.write` does."""
+    if path == "-":
+        for piece in _lines(vector, " "):
+            sys.stdout.write(piece)
+        return
+    kind = extension(path)[0]
+    if kind in _BINARY:
+        sr.io.write(path, vector)
+        return
+    with atomic_writer(path) as file:
+        for piece in _lines(vector, _SEPARATORS[kind]):
+            file.write(piece.encode("ascii"))
+
+
+def _lines(vector: sr.Vector, separator: str) -> Iterator[str]:
+    arrays: tuple[Any, Any] = vector.to_coo()
+    indices, values = (to_host(array) for array in arrays)
+    for first in range(0, indices.size, _LINES_AT_ONCE):
+        part = slice(first, first + _LINES_AT_ONCE)
+        pairs = zip(indices[part].tolist(), values[part].tolist(), strict=True)
+        yield "".join(f"{index}{separator}{value!r}\n" for index, value in pairs)

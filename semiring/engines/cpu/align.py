@@ -1,0 +1,80 @@
+"""Vectors side by side: brought to slots that mean the same index in each of them.
+
+Few entries are aligned in compact slots, one for each index that occurs in any of the lists; else slot p is index p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...formats import IndexList, VectorStore, index_dtype
+from . import presence
+from .operands import Array, plain
+from .presence import Words
+
+# Compact slots pay while the lists together have less than one entry in so many.
+_SPARSE = 16
+
+
+@dataclass(frozen=True)
+class Slots:
+    """indices: the index of each slot, ascending, or None where slot p is index p; size: how many slots."""
+
+    indices: Array | None
+    size: int
+
+    def operand(self, u: VectorStore) -> tuple[Words | None, Any]:
+        """Presence bits (None: all) and values (array or iso) of a vector in these slots."""
+        if self.indices is None:
+            words, values = presence.slots(u)
+            return words, plain(values) if isinstance(values, np.ndarray) else values
+        if not isinstance(u, IndexList):
+            words = presence.from_flags(presence.probe(presence.presence(u), self.indices))
+            return words, u.iso if u.values is None else u.values[self.indices]
+        flags = np.zeros(self.size, np.bool_)
+        place = np.asarray(np.searchsorted(self.indices, u.indices))
+        held: Array = np.asarray(place < self.size)
+        held[held] = self.indices[place[held]] == u.indices[held]
+        flags[place[held]] = True
+        if u.values is None:
+            return presence.from_flags(flags), u.iso
+        values = np.zeros(self.size, u.dtype)
+        values[place[held]] = u.values[held]
+        return presence.from_flags(flags), values
+
+    def admitted(self, words: Words | None) -> Words | None:
+        """Bits over all indices, in these slots."""
+        if self.indices is None or words is None:
+            return words
+        return presence.from_flags(presence.probe(words, self.indices))
+
+    def store(
+        self, size: int, dtype: np.dtype[Any], words: Words, values: Array | None, iso: np.generic | None, count: int
+    ) -> VectorStore:
+        """The vector of `size` that holds what is in these slots."""
+        if self.indices is None:
+            return presence.from_slots(size, dtype, words, values, iso, count)
+        if count == self.size:
+            return IndexList(size, dtype, self.indices, values, iso)
+        held = presence.to_indices(words, self.size)
+        return IndexList(size, dtype, self.indices[held], None if values is None else values[held], iso)
+
+
+def union(a: VectorStore, b: VectorStore) -> Slots:
+    """Slots for every index that occurs in a or in b."""
+    if isinstance(a, IndexList) and isinstance(b, IndexList) and (a.nvals + b.nvals) * _SPARSE < a.size:
+        indices = np.union1d(a.indices, b.indices).astype(index_dtype(a.size), copy=False)
+        return Slots(indices, indices.size)
+    return Slots(None, a.size)
+
+
+def intersection(a: VectorStore, b: VectorStore) -> Slots:
+    """Slots for every index that may occur in both."""
+    lists = [u for u in (a, b) if isinstance(u, IndexList) and u.nvals * _SPARSE < u.size]
+    if not lists:
+        return Slots(None, a.size)
+    shortest = min(lists, key=lambda u: u.nvals)
+    return Slots(plain(shortest.indices), shortest.nvals)

@@ -1,0 +1,58 @@
+"""t = op(a(i, j), i, j, k), entry by entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import CSR, VectorStore, with_values
+from ..registry import implements
+from ..spec import Apply
+from . import types
+from .compile import kernel
+from .constants import indexunary_value
+from .operands import indices_of, rows_of, values_of
+from .rows import share
+from .threads import run, threads_for
+from .types import call_at, position, value_at
+
+
+@implements(Apply, engine="cpu")
+def apply(q: Apply) -> Any:
+    """t(i, j) = op(a(i, j), i, j, k) on the entries of a."""
+    a: CSR | VectorStore = q.a
+    op = q.op
+    if a.iso is not None or "x" not in op.uses:
+        constant = indexunary_value(op, a.dtype.type(0) if a.iso is None else a.iso, q.k)
+        if constant is not None:
+            return with_values(a, op.z, None, constant)
+    read = values_of(a, "x" in op.uses)
+    k = q.k if "k" in op.uses else None
+    if isinstance(a, CSR):
+        made = np.empty(a.nvals, op.z)
+        threads = threads_for(a.nvals)
+        if op.uses & {"i", "j"}:
+            run(_apply_rows, threads, *rows_of(a), read, types.indexunary(op), k, made)
+            return with_values(a, op.z, made, None)
+        run(_apply, threads, None, read, types.indexunary(op), k, made)
+        return with_values(a, op.z, made, None)
+    indices = indices_of(a) if "i" in op.uses else None
+    made = np.empty(a.nvals if a.format == "index" else a.size, op.z)
+    run(_apply, threads_for(made.size), indices, read, types.indexunary(op), k, made)
+    return with_values(a, op.z, made, None)
+
+
+@kernel
+def _apply(t: int, threads: int, control: Any, indices: Any, values: Any, op: Any, k: Any, made: Any) -> None:
+    for p in range(t * made.size // threads, (t + 1) * made.size // threads):
+        made[p] = call_at(op, value_at(values, p), position(indices, p), np.int64(0), k)
+
+
+@kernel
+def _apply_rows(
+    t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, op: Any, k: Any, made: Any
+) -> None:
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
+        for p in range(indptr[i], indptr[i + 1]):
+            made[p] = call_at(op, value_at(values, p), np.int64(i), position(indices, p), k)

@@ -1,0 +1,180 @@
+"""The closure of a frontier: which of two searches answers it, and how they are driven.
+
+A search runs inside one kernel, level after level.  It starts on one thread and comes back to Python only to
+ask for something: more threads when a level grows large, one thread when levels are small, the rows of the
+transpose when pulling would pay for the first time, room for the trace.  Its state lives in one array, so that
+it goes on where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...formats import CSR, index_dtype
+from ..numpy_helpers import cast
+from ..registry import implements
+from ..spec import Closure, ClosureAnswer, Step
+from . import closure_levels, closure_relax, presence, types
+from .closure_state import (
+    CONVERGED,
+    FRONTIER_EDGES,
+    FRONTIER_SIZE,
+    MANY_ENTRIES,
+    PULL_ALLOWED,
+    PULLING,
+    STATE_SIZE,
+    STATUS,
+    STEPS,
+    TOO_MANY,
+    TRACE_FULL,
+    TRACE_SIZE,
+    UNSEEN_EDGES,
+    WANTS_ONE,
+    WANTS_ROWS,
+    WANTS_THREADS,
+)
+from .constants import binary_value, cast_value
+from .convert import as_index_list
+from .operands import Array, plain, rows_of, values_of
+from .threads import available, run
+
+_TRACE_ROWS = 1024
+
+
+@implements(Closure, engine="cpu")
+def closure(q: Closure) -> ClosureAnswer:
+    """c = x (+) x A (+) x A^2 (+) ...: by levels that push or pull, or by relaxing what changed."""
+    return _Search(q).answer()
+
+
+@dataclass
+class _Trace:
+    """What the kernel recorded, moved to the host as its array fills."""
+
+    array: Array
+    steps: list[Step] = field(default_factory=list)
+
+    def collect(self, state: Array) -> None:
+        """Take what is there and make room."""
+        for pull, size, edges in self.array[: state[TRACE_SIZE]].tolist():
+            self.steps.append(Step("pull" if pull else "push", size, edges))
+        state[TRACE_SIZE] = 0
+
+
+class _Search:
+    """The state of one search."""
+
+    def __init__(self, q: Closure) -> None:
+        self.q = q
+        self.a = q.by_row.get()
+        self.n = n = self.a.nrows
+        self.z = q.semiring.z
+        mult = q.semiring.mult
+        frontier = as_index_list(q.frontier)
+        start = plain(frontier.indices)
+        self.words = presence.from_indices(start, n)
+        self.iso = None if frontier.iso is None else cast_value(frontier.iso, self.z)
+        if self.iso is None or binary_value(mult, self.iso, self.a.iso) != self.iso:
+            self.iso = None
+        self.mult: Any = None
+        self.values: Array | None = None
+        self.reads = False
+        if self.iso is None:
+            self.mult = types.binary(mult)
+            self.reads = "y" in mult.uses
+            self.values = np.empty(n, self.z)
+            self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
+        self.queue = np.empty(n, index_dtype(n))
+        self.queue[: start.size] = start
+        self.state = np.zeros(STATE_SIZE, np.int64)
+        indptr = self.a.indptr
+        self.state[FRONTIER_SIZE] = start.size
+        self.state[FRONTIER_EDGES] = (indptr[start + 1] - indptr[start]).sum(dtype=np.int64)
+        self.state[UNSEEN_EDGES] = self.a.nvals
+        self.trace = _Trace(np.empty((_TRACE_ROWS if q.trace else 0, 3), np.int64))
+
+    def _fill(self, start: Array, values: Any) -> None:
+        assert self.values is not None
+        self.values[start] = cast(values, self.z)
+
+    def answer(self) -> ClosureAnswer:
+        if self.q.final_on_arrival:
+            self._levels()
+        else:
+            self._relaxations()
+        self.trace.collect(self.state)
+        store = presence.from_slots(self.n, self.z, self.words, self.values, self.iso)
+        steps = int(self.state[STEPS])
+        return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
+
+    def _drive(self, kernel: Any, arguments: Any) -> None:
+        """Call the kernel until it is done, giving it what it asks for."""
+        threads = 1
+        while True:
+            run(kernel, threads, *arguments())
+            status = self.state[STATUS]
+            if status in (CONVERGED, TOO_MANY):
+                return
+            if status == WANTS_ROWS:
+                self.transpose = self.q.by_column.get()
+                self.state[PULL_ALLOWED] = 2
+            elif status == WANTS_THREADS:
+                threads = available()
+            elif status == WANTS_ONE:
+                threads = 1
+            elif status == TRACE_FULL:
+                self.trace.collect(self.state)
+
+    def _levels(self) -> None:
+        q, n = self.q, self.n
+        self.transpose = self.a
+        if q.direction != "push" and n > 0:
+            self.state[PULL_ALLOWED] = 1
+            if q.by_column.ready or q.direction == "pull":
+                self.transpose = q.by_column.get()
+                self.state[PULL_ALLOWED] = 2
+        if q.direction == "pull":
+            self.state[PULL_ALLOWED] = 3
+        near, far = presence.no_bits(n), presence.no_bits(n)
+        buffers = np.empty((available(), closure_levels.BUFFER), self.queue.dtype)
+        indptr, indices = rows_of(self.a)
+        avals = values_of(self.a, self.reads)
+        mult: Any = self.mult
+        self.state[PULLING] = 0
+
+        def arguments() -> tuple[Any, ...]:
+            rows: CSR = self.transpose
+            t_indptr, t_indices = rows_of(rows)
+            matrix = (indptr, indices, avals, t_indptr, t_indices, values_of(rows, self.reads))
+            vectors = (self.values, self.words, near, far, self.queue, buffers)
+            return (*matrix, mult, *vectors, self.state, self.trace.array, available(), MANY_ENTRIES, q.max_steps)
+
+        self._drive(closure_levels.levels, arguments)
+
+    def _relaxations(self) -> None:
+        n = self.n
+        if self.iso is not None:  # every path gives the value that is there: arrival is all that can happen
+            self.state[PULL_ALLOWED] = 0
+            self._levels()
+            return
+        spare = np.empty(n // 8 + 64, self.queue.dtype)
+        changed = presence.no_bits(n)
+        sums = np.zeros((available(), 2), np.int64)
+        indptr, indices = rows_of(self.a)
+        matrix = (indptr, indices, values_of(self.a, self.reads))
+        operators = (types.monoid(self.q.semiring.add), self.mult)
+        vectors = (self.values, self.words, changed, self.queue, spare, sums)
+        fixed = (
+            *matrix,
+            *operators,
+            *vectors,
+            self.state,
+            self.trace.array,
+            available(),
+            MANY_ENTRIES,
+            self.q.max_steps,
+        )
+        self._drive(closure_relax.relax, lambda: fixed)

@@ -1,0 +1,90 @@
+"""Union-find over the rows of a pattern.
+
+Method: the linking of Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018): the larger of two roots is hooked under the
+smaller by compare-and-swap, again and again until the two ends agree.  Plain stores in a single pass would lose
+links; this is exact on every graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import Full, VectorStore
+from ..registry import implements
+from ..spec import Link
+from .atomics import barrier, compare_swap, load, next_chunk
+from .compile import kernel
+from .operands import plain
+from .threads import run, threads_for
+from .types import position
+
+_CHUNK = 1024
+
+
+@implements(Link, engine="cpu")
+def link(q: Link) -> VectorStore:
+    """Unite i and its neighbours at positions [first, last) of every row i; the new forest is flat."""
+    values = q.forest.values
+    before = plain(np.full(q.forest.size, q.forest.iso, q.forest.dtype) if values is None else values)
+    forest = before.copy()
+    pattern = q.pattern
+    visited = pattern.nvals if q.last is None else min(pattern.nvals, pattern.nrows * (q.last - q.first))
+    last = np.iinfo(np.int64).max if q.last is None else q.last
+    skip = -1 if q.skip is None else q.skip
+    threads = threads_for(visited + pattern.nrows)
+    run(_link, threads, plain(pattern.indptr), plain(pattern.indices), before, forest, q.first, last, skip)
+    return Full(q.forest.size, q.forest.dtype, forest)
+
+
+@kernel
+def _link(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    before: Any,
+    forest: Any,
+    first: int,
+    last: int,
+    skip: int,
+) -> None:
+    n = indptr.size - 1
+    while True:
+        start = next_chunk(control) * _CHUNK
+        if start >= n:
+            break
+        for i in range(start, min(start + _CHUNK, n)):
+            if skip >= 0:
+                root = np.int64(i)
+                while np.int64(before[root]) != root:
+                    root = np.int64(before[root])
+                if root == skip:
+                    continue
+            begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            stop = end if last >= end - begin else begin + last
+            for p in range(begin + first, stop):
+                a, b = np.int64(load(forest, i)), np.int64(load(forest, position(indices, p)))
+                while a != b:
+                    high, low = max(a, b), min(a, b)
+                    over = np.int64(load(forest, high))
+                    if over == low:
+                        break
+                    if over == high and np.int64(compare_swap(forest, high, high, low)) == high:
+                        break
+                    # Somebody was faster, or `high` is no root: go on from the parents.
+                    a = np.int64(load(forest, np.int64(load(forest, high))))
+                    b = np.int64(load(forest, low))
+    if not barrier(control, threads):
+        return
+    # Every tree is followed to its root; roots do not move any more, so the order does not matter.
+    for v in range(t * n // threads, (t + 1) * n // threads):
+        root = np.int64(load(forest, v))
+        while True:
+            over = np.int64(load(forest, root))
+            if over == root:
+                break
+            root = over
+        forest[v] = root

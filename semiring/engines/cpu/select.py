@@ -1,0 +1,172 @@
+"""Entries that stay: by a condition, by a mask, or by lying outside a region."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import CSR, Bitmap, Count, IndexList, Pattern, VectorStore, index_dtype, with_values
+from ..registry import implements
+from ..spec import Apply, Index, Keep, Mask, Outside, Select
+from . import presence
+from .apply import apply
+from .atomics import barrier
+from .compile import kernel
+from .operands import Array, bits_of, rows_of
+from .rows import share
+from .scatter import positions
+from .threads import run, threads_for
+from .types import put, value_at
+
+
+@implements(Select, engine="cpu")
+def select(q: Select) -> CSR | VectorStore:
+    """The entries for which op(a(i, j), i, j, k) holds."""
+    flags = apply(Apply(q.a, q.op, q.k))
+    if flags.iso is not None:
+        return q.a if flags.iso else _none_of(q.a)
+    assert flags.values is not None
+    holds = flags.values.astype(np.bool_, copy=False)
+    return _kept_rows(q.a, holds) if isinstance(q.a, CSR) else _kept_slots(q.a, holds)
+
+
+@implements(Keep, engine="cpu")
+def keep(q: Keep) -> CSR | VectorStore:
+    """The entries that the mask admits."""
+    if isinstance(q.a, CSR):
+        return _kept_rows(q.a, _admitted_entries(q.a, q.mask))
+    words = presence.admitted(q.mask, q.a.size)
+    return q.a if words is None else _kept_words(q.a, words)
+
+
+@implements(Outside, engine="cpu")
+def outside(q: Outside) -> CSR | VectorStore:
+    """The entries that do not lie in rows x columns."""
+    if not isinstance(q.a, CSR):
+        return _kept_words(q.a, presence.complement(_members(q.rows), q.a.size))
+    assert q.cols is not None
+    inside = np.repeat(presence.to_flags(_members(q.rows), q.a.nrows), np.diff(q.a.indptr))
+    inside &= presence.probe(_members(q.cols), q.a.indices)
+    return _kept_rows(q.a, ~inside)
+
+
+def _members(index: Index) -> presence.Words:
+    flags = np.zeros(index.size, np.bool_)
+    flags[positions(index)] = True
+    return presence.from_flags(flags)
+
+
+def _none_of(a: CSR | VectorStore) -> CSR | VectorStore:
+    if isinstance(a, CSR):
+        return _kept_rows(a, np.zeros(a.nvals, np.bool_))
+    return _kept_words(a, presence.no_bits(a.size))
+
+
+def _kept_words(a: VectorStore, words: presence.Words) -> VectorStore:
+    """The entries of a whose bit is set."""
+    if isinstance(a, IndexList):
+        return _kept_slots(a, presence.probe(words, a.indices))
+    if isinstance(a, Bitmap):
+        words = words & a.words
+    return Bitmap(a.size, a.dtype, words, a.values, a.iso, Count(presence.count_bits(words)))
+
+
+def _kept_slots(a: VectorStore, holds: Array) -> VectorStore:
+    """The entries of a in slots whose flag is set."""
+    if isinstance(a, IndexList):
+        return IndexList(a.size, a.dtype, a.indices[holds], None if a.values is None else a.values[holds], a.iso)
+    return _kept_words(a, presence.from_flags(holds))
+
+
+def _kept_rows(a: CSR, holds: Array) -> CSR:
+    """The entries of a whose flag is set."""
+    kept = int(np.count_nonzero(holds))
+    if kept == a.nvals:
+        return a
+    indptr, indices = rows_of(a)
+    dtype = index_dtype(kept)
+    threads = threads_for(a.nvals)
+    made_indptr, made_indices = np.empty(a.nrows + 1, dtype), np.empty(kept, indices.dtype)
+    values = None if a.values is None else np.empty(kept, a.dtype)
+    sums = np.zeros(threads, np.int64)
+    arguments = (indptr, indices, bits_of(a.values), holds, sums, made_indptr, made_indices, bits_of(values))
+    run(_compress, threads, *arguments)
+    return CSR(Pattern(a.nrows, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
+
+
+@kernel
+def _compress(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    holds: Any,
+    sums: Any,
+    out_indptr: Any,
+    out_indices: Any,
+    out_values: Any,
+) -> None:
+    low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
+    count = 0
+    for p in range(indptr[low], indptr[high]):
+        count += holds[p]
+    sums[t] = count
+    if not barrier(control, threads):
+        return
+    place = sums[:t].sum()
+    if t == 0:
+        out_indptr[0] = 0
+    for i in range(low, high):
+        for p in range(indptr[i], indptr[i + 1]):
+            if holds[p]:
+                out_indices[place] = indices[p]
+                put(out_values, place, value_at(values, p))
+                place += 1
+        out_indptr[i + 1] = place
+
+
+def mask_pattern(mask: Mask) -> Pattern:
+    """The entries of a matrix mask before complement: its structure, or where it is nonzero."""
+    store = mask.store
+    assert isinstance(store, CSR)
+    if mask.structural:
+        return store.pattern
+    if store.iso is not None:
+        return store.pattern if store.iso != 0 else _kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern
+    return _kept_rows(
+        with_values(store, np.dtype(np.bool_), None, np.bool_(True)), np.asarray(store.values != 0)
+    ).pattern
+
+
+def _admitted_entries(a: CSR, mask: Mask) -> Array:
+    """For each entry of a whether the mask admits it."""
+    pattern = mask_pattern(mask)
+    if pattern is a.pattern:
+        return np.full(a.nvals, not mask.complement)
+    m_indptr, m_indices = rows_of(CSR(pattern, np.dtype(np.bool_), None, np.bool_(True)))
+    holds = np.empty(a.nvals, np.bool_)
+    run(_probe_mask, threads_for(a.nvals), *rows_of(a), m_indptr, m_indices, mask.complement, holds)
+    return holds
+
+
+@kernel
+def _probe_mask(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    m_indptr: Any,
+    m_indices: Any,
+    complement: Any,
+    holds: Any,
+) -> None:
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
+        m, end = m_indptr[i], m_indptr[i + 1]
+        for p in range(indptr[i], indptr[i + 1]):
+            while m < end and m_indices[m] < indices[p]:
+                m += 1
+            holds[p] = (m < end and m_indices[m] == indices[p]) != complement

@@ -1,0 +1,108 @@
+"""C<M, replace> accum= T for vectors, in one pass over words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import IndexList, VectorStore
+from ..registry import implements
+from ..spec import WriteVector
+from . import align, presence, types
+from .atomics import bit_count
+from .compile import kernel
+from .constants import binary_value, cast_value
+from .presence import Words
+from .threads import run, threads_for
+from .types import combine, converted, value_at, word_at
+
+
+@implements(WriteVector, engine="cpu")
+def write_vector(q: WriteVector) -> VectorStore:
+    """Z = T, or C accum T on the union; inside the mask the output becomes Z, outside it stays or is emptied."""
+    c, t = q.c, q.t
+    slots = align.union(c, t)
+    cwords, cvals = slots.operand(c)
+    twords, tvals = slots.operand(t)
+    mask = slots.admitted(presence.admitted(q.mask, c.size))
+    constant = _constant(q)
+    if constant is not None:
+        words = _written(q, slots.size, cwords, twords, mask)
+        return slots.store(c.size, c.dtype, words, None, constant, presence.count_bits(words))
+    words, made = presence.no_bits(slots.size), np.empty(slots.size, c.dtype)
+    threads = threads_for(slots.size)
+    counts = np.zeros(threads, np.int64)
+    accum = None if q.accum is None else types.binary(q.accum)
+    run(_write, threads, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
+    return slots.store(c.size, c.dtype, words, made, None, int(counts.sum()))
+
+
+def _constant(q: WriteVector) -> np.generic | None:
+    """The value of every entry of the result, where iso values tell."""
+    if q.t.iso is None:
+        return None
+    new = cast_value(q.t.iso, q.c.dtype)
+    if (isinstance(q.c, IndexList) and q.c.nvals == 0) or (q.replace and q.accum is None):
+        return new
+    if q.c.iso is None or q.c.iso != new:
+        return None
+    if q.accum is None:
+        return new
+    both = binary_value(q.accum, q.c.iso, q.t.iso)
+    return new if both is not None and cast_value(both, q.c.dtype) == new else None
+
+
+def _written(q: WriteVector, size: int, c: Words | None, t: Words | None, mask: Words | None) -> Words:
+    """Which entries there are afterwards."""
+    full = presence.all_bits(size)
+    c, t = full if c is None else c, full if t is None else t
+    z = t if q.accum is None else c | t
+    if mask is None:
+        return z if z is not full else full.copy()
+    inside = z & mask
+    return inside if q.replace else inside | (c & ~mask)
+
+
+@kernel
+def _write(
+    t: int,
+    threads: int,
+    control: Any,
+    cwords: Any,
+    cvals: Any,
+    twords: Any,
+    tvals: Any,
+    mask: Any,
+    accum: Any,
+    replace: Any,
+    words: Any,
+    made: Any,
+    counts: Any,
+) -> None:
+    size, count = made.size, 0
+    for w in range(t * words.size // threads, (t + 1) * words.size // threads):
+        old, new, admitted = word_at(cwords, w), word_at(twords, w), word_at(mask, w)
+        base = np.int64(w) << 5
+        # Entries of C that stay where T has none, and where it has one but may not write.
+        kept = old & admitted if accum is not None else np.uint32(0)
+        rest = np.uint32(0) if replace else old & ~admitted
+        fresh = new & admitted
+        found = fresh | kept | rest
+        if base + 32 > size:
+            found &= (np.uint32(1) << np.uint32(size - base)) - np.uint32(1)
+        words[w] = found
+        count += bit_count(found)
+        if found == 0:
+            continue
+        for p in range(base, min(base + 32, size)):
+            bit = np.uint32(1) << np.uint32(p - base)
+            if found & bit == 0:
+                continue
+            if fresh & bit == 0:
+                made[p] = value_at(cvals, p)
+            elif kept & bit == 0:
+                made[p] = converted(made, value_at(tvals, p))
+            else:
+                made[p] = converted(made, combine(accum, value_at(cvals, p), value_at(tvals, p)))
+    counts[t] = count

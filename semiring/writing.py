@@ -1,0 +1,114 @@
+"""What stands left of ``<<``: ``C(M.S, accum="plus", replace=True)``, ``C(M.S)[I, J]``, ``C[I, J](M.S)``."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from . import dtypes, operators
+from .engines.spec import Mask
+from .exceptions import InvalidMask, InvalidValue
+from .formats import CSR, VectorStore
+from .ops.write import PLAIN, Write
+
+
+class Writing(TypedDict, total=False):
+    """The keyword form of ``out(mask, accum, replace) << result``, taken by every operation.
+
+    mask: where to write (``M.S``, ``M.V``, ``~M.S``, or a boolean object).  accum: a binary operator that combines
+    with what is there (needs `out`).  replace: empty the rest.  out: the object to write into, and returned.
+    """
+
+    mask: Any
+    accum: Any
+    replace: bool
+    out: Any
+
+
+class MaskView:
+    """``A.S`` (where an entry is stored) or ``A.V`` (where it is also nonzero); ``~`` takes the complement."""
+
+    __slots__ = ("mask",)
+
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
+
+    def __invert__(self) -> MaskView:
+        return MaskView(self.mask.negated())
+
+    def __repr__(self) -> str:
+        store = self.mask.store
+        kind, shape = ("Matrix", store.shape) if isinstance(store, CSR) else ("Vector", (store.size,))
+        view = f"{kind}.{'S' if self.mask.structural else 'V'}"
+        return f"<mask {'~' if self.mask.complement else ''}{view} of shape {shape}>"
+
+
+def as_mask(value: Any) -> Mask:
+    """A mask from ``.S``, ``.V``, their complements, or a boolean Matrix or Vector (which means ``.V``)."""
+    if isinstance(value, MaskView):
+        return value.mask
+    store = getattr(value, "store", None)
+    if not isinstance(store, (CSR, VectorStore)):
+        raise InvalidMask(f"a mask is .S or .V of a Matrix or Vector, or a boolean one; got {type(value).__name__}")
+    if store.dtype != dtypes.BOOL:
+        raise InvalidMask(
+            f"a mask must be boolean or say what it means: use .S (where entries are stored) or .V (where they are "
+            f"nonzero) on this {type(value).__name__} of {store.dtype}"
+        )
+    return Mask(store, structural=False, complement=False)
+
+
+def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Write:
+    """The parts of a write, looked up."""
+    if mask is not None:
+        mask = as_mask(mask)
+    if accum is not None:
+        accum = operators.lookup_binary(accum)
+    return Write(mask, accum, bool(replace))
+
+
+def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) -> Write:
+    """The write of ``C(*parts, mask=, accum=, replace=)``: a mask and an accumulator, in either order or named."""
+    for part in parts:
+        if isinstance(part, MaskView) or hasattr(type(part), "store"):
+            if mask is not None:
+                raise InvalidMask("two masks were given")
+            mask = part
+        elif part is not None:
+            if accum is not None:
+                raise InvalidValue("two accumulators were given")
+            accum = part
+    return as_write(mask, accum, replace)
+
+
+class Target:
+    """``C(mask, accum, replace)``, or a region of it.
+
+    sub: the mask and `replace` concern the region alone, ``C[I, J](mask)``, not all of C, ``C(mask)[I, J]``.
+    """
+
+    __slots__ = ("_object", "_region", "_sub", "_write")
+
+    def __init__(self, target: Any, write: Write = PLAIN, region: Any = None, *, sub: bool = False) -> None:
+        self._object, self._write, self._region, self._sub = target, write, region, sub
+
+    def __lshift__(self, value: Any) -> Any:
+        if self._region is None:
+            self._object._assign(value, self._write)
+        else:
+            self._object._assign_region(self._region, value, self._write, sub=self._sub)
+        return self._object
+
+    def __getitem__(self, key: Any) -> Target:
+        if self._region is not None:
+            raise InvalidValue("the region is given already")
+        return Target(self._object, self._write, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self[key] << value
+
+    def __call__(self, *_: Any, **__: Any) -> Target:
+        """Refused: the parts of the write are given once."""
+        raise InvalidValue("mask and accumulator are given already: C(mask, accum)[I, J] << x, or C[I, J](mask) << x")
+
+    def __repr__(self) -> str:
+        return f"<left side of <<: a {type(self._object).__name__}; nothing is written until a value follows>"
