@@ -187,6 +187,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "assign, region": lambda s: _assigned(s.A, (slice(3, 9), slice(2, 8)), s.E[3:9, 2:8].dup()),
     "assign, listed": lambda s: _assigned(s.A, ([4, 9], [1, 200, 3]), 5),
     "assign, vector": lambda s: _assigned(s.p, [4, 9, 200], s.u[[1, 2, 3]].dup()),
+    "assign, list into listed": lambda s: _assigned(s.p, [4, 9, 200], s.q[[1, 2, 3]].dup()),
+    "assign, matrix into listed": lambda s: _assigned(s.A, ([4, 9], [1, 200, 3]), s.E[1:3, 5:8].dup()),
     "assign, masked": lambda s: _assigned(s.u, slice(None), 7, mask=s.m.S),
     "scatter, repeated": lambda s: _assigned(s.u, TWICE, s.v[:6].dup(), accum="min"),
     "scatter, floats in order": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="plus"),

@@ -45,6 +45,8 @@ class Sparse(Generic[StoreT]):
     __hash__ = None  # type: ignore[assignment]  # == compares element by element
     # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
     __array_ufunc__: ClassVar[None] = None
+    # One element at a time would be one read-back each; `zip(*x.to_coo())` walks the entries.
+    __iter__: ClassVar[None] = None
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
@@ -240,6 +242,19 @@ class Sparse(Generic[StoreT]):
     def ndim(self) -> int:
         """The number of dimensions."""
         raise NotImplementedError
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+        """An array of all positions."""
+        raise NotImplementedError
+
+    def to_numpy(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray[Any, Any]:
+        """`to_dense` as a NumPy array.  Synchronises on the GPU."""
+        return to_host(self.to_dense(fill_value, dtype))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.device == "cuda":
+            raise TypeError("NumPy is not given what lives on the GPU unasked; use .to_numpy(fill_value=...)")
+        return np.asarray(self.to_dense(dtype=dtype))
 
     # -- masks and writing -------------------------------------------------------------------------------
 

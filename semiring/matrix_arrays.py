@@ -375,10 +375,6 @@ class MatrixArrays(Infix):
             array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array
 
-    def to_numpy(self, fill_value: Any = None) -> np.ndarray[Any, Any]:
-        """`to_dense` as a NumPy array.  Synchronises on the GPU."""
-        return to_host(self.to_dense(fill_value))
-
     def to_dicts(self) -> dict[int, dict[int, Any]]:
         """{row: {column: value}}, for rows that have entries.  Synchronises on the GPU."""
         answer: dict[int, dict[int, Any]] = {}

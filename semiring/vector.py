@@ -15,7 +15,7 @@ from .ops.assign import assign_vector, column_matrix, row_matrix
 from .ops.check import extent
 from .ops.convert import convert, index_list
 from .ops.extract import element, extract_vector
-from .ops.index import everything, position, positions
+from .ops.index import position, positions
 from .ops.inner import inner
 from .ops.mxv import vxm
 from .ops.reduce import reduce_scalar
@@ -129,7 +129,7 @@ class Vector(VectorArrays):
         return positions(index_value(key), self.size, "a vector", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
-        index = everything(self.size) if key == slice(None) else self._index(key)
+        index = self._index(key)
         if isinstance(value, Vector):
             source: Any = value.store
         elif is_scalar(value):

@@ -203,10 +203,6 @@ class VectorArrays(Infix):
             array[entries.indices] = dense_values(entries).astype(chosen)
         return array
 
-    def to_numpy(self, fill_value: Any = None) -> np.ndarray[Any, Any]:
-        """`to_dense` as a NumPy array.  Synchronises on the GPU."""
-        return to_host(self.to_dense(fill_value))
-
     def to_dict(self) -> dict[int, Any]:
         """{index: value}.  Synchronises on the GPU."""
         indices, values = self.to_coo()

@@ -41,7 +41,8 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
             return cast(np.generic, dtype.type(value))
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biuf":
-        raise InvalidValue(f"expected a number that a {dtype} can be made of, got {value!r}")
+        shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
+        raise InvalidValue(f"expected a number that a {dtype} can be made of, got {shown}")
     return cast(np.generic, cast_values(array, dtype)[()])
 
 

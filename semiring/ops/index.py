@@ -33,7 +33,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
 
     Arrays are checked against the size; on the GPU that reads two numbers back (synchronises).
     """
-    if value is None or (isinstance(value, slice) and value == slice(None)) or value is Ellipsis:
+    if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
         return everything(size)
     if isinstance(value, slice):
         start, stop, step = value.indices(size)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from ..engines.spec import Step
-from ..exceptions import ConvergenceFailure
+from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from .closure import closure as _closure
 from .link import link as _link
@@ -88,13 +88,20 @@ def closure_with_trace(frontier: HasVector, a: HasMatrix, semiring: Any, *, max_
 
 
 def _run(frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, *, trace: bool) -> Closed:
-    matrix, transposed = a.operand
+    matrix, transposed = _operand("closure", a)
     try:
         answer = _closure(frontier.store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
     except ConvergenceFailure as failure:
         failure.result = frontier.with_store(failure.result)
         raise
     return Closed(frontier.with_store(answer.store), answer.steps, answer.trace)
+
+
+def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
+    operand = getattr(a, "operand", None)
+    if operand is None:
+        raise InvalidValue(f"{operation}: expected a Vector and then a Matrix, got {type(a).__name__} second")
+    return operand  # type: ignore[no-any-return]
 
 
 def singletons(like: V) -> V:
@@ -129,7 +136,7 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     -----
     Cost: O(visited entries).  Does not synchronise.
     """
-    matrix, _ = a.operand  # a union has no direction, so the transpose visits the same pairs
+    matrix, _ = _operand("link", a)  # a union has no direction, so the transpose visits the same pairs
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
 
 

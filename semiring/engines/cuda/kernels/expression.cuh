@@ -298,11 +298,26 @@ FLOATING(erfc)
 FLOATING(lgamma)
 FLOATING(tgamma)
 FLOATING2(atan2)
-FLOATING2(hypot)
 FLOATING2(copysign)
 #undef ROUNDING
 #undef FLOATING
 #undef FLOATING2
+
+// The device library's hypot may be 2 ulp too long, which beside the largest double is infinity.
+DEVICE f64 hypot_near_the_end(f64 a, f64 b) {
+    const f64 longer = fmax(fabs(a), fabs(b)), shorter = fmin(fabs(a), fabs(b));
+    const f64 ratio = shorter / longer;
+    return longer * ::sqrt(1.0 + ratio * ratio);
+}
+template <class A, class B>
+DEVICE floating<A, B> hypot(A a, B b) {
+    if constexpr (is_same<floating<A, B>, f32>) return ::hypotf(a, b);
+    else {
+        const f64 x = f64(a), y = f64(b);
+        const bool near_the_end = fmax(fabs(x), fabs(y)) > 0x1p1023 && isfinite(x) && isfinite(y);
+        return near_the_end ? hypot_near_the_end(x, y) : ::hypot(x, y);
+    }
+}
 
 template <class A, class B>
 DEVICE floating<A> ldexp(A a, B b) {
