@@ -116,6 +116,7 @@ def _thresholds(**given: int) -> str:
 
 
 def _products() -> Iterator[Entry]:
+    yield "popcount.cuh", ""
     shapes = ((INT32, False, 0), (INT64, True, 1), (INT32, True, 2), (INT32, False, 3))
     for number, ring in enumerate(_SEMIRINGS):
         wide = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
@@ -134,6 +135,7 @@ def _products() -> Iterator[Entry]:
 def _closures() -> Iterator[Entry]:
     for index, half in ((INT32, 1), (INT64, 2)):
         yield "degrees.cuh", typedefs(P=index)
+        yield "edges.cuh", typedefs(P=index, X=INT64) + constants(LISTED=half == 1, FORM=2)
         for label in (INT32, INT64):
             text = typedefs(P=index, J=INT32, F=label)
             yield "link.cuh", text + _thresholds(BLOCK=tuning.LINK_BLOCK)

@@ -17,7 +17,10 @@ __all__ = ["Degrees", "degrees"]
 
 @dataclass(frozen=True)
 class Degrees:
-    """words: a presence bit for every row with entries; nonempty: their number; longest: the most entries in a row."""
+    """words: a presence bit for every row with entries; nonempty: their number; longest: the most entries in a row.
+
+    Products with a full vector have exactly these rows, and so share the words with their results.
+    """
 
     words: Array
     nonempty: int

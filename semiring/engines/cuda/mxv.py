@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +12,20 @@ import numpy as np
 from ...dtypes import BOOL, UINT8
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, word_count
 from ...formats.vectors import empty_vector
+from ...operators.types import TypedSemiring
 from .. import spec
 from ..registry import implements, note, run
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, native_atomic, start_value
-from .compile import kernel
+from .compile import Kernel, kernel
 from .degrees import degrees
-from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, values_of
+from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
 from .primitives import filled
 from .specialise import constants, semiring, typedefs
+
+_INT64 = np.dtype(np.int64)
+_BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 
 
 @dataclass(frozen=True)
@@ -38,19 +43,27 @@ class _Mask:
     admitted: int | None = None
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """push: follow the edges of the vector's entries.  likely: a pull expects to hit an entry in a few probes."""
+
+    push: bool
+    likely: bool = False
+
+
 @implements(Mxv, engine="cuda", absorbs=("mask",))
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
     Synchronises only for facts that are kept: the longest row the first time that a matrix is used, and the number
-    of entries of a bitmap vector if it was not known and both directions are at hand.
+    of entries of a bitmap vector if it was not known; and, where these leave open whether to push, for the number of
+    edges of its entries.
     """
     mask = _mask(q.mask, q.nout)
     if mask is None or q.nout == 0:
         return empty_vector(q.nout, q.semiring.z, "cuda")
-    if _pushes(q, mask):
-        return _push(q, mask)
-    return _pull(q, mask)
+    choice = _choose(q, mask)
+    return _push(q, mask) if choice.push else _pull(q, mask, choice.likely)
 
 
 def _mask(mask: spec.Mask | None, nout: int) -> _Mask | None:
@@ -77,31 +90,61 @@ def _mask(mask: spec.Mask | None, nout: int) -> _Mask | None:
     return _Mask(1, mask.complement, store.words, admitted=admitted)
 
 
-def _pushes(q: Mxv, mask: _Mask) -> bool:
+def _choose(q: Mxv, mask: _Mask) -> _Choice:
     """Push follows the edges of u's entries, each for an atomic; pull probes until its sums are finished."""
-    add = q.semiring.add
+    add, u = q.semiring.add, q.vector
+    if isinstance(u, Full) and q.by_row.ready and q.direction == "auto":
+        return _Choice(False, True)
     may_push = add.is_any or start_value(add) is not None
     if max(q.nout, q.ninner) >= 2**31 > min(q.nout, q.ninner):
         may_push = False  # lists hold rows in the type of columns
     if q.direction != "auto" or not may_push:
-        return may_push and q.direction == "push"
-    if isinstance(q.vector, Full) and q.by_row.ready:
-        return False
+        return _Choice(may_push and q.direction == "push", _is_dense(u))
     if q.by_row.ready and not q.by_column.ready:
-        return False
-    present = q.vector.nvals  # synchronises where the number is still on the device
+        return _Choice(False, _is_dense(u))
+    present = u.nvals  # synchronises where the number is still on the device
     if not q.by_row.ready:
-        return present * tuning.SPARSE_SHARE <= q.ninner
+        return _Choice(present * tuning.SPARSE_SHARE <= q.ninner, _is_dense(u))
     if present == 0:
-        return True
-    entries = q.by_row.get().nvals
+        return _Choice(True)
+    early, entries = _finishes_early(q), q.by_row.get().nvals
     admitted = q.nout if mask.admitted is None else mask.admitted
-    share = admitted / max(q.nout, 1)
-    probes = entries * share
-    if _finishes_early(q):
-        probes = min(probes, admitted * q.ninner / present)
-    edges = entries * present / max(q.ninner, 1)
-    return tuning.PUSH_COST * edges + q.nout / tuning.SWEEP_ROWS < probes
+    if early and present * tuning.CROWDED_SHARE >= q.ninner:
+        return _Choice(False, True)
+
+    def pays(edges: int) -> bool:
+        probes = entries * admitted // max(q.nout, 1)
+        if early:
+            probes = min(probes, admitted * entries // max(edges, 1))
+        return tuning.PUSH_COST * edges + q.nout // tuning.SWEEP_ROWS < probes
+
+    columns = q.by_column.get().pattern
+    if pays(min(entries, present * degrees(columns).longest)):
+        return _Choice(True)
+    if not pays(present):  # a row that is empty costs a push no less
+        return _Choice(False, _is_dense(u))
+    edges = _edges(columns, u)  # synchronises
+    return _Choice(pays(edges), edges * tuning.DENSE_SHARE >= entries)
+
+
+def _is_dense(u: VectorStore) -> bool:
+    """Whether a warp expects a hit in one round, as far as that is known without waiting."""
+    return (not isinstance(u, Bitmap) or u.count.known) and u.nvals * tuning.DENSE_SHARE >= u.size
+
+
+def _edges(pattern: Pattern, u: VectorStore) -> int:
+    """The number of entries in the rows of a pattern that u has.  Synchronises."""
+    if isinstance(u, Full):
+        return pattern.nvals
+    listed = isinstance(u, IndexList)
+    indices = u.indices if isinstance(u, IndexList) else None
+    words = u.words if isinstance(u, Bitmap) else None
+    items = u.nvals if listed else u.size
+    prologue = typedefs(P=pattern.indptr.dtype, X=_INT64 if indices is None else indices.dtype)
+    total = counter()
+    run_edges = kernel("edges.cuh", "count_edges", prologue + constants(LISTED=listed, FORM=2))
+    run_edges(grid(items), BLOCK, pattern.indptr, indices, words, items, total)
+    return read_one(total)  # synchronises
 
 
 def _finishes_early(q: Mxv) -> bool:
@@ -111,10 +154,29 @@ def _finishes_early(q: Mxv) -> bool:
 
 
 def _prologue(q: Mxv, a: CSR, mask: _Mask, valued: bool) -> str:
-    types = typedefs(P=a.indptr.dtype, J=a.indices.dtype, A=a.dtype, U=q.vector.dtype, M=mask.dtype)
-    u_full = isinstance(q.vector, Full)
-    flags = constants(FLIP=q.flip, U_FULL=u_full, MASK=mask.form, COMPLEMENT=mask.complement, VALUED=valued)
-    return semiring(q.semiring) + types + flags
+    u = q.vector
+    return _text(
+        q.semiring, a.indptr.dtype, a.indices.dtype, a.dtype, u.dtype, mask.dtype,
+        q.flip, isinstance(u, Full), mask.form, mask.complement, valued,
+    )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1024)
+def _text(
+    ring: TypedSemiring,
+    offset: np.dtype[Any],
+    column: np.dtype[Any],
+    element: np.dtype[Any],
+    operand: np.dtype[Any],
+    masked: np.dtype[Any],
+    flip: bool,
+    u_full: bool,
+    form: int,
+    complement: bool,
+    valued: bool,
+) -> str:
+    types = typedefs(P=offset, J=column, A=element, U=operand, M=masked)
+    return semiring(ring) + types + constants(FLIP=flip, U_FULL=u_full, MASK=form, COMPLEMENT=complement, VALUED=valued)
 
 
 def _result(q: Mxv, words: Array, values: Array | np.generic, count: Array | int) -> VectorStore:
@@ -123,41 +185,45 @@ def _result(q: Mxv, words: Array, values: Array | np.generic, count: Array | int
     return bitmap(q.nout, q.semiring.z, words, values, count)
 
 
-def _pull(q: Mxv, mask: _Mask) -> VectorStore:
+def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     a, u = q.by_row.get(), q.vector
     if isinstance(u, IndexList):
         u = run(Convert(u, "bitmap"), "cuda")
     facts = degrees(a.pattern)
-    z = q.semiring.z
     constant = constant_product(q.semiring, a, u, q.flip)
-    prologue = _prologue(q, a, mask, constant is None)
-    words = cupy.empty(word_count(q.nout), np.uint32)
-    values = None if constant is not None else cupy.empty(q.nout, z)
-    # Which rows of a full vector's product have an entry is a fact of the pattern.
-    count = facts.nonempty if isinstance(u, Full) and mask.form == 0 else counter()
-    u_words = u.words if isinstance(u, Bitmap) else None
+    if isinstance(u, Full) and mask.form == 0:
+        # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
+        if constant is not None:
+            note(direction="pull", kernel="none")
+            return _result(q, facts.words, constant, facts.nonempty)
+        whole, words, count = True, facts.words, facts.nonempty
+    else:
+        whole, words, count = False, cupy.empty(word_count(q.nout), np.uint32), counter()
+    values = None if constant is not None else cupy.empty(q.nout, q.semiring.z)
     arguments = (
-        a.indptr, a.indices, *values_of(a), u_words, *values_of(u), mask.words, mask.values, words, values, q.nout
+        a.indptr, a.indices, *values_of(a), words_of(u), *values_of(u), mask.words, mask.values,
+        None if whole else words, values, q.nout,
     )  # fmt: skip
-    counted = counter() if isinstance(count, int) else count
+    prologue = _prologue(q, a, mask, constant is None)
 
     average = a.nvals / max(facts.nonempty, 1)
     skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
     early = constant is not None or _finishes_early(q)
-    if early and facts.longest > tuning.EARLY_ROW:
-        early = isinstance(u, Full) or (u.count.known and u.nvals * tuning.DENSE_SHARE >= u.size)
-    if early:
+    if early and (likely or facts.longest <= tuning.EARLY_ROW):
+        chosen = "early"
         run_early = kernel("mxv_pull.cuh", "mxv_pull_early", prologue + _shape(1))
-        run_early(grid(32 * words.size), BLOCK, *arguments, counted)
+        run_early(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)
     elif skewed:
-        _balanced(a, prologue, arguments, words, values, None if isinstance(count, int) else counted)
+        chosen = "balanced"
+        _balanced(a, prologue, arguments, None if whole else words, values, count)
     else:
+        chosen = "group"
         lanes = 1
         while lanes < 32 and 2 * lanes <= average:
             lanes *= 2
         run_group = kernel("mxv_pull.cuh", "mxv_pull_group", prologue + _shape(lanes))
-        run_group(grid(32 * words.size), BLOCK, *arguments, counted)
-    note(direction="pull", kernel="early" if early else "balanced" if skewed else "group")
+        run_group(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)
+    note(direction="pull", kernel=chosen)
     return _result(q, words, values if constant is None else constant, count)
 
 
@@ -165,40 +231,41 @@ def _shape(lanes: int) -> str:
     return constants(GROUP=lanes, PROBES=tuning.PROBES)
 
 
-def _tiles(pattern: Pattern, prologue: str) -> Array:
+@functools.lru_cache(maxsize=1024)
+def _balanced_kernels(prologue: str, tile: int, block: int) -> tuple[Kernel, Kernel, Kernel]:
+    prologue += constants(TILE=tile, BLOCK=block)
+    tiles, balanced, carry = (kernel("mxv_balanced.cuh", name, prologue) for name in _BALANCED)
+    return tiles, balanced, carry
+
+
+def _tiles(pattern: Pattern, run_tiles: Kernel) -> Array:
     """Where the tiles begin: kept with the pattern."""
     known = pattern.facts.get("cuda.tiles")
     if known is None:
         tiles = -(-(pattern.nrows + pattern.nvals) // tuning.TILE)
         known = cupy.empty(tiles + 1, np.int64)
-        run_tiles = kernel("mxv_balanced.cuh", "mxv_tiles", prologue)
         run_tiles(grid(tiles + 1), BLOCK, pattern.indptr, pattern.nrows, pattern.nvals, known, tiles)
         pattern.facts["cuda.tiles"] = known
     return known
 
 
 def _balanced(
-    a: CSR, prologue: str, arguments: tuple[Any, ...], words: Array, values: Array | None, count: Array | None
+    a: CSR, prologue: str, arguments: tuple[Any, ...], words: Array | None, values: Array | None, count: Any
 ) -> None:
-    prologue += constants(TILE=tuning.TILE, BLOCK=tuning.TILE_BLOCK)
-    first_row = _tiles(a.pattern, prologue)
+    """words, count: None and anything where presence is known beforehand."""
+    run_tiles, run_balanced, run_carry = _balanced_kernels(prologue, tuning.TILE, tuning.TILE_BLOCK)
+    first_row = _tiles(a.pattern, run_tiles)
     tiles = int(first_row.size) - 1
-    row, hit = cupy.empty(tiles, np.int64), cupy.empty(tiles, np.bool_)
+    hit = cupy.empty(tiles, np.bool_)
     value = None if values is None else cupy.empty(tiles, values.dtype)
-    words.data.memset_async(0, words.nbytes, cupy.cuda.get_current_stream())
-    kernel("mxv_balanced.cuh", "mxv_balanced", prologue)(
-        tiles, tuning.TILE_BLOCK, *arguments, a.nvals, first_row, row, hit, value
-    )
-    kernel("mxv_balanced.cuh", "mxv_carry", prologue)(
-        -(-tiles // tuning.TILE_BLOCK), tuning.TILE_BLOCK, row, hit, value, tiles, words, values, a.nrows
-    )
-    if count is not None:
-        _count(prologue, words, count)
-
-
-def _count(prologue: str, words: Array, count: Array) -> None:
-    run_count = kernel("mxv_balanced.cuh", "mxv_count", prologue)
-    run_count(grid(int(words.size)), BLOCK, words, int(words.size), count)
+    if words is not None:
+        words.data.memset_async(0, words.nbytes)
+    block = tuning.TILE_BLOCK
+    run_balanced(tiles, block, *arguments, a.nvals, first_row, hit, value)
+    run_carry(-(-tiles // block), block, a.indptr, first_row, hit, value, tiles, words, values, a.nrows)
+    if words is not None:
+        size = int(words.size)
+        kernel("popcount.cuh", "count_bits")(grid(size), BLOCK, words, size, count)
 
 
 def _push(q: Mxv, mask: _Mask) -> VectorStore:
@@ -206,33 +273,32 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
     constant = constant_product(q.semiring, a, u, q.flip)
     form = 0 if isinstance(u, IndexList) else 1 if isinstance(u, Bitmap) else 2
     block = tuning.PUSH_BLOCK
-    base = _prologue(q, a, mask, constant is None)
-    prologue = base + constants(U_FORM=form, NATIVE=native_atomic(add), BLOCK=block)
+    prologue = _prologue(q, a, mask, constant is None) + constants(U_FORM=form, NATIVE=native_atomic(add), BLOCK=block)
     words = cupy.empty(word_count(q.nout), np.uint32)
-    words.data.memset_async(0, words.nbytes, cupy.cuda.get_current_stream())
+    words.data.memset_async(0, words.nbytes)
     values = None
     if constant is None:
-        start = start_value(add)
-        values = cupy.empty(q.nout, z) if start is None else filled(q.nout, start)
+        empty = start_value(add)
+        values = cupy.empty(q.nout, z) if empty is None else filled(q.nout, empty)
 
     items = u.nvals if isinstance(u, IndexList) else u.size
     listed = u.count.get() if isinstance(u, Bitmap) and u.count.known else items
     row = cupy.empty(listed, a.indices.dtype)
-    place = cupy.empty((2, listed), a.indptr.dtype)
-    carried = cupy.empty(listed, u.dtype)
-    edges, shift = counter(), a.nvals.bit_length()
+    start, before = cupy.empty(listed, a.indptr.dtype), cupy.empty(listed, a.indptr.dtype)
+    # What edges carry along, where the product reads it.
+    carries = constant is None and ("x" if q.flip else "y") in q.semiring.mult.uses
+    carried = cupy.empty(listed, u.dtype) if carries else None
+    edges, count, shift = counter(), counter(), a.nvals.bit_length()
     u_indices = u.indices.astype(row.dtype, copy=False) if isinstance(u, IndexList) else None
     u_words = u.words if isinstance(u, Bitmap) else None
     kernel("mxv_push.cuh", "mxv_list", prologue)(
         grid(items, block, 1 if form == 0 else 4), block, a.indptr, u_indices, u_words, *values_of(u), items, row,
-        place[0], place[1], carried, edges, shift,
+        start, before, carried, edges, shift,
     )  # fmt: skip
     kernel("mxv_push.cuh", "mxv_push", prologue)(
         4 * multiprocessors(), block, a.indptr, a.indices, *values_of(a), None, *values_of(u), mask.words,
-        mask.values, words, values, q.nout, row, place[0], place[1],
-        carried, edges, shift,
+        mask.values, words, values, q.nout, row, start, before,
+        carried, edges, shift, count,
     )  # fmt: skip
-    count = counter()
-    _count(base + constants(TILE=tuning.TILE, BLOCK=tuning.TILE_BLOCK), words, count)
     note(direction="push", kernel="push")
     return _result(q, words, values if constant is None else constant, count)

@@ -78,21 +78,29 @@ TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the l
 TILE: Final = _row("TILE", 2048, "measured", "see TILE_BLOCK")
 TILE_BLOCK: Final = _row(
     "TILE_BLOCK", 512, "measured",
-    "H200, mxv float32 on kron22, TILE x TILE_BLOCK: 2048 x 512 1.017 ms, 4096 x 512 1.022, 1024 x 256 1.028, 4096 x "
-    "256 1.034, 2048 x 256 1.059, 2048 x 128 1.058 (cuSPARSE 0.977)",
+    "H200, mxv float32 on kron22, the kernel alone, TILE x TILE_BLOCK: 2048 x 512 0.945 ms, 1536 x 384 0.947, 4096 x "
+    "1024 0.951, 1024 x 256 0.952, 3072 x 512 0.956, 4096 x 512 0.957, 512 x 128 0.962, 2048 x 256 0.963 (called: "
+    "1.000, cuSPARSE 0.950); loads that leave no trace in L1, or in L2, 0.965; columns of high degree in shared "
+    "memory 0.925 to 1.54",
 )  # fmt: skip
 PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 BALANCED_SKEW: Final = _row(
     "BALANCED_SKEW", 8, "reasoned",
     "a longest row this many times the average (and over SKEWED_ROW) leaves lanes idle for longer than tiles cost",
 )  # fmt: skip
+CROWDED_SHARE: Final = _row(
+    "CROWDED_SHARE", 16, "reasoned",
+    "with one entry in so many, a pull whose sums finish early is chosen without counting edges: counting and pushing "
+    "take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows as called: "
+    "pull 0.13 to 0.17 ms, count and push 0.25 ms",
+)  # fmt: skip
 EARLY_ROW: Final = _row(
     "EARLY_ROW", 32768, "reasoned",
     "longest row that a single warp may have to scan to its end (about 0.1 ms) when a sum that could finish early does "
-    "not; longer rows go there only if the vector is dense",
+    "not; longer rows go there only if a hit is likely",
 )  # fmt: skip
 DENSE_SHARE: Final = _row(
-    "DENSE_SHARE", 32, "reasoned", "one entry in so many makes a vector dense: a warp expects a hit in one round"
+    "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
 SPARSE_SHARE: Final = _row(
     "SPARSE_SHARE", 32, "reasoned",

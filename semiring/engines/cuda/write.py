@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import cupy
@@ -9,15 +10,18 @@ import numpy as np
 
 from ...formats import CSR, Array, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
+from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Mask, WriteVector
-from .compile import kernel
+from .compile import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
 from .primitives import as_dense, cast_array
 from .specialise import binary, constants, typedefs
 
 _BYTE = np.dtype(np.uint8)
+_ZERO = np.uint8(0)
+_NO, _YES = np.int32(0), np.int32(1)
 # Never called; the kernel names it in a branch that is left out.
 _NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
 
@@ -41,46 +45,51 @@ def write_vector(q: WriteVector) -> VectorStore:
         words = cupy.empty(word_count(size), np.uint32)
         count = counter()
     if size and (words is not None or out_values is not None):
-        prologue = typedefs(C=dtype, T=t.dtype) + constants(FORM=0) + _mask_types(q.mask)
-        if q.accum is None:
-            prologue += constants(ACCUMULATED=False) + _NO_ACCUMULATOR
-        else:
-            prologue += constants(ACCUMULATED=True) + binary("accumulate", q.accum)
-        masking = (None, np.int32(1), None, _BYTE.type(0), np.int32(0))
+        masking = (None, _YES, None, _ZERO, _NO)
+        masked = None
         if q.mask is not None and mask is not None:
-            reads = (mask.values, mask.iso) if not q.mask.structural else (None, _BYTE.type(0))
-            masking = (mask.words, mask.all, *reads, np.int32(q.mask.complement))
-        kernel("write.cuh", "write_vector", prologue)(
-            grid(size),
-            BLOCK,
-            size,
-            *c.arguments,
-            *t.arguments,
-            *masking,
-            np.int32(q.replace),
-            words,
-            out_values,
-            count,
-        )
+            masked = None if q.mask.structural else mask.dtype
+            reads = (None, _ZERO) if q.mask.structural else (mask.values, mask.iso)
+            masking = (mask.words, mask.all, *reads, _YES if q.mask.complement else _NO)
+        write = _kernel(dtype, t.dtype, q.accum, q.mask is not None, masked)
+        replace = _YES if q.replace else _NO
+        write(grid(size), BLOCK, size, *c.arguments, *t.arguments, *masking, replace, words, out_values, count)
     values = iso if out_values is None else out_values
     if words is None:
         return full(size, dtype, values)
     return bitmap(size, dtype, words, values, 0 if size == 0 or count is None else count)
 
 
+@functools.lru_cache(maxsize=1024)
+def _kernel(
+    c: np.dtype[Any], t: np.dtype[Any], accum: TypedBinary | None, masked: bool, valued: np.dtype[Any] | None
+) -> Kernel:
+    """valued: the type of the mask's values, where they are read."""
+    prologue = typedefs(C=c, T=t, M=_BYTE if valued is None else valued)
+    prologue += constants(FORM=0, MASKED=masked, VALUED=valued is not None, ACCUMULATED=accum is not None)
+    prologue += _NO_ACCUMULATOR if accum is None else binary("accumulate", accum)
+    return kernel("write.cuh", "write_vector", prologue)
+
+
 class _Operand:
     """A vector as the kernel takes it: presence words, whether all are present where there are no words, values."""
+
+    __slots__ = ("all", "dtype", "empty", "iso", "store", "values", "words")
 
     def __init__(self, store: VectorStore) -> None:
         self.store = store
         self.dtype = store.dtype
         self.empty = isinstance(store, IndexList) and store.nvals == 0
-        dense = None if self.empty else as_dense(store)
-        self.words: Array | None = None if dense is None else words_of(dense)
-        self.all = np.int32(not self.empty)
+        self.words: Array | None = None
         self.values: Array | None = None
-        self.iso: np.generic = store.dtype.type(0)
-        if dense is not None:
+        self.iso: np.generic
+        if self.empty:
+            self.all = _NO
+            self.iso = store.dtype.type(0)
+        else:
+            dense = as_dense(store)
+            self.all = _YES
+            self.words = words_of(dense)
             self.values, self.iso = values_of(dense)
 
     @property
@@ -97,12 +106,6 @@ class _Operand:
 def _vector(mask: Mask) -> VectorStore:
     assert not isinstance(mask.store, CSR)
     return mask.store
-
-
-def _mask_types(mask: Mask | None) -> str:
-    valued = mask is not None and not mask.structural
-    element = mask.store.dtype if mask is not None and valued else _BYTE
-    return typedefs(M=element) + constants(MASKED=mask is not None, VALUED=valued)
 
 
 def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None:

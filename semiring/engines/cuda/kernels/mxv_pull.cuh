@@ -3,6 +3,13 @@
 
 #include "product.cuh"
 
+// Lane 0 writes the presence of a warp's rows; gives the number of them to lane 0, and 0 to the others.
+DEVICE int write_word(u32* out_words, i64 w, u32 word) {
+    if (ALWAYS || lane_id() != 0) return 0;
+    out_words[w] = word;
+    return __popc(word);
+}
+
 // Rows of about the same length: GROUP lanes a row, 32 / GROUP rows at a time.
 extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
@@ -34,17 +41,16 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
             if constexpr (VALUED) {
                 if (hit) out_values[o] = sum.value;
             }
-            // The bits stand at the first lane of each group: bring them side by side.
-            const u32 apart = __ballot_sync(FULL_WARP, hit);
-            const bool mine = lane_id() < ROWS && ((apart >> (lane_id() * int(GROUP) % 32)) & 1u);
-            word |= __ballot_sync(FULL_WARP, mine) << (r * ROWS);
+            if constexpr (!ALWAYS) {
+                // The bits stand at the first lane of each group: bring them side by side.
+                const u32 apart = __ballot_sync(FULL_WARP, hit);
+                const bool mine = lane_id() < ROWS && ((apart >> (lane_id() * int(GROUP) % 32)) & 1u);
+                word |= __ballot_sync(FULL_WARP, mine) << (r * ROWS);
+            }
         }
-        if (lane_id() == 0) {
-            out_words[w] = word;
-            counted += __popc(word);
-        }
+        counted += write_word(out_words, w, word);
     }
-    add_count(count, counted);
+    if constexpr (!ALWAYS) add_count(count, counted);
 }
 
 // Where a sum can be finished early: a lane tries the first entries of its row, then the warp goes through the
@@ -86,11 +92,7 @@ extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
         if constexpr (VALUED) {
             if (sum.hit) out_values[o] = sum.value;
         }
-        const u32 word = __ballot_sync(FULL_WARP, sum.hit);
-        if (lane_id() == 0) {
-            out_words[w] = word;
-            counted += __popc(word);
-        }
+        counted += write_word(out_words, w, __ballot_sync(FULL_WARP, sum.hit));
     }
-    add_count(count, counted);
+    if constexpr (!ALWAYS) add_count(count, counted);
 }

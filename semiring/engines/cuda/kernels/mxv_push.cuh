@@ -3,7 +3,7 @@
 // `mxv_list` lists the entries of u with their values and the number of edges before each; `mxv_push` divides the
 // edges among blocks (expand.cuh), however skewed the rows are, and asks the mask before it touches the output.
 // The output starts from `start` values, which (+) leaves nothing of, or, for `any`, is written once by whoever
-// sets the presence bit.
+// sets the presence bit.  Whoever sets a bit also counts it.
 // See product.cuh for the prologue (the matrix is by columns of M here); also U_FORM (0 index list, 1 bitmap, 2 full),
 // NATIVE (0 compare-and-swap, 1 atomicAdd, 2 atomicMin, 3 atomicMax) and BLOCK.
 
@@ -65,6 +65,7 @@ struct Deliver {
     const Carried* carried;
     u32* out_words;
     Z* out_values;
+    i64* claimed;  // how many presence bits this thread has set
 
     DEVICE bool first_only() const { return !VALUED || add_is_any; }
     DEVICE Payload payload(i64, i64 place) const {
@@ -77,15 +78,18 @@ struct Deliver {
     }
     DEVICE bool visit(Payload x, i64 k, i64 o, i64 p) const {
         if constexpr (!VALUED) {
-            atomicOr(out_words + (o >> 5), 1u << (o & 31));
+            *claimed += bit_claim(out_words, o);
         } else {
             U u = U();
             if constexpr (READS_U) u = x;
             if constexpr (add_is_any) {
-                if (bit_claim(out_words, o)) out_values[o] = product(a, u, o, k, p);
+                if (bit_claim(out_words, o)) {
+                    out_values[o] = product(a, u, o, k, p);
+                    ++*claimed;
+                }
             } else {
                 combine(out_values + o, product(a, u, o, k, p));
-                bit_claim(out_words, o);
+                *claimed += bit_claim(out_words, o);
             }
         }
         return false;
@@ -93,12 +97,14 @@ struct Deliver {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* count, i64 shift) {
+    mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* edges, i64 shift, u64* count) {
     const Matrix a = {indptr, indices, a_values, a_iso};
     const Mask mask = {mask_words, mask_values};
     const Packing packing = {int(shift)};
-    const RowList list = {row, start, before, 0, *count};
+    const RowList list = {row, start, before, 0, *edges};
     const Append nowhere = {};
-    const Deliver deliver = {a, mask, carried, out_words, out_values};
+    i64 claimed = 0;
+    const Deliver deliver = {a, mask, carried, out_words, out_values, &claimed};
     expand<BLOCK, GridTeam>(packing, indptr, indices, list, true, false, nowhere, deliver);
+    add_count(count, claimed);
 }

@@ -15,17 +15,37 @@ constexpr bool READS_A = VALUED && (FLIP ? multiply_reads_y : multiply_reads_x);
 constexpr bool READS_U = VALUED && (FLIP ? multiply_reads_x : multiply_reads_y);
 constexpr bool READS_O = VALUED && (FLIP ? multiply_reads_yj : multiply_reads_xi);
 
+// Every entry of the matrix takes part.  Which rows of the result are present is then a fact of the pattern that is known
+// beforehand, so kernels leave `out_words` (null) and the count alone.
+constexpr bool ALWAYS = U_FULL && MASK == 0;
+
+// A load of what is needed once: it should not push the vector out of the caches.
+template <class T>
+DEVICE T streamed(const T* at) {
+    typedef unsigned_of<sizeof(T)> Bits;
+    return from_bits<T>(Bits(__ldcs(reinterpret_cast<const Bits*>(at))));
+}
+
 struct Matrix {
     const P* indptr;
     const J* indices;
     const A* values;
     A iso;
+    // The value at position p, if the product reads any.
+    DEVICE A value(i64 p) const {
+        if constexpr (!READS_A) return A();
+        else return values == nullptr ? iso : streamed(values + p);
+    }
 };
 struct Vector {
     const u32* words;
     const U* values;
     U iso;
     DEVICE bool has(i64 k) const { return U_FULL || bit_test(words, k); }
+    DEVICE U value(i64 k) const {
+        if constexpr (!READS_U) return U();
+        else return value_at(values, iso, k);
+    }
 };
 struct Mask {
     const u32* words;
@@ -38,25 +58,15 @@ struct Mask {
     }
 };
 
-// A load of what is needed once: it should not push the vector out of the caches.
-template <class T>
-DEVICE T streamed(const T* at) {
-    typedef unsigned_of<sizeof(T)> Bits;
-    return from_bits<T>(Bits(__ldcs(reinterpret_cast<const Bits*>(at))));
-}
-
-// M(o, k) (x) u(k), for the matrix entry at position p.
-DEVICE Z product(const Matrix& a, U u, i64 o, i64 k, i64 p) {
+// M(o, k) (x) u(k), from the two values, or for the matrix entry at position p.
+DEVICE Z product(A x, U y, i64 o, i64 k) {
     if constexpr (!VALUED) return Z();
-    A x = A();
-    if constexpr (READS_A) x = a.values == nullptr ? a.iso : streamed(a.values + p);
-    if constexpr (FLIP) return multiply(u, x, 0, k, k, o);
-    else return multiply(x, u, o, k, k, 0);
+    else if constexpr (FLIP) return multiply(y, x, 0, k, k, o);
+    else return multiply(x, y, o, k, k, 0);
 }
+DEVICE Z product(const Matrix& a, U y, i64 o, i64 k, i64 p) { return product(a.value(p), y, o, k); }
 DEVICE Z product(const Matrix& a, const Vector& u, i64 o, i64 k, i64 p) {
-    U y = U();
-    if constexpr (READS_U) y = value_at(u.values, u.iso, k);
-    return product(a, y, o, k, p);
+    return product(a.value(p), u.value(k), o, k);
 }
 
 struct Add {
