@@ -139,6 +139,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vxm push full": lambda s: _forced("push", lambda: s.u.vxm(s.E, "max_plus")),
     "vxm push any_pair": lambda s: _forced("push", lambda: s.q.vxm(s.S, "any_pair")),
     "vxm push uint8": lambda s: _forced("push", lambda: s.q.dup("uint8").vxm(s.A.dup("uint8"), "min_plus")),
+    # Both directions are open and the degrees leave it undecided: the edges of the frontier are counted.
+    "vxm by rule, list": lambda s: s.q.vxm(s.S, "min_first"),
+    "vxm by rule, bitmap": lambda s: s.p.vxm(s.S, "min_first"),
     "vxm by the transpose": lambda s: _forced("pull", lambda: s.u.vxm(s.A, "plus_times")),
     "mxm": lambda s: s.A.mxm(s.E, "plus_times"),
     "mxm any_pair": lambda s: s.S.mxm(s.S, "any_pair"),

@@ -64,7 +64,7 @@ def test_levels_on_any_number_of_threads(direction: str, count: int, monkeypatch
     from semiring.engines.cpu import closure
 
     monkeypatch.setattr(closure, "available", lambda: count)
-    monkeypatch.setattr(closure, "MANY_ENTRIES", 1000)  # so that levels ask for threads
+    monkeypatch.setattr(closure, "MANY_TO_SHARE", 1000)  # so that levels ask for threads
     graph = random_graph(700, 60, seed=3)
     answer = registry.run(search(graph, 5, direction), "cpu")
     dense = registry.run(Convert(answer.store, "full"), "cpu")

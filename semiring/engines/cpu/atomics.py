@@ -1,6 +1,6 @@
-"""Atomic operations on elements of integer arrays, and the barrier between threads of a gang.
+"""Instructions that numba has no name for, above all atomic ones, and the barrier between threads of a gang.
 
-All are sequentially consistent: they are few, and what they order is easier to argue about.
+The atomic operations are sequentially consistent: they are few, and what they order is easier to argue about.
 """
 
 from __future__ import annotations
@@ -106,12 +106,28 @@ def bit_count(typingctx: Any, word: Any) -> Any:
     return types.int64(word), generate
 
 
+@_intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Call array[index] into the cache; it need not exist."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.bitcast(_element(context, builder, signature, args), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        call = builder.module.declare_intrinsic(
+            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        )
+        builder.call(call, [pointer, word(0), word(3), word(1)])  # to read, keep it, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
 # A thread that has waited long gives its core away: with more threads than cores the others need it.
-_give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
+give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 _PATIENCE = 4000
 
 # Places in the control array of a gang, each on a cache line of its own.
-ARRIVED, GENERATION, ABORTED, CHUNK, CONTROL_SIZE = 0, 16, 32, 48, 64
+ARRIVED, GENERATION, ABORTED, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80, 96
 
 
 @device
@@ -135,7 +151,7 @@ def barrier(control: Any, threads: int) -> bool:
             return False
         waited += 1
         if waited > _PATIENCE:
-            _give_way()
+            give_way()
     return True
 
 

@@ -17,14 +17,16 @@ from ...formats import CSR, index_dtype
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureAnswer, Step
-from . import closure_levels, closure_relax, presence, types
+from . import closure_hubs, closure_levels, closure_relax, presence, types
 from .closure_state import (
     CONVERGED,
     FRONTIER_EDGES,
     FRONTIER_SIZE,
     MANY_ENTRIES,
+    MANY_TO_SHARE,
     PULL_ALLOWED,
-    PULLING,
+    REACHED,
+    ROWS,
     STATE_SIZE,
     STATUS,
     STEPS,
@@ -39,7 +41,7 @@ from .closure_state import (
 from .constants import binary_value, cast_value
 from .convert import as_index_list
 from .operands import Array, plain, rows_of, values_of
-from .threads import available, run
+from .threads import assisted, available, run
 
 _TRACE_ROWS = 1024
 
@@ -87,18 +89,20 @@ class _Search:
             self.reads = "y" in mult.uses
             self.values = np.empty(n, self.z)
             self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
+        self.hubs: Array | None = None
+        self.occupied = self.words
         self.queue = np.empty(n, index_dtype(n))
         self.queue[: start.size] = start
         self.state = np.zeros(STATE_SIZE, np.int64)
         indptr = self.a.indptr
-        self.state[FRONTIER_SIZE] = start.size
+        self.state[FRONTIER_SIZE] = self.state[REACHED] = start.size
         self.state[FRONTIER_EDGES] = (indptr[start + 1] - indptr[start]).sum(dtype=np.int64)
         self.state[UNSEEN_EDGES] = self.a.nvals
         self.trace = _Trace(np.empty((_TRACE_ROWS if q.trace else 0, 3), np.int64))
 
     def _fill(self, start: Array, values: Any) -> None:
         assert self.values is not None
-        self.values[start] = cast(values, self.z)
+        self.values[start] = cast_value(values, self.z) if isinstance(values, np.generic) else cast(values, self.z)
 
     def answer(self) -> ClosureAnswer:
         if self.q.final_on_arrival:
@@ -110,17 +114,15 @@ class _Search:
         steps = int(self.state[STEPS])
         return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
 
-    def _drive(self, kernel: Any, arguments: Any) -> None:
+    def _drive(self, call: Any, kernel: Any, threads: int, arguments: Any) -> None:
         """Call the kernel until it is done, giving it what it asks for."""
-        threads = 1
         while True:
-            run(kernel, threads, *arguments())
+            call(kernel, threads, *arguments())
             status = self.state[STATUS]
             if status in (CONVERGED, TOO_MANY):
                 return
             if status == WANTS_ROWS:
-                self.transpose = self.q.by_column.get()
-                self.state[PULL_ALLOWED] = 2
+                self._allow_pull()
             elif status == WANTS_THREADS:
                 threads = available()
             elif status == WANTS_ONE:
@@ -128,31 +130,40 @@ class _Search:
             elif status == TRACE_FULL:
                 self.trace.collect(self.state)
 
+    def _allow_pull(self) -> None:
+        """Have what a pull reads: the rows of the transpose, and their hubs."""
+        self.transpose = self.q.by_column.get()
+        hubs = closure_hubs.hubs_of(self.transpose.pattern)
+        # Where values of the matrix are read, the entry must be found, not only the column.
+        self.hubs = None if self.reads and self.transpose.iso is None else hubs.hubs
+        self.occupied = hubs.occupied
+        self.state[ROWS] = hubs.count
+        self.state[PULL_ALLOWED] = 2
+
     def _levels(self) -> None:
         q, n = self.q, self.n
         self.transpose = self.a
+        self.state[ROWS] = n
         if q.direction != "push" and n > 0:
             self.state[PULL_ALLOWED] = 1
-            if q.by_column.ready or q.direction == "pull":
-                self.transpose = q.by_column.get()
-                self.state[PULL_ALLOWED] = 2
+            if q.direction == "pull" or (q.by_column.ready and closure_hubs.known(q.by_column.get().pattern)):
+                self._allow_pull()
         if q.direction == "pull":
             self.state[PULL_ALLOWED] = 3
-        near, far = presence.no_bits(n), presence.no_bits(n)
+        bits = np.zeros((2, self.words.size), np.uint32)
         buffers = np.empty((available(), closure_levels.BUFFER), self.queue.dtype)
         indptr, indices = rows_of(self.a)
         avals = values_of(self.a, self.reads)
-        mult: Any = self.mult
-        self.state[PULLING] = 0
 
         def arguments() -> tuple[Any, ...]:
             rows: CSR = self.transpose
-            t_indptr, t_indices = rows_of(rows)
-            matrix = (indptr, indices, avals, t_indptr, t_indices, values_of(rows, self.reads))
-            vectors = (self.values, self.words, near, far, self.queue, buffers)
-            return (*matrix, mult, *vectors, self.state, self.trace.array, available(), MANY_ENTRIES, q.max_steps)
+            pull = (*rows_of(rows), values_of(rows, self.reads), self.hubs, self.occupied)
+            vectors = (self.mult, self.values, self.words, bits, self.queue, buffers)
+            limits = (available(), MANY_TO_SHARE, q.max_steps)
+            return (indptr, indices, avals, *pull, *vectors, self.state, self.trace.array, *limits)
 
-        self._drive(closure_levels.levels, arguments)
+        threads = available() if self.a.nvals >= MANY_TO_SHARE else 1
+        self._drive(assisted, closure_levels.levels, threads, arguments)
 
     def _relaxations(self) -> None:
         n = self.n
@@ -177,4 +188,4 @@ class _Search:
             MANY_ENTRIES,
             self.q.max_steps,
         )
-        self._drive(closure_relax.relax, lambda: fixed)
+        self._drive(run, closure_relax.relax, 1, lambda: fixed)

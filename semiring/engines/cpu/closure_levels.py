@@ -2,9 +2,11 @@
 
 Method: direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012).  Push walks the rows of
 the frontier and claims new entries by an atomic test-and-set of their presence bit; pull looks, for each entry
-that is still absent, along its row of the transpose until it meets the frontier.  The one trick: presence and
-frontier are bits, 32 entries a word, so that on a large graph what is probed at random stays in the cache, and a
-pull writes each word from one thread only.
+that is still absent, whether its hub is in the frontier, and else along its row of the transpose until it meets
+the frontier.  Presence and frontier are bits, 32 entries a word, so that on a large graph what is probed at
+random stays in the cache, and a pull writes each word from one thread only.
+
+The first thread leads: it takes the decisions, does small levels alone, and opens large ones to its helpers.
 """
 
 from __future__ import annotations
@@ -12,22 +14,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
-from .atomics import ABORTED, barrier, bit_count, fetch_add, fetch_or, next_chunk, trailing_zeros
+from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, trailing_zeros
 from .closure_state import (
     FEW,
+    FLIPPED,
     FOUND,
     FOUND_EDGES,
     FRONTIER_EDGES,
     FRONTIER_SIZE,
     HEAD,
+    PHASE,
     PULL_ALLOWED,
     PULLING,
+    REACHED,
+    ROWS,
     SHRINKING,
     STATUS,
     TAIL,
     UNSEEN_EDGES,
-    WANTS_ONE,
     WANTS_ROWS,
     WANTS_THREADS,
     must_stop,
@@ -35,46 +41,48 @@ from .closure_state import (
 )
 from .compile import device, kernel
 from .mxv import product
-from .types import position, present, put, value_at
+from .team import close_job, dismiss, join_job, leave_job, open_job
+from .types import meaning, position, present, put, value_at
 
-# Pull where the frontier has more than 1/ALPHA of the edges of absent entries; push again where it is shrinking
-# and has fewer than n/BETA entries (Beamer: 14 and 24; GAP: 15 and 18).
-_ALPHA = 15
-_BETA = 18
+# Pull where the frontier has more than 1/ALPHA of the edges of absent entries (Beamer: 14; GAP: 15).
+_ALPHA = 8
+# Push again where the frontier is shrinking and it and its edges are fewer than 1/BETA of what a pull visits.
+_BETA = 8
 # A pull ends each row early: it visits about one in so many entries (measured on Kronecker graphs).
-_EARLY_EXIT = 16
+_EARLY_EXIT = 32
 # Entries that a thread collects before it reserves room in the shared queue.
-BUFFER = 1024
+BUFFER = 2048
 _QUEUE_CHUNK = 64
-_WORD_CHUNK = 64
+# The rows of a chunk of words fit into the buffer.
+_WORD_CHUNK = BUFFER // 32
+_AHEAD = 12
+# What a job does.
+_PUSH, _PULL, _MARK, _LIST = range(4)
 
 
 @device
-def _decide(state: Any, n: int, threads: int, most_threads: int, many: int) -> bool:
-    """Choose push or pull for this level in state[PULLING] + 2 * (what it was); True if Python must help first."""
+def _decide(state: Any, control: Any, n: int, nwords: int, threads: int, most_threads: int, many: int) -> int:
+    """The entries that this level visits; -1 if Python must help first.  Sets state[PULLING] to 2 * old + new."""
     edges, size, pulling = state[FRONTIER_EDGES], state[FRONTIER_SIZE], state[PULLING]
     allowed = state[PULL_ALLOWED]
+    probes = nwords + state[ROWS] - state[REACHED]
     wanted = pulling
     if allowed == 3:
         wanted = 1
     elif pulling == 0:
         if allowed > 0 and edges * _ALPHA > state[UNSEEN_EDGES] and edges > n // 32:
             wanted = 1
-    elif size * _BETA < n and state[SHRINKING] == 1:
+    elif state[SHRINKING] == 1 and (size + edges) * _BETA < probes:
         wanted = 0
     if wanted == 1 and allowed == 1:
         state[STATUS] = WANTS_ROWS
-        return True
-    # A pull visits every absent entry, and few of their neighbours.
-    work = edges if wanted == 0 else n + state[UNSEEN_EDGES] // _EARLY_EXIT
-    if threads == 1 and most_threads > 1 and work >= many:
+        return -1
+    work = edges if wanted == 0 else probes + state[UNSEEN_EDGES] // _EARLY_EXIT
+    if most_threads > 1 and work >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
         state[STATUS] = WANTS_THREADS
-        return True
-    if threads > 1 and work * FEW < many:
-        state[STATUS] = WANTS_ONE
-        return True
+        return -1
     state[PULLING] = wanted + 2 * pulling
-    return False
+    return work  # type: ignore[no-any-return]
 
 
 @device
@@ -97,11 +105,12 @@ def levels(
     t_indptr: Any,
     t_indices: Any,
     t_avals: Any,
+    hubs: Any,
+    occupied: Any,
     mult: Any,
     values: Any,
     seen: Any,
-    near: Any,
-    far: Any,
+    bits: Any,
     queue: Any,
     buffers: Any,
     state: Any,
@@ -110,140 +119,244 @@ def levels(
     many: int,
     max_steps: int,
 ) -> None:
-    """Levels until the frontier is empty or Python must help; `near` and `far` are bits of two frontiers."""
+    """Levels until the frontier is empty or Python must help; `bits` are two rows, of this frontier and the next."""
     n = indptr.size - 1
     nwords = seen.size
     buffer = buffers[t]
+    push = (indptr, indices, avals)
+    pull = (t_indptr, t_indices, t_avals, hubs, occupied)
+    if t > 0:
+        job = 0
+        while True:
+            job = join_job(control, job)
+            if job == 0:
+                return
+            _work(False, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+            leave_job(control)
+    while not must_stop(state, trace, max_steps):
+        work = _decide(state, control, n, nwords, threads, most_threads, many)
+        if work < 0:
+            break
+        pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
+        record(state, trace, pulling)
+        alone = threads == 1 or work * FEW < many
+        inner = threads == 1 or max(nwords, size) * FEW < many
+        if was_pulling and not pulling:
+            state[HEAD] = state[TAIL] = 0
+            _do(_LIST, inner, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+        elif pulling and not was_pulling:
+            bits[state[FLIPPED]] = 0
+            _do(_MARK, inner, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+        state[TAIL] = state[HEAD] + size
+        state[FOUND] = state[FOUND_EDGES] = 0
+        _do(_PULL if pulling else _PUSH, alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+        state[SHRINKING] = 1 if state[FOUND] < size else 0
+        state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
+        state[FRONTIER_EDGES] = state[FOUND_EDGES]
+        state[FRONTIER_SIZE] = state[FOUND]
+        state[REACHED] += state[FOUND]
+        state[HEAD] += size
+        state[PULLING] = pulling
+        state[FLIPPED] ^= pulling
+    dismiss(control)
+
+
+@device
+def _do(
+    phase: int,
+    alone: bool,
+    control: Any,
+    push: Any,
+    pull: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    bits: Any,
+    queue: Any,
+    buffer: Any,
+    state: Any,
+) -> None:
+    """One job, with helpers or without."""
+    state[PHASE] = phase
+    if alone:
+        control[CHUNK] = 0
+        _work(True, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+    else:
+        open_job(control)
+        _work(False, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+        close_job(control)
+
+
+@device
+def _work(
+    alone: bool,
+    control: Any,
+    push: Any,
+    pull: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    bits: Any,
+    queue: Any,
+    buffer: Any,
+    state: Any,
+) -> None:
+    """A thread's part in the open job."""
+    phase = state[PHASE]
+    near, far = bits[state[FLIPPED]], bits[1 - state[FLIPPED]]
+    if phase == _PUSH:
+        _push(alone, control, push, mult, values, seen, queue, buffer, state)
+    elif phase == _PULL:
+        _pull(control, push[0], pull, mult, values, seen, near, far, buffer, state)
+    elif phase == _MARK:
+        _mark(control, near, queue, state)
+    else:
+        _list(control, near, queue, buffer, state)
+
+
+@device
+def _push(
+    alone: bool, control: Any, rows: Any, mult: Any, values: Any, seen: Any, queue: Any, buffer: Any, state: Any
+) -> None:
+    """Claim what the frontier in the queue leads to."""
+    indptr, indices, avals = rows
+    size, head = state[FRONTIER_SIZE], state[HEAD]
+    filled = 0
+    found: Any = 0
+    edges: Any = 0
+    while True:
+        start: Any = next_chunk(control) * _QUEUE_CHUNK
+        if start >= size:
+            break
+        for s in range(head + start, head + min(start + _QUEUE_CHUNK, size)):
+            k = position(queue, s)
+            x = value_at(values, k)
+            for p in range(np.int64(indptr[k]), np.int64(indptr[k + 1])):
+                o = position(indices, p)
+                w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
+                if seen[w] & bit:
+                    continue
+                if alone:
+                    seen[w] |= bit
+                elif fetch_or(seen, w, bit) & bit:
+                    continue
+                put(values, o, product(mult, True, value_at(avals, p), x, o, k))
+                if filled == BUFFER:
+                    found += filled
+                    filled = _flush(queue, buffer, filled, state)
+                buffer[filled] = o
+                filled += 1
+                edges += np.int64(indptr[o + 1]) - np.int64(indptr[o])
+    found += filled
+    _flush(queue, buffer, filled, state)
+    fetch_add(state, FOUND, found)
+    fetch_add(state, FOUND_EDGES, edges)
+
+
+def hub_at(hubs: Any, o: Any) -> Any:
+    """The hub of a row, or -1 where hubs are not looked at."""
+    raise NotImplementedError
+
+
+@meaning(hub_at)
+def _hub_at(hubs: Any, o: Any) -> Any:
+    if isinstance(hubs, types.NoneType):
+        return lambda hubs, o: np.int64(-1)
+    return lambda hubs, o: np.int64(hubs[np.uintp(o)])
+
+
+@device
+def _pull(
+    control: Any,
+    indptr: Any,
+    rows: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    near: Any,
+    far: Any,
+    buffer: Any,
+    state: Any,
+) -> None:
+    """Look for the frontier in the bits `near` from every entry that is absent: at its hub, then along its row."""
+    t_indptr, t_indices, t_avals, hubs, occupied = rows
+    nwords = seen.size
+    found: Any = 0
+    edges: Any = 0
     w: Any
     bit: Any
-    base: Any
-    p: Any
-    o: Any
-    while control[ABORTED] == 0:
-        if t == 0:
-            leave = must_stop(state, trace, max_steps) or _decide(state, n, threads, most_threads, many)
-            if not leave:
-                record(state, trace, state[PULLING] & 1)
-                state[TAIL] = state[HEAD] + state[FRONTIER_SIZE]
-            state[FOUND] = -1 if leave else 0
-            state[FOUND_EDGES] = 0
-        if not barrier(control, threads) or state[FOUND] < 0:
-            return
-        pulling, was_pulling = state[PULLING] & 1, state[PULLING] >> 1
-        size, head = state[FRONTIER_SIZE], state[HEAD]
-        if was_pulling and not pulling:
-            # The frontier lies in bits: list it.
-            if not _list_frontier(t, threads, control, near, queue, buffer, state):
-                return
-            head = 0
-        if pulling and not was_pulling and not _mark_frontier(t, threads, control, near, queue, head, size):
-            return
-        if not barrier(control, threads):
-            return
-        found: Any = 0
-        edges: Any = 0
-        if not pulling:
-            filled = 0
-            while True:
-                start: Any = next_chunk(control) * _QUEUE_CHUNK
-                if start >= size:
-                    break
-                for s in range(head + start, head + min(start + _QUEUE_CHUNK, size)):
-                    k = position(queue, s)
-                    x = value_at(values, k)
-                    for p in range(np.int64(indptr[k]), np.int64(indptr[k + 1])):
-                        o = position(indices, p)
-                        w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
-                        if seen[w] & bit:
-                            continue
-                        if threads == 1:
-                            seen[w] |= bit
-                        elif fetch_or(seen, w, bit) & bit:
-                            continue
-                        put(values, o, product(mult, True, value_at(avals, p), x, o, k))
-                        if filled == BUFFER:
-                            found += filled
-                            filled = _flush(queue, buffer, filled, state)
-                        buffer[filled] = o
-                        filled += 1
-                        edges += np.int64(indptr[o + 1]) - np.int64(indptr[o])
-            found += filled
-            _flush(queue, buffer, filled, state)
-        else:
-            while True:
-                first = next_chunk(control) * _WORD_CHUNK
-                if first >= nwords:
-                    break
-                for w in range(first, min(first + _WORD_CHUNK, nwords)):
-                    absent: Any = ~seen[w]
-                    base = np.int64(w) << 5
-                    if base + 32 > n:
-                        absent &= (np.uint32(1) << np.uint32(n - base)) - np.uint32(1)
-                    fresh = np.uint32(0)
-                    while absent:
-                        bit = absent & (~absent + np.uint32(1))
-                        absent ^= bit
-                        o = base + trailing_zeros(bit)
-                        p, end = np.int64(t_indptr[np.uintp(o)]), np.int64(t_indptr[np.uintp(o + 1)])
-                        while p < end:
-                            k = position(t_indices, p)
-                            if present(near, k):
-                                term = product(mult, True, value_at(t_avals, p), value_at(values, k), o, k)
-                                put(values, o, term)
-                                fresh |= bit
-                                edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
-                                break
-                            p += 1
-                    far[w] = fresh
-                    if fresh:
-                        seen[w] |= fresh
-                        found += bit_count(fresh)
-        fetch_add(state, FOUND, found)
-        fetch_add(state, FOUND_EDGES, edges)
-        if not barrier(control, threads):
-            return
-        if t == 0:
-            state[SHRINKING] = 1 if state[FOUND] < size else 0
-            state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
-            state[FRONTIER_EDGES] = state[FOUND_EDGES]
-            state[FRONTIER_SIZE] = state[FOUND]
-            state[HEAD] = 0 if pulling else head + size
-            state[PULLING] = pulling
-        if pulling:
-            # Copied, not swapped: whoever enters the kernel next finds the frontier in `near`.
-            for w in range(t * nwords // threads, (t + 1) * nwords // threads):
-                near[w] = far[w]
+    while True:
+        first: Any = next_chunk(control) * _WORD_CHUNK
+        if first >= nwords:
+            break
+        last = min(first + _WORD_CHUNK, nwords)
+        missed = 0
+        for w in range(first, last):
+            absent: Any = ~seen[w] & occupied[w]
+            fresh = np.uint32(0)
+            while absent:
+                bit = absent & (~absent + np.uint32(1))
+                absent ^= bit
+                o = (np.int64(w) << 5) + trailing_zeros(bit)
+                k = hub_at(hubs, o)
+                if k >= 0 and present(near, k):
+                    put(values, o, product(mult, True, value_at(t_avals, 0), value_at(values, k), o, k))
+                    fresh |= bit
+                    edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
+                else:
+                    buffer[missed] = o
+                    missed += 1
+            far[w] = fresh
+        # Rows are far apart: their beginnings are called for before they are needed.
+        for b in range(missed):
+            if b + _AHEAD < missed:
+                prefetch(t_indices, t_indptr[np.uintp(buffer[b + _AHEAD])])
+            o = np.int64(buffer[b])
+            p, end = np.int64(t_indptr[np.uintp(o)]), np.int64(t_indptr[np.uintp(o + 1)])
+            if hub_at(hubs, o) >= 0 and end - p == 1:
+                continue
+            while p < end and not present(near, position(t_indices, p)):
+                p += 1
+            if p < end:
+                k = position(t_indices, p)
+                put(values, o, product(mult, True, value_at(t_avals, p), value_at(values, k), o, k))
+                far[o >> 5] |= np.uint32(1) << np.uint32(o & 31)
+                edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
+        for w in range(first, last):
+            seen[w] |= far[w]
+            found += bit_count(far[w])
+    fetch_add(state, FOUND, found)
+    fetch_add(state, FOUND_EDGES, edges)
 
 
 @device
-def _mark_frontier(t: int, threads: int, control: Any, near: Any, queue: Any, head: int, size: int) -> bool:
+def _mark(control: Any, near: Any, queue: Any, state: Any) -> None:
     """Set the bits of the frontier that is listed in the queue."""
-    for w in range(t * near.size // threads, (t + 1) * near.size // threads):
-        near[w] = 0
-    if not barrier(control, threads):
-        return False
-    for s in range(head + t * size // threads, head + (t + 1) * size // threads):
-        k = position(queue, s)
-        fetch_or(near, k >> 5, np.uint32(1) << np.uint32(k & 31))
-    return True
+    size, head = state[FRONTIER_SIZE], state[HEAD]
+    while True:
+        start: Any = next_chunk(control) * _QUEUE_CHUNK
+        if start >= size:
+            return
+        for s in range(head + start, head + min(start + _QUEUE_CHUNK, size)):
+            k = position(queue, s)
+            fetch_or(near, k >> 5, np.uint32(1) << np.uint32(k & 31))
 
 
 @device
-def _list_frontier(t: int, threads: int, control: Any, near: Any, queue: Any, buffer: Any, state: Any) -> bool:
+def _list(control: Any, near: Any, queue: Any, buffer: Any, state: Any) -> None:
     """List the frontier whose bits are set at the start of the queue."""
-    if t == 0:
-        state[TAIL] = 0
-    if not barrier(control, threads):
-        return False
     filled = 0
-    for w in range(t * near.size // threads, (t + 1) * near.size // threads):
-        bits = near[w]
-        while bits:
-            bit = bits & (~bits + np.uint32(1))
-            bits ^= bit
-            if filled == BUFFER:
-                filled = _flush(queue, buffer, filled, state)
-            buffer[filled] = (np.int64(w) << 5) + trailing_zeros(bit)
-            filled += 1
+    while True:
+        first: Any = next_chunk(control) * _WORD_CHUNK
+        if first >= near.size:
+            break
+        for w in range(first, min(first + _WORD_CHUNK, near.size)):
+            bits = near[np.uintp(w)]
+            while bits:
+                bit = bits & (~bits + np.uint32(1))
+                bits ^= bit
+                if filled == BUFFER:
+                    filled = _flush(queue, buffer, filled, state)
+                buffer[filled] = (np.int64(w) << 5) + trailing_zeros(bit)
+                filled += 1
     _flush(queue, buffer, filled, state)
-    return True

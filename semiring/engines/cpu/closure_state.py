@@ -6,20 +6,24 @@ from typing import Any
 
 from .compile import device
 
-# Places. The first group is read by all threads and written by the first one, between barriers.
+# Places. The first group is read by all threads and written by the first one, where no other is at work.
 STATUS, STEPS, PULLING, FRONTIER_SIZE, FRONTIER_EDGES, HEAD, UNSEEN_EDGES, TRACE_SIZE = range(8)
 # 0: never pull; 1: the rows of the transpose must be asked for; 2: they are there; 3: always pull.
 PULL_ALLOWED = 8
-SHRINKING = 9
+# Of a search by levels. PHASE: what the open job does. FLIPPED: which of two arrays of bits holds the frontier.
+# REACHED: entries so far. ROWS: how many there can be, as far as is known.
+SHRINKING, PHASE, FLIPPED, REACHED, ROWS = range(9, 14)
 # Added to by all threads: each on a cache line of its own.
 TAIL, FOUND, FOUND_EDGES = 16, 24, 32
 STATE_SIZE = 40
 
 CONVERGED, TOO_MANY, WANTS_THREADS, WANTS_ONE, WANTS_ROWS, TRACE_FULL = range(6)
 
-# Entries that a step visits from which more threads are called (a millisecond of work: threads that must meet lose
-# more than they gain where the cores are busy otherwise); below a part of that they are sent away again.
+# Entries that a step visits from which more threads are called: where they must meet at barriers (a millisecond of
+# work: they lose more than they gain where the cores are busy otherwise), and where they only help.
 MANY_ENTRIES = 1 << 20
+MANY_TO_SHARE = 1 << 17
+# Below a part of that threads are sent away again, or not let in.
 FEW = 8
 
 
@@ -40,7 +44,7 @@ def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
 
 @device
 def record(state: Any, trace: Any, pulling: int) -> None:
-    """One more step; by the first thread, between barriers."""
+    """One more step; by the first thread, where no other is at work."""
     state[STEPS] += 1
     if trace.shape[0] > 0:
         row = state[TRACE_SIZE]

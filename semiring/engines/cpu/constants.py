@@ -16,6 +16,8 @@ _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """One value as a scalar of `dtype`."""
+    if isinstance(value, np.generic) and value.dtype == dtype:
+        return value
     made: np.generic = dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
     return made
 

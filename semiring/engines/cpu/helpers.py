@@ -38,7 +38,7 @@ _FLOAT = {
     "isfinite": "np.isfinite({0})",
 } | {name: f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc")}
 _INTEGER = {
-    "abs": "{0} if {0} >= 0 else -{0}",
+    "abs": "{0} if {0} >= 0 else np.int64(np.uint64(0) - np.uint64({0}))",  # the least number has no opposite
     "band": "{0} & {1}",
     "bor": "{0} | {1}",
     "bxor": "{0} ^ {1}",

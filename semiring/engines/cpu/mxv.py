@@ -22,7 +22,8 @@ from .constants import binary_value, sum_value
 from .convert import as_index_list
 from .operands import plain, rows_of, values_of
 from .rows import lower_bound, share_words
-from .threads import run, threads_for
+from .team import close_job, dismiss, join_job, leave_job, open_job
+from .threads import assisted, run, threads_for
 from .types import call, combine, position, present, put, stops, value_at, word_at
 
 # Visiting one entry costs a push so many times what it costs a pull: it writes where a pull only reads.
@@ -101,7 +102,7 @@ def _pulled(q: Mxv) -> VectorStore:
     uvals = plain(slots) if isinstance(slots, np.ndarray) else slots
     avals = values_of(a, made.matrix_read)
     operands = (indptr, indices, avals, words, uvals, made.mask, made.add, made.mult, made.flip)
-    run(_pull, threads, *operands, made.words, made.values, counts)
+    assisted(_pull, threads, *operands, made.words, made.values, counts)
     return made.answer(q, int(counts.sum()))
 
 
@@ -156,6 +157,10 @@ def _pull(
     nrows = indptr.size - 1
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     count = 0
+    if t == 0:
+        open_job(control)
+    elif join_job(control, 0) == 0:
+        return
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
@@ -189,6 +194,11 @@ def _pull(
             out_words[w] = found
             count += bit_count(found)
     counts[t] = count
+    if t == 0:
+        close_job(control)
+        dismiss(control)
+    else:
+        leave_job(control)
 
 
 @kernel

@@ -56,6 +56,10 @@ def from_flags(flags: np.ndarray[Any, Any]) -> Words:
 
 def from_indices(indices: np.ndarray[Any, Any], size: int) -> Words:
     """Bits from ascending indices."""
+    if indices.size == 1:  # a source: not worth eight passes over an array of one
+        words, i = no_bits(size), int(indices[0])
+        words[i >> 5] = 1 << (i & 31)
+        return words
     if indices.size * _SPARSE < size:
         words = no_bits(size)
         if indices.size:

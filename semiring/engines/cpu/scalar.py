@@ -94,12 +94,11 @@ class Writer:
             case ast.UnaryOp(operand=operand):
                 value = self.write(operand)
                 dtype = widened(value[1])
-                return self.assign(f"np.{dtype.name}(-{self.cast(value, dtype)})"), dtype
+                return self._wrapping(dtype, "-", self.cast(value, dtype)), dtype
             case ast.BinOp(left=left, op=op, right=right):
                 a, b = self.write(left), self.write(right)
                 dtype = widened(common(a[1], b[1]))
-                text = f"{self.cast(a, dtype)} {_ARITHMETIC[type(op)]} {self.cast(b, dtype)}"
-                return self.assign(f"np.{dtype.name}({text})"), dtype
+                return self._wrapping(dtype, _ARITHMETIC[type(op)], self.cast(a, dtype), self.cast(b, dtype)), dtype
             case ast.Compare(left=left, ops=[symbol], comparators=[right]):
                 a, b = self.write(left), self.write(right)
                 dtype = widened(common(a[1], b[1]))
@@ -108,6 +107,14 @@ class Writer:
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._call(name, [self.write(argument) for argument in arguments])
         raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+
+    def _wrapping(self, dtype: DType, sign: str, *operands: str) -> str:
+        """Arithmetic that wraps: numba computes it in 64 bits, and lets LLVM assume that int64 never overflows."""
+        if dtype == INT64:
+            zero = () if len(operands) > 1 else ("0",)
+            operands = tuple(f"np.uint64({operand})" for operand in (*zero, *operands))
+        text = f" {sign} ".join(operands) if len(operands) > 1 else f"{sign}{operands[0]}"
+        return self.assign(f"np.{dtype.name}({text})")
 
     def _call(self, name: str, values: list[tuple[str, DType]]) -> tuple[str, DType]:
         rule = HELPERS[name].result
