@@ -115,16 +115,21 @@ class _Search:
         return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
 
     def _drive(self, call: Any, kernel: Any, threads: int, arguments: Any) -> None:
-        """Call the kernel until it is done, giving it what it asks for."""
+        """Call the kernel until it is done, giving it what it asks for.
+
+        Threads that it asked for and did not get, since another caller holds them, it is not to ask for again.
+        """
+        most = available()
         while True:
-            call(kernel, threads, *arguments())
+            call(kernel, threads, *arguments(most))
             status = self.state[STATUS]
             if status in (CONVERGED, TOO_MANY):
                 return
             if status == WANTS_ROWS:
                 self._allow_pull()
             elif status == WANTS_THREADS:
-                threads = available()
+                most = 1 if threads > 1 else most
+                threads = most
             elif status == WANTS_ONE:
                 threads = 1
             elif status == TRACE_FULL:
@@ -155,11 +160,11 @@ class _Search:
         indptr, indices = rows_of(self.a)
         avals = values_of(self.a, self.reads)
 
-        def arguments() -> tuple[Any, ...]:
+        def arguments(most: int) -> tuple[Any, ...]:
             rows: CSR = self.transpose
             pull = (*rows_of(rows), values_of(rows, self.reads), self.hubs, self.occupied)
             vectors = (self.mult, self.values, self.words, bits, self.queue, buffers)
-            limits = (available(), MANY_TO_SHARE, q.max_steps)
+            limits = (most, MANY_TO_SHARE, q.max_steps)
             return (indptr, indices, avals, *pull, *vectors, self.state, self.trace.array, *limits)
 
         threads = available() if self.a.nvals >= MANY_TO_SHARE else 1
@@ -178,14 +183,9 @@ class _Search:
         matrix = (indptr, indices, values_of(self.a, self.reads))
         operators = (types.monoid(self.q.semiring.add), self.mult)
         vectors = (self.values, self.words, changed, self.queue, spare, sums)
-        fixed = (
-            *matrix,
-            *operators,
-            *vectors,
-            self.state,
-            self.trace.array,
-            available(),
-            MANY_ENTRIES,
-            self.q.max_steps,
-        )
-        self._drive(run, closure_relax.relax, 1, lambda: fixed)
+
+        def arguments(most: int) -> tuple[Any, ...]:
+            limits = (most, MANY_ENTRIES, self.q.max_steps)
+            return (*matrix, *operators, *vectors, self.state, self.trace.array, *limits)
+
+        self._drive(run, closure_relax.relax, 1, arguments)
