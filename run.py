@@ -31,11 +31,7 @@ if sys.version_info < OLDEST:
     newer = [name for minor in range(11, 30) for name in [f"python3.{minor}"] if shutil.which(name)]
     sys.exit(
         f"semiring needs Python {OLDEST[0]}.{OLDEST[1]} or later, and this is {platform.python_version()}. "
-        + (
-            f"Run:  {newer[0]} {' '.join(sys.argv)}"
-            if newer
-            else "Get a newer one from https://www.python.org."
-        )
+        + (f"Run:  {newer[0]} {' '.join(sys.argv)}" if newer else "Get a newer one from https://www.python.org.")
     )
 
 ROOT = Path(__file__).resolve().parent
@@ -151,9 +147,7 @@ def create_environment(*, ours: bool) -> None:
         )
     if ENVIRONMENT.exists():
         if not ours and any(ENVIRONMENT.iterdir()):
-            raise SetupError(
-                f"{ENVIRONMENT} was not made by run.py. Move it away, then run the command again."
-            )
+            raise SetupError(f"{ENVIRONMENT} was not made by run.py. Move it away, then run the command again.")
         shutil.rmtree(ENVIRONMENT)
     say(f"Making a virtual environment in {ENVIRONMENT} with Python {platform.python_version()} ...")
     ENVIRONMENT.mkdir()

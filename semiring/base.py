@@ -21,6 +21,7 @@ from .formats.arrays import to_host
 from .ops import check
 from .ops.cast import cast_store
 from .ops.equal import same
+from .ops.given import on_gpu
 from .ops.write import PLAIN, Plan, Write, emptied
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 
@@ -129,7 +130,10 @@ class Sparse(Generic[StoreT]):
         return self.store.iso
 
     def wait(self) -> Self:
-        """Carry out what is pending and wait until the device has finished.  Synchronises."""
+        """Carry out what is pending and wait until the device has finished; returns this object.  Synchronises.
+
+        Raises what the pending operation raises when it runs, OutOfMemory for one.  Cost: that operation's.
+        """
         if self.store.device == "cuda":
             import cupy
 
@@ -190,7 +194,7 @@ class Sparse(Generic[StoreT]):
         return self._new(cast_store(store, target, engine_for(store.device)), name=name)
 
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Self:
-        """A copy, as python-graphblas spells it; see `dup`."""
+        """A copy, as python-graphblas spells it: parameters, errors and cost as `dup`."""
         return self.dup(dtype, mask=mask, name=name)
 
     def __copy__(self) -> Self:
@@ -200,7 +204,11 @@ class Sparse(Generic[StoreT]):
         return self.dup(name=self.name)
 
     def clear(self) -> None:
-        """Remove all entries; shape and type stay."""
+        """Remove all entries; shape and type stay.
+
+        InvalidValue on a part or the transpose of another object.  Cost O(nrows) for a Matrix, O(1) for a Vector;
+        copies keep their entries.
+        """
         self._become(emptied(self.store))
 
     def isequal(self, other: Self, *, check_dtype: bool = False) -> bool:
@@ -248,7 +256,7 @@ class Sparse(Generic[StoreT]):
         raise NotImplementedError
 
     def to_numpy(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray[Any, Any]:
-        """`to_dense` as a NumPy array.  Synchronises on the GPU."""
+        """`to_dense` as a NumPy array, the caller's own.  Synchronises on the GPU."""
         return to_host(self.to_dense(fill_value, dtype))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -300,6 +308,10 @@ class Sparse(Generic[StoreT]):
         Raises
         ------
         DimensionMismatch, InvalidValue, DeviceMismatch
+
+        Notes
+        -----
+        Cost O(1) where types agree, and else O(nvals) for the cast, beside what is pending in `value`.
         """
         return self << value
 
@@ -384,5 +396,4 @@ def device_for(*arrays: Any, device: str | None = None) -> str:
     """Where an object made of these arrays lives: with a CuPy array among them the GPU, else the default device."""
     if device is not None:
         return checked_device(device)
-    on_gpu = any(hasattr(array, "__cuda_array_interface__") for array in arrays)
-    return "cuda" if on_gpu else default_device()
+    return "cuda" if any(on_gpu(array) for array in arrays) else default_device()

@@ -6,9 +6,10 @@ A misspelt setting raises instead of being ignored.  `use` changes where new obj
 
 from __future__ import annotations
 
+import difflib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -50,7 +51,7 @@ class Config:
         if checked is None:
             known = ", ".join(_CHECKS)
             raise InvalidValue(f"config has no setting {name!r}; settings are: {known}")
-        object.__setattr__(self, name, checked(name, value))
+        object.__setattr__(self, name, checked(f"config.{name}", value))
 
     @contextmanager
     def set(self, **changes: Any) -> Iterator[Config]:
@@ -66,15 +67,15 @@ class Config:
 
 
 def _one_of(allowed: tuple[str, ...]) -> Any:
-    def check(name: str, value: Any) -> str:
-        if value not in allowed:
-            raise InvalidValue(f"config.{name} must be one of {', '.join(allowed)}; got {value!r}")
-        return str(value)
+    def check(place: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise InvalidValue(f"{place} must be one of {', '.join(allowed)}; got {value!r}")
+        return value
 
     return check
 
 
-def _flag(name: str, value: Any) -> bool:
+def _flag(place: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     text = str(value).lower()
@@ -82,10 +83,12 @@ def _flag(name: str, value: Any) -> bool:
         return True
     if text in ("0", "false", "no", "off"):
         return False
-    raise InvalidValue(f"config.{name} must be true or false; got {value!r}")
+    raise InvalidValue(f"{place} must be true or false; got {value!r}")
 
 
-def _path(name: str, value: Any) -> Path:
+def _path(place: str, value: Any) -> Path:
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+        raise InvalidValue(f"{place} must be the path of a folder; got {value!r}")
     return Path(value)
 
 
@@ -99,16 +102,45 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-def _from_environment() -> Config:
-    config = Config()
-    for item in fields(Config):
-        value = os.environ.get(f"SEMIRING_{item.name.upper()}")
-        if value is not None:
-            setattr(config, item.name, value)
-    return config
+_PREFIX = "SEMIRING_"
+# Read by the tests, not by the library.
+_ELSEWHERE = ("SEMIRING_TEST_DATA",)
 
 
-config = _from_environment()
+def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
+    """The settings with what SEMIRING_DEVICE, SEMIRING_CACHE_DIR and so on say, and what is wrong with those that fail.
+
+    SEMIRING_DEVICE=reference means what ``use("reference")`` does.  A variable that no setting belongs to is wrong too.
+    """
+    config, wrong = Config(), []
+    known = {_PREFIX + item.name.upper(): item.name for item in fields(Config)}
+    for variable, value in environment.items():
+        if not variable.startswith(_PREFIX) or variable in _ELSEWHERE:
+            continue
+        name = known.get(variable)
+        if name is None:
+            close = difflib.get_close_matches(variable, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known are: {', '.join(known)}"
+            wrong.append(f"the environment variable {variable} belongs to no setting; {hint}")
+        elif name == "device" and value == "reference":
+            config.device, config.cpu_engine = "cpu", "reference"
+        else:
+            try:
+                setattr(config, name, _CHECKS[name](f"the environment variable {variable}", value))
+            except InvalidValue as error:
+                wrong.append(str(error))
+    return config, wrong
+
+
+# What is wrong is raised at the first use: an import that fails shows the user of a command a traceback.
+config, _wrong_variables = _from_environment(os.environ)
+
+
+def check_environment() -> None:
+    """InvalidValue if a ``SEMIRING_*`` variable has a value that its setting does not take, or belongs to none."""
+    if _wrong_variables:
+        raise InvalidValue("; ".join(_wrong_variables))
+
 
 _cuda: bool | None = None
 _cuda_lock = threading.Lock()
@@ -149,7 +181,8 @@ def _probe_cuda() -> bool:
 
 
 def default_device() -> str:
-    """The device of new objects: ``"cuda"`` or ``"cpu"``."""
+    """The device of new objects: ``"cuda"`` or ``"cpu"``; InvalidValue where the environment's settings are wrong."""
+    check_environment()
     if config.device == "auto":
         return "cuda" if cuda_available() else "cpu"
     return checked_device(config.device)

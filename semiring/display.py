@@ -52,7 +52,12 @@ def _header(x: Any) -> str:
     name = f" {x.name!r}" if x.name else ""
     shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
     iso = f", all {_text(x.iso_value)}" if x.is_iso and x.nvals else ""
-    return f"{kind}{name}: {shape}, {x.nvals} entries of {x.dtype}{iso}, {x.format} on {x.device}"
+    return f"{kind}{name}: {shape}, {counted(x.nvals)} of {x.dtype}{iso}, {x.format} on {x.device}"
+
+
+def counted(entries: int) -> str:
+    """``"1 entry"``, ``"2 entries"``."""
+    return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
 def _window(size: int) -> list[int]:

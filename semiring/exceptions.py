@@ -148,4 +148,7 @@ class NegativeCycle(SemiringError, ValueError):
 
 
 class GraphProperty(SemiringError, ValueError):
-    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message tells how."""
+    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message tells how to get it.
+
+    The algorithms that are here take any square matrix; this one is for those, of users too, that do not.
+    """

@@ -22,9 +22,11 @@ class Log(list[Call]):
 
 @contextmanager
 def explain() -> Iterator[Log]:
-    """Record every engine call made inside the block: kernel, push or pull, time.
+    """Record every engine call made inside the block: kernel, time, format of the result, bytes, push or pull.
 
-    While it listens, each call on the GPU is waited for, so that its time is its own: synchronises.
+    ``call.details`` holds ``"format"``, ``"bytes"`` (of the arrays of operands and result), ``"direction"`` (``"-"``
+    where there is none to choose), and what the kernel adds.  While it listens, each call on the GPU is waited for, so
+    that its time is its own: synchronises.
 
     >>> import semiring as sr
     >>> v = sr.Vector.from_coo([0, 2], [1.0, 2.0], size=3)

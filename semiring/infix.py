@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import dtypes
 from .base import Again, scalar
 from .elementwise import Elementwise
@@ -18,6 +20,17 @@ _NUMBERS = (int, float, Scalar)
 def is_scalar(value: Any) -> bool:
     """True for numbers, Scalars and zero-dimensional arrays."""
     return isinstance(value, _NUMBERS) or getattr(value, "ndim", None) == 0
+
+
+def no_operand(value: Any) -> None:
+    """TypeError for an array, a list or a sparse matrix of another library: does it hold zeros, or gaps?
+
+    Anything else passes, and may know by itself what to do with one of our objects.
+    """
+    arrays = (np.ndarray, list, tuple)
+    if isinstance(value, arrays) or hasattr(value, "__cuda_array_interface__") or hasattr(value, "tocsr"):
+        how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else "Vector.from_dense or Matrix.from_dense"
+        raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
 
 
 class Infix(Elementwise):
@@ -36,11 +49,24 @@ class Infix(Elementwise):
         if is_scalar(other):
             return self.apply(op, right=scalar(other))
         if not isinstance(other, Infix):
-            return NotImplemented
+            return self._unknown(other)
         return self.ewise_add(other, op) if union else self.ewise_mult(other, op)
 
     def _reflected(self, other: Any, op: str) -> Any:
-        return self.apply(op, left=scalar(other)) if is_scalar(other) else NotImplemented
+        return self.apply(op, left=scalar(other)) if is_scalar(other) else self._unknown(other)
+
+    def _unknown(self, other: Any) -> Any:
+        no_operand(other)
+        return NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self._unknown(other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._unknown(other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._unknown(other)
 
     def __add__(self, other: Any) -> Any:
         return self._arithmetic(other, "plus", union=True)
@@ -94,7 +120,7 @@ class Infix(Elementwise):
 
     def _compare(self, other: Any, op: str) -> Any:
         if not is_scalar(other):
-            return self.ewise_mult(other, op) if isinstance(other, Infix) else NotImplemented
+            return self.ewise_mult(other, op) if isinstance(other, Infix) else self._unknown(other)
         store, bound = self.store, scalar(other)
         result = self._new(None, apply(store, op, right=bound))
         result._again = Again("compare", lambda by: select(store, by.operator(op), bound))
@@ -120,12 +146,12 @@ class Infix(Elementwise):
 
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
-            return NotImplemented
+            return self._unknown(other)
         return self.ewise_add(other, "lor" if self._both_boolean(other) else "plus")
 
     def __and__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
-            return NotImplemented
+            return self._unknown(other)
         return self.ewise_mult(other, "land" if self._both_boolean(other) else "times")
 
     def _both_boolean(self, other: Infix) -> bool:

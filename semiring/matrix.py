@@ -12,9 +12,8 @@ from .exceptions import DimensionMismatch, InvalidValue
 from .formats import CSR, VectorStore
 from .infix import is_scalar
 from .matrix_arrays import MatrixArrays
-from .ops import reshape, structure
+from .ops import check, reshape, structure
 from .ops.assign import assign_matrix, column_matrix, row_matrix
-from .ops.check import extent
 from .ops.convert import index_list
 from .ops.extract import element, extract_line, extract_matrix
 from .ops.index import position, positions
@@ -96,7 +95,11 @@ class Matrix(MatrixArrays):
         return structure.is_symmetric(self.store.pattern)
 
     def get(self, row: int, col: int, default: Any = None) -> Any:
-        """A(row, col), or `default` where nothing is stored.  Synchronises."""
+        """A(row, col), or `default` where nothing is stored.
+
+        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for what is no integer.  Cost
+        O(log degree).  Synchronises on the GPU.
+        """
         value = element(self.store, *self._place(row, col))
         return default if value is None else value
 
@@ -240,7 +243,7 @@ class Matrix(MatrixArrays):
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
             return self.mxv(other)
-        return self.mxm(other) if isinstance(other, Matrix) else NotImplemented
+        return self.mxm(other) if isinstance(other, Matrix) else self._unknown(other)
 
     def power(self, n: int, op: Any = "plus_times") -> Matrix:
         """A (x) A (x) ... n times over a semiring, by repeated squaring.
@@ -258,8 +261,9 @@ class Matrix(MatrixArrays):
         -----
         Cost: at most 2 log2(n) products.
         """
-        if extent("n", n) < 1:
-            raise InvalidValue(f"power: n must be at least 1, got {n}")
+        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 1:
+            raise InvalidValue(f"power: n must be an integer from 1, got {n!r}")
+        n = n.__index__()
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: the matrix must be square, got shape {self.shape}")
         answer: Matrix | None = None
@@ -329,13 +333,16 @@ class Matrix(MatrixArrays):
         return Scalar.pending(monoid.z, lambda: reduce_scalar(store, monoid))
 
     def reduce(self, op: Any = "plus") -> Scalar:
-        """S = (+) of all entries, as a Vector spells it; see `reduce_scalar`."""
+        """S = (+) of all entries, as a Vector spells it; parameters, errors and cost as `reduce_scalar`."""
         return self.reduce_scalar(op)
 
     # -- shape -------------------------------------------------------------------------------------------
 
     def diag(self, k: int = 0) -> Vector:
-        """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one)."""
+        """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
+
+        Cost O(nvals).
+        """
         return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
 
     def setdiag(self, values: Any, k: int = 0) -> None:
@@ -360,18 +367,38 @@ class Matrix(MatrixArrays):
         entries = source.store if isinstance(source, Vector) else source
         self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
 
-    def resize(self, nrows: int, ncols: int) -> None:
-        """Change the shape; entries outside it are dropped.
+    def resize(
+        self, nrows: int | None = None, ncols: int | None = None, *, shape: tuple[int, int] | None = None
+    ) -> None:
+        """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
 
         Raises
         ------
         InvalidValue
-            For a size that is negative or no integer.
+            For a size that is missing, negative or no integer.
+
+        Notes
+        -----
+        Cost O(nvals) where it shrinks, else O(nrows).
         """
-        self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
+        nrows, ncols = check.sizes("resize", shape, nrows=nrows, ncols=ncols)
+        self._become(reshape.resize_matrix(self.store, check.extent("nrows", nrows), check.extent("ncols", ncols)))
 
     def transpose(self, **writing: Unpack[Writing]) -> Matrix:
-        """C(j, i) = self(i, j), as a Matrix of its own; takes mask, accum, replace and out."""
+        """C(j, i) = self(i, j), as a Matrix of its own.
+
+        Parameters
+        ----------
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, InvalidMask, DeviceMismatch
+
+        Notes
+        -----
+        Cost O(nvals) once; the transpose is kept with the entries that it belongs to.
+        """
         return cast(Matrix, self._deliver(transpose(self.store), writing, Matrix))
 
     def __repr__(self) -> str:

@@ -6,19 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import dtypes
 from .base import device_for, scalar
-from .engines.memory import allocating
+from .display import counted
+from .engines.memory import allocating, require
 from .exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from .formats import array_module, dense_values, device_of
-from .formats.arrays import to_host
+from .formats.arrays import read_only, to_host
 from .formats.csr import empty_csr
 from .infix import Infix
 from .ops import structure
-from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr
-from .ops.check import extent
+from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr, require_rows
+from .ops.check import extent, sizes
 from .ops.extract import row_numbers
-from .vector_arrays import as_array, as_values, dense_dtype, differs
+from .ops.given import as_array, as_indices, size_for, value_type
+from .vector_arrays import as_values, constructed, dense_dtype, differs
 
 
 class MatrixArrays(Infix):
@@ -29,14 +30,18 @@ class MatrixArrays(Infix):
     def __init__(
         self,
         dtype: Any = float,
-        nrows: int = 0,
-        ncols: int = 0,
+        nrows: int | None = None,
+        ncols: int | None = None,
         *,
+        shape: tuple[int, int] | None = None,
         name: str | None = None,
         device: str | None = None,
     ) -> None:
-        nrows, ncols = extent("nrows", nrows), extent("ncols", ncols)
-        self._hold(empty_csr(nrows, ncols, dtypes.lookup(dtype), device_for(device=device)), None, name)
+        chosen, where = constructed("Matrix", dtype, "nrows", "ncols"), device_for(device=device)
+        rows, columns = (size or 0 for size in sizes("Matrix", shape, nrows=nrows, ncols=ncols))
+        require_rows("Matrix", where, rows, 0, 0)
+        with allocating("Matrix", where):
+            self._hold(empty_csr(rows, columns, chosen, where), None, name)
 
     @classmethod
     def from_csr(
@@ -48,6 +53,7 @@ class MatrixArrays(Infix):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
+        shape: tuple[int, int] | None = None,
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
@@ -60,7 +66,7 @@ class MatrixArrays(Infix):
         col_indices : columns
         values : as many values; or one for all; or None, which means True
         dtype : type of the values; by default theirs
-        ncols : number of columns; by default the largest column + 1
+        nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
         dup_op : binary operator that combines repeated columns of a row
 
         Raises
@@ -72,15 +78,15 @@ class MatrixArrays(Infix):
 
         Notes
         -----
-        Arrays that already have sorted rows and the right index types are shared, not copied.  Cost O(nvals) to
-        check.  On the GPU that synchronises.
+        Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
+        to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
         """
         where = device_for(indptr, col_indices, values, device=device)
-        indptr, col_indices = as_array(indptr, np.int64), as_array(col_indices, np.int64)
+        indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
         values = np.asarray(True) if values is None else as_values(values)
-        chosen = dtypes.lookup(values.dtype if dtype is None else dtype)
-        if ncols is None:
-            ncols = int(to_host(col_indices.max())) + 1 if col_indices.size else 0  # synchronises on the GPU
+        chosen = value_type("values", values, dtype)
+        nrows, ncols = sizes("from_csr", shape, nrows=nrows, ncols=ncols)
+        ncols = size_for(col_indices) if ncols is None else ncols
         if nrows is not None and indptr.size != nrows + 1:
             raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
         store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where)
@@ -96,6 +102,7 @@ class MatrixArrays(Infix):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
+        shape: tuple[int, int] | None = None,
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
@@ -107,7 +114,7 @@ class MatrixArrays(Infix):
         indptr : ncols + 1 offsets
         row_indices : rows
         values, dtype, dup_op : as `from_csr`
-        nrows : number of rows; by default the largest row + 1
+        nrows, ncols (or shape) : by default the largest row + 1, and as many columns as `indptr` has
 
         Raises
         ------
@@ -117,6 +124,7 @@ class MatrixArrays(Infix):
         -----
         Cost O(nvals): the rows are derived from the columns.
         """
+        nrows, ncols = sizes("from_csc", shape, nrows=nrows, ncols=ncols)
         columns = cls.from_csr(
             indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device
         )
@@ -157,17 +165,13 @@ class MatrixArrays(Infix):
         -----
         Cost O(k log k) for k triples.  On the GPU the checks synchronise.
         """
-        if shape is not None:
-            nrows, ncols = shape
         where = device_for(rows, columns, values, device=device)
-        rows, columns = as_array(rows, np.int64), as_array(columns, np.int64)
+        rows, columns = as_indices("rows", rows), as_indices("columns", columns)
         values = np.asarray(True) if values is None else as_values(values)
-        chosen = dtypes.lookup(values.dtype if dtype is None else dtype)
-        if nrows is None:
-            nrows = int(to_host(rows.max())) + 1 if rows.size else 0  # synchronises on the GPU
-        if ncols is None:
-            ncols = int(to_host(columns.max())) + 1 if columns.size else 0  # synchronises on the GPU
-        nrows, ncols = extent("nrows", nrows), extent("ncols", ncols)
+        chosen = value_type("values", values, dtype)
+        nrows, ncols = sizes("from_coo", shape, nrows=nrows, ncols=ncols)
+        nrows = extent("nrows", size_for(rows) if nrows is None else nrows)
+        ncols = extent("ncols", size_for(columns) if ncols is None else ncols)
         return cls._new(build_matrix(rows, columns, values, nrows, ncols, chosen, dup_op, where), name=name)
 
     @classmethod
@@ -179,6 +183,7 @@ class MatrixArrays(Infix):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
+        shape: tuple[int, int] | None = None,
         dup_op: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -189,7 +194,7 @@ class MatrixArrays(Infix):
         edges : list of tuples, or array of 2 or 3 columns
         values : as many values, or one for all, where the edges hold none
         dtype : type of the values; by default theirs
-        nrows, ncols : by default the largest index + 1
+        nrows, ncols (or shape) : by default the largest index + 1
         dup_op : binary operator that combines repeated edges
 
         Raises
@@ -197,12 +202,15 @@ class MatrixArrays(Infix):
         DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
         """
         if not hasattr(edges, "ndim"):
-            edges = [tuple(edge) for edge in edges]
+            try:
+                edges = [tuple(edge) for edge in edges]
+            except TypeError as error:
+                raise InvalidValue(f"from_edgelist: expected edges (i, j) or (i, j, value) ({error})") from error
             widths = {len(edge) for edge in edges}
             if not widths <= {2} and widths != {3}:
                 raise InvalidValue(f"from_edgelist: expected edges of 2 or 3 parts each, got {sorted(widths)}")
             given = [edge[2] for edge in edges] if widths == {3} else None
-            edges = np.asarray([edge[:2] for edge in edges]).reshape(-1, 2)
+            edges = as_array("edges", [edge[:2] for edge in edges], np.int64).reshape(-1, 2)
         elif edges.ndim != 2 or edges.shape[1] not in (2, 3):
             raise InvalidValue(f"from_edgelist: expected an array of 2 or 3 columns, got shape {edges.shape}")
         else:
@@ -212,9 +220,13 @@ class MatrixArrays(Infix):
                 raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
             values = given
         ends = edges[:, :2]
-        if ends.dtype.kind == "f" and bool((ends == ends.astype(np.int64)).all()):  # synchronises on the GPU
-            ends = ends.astype(np.int64)  # beside values, or of an empty list
-        return cls.from_coo(ends[:, 0], ends[:, 1], values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+        if ends.dtype.kind == "f":  # an array that holds values too
+            whole = ends.astype(np.int64)
+            if bool(to_host((ends == whole).all())):  # synchronises on the GPU
+                ends = whole
+        rows, columns = (as_indices(name, ends[:, k]) for k, name in enumerate(("edges[:, 0]", "edges[:, 1]")))
+        nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
+        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
     @classmethod
     def from_dense(
@@ -243,10 +255,10 @@ class MatrixArrays(Infix):
         Cost O(nrows ncols).  Synchronises on the GPU.
         """
         where = device_for(values, device=device)
-        array = as_array(values)
+        array = as_array("from_dense", values)
         if array.ndim != 2:
             raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
-        chosen = dtypes.lookup(array.dtype if dtype is None else dtype)
+        chosen = value_type("from_dense", array, dtype)
         everywhere = array_module(device_of(array)).ones(array.shape, dtype=bool)
         present = everywhere if missing_value is None else differs(array, missing_value)
         rows, columns = present.nonzero()
@@ -256,10 +268,11 @@ class MatrixArrays(Infix):
     def from_scalar(
         cls,
         value: Any,
-        nrows: int,
-        ncols: int,
+        nrows: int | None = None,
+        ncols: int | None = None,
         dtype: Any = None,
         *,
+        shape: tuple[int, int] | None = None,
         name: str | None = None,
         device: str | None = None,
     ) -> Self:
@@ -268,7 +281,7 @@ class MatrixArrays(Infix):
         Parameters
         ----------
         value : number or Scalar
-        nrows, ncols : the shape
+        nrows, ncols (or shape) : the shape
         dtype : type of the value; by default its own
 
         Raises
@@ -280,10 +293,11 @@ class MatrixArrays(Infix):
         Cost and memory O(nrows ncols).
         """
         value, where = scalar(value), device_for(device=device)
-        chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
-        shape = extent("nrows", nrows), extent("ncols", ncols)
+        chosen = value_type("value", np.asarray(value), dtype)
+        nrows, ncols = sizes("from_scalar", shape, nrows=nrows, ncols=ncols)
+        whole = extent("nrows", nrows), extent("ncols", ncols)
         with allocating("from_scalar", where):
-            return cls._new(full_matrix(shape, value, chosen, where), name=name)
+            return cls._new(full_matrix(whole, value, chosen, where), name=name)
 
     @classmethod
     def identity(
@@ -302,7 +316,7 @@ class MatrixArrays(Infix):
         InvalidValue, EmptyObject, DomainMismatch
         """
         value = scalar(value)
-        chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
+        chosen = value_type("value", np.asarray(value), dtype)
         return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
 
     def build(self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) -> Self:
@@ -319,34 +333,41 @@ class MatrixArrays(Infix):
         DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
         """
         if self.nvals:
-            raise OutputNotEmpty(f"build: the Matrix already has {self.nvals} entries; call .clear() first")
+            raise OutputNotEmpty(f"build: the Matrix already has {counted(self.nvals)}; call .clear() first")
         nrows, ncols = self.store.shape
-        rows, columns = as_array(rows, np.int64), as_array(columns, np.int64)
+        rows, columns = as_indices("rows", rows), as_indices("columns", columns)
         self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, self.dtype, dup_op, self.device))
         return self
 
     # -- exports -----------------------------------------------------------------------------------------
 
     def to_csr(self) -> tuple[Any, Any, Any]:
-        """(indptr, col_indices, values): arrays of this matrix's device, shared; do not write to them."""
+        """(indptr, col_indices, values): arrays of this matrix's device, shared with it.
+
+        NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(1), or O(nvals) for one
+        value that all entries share.  Does not synchronise, except to carry out what is pending.
+        """
         store = self.store
-        return store.indptr, store.indices, dense_values(store)
+        return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
 
     def to_csc(self) -> tuple[Any, Any, Any]:
-        """(indptr, row_indices, values): those of the transpose, which is cached."""
+        """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
         store = structure.transposed(self.store)
-        return store.indptr, store.indices, dense_values(store)
+        return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
 
     def to_coo(self) -> tuple[Any, Any, Any]:
         """(rows, columns, values), by row and then by column.
 
-        Arrays of this matrix's device, some of them shared: do not write to them.
+        Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals), for the rows.
         """
         store = self.store
-        return row_numbers(store), store.indices, dense_values(store)
+        return read_only(row_numbers(store)), read_only(store.indices), read_only(dense_values(store))
 
     def to_edgelist(self) -> tuple[Any, Any]:
-        """(array of [row, column] pairs, values)."""
+        """(array of nvals [row, column] pairs, int64, the caller's own; values as `to_coo`).
+
+        Cost O(nvals).
+        """
         rows, columns, values = self.to_coo()
         xp = array_module(self.device)
         return xp.stack([rows.astype(np.int64), columns.astype(np.int64)], axis=1), values
@@ -370,13 +391,14 @@ class MatrixArrays(Infix):
         if fill is None and missing:
             raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
         chosen = dense_dtype(store.dtype, fill, dtype)
+        require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
         with allocating("to_dense", store.device):
             array = array_module(store.device).full(store.shape, 0 if fill is None else fill, dtype=chosen)
             array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array
 
     def to_dicts(self) -> dict[int, dict[int, Any]]:
-        """{row: {column: value}}, for rows that have entries.  Synchronises on the GPU."""
+        """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
         answer: dict[int, dict[int, Any]] = {}
         rows, columns, values = (to_host(part).tolist() for part in self.to_coo())
         for i, j, x in zip(rows, columns, values, strict=True):
@@ -391,11 +413,15 @@ class MatrixArrays(Infix):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
+        shape: tuple[int, int] | None = None,
     ) -> Self:
-        """A(i, j) = nested[i][j]."""
-        triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
+        """A(i, j) = nested[i][j]; `dtype`, `nrows`, `ncols`, `shape` and errors as `from_coo`."""
+        try:
+            triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
+        except AttributeError as error:
+            raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
         rows, columns, values = ([part[k] for part in triples] for k in range(3))
-        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols)
+        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, shape=shape)
 
     def __reduce__(self) -> Any:
         store = self.store

@@ -317,6 +317,10 @@ class Scalar:
     def __abs__(self) -> Any:
         return abs(self._bare())
 
+    def __format__(self, spec: str) -> str:
+        """The value by a format such as ``.3f`` (EmptyObject if there is none); without one, as `str`."""
+        return format(self._bare(), spec) if spec else str(self)
+
     def __reduce__(self) -> Any:
         return _restore, (self.get(), self._dtype.str, self.name)
 

@@ -12,7 +12,7 @@ from .infix import is_scalar
 from .operators.types import TypedSemiring
 from .ops import reshape
 from .ops.assign import assign_vector, column_matrix, row_matrix
-from .ops.check import extent
+from .ops.check import extent, sizes
 from .ops.convert import convert, index_list
 from .ops.extract import element, extract_vector
 from .ops.index import position, positions
@@ -68,7 +68,11 @@ class Vector(VectorArrays):
         return self.size
 
     def get(self, index: int, default: Any = None) -> Any:
-        """w(index), or `default` where nothing is stored.  Synchronises."""
+        """w(index), or `default` where nothing is stored.
+
+        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for what is no integer.  Cost O(1),
+        or O(log nvals) for an index list.  Synchronises on the GPU.
+        """
         value = element(self.store, position(scalar(index), self.size, "a vector"))
         return default if value is None else value
 
@@ -168,7 +172,7 @@ class Vector(VectorArrays):
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Sparse):
-            return NotImplemented
+            return self._unknown(other)
         return self.inner(other) if isinstance(other, Vector) else self.vxm(cast("Matrix", other))
 
     def inner(self, other: Vector, op: Any = "plus_times") -> Scalar:
@@ -238,20 +242,30 @@ class Vector(VectorArrays):
         return Scalar.pending(monoid.z, lambda: reduce_scalar(store, monoid))
 
     def diag(self, k: int = 0) -> Matrix:
-        """The square Matrix of size + abs(k) rows that holds this vector on its k-th diagonal (k > 0: above)."""
+        """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
+
+        k > 0 lies above the main one, k < 0 below.  InvalidValue for a k that is no integer.  Cost O(size + nvals).
+        """
         from .matrix import Matrix
 
-        return Matrix._new(reshape.diagonal_matrix(self.store, k))
+        if isinstance(k, bool) or not hasattr(k, "__index__"):
+            raise InvalidValue(f"diag: k must be an integer, got {k!r}")
+        return Matrix._new(reshape.diagonal_matrix(self.store, k.__index__()))
 
-    def resize(self, size: int) -> None:
-        """Change the number of positions; entries past the end are dropped.
+    def resize(self, size: int | None = None, *, shape: tuple[int] | None = None) -> None:
+        """Change the number of positions to `size` (or `shape`); entries past the end are dropped.
 
         Raises
         ------
         InvalidValue
-            For a size that is negative or no integer.
+            For a size that is missing, negative or no integer.
+
+        Notes
+        -----
+        Cost O(nvals).
         """
-        self._become(reshape.resize_vector(self.store, extent("size", size)))
+        (count,) = sizes("resize", shape, size=size)
+        self._become(reshape.resize_vector(self.store, extent("size", count)))
 
     def __repr__(self) -> str:
         return display.vector(self)

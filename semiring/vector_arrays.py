@@ -9,17 +9,19 @@ import numpy as np
 
 from . import dtypes
 from .base import Sparse, device_for, scalar
-from .engines.memory import allocating
-from .exceptions import InvalidValue, OutputNotEmpty
+from .display import counted
+from .engines.memory import allocating, require
+from .exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
 from .formats import Full, array_module, dense_values, device_of
-from .formats.arrays import to_device, to_host
+from .formats.arrays import read_only, to_device, to_host
 from .formats.vectors import empty_vector
 from .infix import Infix, is_scalar
 from .ops import reshape
 from .ops.apply import scalar_dtype
 from .ops.build import build_vector
-from .ops.check import extent
+from .ops.check import extent, sizes
 from .ops.convert import index_list
+from .ops.given import as_array, as_indices, size_for, value_type
 
 
 class VectorArrays(Infix):
@@ -28,10 +30,16 @@ class VectorArrays(Infix):
     __slots__ = ()
 
     def __init__(
-        self, dtype: Any = float, size: int = 0, *, name: str | None = None, device: str | None = None
+        self,
+        dtype: Any = float,
+        size: int | None = None,
+        *,
+        shape: tuple[int] | None = None,
+        name: str | None = None,
+        device: str | None = None,
     ) -> None:
-        where = device_for(device=device)
-        self._hold(empty_vector(extent("size", size), dtypes.lookup(dtype), where), None, name)
+        chosen, (count,) = constructed("Vector", dtype, "size"), sizes("Vector", shape, size=size)
+        self._hold(empty_vector(count or 0, chosen, device_for(device=device)), None, name)
 
     @classmethod
     def from_coo(
@@ -41,6 +49,7 @@ class VectorArrays(Infix):
         dtype: Any = None,
         *,
         size: int | None = None,
+        shape: tuple[int] | None = None,
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
@@ -52,7 +61,7 @@ class VectorArrays(Infix):
         indices : integers, in any order (list, NumPy or CuPy array)
         values : as many values; or one for all, which is held once; or None, which means True
         dtype : type of the values; by default theirs
-        size : number of positions; by default the largest index + 1
+        size (or shape) : number of positions; by default the largest index + 1
         dup_op : binary operator that combines repeated indices
 
         Raises
@@ -66,12 +75,11 @@ class VectorArrays(Infix):
         Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
         """
         where = device_for(indices, values, device=device)
-        indices = as_array(indices, np.int64)
-        values = as_values(True if values is None else values)
-        chosen = dtypes.lookup(values.dtype if dtype is None else dtype)
-        if size is None:
-            size = int(to_host(indices.max())) + 1 if indices.size else 0  # synchronises on the GPU
-        return cls._new(build_vector(indices, values, extent("size", size), chosen, dup_op, where), name=name)
+        indices, values = as_indices("indices", indices), as_values(True if values is None else values)
+        chosen = value_type("values", values, dtype)
+        (count,) = sizes("from_coo", shape, size=size)
+        count = extent("size", size_for(indices) if count is None else count)
+        return cls._new(build_vector(indices, values, count, chosen, dup_op, where), name=name)
 
     @classmethod
     def from_dense(
@@ -100,10 +108,10 @@ class VectorArrays(Infix):
         Cost O(size); the values are copied.  With a `missing_value` it synchronises on the GPU.
         """
         where = device_for(values, device=device)
-        array = as_array(values)
+        array = as_array("from_dense", values)
         if array.ndim != 1:
             raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
-        chosen = dtypes.lookup(array.dtype if dtype is None else dtype)
+        chosen = value_type("from_dense", array, dtype)
         if missing_value is None:
             array = to_device(array, where).astype(chosen, copy=True)
             return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
@@ -112,14 +120,21 @@ class VectorArrays(Infix):
 
     @classmethod
     def full(
-        cls, value: Any, size: int, dtype: Any = None, *, name: str | None = None, device: str | None = None
+        cls,
+        value: Any,
+        size: int | None = None,
+        dtype: Any = None,
+        *,
+        shape: tuple[int] | None = None,
+        name: str | None = None,
+        device: str | None = None,
     ) -> Self:
         """w(i) = value for every i; held as one value, whatever the size.
 
         Parameters
         ----------
         value : number or Scalar
-        size : number of positions
+        size (or shape) : number of positions
         dtype : type of the value; by default its own
 
         Raises
@@ -127,23 +142,38 @@ class VectorArrays(Infix):
         InvalidValue, EmptyObject, DomainMismatch
         """
         value = scalar(value)
-        chosen = dtypes.lookup(np.asarray(value).dtype if dtype is None else dtype)
-        return cls._new(reshape.full_vector(value, extent("size", size), chosen, device_for(device=device)), name=name)
+        chosen = value_type("value", np.asarray(value), dtype)
+        (count,) = sizes("full", shape, size=size)
+        return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
 
     from_scalar = full
 
     @classmethod
-    def from_dict(cls, entries: Mapping[int, Any], dtype: Any = None, *, size: int | None = None) -> Self:
-        """w(i) = entries[i]."""
-        return cls.from_coo(list(entries), list(entries.values()), dtype, size=size)
+    def from_dict(
+        cls, entries: Mapping[int, Any], dtype: Any = None, *, size: int | None = None, shape: tuple[int] | None = None
+    ) -> Self:
+        """w(i) = entries[i]; `dtype`, `size`, `shape` and errors as `from_coo`."""
+        if not isinstance(entries, Mapping):
+            raise InvalidValue(f"from_dict: expected a dictionary {{index: value}}, got {type(entries).__name__}")
+        return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape)
 
     @classmethod
     def from_pairs(
-        cls, pairs: Iterable[tuple[int, Any]], dtype: Any = None, *, size: int | None = None, dup_op: Any = None
+        cls,
+        pairs: Iterable[tuple[int, Any]],
+        dtype: Any = None,
+        *,
+        size: int | None = None,
+        shape: tuple[int] | None = None,
+        dup_op: Any = None,
     ) -> Self:
-        """w(i) = x for every pair (i, x)."""
-        listed = list(pairs)
-        return cls.from_coo([i for i, _ in listed], [x for _, x in listed], dtype, size=size, dup_op=dup_op)
+        """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op` and errors as `from_coo`."""
+        try:
+            listed = [(i, x) for i, x in pairs]
+        except (TypeError, ValueError) as error:
+            raise InvalidValue(f"from_pairs: expected pairs (index, value) ({error})") from error
+        indices, values = ([pair[k] for pair in listed] for k in range(2))
+        return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op)
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None) -> Self:
         """Fill this empty vector: w(indices[p]) = values[p].
@@ -159,9 +189,9 @@ class VectorArrays(Infix):
         DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
         """
         if self.nvals:
-            raise OutputNotEmpty(f"build: the Vector already has {self.nvals} entries; call .clear() first")
+            raise OutputNotEmpty(f"build: the Vector already has {counted(self.nvals)}; call .clear() first")
         made = build_vector(
-            as_array(indices, np.int64), as_values(values), self.store.size, self.dtype, dup_op, self.device
+            as_indices("indices", indices), as_values(values), self.store.size, self.dtype, dup_op, self.device
         )
         self._become(made)
         return self
@@ -171,11 +201,12 @@ class VectorArrays(Infix):
     def to_coo(self) -> tuple[Any, Any]:
         """(indices, values), ascending.
 
-        Arrays of this vector's device, which it may share: do not write to them.  Synchronises on the GPU where it
-        is a bitmap.
+        Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
+        to.  Cost O(1), or O(size) for a bitmap, and O(nvals) for one value that all share.  Synchronises on the GPU
+        where it is a bitmap.
         """
         entries = index_list(self.store)
-        return entries.indices, dense_values(entries)
+        return read_only(entries.indices), read_only(dense_values(entries))
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
         """An array of `size` values, of this vector's device, and the caller's own.
@@ -195,6 +226,7 @@ class VectorArrays(Infix):
         if fill is None and store.nvals != store.size:
             raise InvalidValue(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
         chosen = dense_dtype(store.dtype, fill, dtype)
+        require("to_dense", store.device, store.size * chosen.itemsize)
         with allocating("to_dense", store.device):
             if store.format == "full":
                 return dense_values(store).astype(chosen, copy=store.iso is None)
@@ -218,17 +250,23 @@ def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, n
     return cls.from_coo(indices, values, np.dtype(dtype), size=size, name=name)
 
 
-def as_array(values: Any, empty: Any = None) -> Any:
-    """A NumPy or CuPy array of what the user gave; an empty list becomes an array of the type `empty`."""
-    if hasattr(values, "__cuda_array_interface__"):
-        return array_module("cuda").asarray(values)
-    array = np.asarray(values)
-    return array.astype(empty) if empty is not None and array.size == 0 else array
+def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
+    """The type that a constructor was given; DomainMismatch says what to write where it was given something else."""
+    if isinstance(dtype, (str, type, np.dtype)):
+        return dtypes.lookup(dtype)
+    if is_scalar(dtype):
+        raise DomainMismatch(
+            f"{kind}: the type of the values comes first, {kind}(float, {', '.join(named)}); got {dtype!r} there"
+        )
+    if dtype is not None:
+        how = f"{kind}.from_dense, or {kind}.from_coo for indices and values"
+        raise DomainMismatch(f"{kind}: expected the type of the values first, got a {type(dtype).__name__}; use {how}")
+    return dtypes.lookup(dtype)
 
 
 def as_values(values: Any) -> Any:
     """An array of values, or one value as a zero-dimensional array."""
-    return np.asarray(scalar(values)) if is_scalar(values) else as_array(values)
+    return np.asarray(scalar(values)) if is_scalar(values) else as_array("values", values)
 
 
 def differs(array: Any, missing: Any) -> Any:

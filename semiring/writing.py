@@ -48,7 +48,10 @@ def as_mask(value: Any) -> Mask:
         return value.mask
     store = getattr(value, "store", None)
     if not isinstance(store, (CSR, VectorStore)):
-        raise InvalidMask(f"a mask is .S or .V of a Matrix or Vector, or a boolean one; got {type(value).__name__}")
+        raise InvalidMask(
+            f"a mask is .S or .V of a Matrix or Vector, or a boolean one; got {type(value).__name__} (make one by "
+            f"Matrix.from_dense, Vector.from_dense or io.from_scipy_sparse)"
+        )
     if store.dtype != dtypes.BOOL:
         raise InvalidMask(
             f"a mask must be boolean or say what it means: use .S (where entries are stored) or .V (where they are "
@@ -69,7 +72,7 @@ def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Writ
 def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) -> Write:
     """The write of ``C(*parts, mask=, accum=, replace=)``: a mask and an accumulator, in either order or named."""
     for part in parts:
-        if isinstance(part, MaskView) or hasattr(type(part), "store"):
+        if isinstance(part, (MaskView, list, tuple)) or hasattr(type(part), "store") or getattr(part, "ndim", None):
             if mask is not None:
                 raise InvalidMask("two masks were given")
             mask = part

@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
+    config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
     if not config.getoption("--hypothesis-profile", None):
@@ -56,7 +57,12 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what needs a GPU where there is none, and the larger pools unless they were asked for."""
-    out = {"gpu": not cuda_available(), "exhaustive": not config.getoption("--exhaustive")}
+    usual = not config.getoption("--exhaustive")
+    out = {
+        "gpu": not cuda_available(),
+        "exhaustive": usual,
+        "wide": usual and config.getoption("--engine") == "cpu",
+    }
     left = [item for item in items if any(out[name] and item.get_closest_marker(name) for name in out)]
     if left:
         config.hook.pytest_deselected(items=left)

@@ -89,10 +89,29 @@ def make_vector(size: int, dtype: np.dtype[Any], format: str, density: float, is
     if format == "index":
         indices = np.flatnonzero(present).astype(index_dtype(size))
         return IndexList(size, dtype, indices, *_values_or_iso(rng, indices.size, dtype, iso))
-    words = np.zeros(32 * word_count(size), np.uint8)
-    words[:size] = present
-    packed = np.packbits(words, bitorder="little").view("<u4").astype(np.uint32)
-    return Bitmap(size, dtype, packed, *_values_or_iso(rng, size, dtype, iso), Count(int(present.sum())))
+    return Bitmap(size, dtype, words_of(present), *_values_or_iso(rng, size, dtype, iso), Count(int(present.sum())))
+
+
+def words_of(present: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Presence bits in words."""
+    bits = np.zeros(32 * word_count(present.size), np.uint8)
+    bits[: present.size] = present
+    return np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
+
+
+def store_of(values: np.ndarray[Any, Any], present: np.ndarray[Any, Any], format: str, iso: bool) -> Store:
+    """The store of a dense pair that is not empty; `iso`: all values are the first, which is held once."""
+    dtype, size = values.dtype, values.size
+    one = values.flat[0] if iso else None
+    if values.ndim == 2:
+        bare = matrix_of(present, dtype, True, np.random.default_rng(0))
+        return CSR(bare.pattern, dtype, None if iso else values[present], one)
+    if format == "full":
+        return Full(size, dtype, None if iso else values, one)
+    if format == "index":
+        indices = np.flatnonzero(present).astype(index_dtype(size))
+        return IndexList(size, dtype, indices, None if iso else values[present], one)
+    return Bitmap(size, dtype, words_of(present), None if iso else values, one, Count(int(present.sum())))
 
 
 @st.composite

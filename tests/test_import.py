@@ -1,4 +1,4 @@
-"""`import semiring` is light: it loads NumPy and nothing heavier, in a third of a second."""
+"""`import semiring` is light: it loads NumPy and nothing heavier, in less than a fifth of a second besides."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ HEAVY = ("cupy", "cupyx", "graphblas", "matplotlib", "networkx", "numba", "scipy
 
 MEASURE = """
 import json, sys, time
-start = time.perf_counter()
 import numpy
-middle = time.perf_counter()
+start, cpu = time.perf_counter(), time.process_time()
 import semiring
-end = time.perf_counter()
-times = {"numpy": middle - start, "both": end - start}
+times = {"wall": time.perf_counter() - start, "cpu": time.process_time() - cpu}
 roots = sorted({name.partition(".")[0] for name in sys.modules})
 print(json.dumps({**times, "version": semiring.__version__, "roots": roots}))
 """
@@ -35,11 +33,13 @@ def test_loads_nothing_heavy() -> None:
     assert not set(HEAVY) & set(report["roots"])
 
 
-def test_takes_a_third_of_a_second() -> None:
-    """Best of seven; where NumPy alone is slow, so is the machine, and the package may take as long again."""
-    reports = [import_afresh() for _ in range(7)]
-    numpy_alone = min(report["numpy"] for report in reports)
-    assert min(report["both"] for report in reports) < max(0.3, 2 * numpy_alone)
+def test_takes_a_fifth_of_a_second_beyond_numpy(record_property: Any) -> None:
+    """Best of five, in seconds of the processor: other processes then do not count, and importing hardly waits."""
+    reports = [import_afresh() for _ in range(5)]
+    best = {name: round(min(report[name] for report in reports), 4) for name in ("cpu", "wall")}
+    record_property("seconds beyond NumPy", best)
+    print(f"import semiring: seconds beyond NumPy: {best}")
+    assert best["cpu"] < 0.2
 
 
 def test_version_is_that_of_the_distribution() -> None:

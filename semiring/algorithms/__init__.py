@@ -6,3 +6,7 @@ from .pagerank import pagerank
 from .sssp import sssp
 
 __all__ = ["BfsTrace", "bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank", "sssp"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sized
+from numbers import Real
 from typing import Any, SupportsIndex
 
 from semiring import Matrix
@@ -10,17 +11,57 @@ from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
 
 def square(name: str, A: Matrix) -> int:
-    """The number of rows of a square matrix; DimensionMismatch for any other."""
+    """The number of rows of a square Matrix; DimensionMismatch for another shape, InvalidValue for anything else."""
+    if not isinstance(A, Matrix):
+        raise InvalidValue(f"{name}: expected a Matrix, got {_described(A)}; {_remedy(A)}")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"{name}: an adjacency matrix is square, got shape {A.shape}")
     return A.nrows
+
+
+def _described(A: Any) -> str:
+    return f"a {type(A).__module__.partition('.')[0]} {type(A).__name__}"
+
+
+def _remedy(A: Any) -> str:
+    """How to make a Matrix of a graph that another library holds."""
+    if hasattr(A, "tocsr"):
+        return "make one by sr.io.from_scipy_sparse"
+    if hasattr(A, "adjacency"):
+        return "make one by sr.io.from_networkx"
+    if hasattr(A, "ndim") or isinstance(A, (list, tuple)):
+        return "make one by Matrix.from_dense(array, missing_value=0), or by Matrix.from_edgelist for pairs"
+    return "make one by Matrix.from_dense, Matrix.from_edgelist, sr.io.from_scipy_sparse or sr.io.from_networkx"
+
+
+def number(name: str, parameter: str, value: Any, *, high: float | None = None) -> float:
+    """A real number from 0 to `high`; InvalidValue otherwise, for NaN too."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidValue(f"{name}: {parameter} must be a number, got {value!r}")
+    given = float(value)
+    if not (given >= 0 and (high is None or given <= high)):
+        wanted = "must not be negative or NaN" if high is None else f"must lie in [0, {high}]"
+        raise InvalidValue(f"{name}: {parameter} {wanted}, got {value}")
+    return given
+
+
+def count(name: str, parameter: str, value: Any) -> int:
+    """A number of times: an integer from 0; InvalidValue otherwise."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise InvalidValue(f"{name}: {parameter} must be an integer, got {value!r}")
+    if value.__index__() < 0:
+        raise InvalidValue(f"{name}: {parameter} must not be negative, got {value}")
+    return value.__index__()
 
 
 def row(name: str, source: Any, n: int) -> int:
     """A source as a row number; IndexOutOfBound unless 0 <= source < n."""
     if isinstance(source, bool) or not isinstance(source, SupportsIndex):
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
-    number = source.__index__()
+    try:
+        number = source.__index__()
+    except TypeError as error:  # an array has the method, and means it only where it holds one integer
+        raise InvalidValue(f"{name}: a source is a row number, got {source!r}") from error
     if not 0 <= number < n:
         raise IndexOutOfBound(f"{name}: source {number} is out of bounds for a matrix of {n} rows")
     return number

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector, semiring
-from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
+from semiring.exceptions import ConvergenceFailure, DomainMismatch
 
-from .checks import square
+from .checks import count, number, square
 
 
 def pagerank(
@@ -53,13 +53,11 @@ def pagerank(
     LDBC Graphalytics and NetworkX.
     """
     n = square("pagerank", A)
-    kind = np.dtype(dtype)
+    kind = Vector(dtype).dtype  # looked up as every type is
     if kind.kind != "f":
         raise DomainMismatch(f"pagerank: dtype is float32 or float64, got {kind}")
-    if not 0 <= damping <= 1:
-        raise InvalidValue(f"pagerank: damping must lie in [0, 1], got {damping}")
-    if tol < 0 or max_iter < 0:
-        raise InvalidValue(f"pagerank: tol and max_iter must not be negative, got {tol} and {max_iter}")
+    damping = number("pagerank", "damping", damping, high=1)
+    tol, max_iter = number("pagerank", "tol", tol), count("pagerank", "max_iter", max_iter)
     if n == 0:
         return Vector(kind, 0, device=A.device)
     degree = A.apply("second", right=kind.type(1)).reduce_rowwise("plus")

@@ -61,4 +61,4 @@ def sssp(A: Matrix, source: int) -> Vector:
 def _still_improving(distance: Vector, A: Matrix, weighted: Any) -> int:
     """The first vertex whose distance another relaxation would lower."""
     better = distance.vxm(A, weighted).ewise_mult(distance, "lt").select("==", True)
-    return int(better.to_coo()[0][0])  # synchronises
+    return int(better.apply("rowindex").reduce("min"))  # synchronises

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,10 @@ from semiring.cli.progress import Progress
 from semiring.cli.report import shown
 from semiring.exceptions import InvalidValue, SemiringError
 from semiring.formats.arrays import to_host
-from semiring.io.edge_lists import read_edgelist
 from semiring.io.files import extension
-from semiring.io.read import READERS
+from semiring.io.read import READERS, options_of
 
 _MAX_DEGREE = "max-degree"
-_EDGE_LISTS = (".el", ".wel", ".txt", ".tsv", ".csv", ".edgelist")
 _CHOSEN = ("dup_op", "base", "skip_lines")
 
 
@@ -63,10 +60,8 @@ def load(args: argparse.Namespace, progress: Progress) -> Any:
     """The Matrix (of some files, Vector) of ``args.file``, on the device where the command computes."""
     kind = extension(args.file)[0]
     options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
-    reader = read_edgelist if kind in _EDGE_LISTS else READERS.get(kind)
-    if options and reader is not None:
-        # What wraps load_npz takes any keyword and hands it on.
-        known = {*inspect.signature(reader).parameters, *(("dup_op",) if kind in (".npz", ".wsg") else ())}
+    if options and kind in READERS:
+        known = options_of(READERS[kind])
         unknown = [f"--{name.replace('_', '-')}" for name in options if name not in known]
         if unknown:
             raise UsageError(f"{unknown[0]} means nothing for a {kind} file")

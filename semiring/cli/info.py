@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring.cli import kernels
 from semiring.cli.graphs import add_common, add_graph, load, out_degrees
 from semiring.cli.machine import engine_in_words, gpu, library, processor, why_not
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size, table
 from semiring.config import config, default_device, engine_for
-from semiring.engines import registry
 
 _ENGINES = ("cuda", "cpu", "reference")
 _LIBRARIES = ("numpy", "scipy", "numba", "cupy-cuda12x", "cupy-cuda13x", "matplotlib", "networkx", "zstandard")
@@ -65,19 +65,19 @@ def _installation(as_json: bool, progress: Progress) -> None:
 
 
 def _operations(as_json: bool, progress: Progress) -> None:
-    """The registry: operation by operation, the implementations of each engine in the order they are asked."""
+    """Operation by operation, the implementations of each engine in the order they are asked."""
     with progress.step("loading engines"):
         reasons = {engine: why_not(engine) for engine in _ENGINES}
-    rows = [row for row in registry.rows() if reasons[row.engine] is None]
+    rows = [row for engine in _ENGINES for row in kernels.rows(engine)]
     rows.sort(key=lambda row: (row.operation, _ENGINES.index(row.engine)))
     if as_json:
         listed = [
             {
                 "operation": row.operation,
                 "engine": row.engine,
-                "implementation": row.function.__name__,
-                "conditional": row.when is not None,
-                "absorbs": sorted(row.absorbs),
+                "implementation": row.name,
+                "when": row.when or None,
+                "absorbs": row.absorbs,
                 "about": row.about,
             }
             for row in rows
@@ -89,12 +89,12 @@ def _operations(as_json: bool, progress: Progress) -> None:
     for row in rows:
         name = "" if row.operation == before else row.operation
         before = row.operation
-        when = "if it fits" if row.when is not None else ""
-        cells.append([name, row.engine, row.function.__name__, when, ", ".join(sorted(row.absorbs)), row.about])
+        cells.append([name, row.engine, row.name, row.when, ", ".join(row.absorbs), row.about])
     print(table(["operation", "engine", "implementation", "when", "absorbs", "what it does"], cells, left=6))
+    print("\nwhen: what must hold of the question q (its fields: semiring.engines.spec); else the next row is asked.")
     for engine, reason in reasons.items():
         if reason:
-            print(f"\n{engine}: not available: {reason}")
+            print(f"\n{engine}: not available here: {reason}")
 
 
 def _file(args: argparse.Namespace, progress: Progress) -> None:

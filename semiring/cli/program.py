@@ -1,7 +1,7 @@
 """Picks the command, runs it, and turns what happens into an exit code.
 
-0 done; 1 an error, told in one line on standard error; 2 wrong usage; 130 interrupted; 141 whoever read the output
-has gone away (as a process that SIGPIPE ends).
+0 done; 1 an error, told in one line on standard error; 2 wrong usage, or a ``SEMIRING_*`` variable with a wrong value;
+130 interrupted; 141 whoever read the output has gone away (as a process that SIGPIPE ends).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from semiring.cli import bfs, components, convert, demo, generate, info, pageran
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import why_not
 from semiring.cli.report import shown
-from semiring.config import use
-from semiring.exceptions import DeviceMismatch, SemiringError
+from semiring.config import check_environment, use
+from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
@@ -51,6 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed the help, the version, or what is wrong
         return stop.code if isinstance(stop.code, int) else USAGE
+    try:
+        check_environment()
+    except InvalidValue as error:
+        _complain(f"error: {error}")
+        return USAGE
     try:
         with _chosen_device(getattr(args, "device", None)):
             code: int = args.run(args)

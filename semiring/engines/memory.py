@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from ..exceptions import OutOfMemory
 
@@ -13,6 +14,24 @@ _HELP = {
     "cpu": "use smaller types or iso values, or a mask that keeps the result small",
     "cuda": "use smaller types or iso values, a mask that keeps the result small, or .to('cpu')",
 }
+
+
+# What is smaller is allocated without asking: what is free takes longer to learn than to use up.
+_UNASKED = 1 << 26
+
+
+def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
+    """OutOfMemory if `operation` needs `count` bytes on `device` and fewer are free.
+
+    Asked before an allocation whose size the user's numbers decide: where the system promises more memory than it
+    has, the allocation itself succeeds, and the process is killed when it writes there.
+    hint: what would help, if more is known than the type of the values.
+    """
+    if count <= _UNASKED:
+        return
+    free = _free(device)
+    if free is not None and count > free:
+        raise _error(operation, device, count, free, hint)
 
 
 @contextmanager
@@ -28,12 +47,15 @@ def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemor
     """The error that tells a user about `error`, which NumPy or CuPy raised in `operation` on `device`."""
     if isinstance(error, OutOfMemory):
         return error
-    asked, free = _asked(error), _free(device)
+    return _error(operation, device, _asked(error), _free(device))
+
+
+def _error(operation: str, device: str, asked: int | None, free: int | None, hint: str = "") -> OutOfMemory:
     amounts = ", ".join(
         f"{what} {count:,} bytes" for what, count in (("asked for", asked), ("free are", free)) if count is not None
     )
     return OutOfMemory(
-        f"{operation}: out of memory on {device}{f' ({amounts})' if amounts else ''}; {_HELP[device]}",
+        f"{operation}: out of memory on {device}{f' ({amounts})' if amounts else ''}; {hint or _HELP[device]}",
         asked_bytes=asked,
         free_bytes=free,
     )
@@ -52,7 +74,45 @@ def _free(device: str) -> int | None:
         import cupy
 
         return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
+    known = [count for count in (_free_of_system(), *_free_of_groups()) if count is not None]
+    return min(known, default=None)
+
+
+def _free_of_system() -> int | None:
+    try:
+        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+        return int(found.group(1)) << 10 if found else None
+    except OSError:
+        pass
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not every system tells
         return None
+
+
+def _free_of_groups(root: Path = Path("/sys/fs/cgroup"), of: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
+    """What each control group of this process, and each group that holds it, leaves of its limit (Linux containers)."""
+    try:
+        lines = of.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            names, base = ("memory.max", "memory.current", "inactive_file"), root
+        elif "memory" in controllers.split(","):
+            names, base = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"), root / "memory"
+        else:
+            continue
+        group = base / path.lstrip("/")
+        for folder in (group, *group.parents):
+            try:
+                limit, used = ((folder / name).read_text().strip() for name in names[:2])
+                idle = re.search(rf"^{names[2]} (\d+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
+            except OSError:  # the root has no limit, and a container may not see the path that it has outside
+                limit = "max"
+            if limit != "max":
+                # Pages of files that nobody uses are given back before anything is killed.
+                yield max(int(limit) - int(used) + (int(idle.group(1)) if idle else 0), 0)
+            if folder == base:
+                break

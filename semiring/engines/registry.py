@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..exceptions import NotSupported
+from ..formats import Bitmap, Full, IndexList, Pattern
 from .memory import out_of_memory
-from .spec import Spec
+from .spec import Index, Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,10 +130,37 @@ def _call(row: Implementation, spec: Spec) -> Any:
         result = row.function(spec)
         wait()
         record.ms = (time.perf_counter() - start) * 1e3
+        record.details = {**_facts(spec, result), **record.details}
     finally:
         _current.reset(token)
     log.append(record)
     return result
+
+
+def _facts(spec: Spec, result: Any) -> dict[str, Any]:
+    """What every call tells: format of the result, bytes of operands and result (each array once), direction.
+
+    The direction is what the call was asked for; an implementation that chooses notes what it chose.  ``"-"`` where
+    there is nothing to choose, and no format where the answer is no store.
+    """
+    stores = [getattr(result, "store", result)]  # a closure's answer holds its store
+    for value in vars(spec).values():
+        if isinstance(value, Rows):
+            value = value.get() if value.ready else None  # what was not derived was not read either
+        stores.append(getattr(value, "store", value))  # a mask holds one too
+    arrays = {id(array): int(array.nbytes) for store in stores for array in _arrays(store)}
+    facts = {"format": getattr(stores[0], "format", "-"), "bytes": sum(arrays.values())}
+    return {**facts, "direction": getattr(spec, "direction", "-")}
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The arrays of a store, a pattern or an index; an array that a question holds itself."""
+    if hasattr(value, "pattern"):
+        return [*_arrays(value.pattern), *_arrays(value.values)]
+    if isinstance(value, (Pattern, IndexList, Bitmap, Full, Index)):
+        named = (getattr(value, name, None) for name in ("indptr", "indices", "words", "values", "array"))
+        return [array for array in named if array is not None]
+    return [value] if hasattr(value, "nbytes") and getattr(value, "ndim", None) else []
 
 
 def note(**details: Any) -> None:

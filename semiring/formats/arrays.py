@@ -51,6 +51,15 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
     return np.asarray(array.get())  # synchronises
 
 
+def read_only(array: Array) -> Array:
+    """A view of a store's array that cannot be written to; a CuPy array, which knows no such view, as it is."""
+    if not isinstance(array, np.ndarray):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def to_device(array: Array, device: str) -> Array:
     """The same values on `device`; no copy where the array already lives there."""
     if device_of(array) == device:

@@ -44,3 +44,7 @@ __all__ = [
     "write",
     "write_srb",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -42,7 +42,8 @@ def from_cupy_sparse(X: Any) -> Matrix:
 def to_cupy_sparse(A: Matrix) -> Any:
     """The ``cupyx.scipy.sparse.csr_matrix`` of a Matrix; a matrix on the GPU shares its buffers with it.
 
-    Iso values are written out; a matrix on the CPU is copied to the GPU.
+    Iso values are written out; a matrix on the CPU is copied to the GPU. Do not write into shared buffers: every object
+    that holds them would change. ``to_cupy_sparse(A).copy()`` is the caller's own.
 
     Raises
     ------

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, lookup
-from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.engines.memory import require
+from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.files import PathLike, Progress, extension, read_bytes
 from semiring.io.text_scan import (
     INTEGER,
@@ -36,6 +37,14 @@ __all__ = ["parse_edgelist", "parse_jlg", "read_edgelist", "read_graphalytics", 
 
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
+
+# A graph has hardly ever fewer edges than one for so many vertices; small files may number theirs as they like.
+_ROWS_AN_EDGE: Final = 64
+_SPARE_EDGES: Final = 1_000_000
+# The row offsets, and what building and a first search hold beside them.
+_BYTES_A_ROW: Final = 16
+# Refused whatever memory is free: work on that many rows for so few edges is never what was meant.
+_MANY_ROWS: Final = 2**31
 
 
 @overload
@@ -107,6 +116,9 @@ def read_edgelist(
         A line does not hold an edge; the message gives file and line, what was expected and what was found.
     DuplicateIndex
         A weighted edge occurs twice and there is no ``dup_op``.
+    OutOfMemory
+        An id so large that a matrix with a row for each smaller one could not be worked with, where the edges are few:
+        its ids are names, for ``relabel``. Not where ``nrows`` is given.
 
     Notes
     -----
@@ -199,9 +211,28 @@ def parse_edgelist(
     elif base:
         sources, targets = sources - base, targets - base
     if nrows is None or ncols is None:
-        nrows = ncols = 1 + int(max(sources.max(), targets.max())) if len(sources) else 0
+        nrows = ncols = _size_of(sources, targets, base, name, line_of)
     triples = Triples(nrows, ncols, sources, targets, values, line_of, name)
     return (triples if directed else triples.symmetrised()), ids
+
+
+def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, name: str, line_of: Any) -> int:
+    """One more than the largest index, unless that is out of all proportion to the edges: then such ids are names."""
+    if not len(sources):
+        return 0
+    at = int(np.maximum(sources, targets).argmax())
+    n = 1 + int(max(sources[at], targets[at]))
+    if n <= _ROWS_AN_EDGE * (len(sources) + _SPARE_EDGES):
+        return n
+    place = f"{name}:{line_of(at)}"
+    hint = (
+        f"the id {n - 1 + base} asks for a matrix of {n:,} rows, and the file has {len(sources):,} edges: "
+        f"relabel=True numbers the ids that occur; nrows={n} says that such a matrix is meant"
+    )
+    if n > _MANY_ROWS:
+        raise OutOfMemory(f"{place}: {hint}", asked_bytes=_BYTES_A_ROW * n)
+    require(place, "cpu", _BYTES_A_ROW * n, hint=hint)
+    return n
 
 
 def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:

@@ -165,12 +165,18 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
 
     The bytes go to a new file in the same folder, are flushed to the disk, and are renamed over ``path``; on any
     error the new file is removed and ``path`` stays as it was. The name's last extension chooses the compression.
+
+    Raises
+    ------
+    OSError
+        The one that ``open(path, "wb")`` would raise, with this path: a folder that is missing, or may not be written.
     """
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     compression = extension(target)[1]
     # os.open and not tempfile: the finished file shall have the permissions that the user's umask gives.
-    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    with _errors_naming(path):
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(descriptor, "wb") as raw:
             if compression:
@@ -180,7 +186,17 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
                 yield raw
             raw.flush()
             os.fsync(raw.fileno())
-        os.replace(temporary, target)
+        with _errors_naming(path):
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _errors_naming(path: PathLike) -> Iterator[None]:
+    """Let the system's errors name the file that the caller asked for, not the one that stands in for it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None

@@ -6,8 +6,10 @@ unless weights are asked for, with sorted rows and without duplicates.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, ParamSpec
 
 import numpy as np
 
@@ -26,7 +28,28 @@ __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "star", "uniform"]
 _LARGEST_N: Final = 2**31
 _LARGEST_WEIGHT: Final = 255
 
+P = ParamSpec("P")
 
+
+def _said_by_name(function: Callable[P, Matrix]) -> Callable[P, Matrix]:
+    """Let the error about too many positional arguments say which arguments go by name."""
+    parameters = inspect.signature(function).parameters.values()
+    placed = [given.name for given in parameters if given.kind is given.POSITIONAL_OR_KEYWORD]
+    named = [f"{given.name}=" for given in parameters if given.kind is given.KEYWORD_ONLY]
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Matrix:
+        if len(args) > len(placed):
+            raise TypeError(
+                f"{function.__name__}: expected {' and '.join(placed)} by position and {' '.join(named)} by name; "
+                f"got {len(args)} by position"
+            )
+        return function(*args, **kwargs)
+
+    return called
+
+
+@_said_by_name
 def rmat(
     scale: int,
     edge_factor: int = 16,
@@ -91,6 +114,7 @@ def rmat(
     return _from_draws(xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
+@_said_by_name
 def kronecker(
     scale: int,
     edge_factor: int = 16,
@@ -115,6 +139,7 @@ def kronecker(
     )
 
 
+@_said_by_name
 def uniform(
     n: int,
     edge_factor: int = 16,
@@ -200,3 +225,7 @@ def _matrix(indptr: Array, indices: Array, values: Array | None, symmetric: bool
     pattern = Pattern(n, n, indptr, indices, {"symmetric": True} if symmetric else {})
     dtype = BOOL if values is None else np.dtype(values.dtype)
     return Matrix._new(CSR(pattern, dtype, values, np.bool_(True) if values is None else None))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

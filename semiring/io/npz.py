@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,14 +71,7 @@ def write_npz(
 def parse_npz(path: PathLike) -> Triples:
     """The entries of an archive in SciPy's layout."""
     name = os.fspath(path)
-    try:
-        # np.load leaves a file open that it cannot read.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays: dict[str, NDArray[Any]] = {key: archive[key] for key in archive.files}
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, AttributeError) as error:
-        if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
-            raise
-        raise InvalidFormat(f"{name}: expected a whole .npz archive, found: {error}") from error
+    arrays = _arrays(path)
 
     def array(key: str, kinds: str, size: int | None = None) -> NDArray[Any]:
         if key not in arrays:
@@ -93,7 +86,7 @@ def parse_npz(path: PathLike) -> Triples:
         return found
 
     layout = array("format", "SU", 1).item()
-    layout = layout.decode() if isinstance(layout, bytes) else layout
+    layout = layout.decode("utf-8", "replace") if isinstance(layout, bytes) else layout
     nrows, ncols = (int(size) for size in array("shape", "iu", 2))
     if min(nrows, ncols) < 0:
         raise InvalidFormat(f"{name}: array 'shape': expected sizes of at least 0, found {nrows} x {ncols}")
@@ -121,3 +114,29 @@ def parse_npz(path: PathLike) -> Triples:
             at = int(wrong[0])
             raise InvalidFormat(f"{name}: entry {at}: expected a {what} from 0 to {size - 1}, found {int(indices[at])}")
     return Triples(nrows, ncols, rows, cols, data.astype(data.dtype.newbyteorder("="), copy=False), None, name)
+
+
+def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
+    """All arrays of an archive; whatever is wrong with one is `InvalidFormat`."""
+    # np.load leaves a file open that it cannot read.
+    with open(path, "rb") as stream:
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                return {key: archive[key] for key in archive.files}
+        except Exception as error:
+            # Zip, its compressions, and NumPy's headers each have exceptions of their own: zlib.error, LZMAError,
+            # BadZipFile, NotImplementedError, KeyError, struct.error, SyntaxError, ... A damaged header may also
+            # announce an array that no memory holds: the checksums tell it from one that is really so large.
+            if isinstance(error, MemoryError) and _is_whole(stream):
+                raise
+            reason = str(error) or type(error).__name__
+            raise InvalidFormat(f"{os.fspath(path)}: expected a whole .npz archive, found: {reason}") from error
+
+
+def _is_whole(stream: IO[bytes]) -> bool:
+    """True if each member of the archive has the content that its checksum is of."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return archive.testzip() is None
+    except Exception:  # as above: a member that cannot even be unpacked
+        return False

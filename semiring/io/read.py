@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from semiring.exceptions import InvalidValue, NotSupported
@@ -21,37 +23,29 @@ if TYPE_CHECKING:
     from semiring.matrix import Matrix
     from semiring.vector import Vector
 
-__all__ = ["READERS", "read", "write"]
+__all__ = ["READERS", "options_of", "read", "write"]
 
 
-def _read_el(path: PathLike, **options: Any) -> Any:
-    return read_edgelist(path, **{"weights": False, **options})
+def _read_e(path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None) -> Matrix:
+    return read_graphalytics(path, directed=directed, dtype=dtype, progress=progress)[0]
 
 
-def _read_wel(path: PathLike, **options: Any) -> Any:
-    return read_edgelist(path, **{"weights": True, **options})
+def _read_sg(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
+    return read_sg(path, weights=extension(path)[0] == ".wsg", dup_op=dup_op, progress=progress)
 
 
-def _read_e(path: PathLike, **options: Any) -> Matrix:
-    return read_graphalytics(path, **options)[0]
-
-
-def _read_wsg(path: PathLike, **options: Any) -> Matrix:
-    return read_sg(path, weights=True, **options)
-
-
-def _read_npz(path: PathLike, *, progress: Progress | None = None, **options: Any) -> Matrix:
+def _read_npz(path: PathLike, *, dup_op: Any = "plus", progress: Progress | None = None) -> Matrix:
     if progress is not None:
         progress(f"reading {os.fspath(path)}", 0.0)
-    return load_npz(path, **options)
+    return load_npz(path, dup_op=dup_op)
 
 
 #: Extension, without that of a compression, and what reads it.
 READERS: Final[dict[str, Callable[..., Any]]] = {
     ".mtx": mmread,
     ".mmio": mmread,
-    ".el": _read_el,
-    ".wel": _read_wel,
+    ".el": partial(read_edgelist, weights=False),
+    ".wel": partial(read_edgelist, weights=True),
     ".txt": read_edgelist,
     ".tsv": read_edgelist,
     ".csv": read_edgelist,
@@ -61,11 +55,13 @@ READERS: Final[dict[str, Callable[..., Any]]] = {
     ".gr": read_dimacs,
     ".graph": read_metis,
     ".graph-txt": read_graph_txt,
-    ".sg": read_sg,
-    ".wsg": _read_wsg,
+    ".sg": _read_sg,
+    ".wsg": _read_sg,
     ".npz": _read_npz,
     ".srb": read_srb,
 }
+
+_WRITERS: Final[dict[str, Callable[..., None]]] = {".mtx": mmwrite, ".npz": save_npz, ".srb": write_srb}
 
 # These hold their own compression, or are mapped as they lie.
 _UNCOMPRESSED: Final = (".npz", ".srb")
@@ -107,8 +103,15 @@ def read(path: PathLike, *, progress: Progress | None = None, **options: Any) ->
         A malformed file; the message gives file and line or byte, what was expected and what was found.
     NotSupported
         An unknown extension.
+    InvalidValue
+        ``path`` is no path, or the reader has no such option.
     """
-    kind, compression = extension(path)
+    kind, compression = extension(_checked_path("read", path))
+    if kind == ".v":
+        raise NotSupported(
+            f"{os.fspath(path)}: the vertices of a Graphalytics graph are read together with its edges: read the .e "
+            f"file beside it"
+        )
     if kind not in READERS:
         raise NotSupported(
             f"{os.fspath(path)}: expected one of the extensions {' '.join(READERS)} (and .gz .bz2 .xz .zst after it), "
@@ -116,6 +119,7 @@ def read(path: PathLike, *, progress: Progress | None = None, **options: Any) ->
         )
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
+    _check_options(kind, READERS[kind], options)
     return READERS[kind](path, progress=progress, **options)
 
 
@@ -130,20 +134,44 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     NotSupported
         Another extension, or a Vector for ``.npz``.
     InvalidValue
-        A compression after ``.npz`` or ``.srb``.
+        A compression after ``.npz`` or ``.srb``, an option that the writer does not have, a ``path`` that is no path,
+        or an ``A`` that is neither Matrix nor Vector.
     """
+    from semiring.matrix import Matrix
     from semiring.vector import Vector
 
-    kind, compression = extension(path)
-    if kind not in (".mtx", ".npz", ".srb"):
+    kind, compression = extension(_checked_path("write", path))
+    if not isinstance(A, (Matrix, Vector)):
+        raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_in_words(A)}")
+    if kind not in _WRITERS:
         raise NotSupported(f"{os.fspath(path)}: expected the extension .mtx, .npz or .srb, found {kind or 'none'!r}")
     if compression and kind in _UNCOMPRESSED:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
-    if kind == ".npz":
-        if isinstance(A, Vector):
-            raise NotSupported(f"{os.fspath(path)}: .npz holds matrices; write a vector to .srb or .mtx")
-        save_npz(path, A, **options)
-    elif kind == ".mtx":
-        mmwrite(path, A, **options)
-    else:
-        write_srb(path, A, **options)
+    if kind == ".npz" and isinstance(A, Vector):
+        raise NotSupported(f"{os.fspath(path)}: .npz holds matrices; write a vector to .srb or .mtx")
+    _check_options(kind, _WRITERS[kind], options)
+    _WRITERS[kind](path, A, **options)
+
+
+def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the options that a reader or writer takes, ``progress`` aside."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(given.name for given in parameters if given.kind is given.KEYWORD_ONLY and given.name != "progress")
+
+
+def _check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    known = options_of(function)
+    unknown = next((name for name in options if name not in known and name != "progress"), None)
+    if unknown is not None:
+        raise InvalidValue(f"{unknown}=: expected an option of {kind} files ({', '.join(known) or 'none'})")
+
+
+def _checked_path(function: str, path: Any) -> PathLike:
+    if not isinstance(path, (str, os.PathLike)):
+        raise InvalidValue(f"{function}(path, ...): expected a path, got {_in_words(path)}")
+    return path
+
+
+def _in_words(thing: Any) -> str:
+    """What was given in place of something else: a short value, or its type."""
+    return repr(thing) if isinstance(thing, (str, int, float)) or thing is None else f"a {type(thing).__name__}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidValue
 
@@ -30,7 +31,8 @@ def from_scipy_sparse(S: Any) -> Matrix:
 
     Notes
     -----
-    A canonical csr shares its arrays with the result on the CPU engine; anything else costs a conversion, O(nnz).
+    A canonical csr shares its arrays with the result on the CPU engine, so do not write into them afterwards;
+    anything else costs a conversion, O(nnz).
     """
     from scipy.sparse import issparse
 
@@ -45,11 +47,26 @@ def from_scipy_sparse(S: Any) -> Matrix:
     return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1])
 
 
-def to_scipy_sparse(A: Matrix, format: str = "csr") -> Any:
+def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any:
     """The SciPy sparse array of a Matrix, in any of SciPy's formats; iso values are written out.
 
-    Synchronises and copies to the host where ``A`` is on the GPU; on the CPU a csr may share its arrays with ``A``,
-    so do not write into it.
+    Parameters
+    ----------
+    A : Matrix
+    format : str
+        One of ``bsr coo csc csr dia dok lil``.
+    copy : bool
+        The result is the caller's own, to change at will. With False a csr or coo shares the arrays of a matrix on
+        the CPU; those are then read-only, since other objects may hold them too.
+
+    Raises
+    ------
+    InvalidValue
+        Another format.
+
+    Notes
+    -----
+    O(nvals). Synchronises and copies to the host where ``A`` is on the GPU.
     """
     from scipy.sparse import csr_array
 
@@ -57,8 +74,18 @@ def to_scipy_sparse(A: Matrix, format: str = "csr") -> Any:
 
     if format not in _FORMATS:
         raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")
+
+    def given(array: Any) -> NDArray[Any]:
+        host: NDArray[Any] = to_host(array)
+        if host is not array:  # from the GPU, and nobody else's
+            return host
+        result: NDArray[Any] = host.copy() if copy else host.view()
+        if not copy:
+            result.flags.writeable = False
+        return result
+
     indptr, indices, values = A.to_csr()
-    data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)
-    csr = csr_array((data, to_host(indices), to_host(indptr)), shape=(A.nrows, A.ncols))
+    data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else given(values)
+    csr = csr_array((data, given(indices), given(indptr)), shape=(A.nrows, A.ncols))
     csr.has_canonical_format = True
     return csr.asformat(format)

@@ -10,11 +10,13 @@ value is the answer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
-from semiring.dtypes import DType, lookup
+from semiring.dtypes import FLOATS, DType, lookup
 from semiring.operators import monoid, table
+from semiring.operators.describe import describe
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, give
 
@@ -93,6 +95,15 @@ class Aggregator:
             steps.append((typed, step.left, step.right))
         return Plan(tuple(made), tuple(steps), dtypes[-1] if dtypes else lookup(x))
 
+    @property
+    def doc(self) -> str:
+        """One line: what is reduced, by which monoids, and what is made of the results; ``help`` shows it."""
+        if self.at:
+            return f"{self!r}: the {self.gives} of the {self.at} entry."
+        parts = [f"{part.monoid.name} of {part.init.expr}" for part in self.parts]
+        steps = [step.operator.expr for step in self.steps]
+        return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
+
     def __call__(self, operand: Any, *rest: Any) -> Any:
         """The operand reduced by this aggregator."""
         return give(self, operand, *rest)
@@ -102,6 +113,9 @@ class Aggregator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return lookup_agg, (self.name,)
+
+
+describe(Aggregator)
 
 
 def lookup_agg(obj: object) -> Aggregator:
@@ -137,6 +151,18 @@ def _row(name: str, *rows: Part | Step, at: str = "", gives: str = "") -> Aggreg
     return made
 
 
+def _logadd(name: str, more: str, twice: float) -> Monoid:
+    """The logarithm of a sum, from logarithms: the larger and `more`, which is `twice` where they are equal.
+
+    Equal operands stand apart for the sake of infinities, whose difference is NaN.
+    """
+    op = Binary(name, f"max(x, y) + select(x == y, {twice}, {more})", FLOATS, laws="ca", builtin=False)
+    return Monoid(name, op, -math.inf, math.inf, FLOATS, builtin=False)
+
+
+_SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
+_APART: Final = "-abs(x - y)"
+
 # Sums are of the entries' type (booleans count in int64); what is divided is summed as a float.
 _SUM: Final = _part(monoid.plus, "x * 1.0")
 _SQUARES: Final = _part(monoid.plus, "x * 1.0 * x")
@@ -163,6 +189,8 @@ geometric_mean = _row("geometric_mean", _part(monoid.plus, "log(x)"), _COUNT, _o
 harmonic_mean = _row("harmonic_mean", _part(monoid.plus, "truediv(1, x)"), _COUNT, _of("truediv(y, x)", 0, 1))
 sum_of_squares = _row("sum_of_squares", _part(monoid.plus, "x * x"))
 sum_of_inverses = _row("sum_of_inverses", _part(monoid.plus, "truediv(1, x)"))
+logaddexp = _row("logaddexp", Part(_logadd("logaddexp", f"log1p(exp({_APART}))", math.log(2.0)), _SAME))
+logaddexp2 = _row("logaddexp2", Part(_logadd("logaddexp2", f"log1p(exp2({_APART})) * {1 / math.log(2.0)}", 1.0), _SAME))
 root_mean_square = _row("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv(x, y))", 0, 1))
 peak_to_peak = _row("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
 varp = _row("varp", *_VARIANCE)
@@ -185,3 +213,7 @@ last_index = _row("last_index", at="last", gives="position")
 def __getattr__(name: str) -> Aggregator:
     made: Aggregator = table.attribute("agg", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return sorted(table.names("agg"))

@@ -6,13 +6,11 @@ they hold where operands and result have one type, and for floats up to rounding
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, DType
 from semiring.operators import table
 from semiring.operators.families import POSITION_TYPES, Binary
-from semiring.operators.lookup import anonymous, lookup_binary
+from semiring.operators.lookup import lookup_binary
+from semiring.operators.registration import registration
 from semiring.operators.types import TypedBinary
 
 BITS = (BOOL, *INTEGERS)
@@ -109,37 +107,7 @@ secondj = _row("secondj", "yj", POSITION_TYPES)
 secondj1 = _row("secondj1", "yj + 1", POSITION_TYPES)
 
 
-def register_new(name: str, function: Callable[..., Any] | str) -> Binary:
-    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
-
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator of this kind has.
-    function : callable or str
-        A Python function without loops, or an expression: ``lambda x, y: abs(x - y)``.
-
-    Returns
-    -------
-    Binary
-        It runs on every engine; its result type follows from the operands by NumPy's rules.
-
-    Raises
-    ------
-    UdfParseError
-        If it cannot be turned into an expression; the message quotes the line.
-    InvalidValue
-        If the name is taken by a built-in operator or is no identifier.
-    """
-    made = register_anonymous(function, name)
-    table.register(made)
-    return made
-
-
-def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> Binary:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
-    made: Binary = anonymous("binary", function, name)
-    return made
+register_new, register_anonymous = registration(Binary, "lambda x, y: abs(x - y)")
 
 
 def from_string(text: str) -> Binary | TypedBinary:
@@ -150,3 +118,7 @@ def from_string(text: str) -> Binary | TypedBinary:
 def __getattr__(name: str) -> Binary:
     made: Binary = table.attribute("binary", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("binary")

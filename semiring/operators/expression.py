@@ -69,7 +69,7 @@ _MAX_LENGTH: Final = 20_000
 _ATOM: Final = 5
 _ALLOWED: Final = (
     "allowed are numbers, the operator's variables, + - * / // % ** & | ^ ~ << >>, comparisons, and/or/not, "
-    "'a if c else b' and the functions " + ", ".join(sorted(HELPERS))
+    "'a if c else b' and the functions of semiring.operators.expression.HELPERS; see docs/operators.md"
 )
 
 
@@ -266,7 +266,9 @@ def normalise(text: str, kind: str, where: str = "expression") -> str:
     """
     try:
         tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError) as error:
+    except SyntaxError as error:
+        raise UdfParseError(f"{where}: {text!r} is not an expression: {error.msg}") from None
+    except ValueError as error:  # a null character
         raise UdfParseError(f"{where}: {text!r} is not an expression: {error}") from None
     variables = {name: Text(name, _ATOM) for name in VARIABLES[kind]}
     modules = {"math", "np", "numpy"}

@@ -21,8 +21,10 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import numpy as np
 
-from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, limits, lookup, unify
+from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, lookup, unify
 from semiring.exceptions import DomainMismatch
+from semiring.operators.constants import Value, constant, in_words
+from semiring.operators.describe import describe
 from semiring.operators.expression import used_variables
 from semiring.operators.infer import infer
 from semiring.operators.types import (
@@ -37,6 +39,7 @@ from semiring.operators.types import (
 __all__ = ["Binary", "Family", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
 
 T = TypeVar("T", TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)
+_LAWS: Final = {"c": "commutative", "a": "associative", "i": "idempotent", "s": "selective"}
 _POSITIONS: Final = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
 POSITION_TYPES: Final = (INT32, INT64)
 
@@ -59,7 +62,6 @@ class Family(Generic[T]):
     name: str
 
     builtin: bool = field(default=True, kw_only=True)
-    doc: str = field(default="", kw_only=True)
     _cache: dict[Any, T] = field(default_factory=dict, kw_only=True, init=False)
 
     def __getitem__(self, dtype: object) -> T:
@@ -70,6 +72,25 @@ class Family(Generic[T]):
     def types(self) -> Mapping[DType, DType]:
         """Operand type to result type, for all types that need no cast."""
         raise NotImplementedError
+
+    def __init_subclass__(cls) -> None:
+        describe(cls)
+
+    def _describe(self) -> str:
+        """What it computes, in the words of `doc`."""
+        raise NotImplementedError
+
+    @property
+    def doc(self) -> str:
+        """One line: what it computes, its laws, and the types that need no cast; ``help`` shows it."""
+        types: dict[DType, list[str]] = {}
+        for x, z in self.types.items():
+            types.setdefault(z, []).append(x.name)
+        if all(names == [z.name] for z, names in types.items()):
+            listed = ", ".join(z.name for z in types)
+        else:
+            listed = "; ".join(f"{', '.join(names)} to {z.name}" for z, names in types.items())
+        return f"{self!r}: {self._describe()}. Types: {listed}."
 
     def __call__(self, operand: Any, *rest: Any) -> Any:
         """``sqrt(A)``, ``plus(A | B)``, ``min_plus(A @ B)``, ``tril(A, -1)``: the operand with this operator.
@@ -145,6 +166,9 @@ class _Scalar(Family[T]):
                 continue
         return found
 
+    def _describe(self) -> str:
+        return self.expr
+
     def _result(self, dtype: DType, **variables: DType) -> DType:
         if isinstance(self.z, np.dtype):
             return self.z
@@ -217,6 +241,9 @@ class Binary(_Scalar[TypedBinary]):
         """Whether the result is known to be one of the operands."""
         return "s" in self.laws
 
+    def _describe(self) -> str:
+        return ", ".join([self.expr, *(_LAWS[letter] for letter in self.laws)])
+
     def typed(self, x: object, y: object = None) -> TypedBinary:
         """The operator for operands of types `x` and `y` (by default that of x).
 
@@ -237,9 +264,8 @@ class Binary(_Scalar[TypedBinary]):
         return self._cached((left, right), make)
 
     def _on(self, dtype: DType) -> TypedBinary:
-        names = {"c": "commutative", "a": "associative", "i": "idempotent", "s": "selective"}
         result = self._result(dtype)
-        laws = frozenset(names[letter] for letter in self.laws) if result == dtype else frozenset()
+        laws = frozenset(_LAWS[letter] for letter in self.laws) if result == dtype else frozenset()
         return TypedBinary(self.name, dtype, dtype, result, self.expr, laws)
 
     def __getitem__(self, dtype: object) -> TypedBinary:
@@ -296,34 +322,6 @@ class Select(IndexUnary):
     kind: ClassVar[str] = "select"
 
 
-Value = int | float | str | Mapping[Any, Any] | None
-
-
-def _value(rule: Value, dtype: DType) -> np.generic | None:
-    """A constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
-
-    Raises
-    ------
-    OverflowError
-        Where the type cannot hold the number.
-    """
-    if rule is None:
-        return None
-    if isinstance(rule, Mapping):
-        return _value({lookup(key): value for key, value in rule.items()}.get(dtype), dtype)
-    if isinstance(rule, str):
-        low, high = limits(dtype)
-        if rule == "ones" and dtype.kind == "i":
-            low = high = dtype.type(-1)
-        return low if rule == "lowest" else high
-    number = rule.item() if isinstance(rule, np.generic) else rule
-    low, high = limits(dtype)
-    if dtype.kind != "f" and not (low.item() <= number <= high.item() and number == int(number)):
-        raise OverflowError(f"{dtype.name} cannot hold {number!r}")
-    made: np.generic = dtype.type(number)
-    return made
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Monoid(Family[TypedMonoid]):
     """An associative and commutative binary operator on one type, with identity and terminal value."""
@@ -340,6 +338,12 @@ class Monoid(Family[TypedMonoid]):
     def types(self) -> Mapping[DType, DType]:
         """The types on which it is a monoid."""
         return {dtype: dtype for dtype in self.supported if self._on(dtype) is not None}
+
+    def _describe(self) -> str:
+        if self.is_any:
+            return "whichever operand comes first"
+        terminal = "" if self.terminal is None else f", terminal {in_words(self.terminal)}"
+        return f"{self.op.expr}, identity {in_words(self.identity)}{terminal}"
 
     def typed(self, x: object, y: object = None) -> TypedMonoid:
         """The monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none."""
@@ -359,13 +363,13 @@ class Monoid(Family[TypedMonoid]):
     def _on(self, dtype: DType) -> TypedMonoid | None:
         """The monoid on exactly this type, if the operator is closed there and the type holds the identity."""
         try:
-            op, identity = self.op.typed(dtype), _value(self.identity, dtype)
+            op, identity = self.op.typed(dtype), constant(self.identity, dtype)
         except (DomainMismatch, OverflowError):
             return None
         if not (op.x == op.z == dtype) or (identity is None and not self.is_any):
             return None
         try:
-            terminal = _value(self.terminal, dtype)
+            terminal = constant(self.terminal, dtype)
         except OverflowError:  # a value beyond the type can never be reached
             terminal = None
         return TypedMonoid(op, identity, terminal, self.is_any)
@@ -385,7 +389,16 @@ class Semiring(Family[TypedSemiring]):
     @property
     def types(self) -> Mapping[DType, DType]:
         """Operand type to result type, for all types that need no cast."""
-        return {dtype: self[dtype].z for dtype in self.mult.types}
+        found = {}
+        for dtype in self.mult.types:
+            try:
+                found[dtype] = self[dtype].z
+            except DomainMismatch:  # products of a type that the monoid lacks
+                continue
+        return found
+
+    def _describe(self) -> str:
+        return f"products {self.mult.expr}, collected by {self.add._describe()}"
 
     def typed(self, x: object, y: object = None) -> TypedSemiring:
         """The semiring for operands of types `x` and `y`.

@@ -5,13 +5,11 @@ In a vector the row is the index and the column is 0. ``A.apply(indexunary.rowin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from semiring.dtypes import ALL, BOOL, DType
 from semiring.operators import table
 from semiring.operators.families import POSITION_TYPES, IndexUnary
-from semiring.operators.lookup import anonymous, lookup_indexunary
+from semiring.operators.lookup import lookup_indexunary
+from semiring.operators.registration import registration
 from semiring.operators.types import TypedIndexUnary
 
 
@@ -48,37 +46,7 @@ valuelt = _row("valuelt", "x < k", ALL, BOOL)
 valuele = _row("valuele", "x <= k", ALL, BOOL)
 
 
-def register_new(name: str, function: Callable[..., Any] | str) -> IndexUnary:
-    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
-
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator of this kind has.
-    function : callable or str
-        A Python function without loops, or an expression: ``lambda x, i, j, k: abs(i - j) <= k``.
-
-    Returns
-    -------
-    IndexUnary
-        It runs on every engine; its result type follows from the operands by NumPy's rules.
-
-    Raises
-    ------
-    UdfParseError
-        If it cannot be turned into an expression; the message quotes the line.
-    InvalidValue
-        If the name is taken by a built-in operator or is no identifier.
-    """
-    made = register_anonymous(function, name)
-    table.register(made)
-    return made
-
-
-def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> IndexUnary:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
-    made: IndexUnary = anonymous("indexunary", function, name)
-    return made
+register_new, register_anonymous = registration(IndexUnary, "lambda x, i, j, k: abs(i - j) <= k")
 
 
 def from_string(text: str) -> IndexUnary | TypedIndexUnary:
@@ -89,3 +57,7 @@ def from_string(text: str) -> IndexUnary | TypedIndexUnary:
 def __getattr__(name: str) -> IndexUnary:
     made: IndexUnary = table.attribute("indexunary", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("indexunary")

@@ -2,12 +2,13 @@
 
 Accepted everywhere: a family, a typed operator, a name (``"plus"``), a typed name (``"plus[int32]"``), a symbol
 (``"+"``, ``">"``, ``"min.+"``), Python's ``operator.add``, built-ins ``min max abs sum``, NumPy's ``np.minimum``,
-and a Python function, which becomes an anonymous user-defined operator. A monoid serves as a binary operator, and
-a binary operator that has a monoid as that.
+and a Python function or an expression (``"abs(x - y)"``; ``"> 2"`` to select by), which becomes an anonymous
+user-defined operator. A monoid serves as a binary operator, and a binary operator that has a monoid as that.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import operator
 import types
@@ -15,7 +16,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from semiring.exceptions import UnknownOperator
+from semiring.exceptions import UdfParseError, UnknownOperator
 from semiring.operators import table
 from semiring.operators.families import Binary, Family, IndexUnary, Monoid, Select, Semiring, Unary
 from semiring.operators.types import (
@@ -135,7 +136,9 @@ _BUILTINS: Final = (
     builtins.pow,
     builtins.round,
 )
-_ACCEPTED: Final = "a name, an operator, a symbol, a function of Python's operator module or of NumPy, or a lambda"
+_ACCEPTED: Final = (
+    "a name, an operator, a symbol, an expression, a function of Python's operator module or of NumPy, or a lambda"
+)
 
 
 def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
@@ -144,7 +147,8 @@ def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUna
     Raises
     ------
     UnknownOperator
-        If nothing is called so; the message gives close names.
+        If nothing is called so, the message gives close names; or if a text is an expression that this kind of
+        operator cannot have.
     UdfParseError
         If `obj` is a function that is no expression.
     """
@@ -258,7 +262,25 @@ def _by_text(kind: str, text: str) -> Any:
         return composed
     if kind == "select" and (found := table.find("indexunary", name)) is not None and not found.builtin:
         return found
+    if (expression := _expression(kind, text.strip())) is not None:
+        try:
+            return anonymous(kind, expression)
+        except UdfParseError as error:  # the caller may know another kind of operator that it fits
+            raise UnknownOperator(str(error)) from None
     raise table.unknown(kind, name)
+
+
+def _expression(kind: str, text: str) -> str | None:
+    """The text as an expression, or None where it is none, or is a name (with dots) or a number alone."""
+    if kind not in ("unary", "binary", "indexunary", "select"):
+        return None
+    if kind == "select" and text.startswith(tuple(_COMPARISONS)):
+        text = f"x {text}"
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return None if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)) else text
 
 
 def _compose(text: str) -> Semiring | None:

@@ -12,8 +12,10 @@ from typing import Any
 from semiring.dtypes import ALL, BOOL, INTEGERS, REALS, DType
 from semiring.operators import binary, table
 from semiring.operators.binary import BITS
-from semiring.operators.families import Binary, Monoid, Value
+from semiring.operators.constants import Value
+from semiring.operators.families import Binary, Monoid
 from semiring.operators.lookup import lookup_monoid
+from semiring.operators.monoid_laws import check_constant, check_laws
 from semiring.operators.types import TypedMonoid
 
 TRUTH = (BOOL,)
@@ -60,10 +62,10 @@ def register_new(
     Parameters
     ----------
     name : str
-        An identifier that no built-in monoid has.
+        An identifier that no built-in monoid has; a user's own monoid of that name is replaced.
     op : Binary, callable or str
-        The operator, which must be commutative and associative (nobody checks): a binary operator, or a function
-        or an expression as `binary.register_new` takes.
+        The operator, which must be commutative and associative (tried on a few numbers between 0 and 5): a
+        binary operator, or a function or an expression as `binary.register_new` takes.
     identity : number, str or mapping
         The value e with ``op(e, x) == x``: a number, ``"lowest"`` or ``"highest"`` of the type, or a mapping from
         type to number. Types that cannot hold it are left out.
@@ -75,10 +77,14 @@ def register_new(
     UdfParseError
         If a function cannot be turned into an expression.
     InvalidValue
-        If the name is taken by a built-in monoid or is no identifier.
+        If the name is taken or is no identifier, if the identity is no number, or if a law does not hold; the
+        message gives a counterexample.
+    DomainMismatch
+        If there is no type in which the operator stays and which holds the identity.
     """
+    table.check_name("monoid", name)
     made = register_anonymous(op, identity, terminal, name)
-    table.register(made)
+    table.add(made)
     return made
 
 
@@ -88,7 +94,13 @@ def register_anonymous(
     """As `register_new`, without entering it anywhere; `name` is only shown."""
     if not isinstance(op, Binary):
         op = binary.register_anonymous(op, name)
-    return Monoid(name or op.name, op, identity, terminal, builtin=False)
+    where = f"monoid.{name}" if name else "monoid"
+    check_constant(identity, "identity", where)
+    if terminal is not None:
+        check_constant(terminal, "terminal value", where)
+    made = Monoid(name or op.name, op, identity, terminal, builtin=False)
+    check_laws(made, where)
+    return made
 
 
 def from_string(text: str) -> Monoid | TypedMonoid:
@@ -99,3 +111,7 @@ def from_string(text: str) -> Monoid | TypedMonoid:
 def __getattr__(name: str) -> Monoid:
     made: Monoid = table.attribute("monoid", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("monoid")

@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
         if (found := table.find(kind, name)) is not None:
             return found
     return table.attribute("semiring", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({name for kind in ("binary", "unary", "indexunary", "semiring") for name in table.names(kind)})

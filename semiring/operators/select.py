@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from semiring.dtypes import ALL, BOOL
 from semiring.exceptions import InvalidValue
 from semiring.operators import table
 from semiring.operators.families import IndexUnary, Select
-from semiring.operators.lookup import anonymous, lookup_select
+from semiring.operators.lookup import lookup_select
+from semiring.operators.registration import registration
 from semiring.operators.types import TypedIndexUnary, give
 
 
@@ -82,37 +82,7 @@ column = By("column", "j")
 index = By("index", "i")
 
 
-def register_new(name: str, function: Callable[..., Any] | str) -> Select:
-    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
-
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator of this kind has.
-    function : callable or str
-        A Python function without loops, or an expression: ``lambda x, i, j, k: abs(i - j) <= k``.
-
-    Returns
-    -------
-    Select
-        It runs on every engine; its result is cast to bool.
-
-    Raises
-    ------
-    UdfParseError
-        If it cannot be turned into an expression; the message quotes the line.
-    InvalidValue
-        If the name is taken by a built-in operator or is no identifier.
-    """
-    made = register_anonymous(function, name)
-    table.register(made)
-    return made
-
-
-def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> Select:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
-    made: Select = anonymous("select", function, name)
-    return made
+register_new, register_anonymous = registration(Select, "lambda x, i, j, k: abs(i - j) <= k")
 
 
 def from_string(text: str) -> Select | IndexUnary | TypedIndexUnary:
@@ -123,3 +93,7 @@ def from_string(text: str) -> Select | IndexUnary | TypedIndexUnary:
 def __getattr__(name: str) -> Select:
     made: Select = table.attribute("select", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("select", "value", "row", "column", "index")

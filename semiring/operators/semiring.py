@@ -277,7 +277,7 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
     Parameters
     ----------
     name : str
-        An identifier that no built-in semiring has.
+        An identifier that no built-in semiring has; a user's own semiring of that name is replaced.
     add : Monoid or str
         What collects the products: a monoid, registered or built in.
     mult : Binary or str
@@ -286,12 +286,13 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
     Raises
     ------
     InvalidValue
-        If the name is taken by a built-in semiring or is no identifier, or if a typed operator is given.
+        If the name is taken or is no identifier, or if a typed operator is given.
     UnknownOperator
         If there is no such monoid or binary operator.
     """
+    table.check_name("semiring", name)
     made = register_anonymous(add, mult, name)
-    table.register(made)
+    table.add(made)
     return made
 
 
@@ -314,3 +315,7 @@ def __getattr__(name: str) -> Semiring:
     made = lookup_semiring(name)
     assert isinstance(made, Semiring)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("semiring")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import keyword
+import sys
 from typing import TYPE_CHECKING, Any
 
 from semiring.exceptions import InvalidValue, UnknownOperator
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from semiring.operators.agg import Aggregator
     from semiring.operators.families import Family
 
-__all__ = ["KINDS", "add", "find", "names", "register", "unknown"]
+__all__ = ["KINDS", "add", "attribute", "check_name", "find", "listing", "names", "unknown"]
 
 KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring", "agg")
 _TABLES: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
@@ -23,20 +25,24 @@ def add(family: Family[Any] | Aggregator, *aliases: str, kind: str | None = None
         _TABLES[kind or family.kind][name] = family
 
 
-def register(family: Family[Any]) -> None:
-    """Enter a user's operator; a name of the user's own is replaced, a built-in one is not.
+def check_name(kind: str, name: str) -> None:
+    """Whether a user's operator of this kind may have this name: one of the user's own is replaced.
 
     Raises
     ------
     InvalidValue
-        If the name is no identifier or belongs to a built-in operator.
+        If the name is no identifier, or belongs to a built-in operator or to something else in the kind's module.
     """
-    if not family.name.isidentifier() or family.name.startswith("_"):
-        raise InvalidValue(f"{family.kind}.register_new: expected a name, got {family.name!r}")
-    earlier = _TABLES[family.kind].get(family.name)
+    place = f"{kind}.register_new"
+    text = str(name)
+    if not text.isidentifier() or text.startswith("_") or keyword.iskeyword(text):
+        raise InvalidValue(f"{place}: expected a name, got {name!r}")
+    earlier = _TABLES[kind].get(name)
     if earlier is not None and earlier.builtin:
-        raise InvalidValue(f"{family.kind}.register_new: {family.name!r} is built in; choose another name")
-    add(family)
+        raise InvalidValue(f"{place}: {name!r} is built in; choose another name")
+    # Registered operators are found through the table, so what the module itself holds is something else.
+    if name in vars(sys.modules[f"semiring.operators.{kind}"]):
+        raise InvalidValue(f"{place}: {kind}.{name} means something else already; choose another name")
 
 
 def find(kind: str, name: str) -> Any:
@@ -47,6 +53,11 @@ def find(kind: str, name: str) -> Any:
 def names(kind: str) -> list[str]:
     """The names of all operators of a kind, built-in ones first."""
     return list(_TABLES[kind])
+
+
+def listing(kind: str, *more: str) -> list[str]:
+    """What completion offers in the module of this kind: its operators, and how to make others."""
+    return sorted({*_TABLES[kind], "from_string", "register_anonymous", "register_new", *more})
 
 
 def unknown(kind: str, name: str) -> UnknownOperator:

@@ -1,8 +1,8 @@
 """User-defined operators: from a Python function's source to normalised text.
 
-The function is never called. Its source is found, its parameters become the operator's variables, assignments
-are substituted, ``if`` and ``return`` become ``select``, and numbers that it takes from its closure, its module
-or its defaults become literals, as they are at that moment.
+The function is never called. Its source is found, or where there is none its instructions are read. Its parameters
+become the operator's variables, assignments are substituted, ``if`` and ``return`` become ``select``, and numbers that
+it takes from its closure, its module or its defaults become literals, as they are at that moment.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from semiring.exceptions import InvalidValue, UdfParseError
 from semiring.operators.expression import Normaliser, Text, normalise
+from semiring.operators.udf_bytecode import decompile
 from semiring.operators.vocabulary import ALIASES, HELPERS, VARIABLES
 
 __all__ = ["expression_of"]
@@ -47,7 +48,7 @@ def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> 
     Raises
     ------
     UdfParseError
-        Where there is no source, or it does what an expression cannot do; the message quotes the line.
+        Where it does what an expression cannot do; the message quotes the line.
     InvalidValue
         Where `function` is neither a function nor a text.
     """
@@ -67,18 +68,22 @@ def _definition(code: types.CodeType, where: str) -> tuple[_Function, str]:
     """The syntax tree of the function with this code, and the text of its file."""
     source = "".join(linecache.getlines(code.co_filename))
     try:
-        found = list(_candidates(ast.parse(source), code))
+        found: list[_Function] = list(_candidates(ast.parse(source), code))
     except SyntaxError:  # the file was edited since it was imported
         found = []
-    if len(found) > 1:  # several lambdas on one line: the one whose body the instructions come from
-        spans = {span for span in code.co_positions() if None not in span}
-        found = [node for node in found if _span(node) in spans]
-    if len(found) != 1:
-        raise UdfParseError(
-            f"{where}: the source of {code.co_name} ({code.co_filename}, line {code.co_firstlineno}) cannot be "
-            'found; give the operator as an expression instead, for example "abs(x - y)"'
-        )
-    return found[0], source
+    # Several lambdas may share a line, and a file may have changed: what compiles to these instructions is meant.
+    sure = [node for node in found if isinstance(node, ast.FunctionDef) or _compiles_to(node, code)]
+    if sure:
+        return sure[0], source
+    if (read := decompile(code)) is not None:
+        return read, ""
+    if len(found) == 1:
+        return found[0], source
+    raise UdfParseError(
+        f"{where}: the source of {code.co_name} ({code.co_filename}, line {code.co_firstlineno}) cannot be found "
+        "(before Python 3.13 there is none for what is typed at the prompt), and its instructions are no plain "
+        'expression; give the operator as a text instead, for example "abs(x - y)"'
+    )
 
 
 def _candidates(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
@@ -92,9 +97,21 @@ def _candidates(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
                 yield node
 
 
-def _span(node: _Function) -> tuple[int | None, int | None, int | None, int | None]:
-    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
-    return body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
+def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether compiling this lambda gives this code, wherever the two stand."""
+    # A function around it makes the variables of its closure free again.
+    around = ast.Lambda(ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, []), node)
+    whole = compile(ast.fix_missing_locations(ast.Expression(around)), "<lambda>", "eval")
+    outer = next(item for item in whole.co_consts if isinstance(item, types.CodeType))
+    return any(isinstance(item, types.CodeType) and _same(item, code) for item in outer.co_consts)
+
+
+def _same(a: types.CodeType, b: types.CodeType) -> bool:
+    def content(code: types.CodeType) -> tuple[object, ...]:
+        constants = [content(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+        return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
+
+    return content(a) == content(b)
 
 
 def _parameters(function: types.FunctionType, node: _Function, kind: str, where: str) -> dict[str, Text]:

@@ -5,13 +5,11 @@ The functions of real analysis are defined on floats; integers are computed as t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, DType
 from semiring.operators import table
 from semiring.operators.families import POSITION_TYPES, IndexUnary, Unary
-from semiring.operators.lookup import anonymous, lookup_unary
+from semiring.operators.lookup import lookup_unary
+from semiring.operators.registration import registration
 from semiring.operators.types import TypedIndexUnary, TypedUnary
 
 
@@ -78,37 +76,7 @@ positioni1 = _position("positioni1", "i + 1")
 positionj1 = _position("positionj1", "j + 1")
 
 
-def register_new(name: str, function: Callable[..., Any] | str) -> Unary:
-    """Register a user-defined operator under `name`, as an attribute of this module and for look-up by name.
-
-    Parameters
-    ----------
-    name : str
-        An identifier that no built-in operator of this kind has.
-    function : callable or str
-        A Python function without loops, or an expression: ``lambda x: min(max(x, 0.0), 1.0)``.
-
-    Returns
-    -------
-    Unary
-        It runs on every engine; its result type follows from the operands by NumPy's rules.
-
-    Raises
-    ------
-    UdfParseError
-        If it cannot be turned into an expression; the message quotes the line.
-    InvalidValue
-        If the name is taken by a built-in operator or is no identifier.
-    """
-    made = register_anonymous(function, name)
-    table.register(made)
-    return made
-
-
-def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> Unary:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
-    made: Unary = anonymous("unary", function, name)
-    return made
+register_new, register_anonymous = registration(Unary, "lambda x: min(max(x, 0.0), 1.0)")
 
 
 def from_string(text: str) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
@@ -119,3 +87,7 @@ def from_string(text: str) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
 def __getattr__(name: str) -> Unary:
     made: Unary = table.attribute("unary", name)
     return made
+
+
+def __dir__() -> list[str]:
+    return table.listing("unary")

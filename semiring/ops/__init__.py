@@ -8,3 +8,7 @@ on those objects: `closure` (a whole traversal in one call) and `link`, `singlet
 from .public import Closed, Step, closure, closure_with_trace, link, singletons
 
 __all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "singletons"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,6 +7,7 @@ Unary operators, binary operators with one side bound, and index-unary operators
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -77,10 +78,13 @@ def _lookup(op: Any, *, bound: bool) -> Any:
     try:
         return first(op)
     except (UnknownOperator, DomainMismatch) as error:
-        try:
+        with suppress(UnknownOperator, DomainMismatch):
             return operators.lookup_indexunary(op)
-        except (UnknownOperator, DomainMismatch):
-            raise error from None
+        if not bound:
+            with suppress(UnknownOperator, DomainMismatch):
+                operators.lookup_binary(op)
+                raise InvalidValue(f"apply: {op!r} takes two operands; bind one of them by left= or right=") from None
+        raise error from None
 
 
 def _bound(op: TypedBinary, names: dict[str, str], k: np.dtype[Any], x: np.dtype[Any]) -> TypedIndexUnary:

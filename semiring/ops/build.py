@@ -9,6 +9,7 @@ import numpy as np
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
+from ..engines.memory import require
 from ..engines.spec import BuildMatrix, BuildVector, ImportCSR
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
@@ -18,10 +19,13 @@ from .cast import cast_scalar
 
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
     """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
+    given = indices, values
     indices = _indices("indices", indices, size, device)
     values, iso = _values(values, int(indices.size), dtype, device)
-    if indices.size <= 1:
-        return IndexList(size, dtype, indices, values, iso)  # nothing to sort: a source needs no kernel
+    if indices.size <= 1:  # nothing to sort: a source needs no kernel
+        indices = indices.copy() if indices is given[0] else indices
+        values = values.copy() if values is not None and values is given[1] else values
+        return IndexList(size, dtype, indices, values, iso)
     return cast(
         VectorStore,
         registry.run(BuildVector(size, dtype, indices, values, iso, _dup(dup_op, dtype)), engine_for(device)),
@@ -39,18 +43,37 @@ def build_matrix(
     device: str,
 ) -> CSR:
     """A matrix from (row, column, value) triples; `values` is an array, or one scalar."""
-    rows = _indices("rows", rows, nrows, device)
-    cols = _indices("columns", cols, ncols, device)
     if rows.size != cols.size:
         raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
+    rows = _indices("rows", rows, nrows, device)
+    cols = _indices("columns", cols, ncols, device)
     values, iso = _values(values, int(rows.size), dtype, device)
+    require_rows("build", device, nrows, int(rows.size), 0 if values is None else dtype.itemsize, scratch=8)
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
     return cast(CSR, registry.run(spec, engine_for(device)))
+
+
+def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: int, *, scratch: int = 0) -> None:
+    """OutOfMemory unless compressed rows of this size fit in what is free.
+
+    itemsize: bytes of a value.  scratch: what the work needs besides, in bytes a row and an entry; it also needs
+    another offset a row.
+    """
+    offset = index_dtype(nvals).itemsize
+    per_row = offset + (offset + scratch if scratch else 0)
+    hint = ""
+    if nrows > 64 * (nvals + 1):
+        hint = (
+            f"the indices are far larger than the number of entries (rows: {nrows:,}, entries: {nvals:,}): relabel the "
+            f"vertices, from 0 without gaps, or give a smaller nrows="
+        )
+    require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
 
 
 def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str) -> CSR:
     """A(i, j) = value everywhere.  Memory O(nrows ncols) for the structure."""
     nrows, ncols = shape
+    require_rows("from_scalar", device, nrows, nrows * ncols, 0, scratch=4)
     xp = array_module(device)
     offsets = xp.arange(nrows + 1, dtype=np.int64) * ncols
     columns = xp.tile(xp.arange(ncols, dtype=index_dtype(ncols)), nrows)
@@ -60,6 +83,7 @@ def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device
 
 def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CSR:
     """A(i, i) = value."""
+    require_rows("identity", device, n, n, 0)
     xp = array_module(device)
     offsets, columns = xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n))
     pattern = Pattern(n, n, offsets, columns, {"symmetric": True})

@@ -50,14 +50,38 @@ def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return "; they would fit with .T" if len(a) == len(b) == 2 and a == b[::-1] else ""
 
 
+# Offsets and keys of 64 bits hold what is built of sizes up to here.
+_LARGEST = 1 << 60
+
+
 def extent(name: str, value: Any) -> int:
-    """A dimension: an integer that is not negative; InvalidValue otherwise."""
+    """A dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidValue(f"{name} must be an integer, got {value!r}")
     size = int(value.__index__())
     if size < 0:
         raise InvalidValue(f"{name} must not be negative, got {size}")
+    if size > _LARGEST:
+        raise InvalidValue(f"{name} must be at most 2**60, got {size}")
     return size
+
+
+def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
+    """The sizes that were `given` by name, or that `shape` gives in the same order; None where neither does.
+
+    InvalidValue for a shape of another length, for a size that is none, and where both are given and differ.
+    """
+    if shape is None:
+        return [None if value is None else extent(name, value) for name, value in given.items()]
+    parts = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if len(parts) != len(given):
+        raise InvalidValue(f"{operation}: shape= must be ({', '.join(given)}{',' * (len(given) == 1)}), got {shape!r}")
+    answer = []
+    for (name, value), part in zip(given.items(), parts, strict=True):
+        answer.append(extent(name, part))
+        if value is not None and extent(name, value) != answer[-1]:
+            raise InvalidValue(f"{operation}: shape={shape!r} and {name}={value} disagree; give one of them")
+    return answer
 
 
 def vector_size(operation: str, u: VectorStore, expected: int, a: CSR, transposed: bool) -> None:

@@ -14,6 +14,7 @@ from ..engines import registry
 from ..engines.spec import IsSymmetric, Rows, Transpose
 from ..formats import CSR, Pattern
 from . import check
+from .build import require_rows
 
 
 def is_symmetric(pattern: Pattern) -> bool:
@@ -36,6 +37,7 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
     if a.iso is None and values:
         stored = a.cache.get("transpose")
         if stored is None:
+            require_rows("transpose", a.device, a.ncols, a.nvals, a.dtype.itemsize, scratch=4)
             stored = registry.run(Transpose(a), check.engine_of("transpose", a))
             a.cache["transpose"] = stored
             a.pattern.facts.setdefault("transpose", stored.pattern)
@@ -71,6 +73,7 @@ def _transposed_pattern(pattern: Pattern) -> Pattern:
         return cast(Pattern, known)
     if is_symmetric(pattern):
         return pattern
+    require_rows("transpose", pattern.device, pattern.ncols, pattern.nvals, 0, scratch=4)
     plain = _structure_only(pattern)
     answer = registry.run(Transpose(plain), check.engine_of("transpose", plain)).pattern
     pattern.facts["transpose"] = answer

@@ -2,6 +2,7 @@
 
 ``truth.json`` holds, for each file, sums and SHA-256 digests of whole result vectors (as little-endian int32,
 -1 where not reached).  The Graphalytics, GraphScope and LAGraph results come from the authors of those systems.
+Where the shared graphs are missing, the road network that the package brings along is still held against its facts.
 """
 
 from __future__ import annotations
@@ -270,3 +271,66 @@ def test_lagraph_pagerank(shared_data: Path, key: str) -> None:
     A = sr.io.read(shared_data / "lagraph" / name)  # with the diagonal entries that the simple graph lacks
     A = A.apply("one") if A.nvals else A
     np.testing.assert_allclose(ranks(A, 100), expected, atol=1e-4)
+
+
+# The road network of New York that the package brings along (semiring/data/ORIGIN.md).  These are the facts that
+# truth.json has for the same file, byte for byte: computed with plain Python and SciPy, not with this package.
+BUNDLED = Path(sr.__file__).parent / "data"
+NEW_YORK: dict[str, Any] = {
+    "id_rule": "0-based index = id - 1",
+    "id_base": 1,
+    "vertices": 264346,
+    "simple_arcs": 730100,
+    "directed": False,
+    "weighted": False,
+    "components": "61fa6e3ba85f7d57dfcca734bf5686fdaa7c6b897db15332982875f81f04d0d1",
+    "sum_sq_of_ranks": 4.072883660613545e-06,
+    "top_ranks": {263849: 9.364214176886579e-06, 194460: 9.268234315178942e-06, 106976: 9.214274985924961e-06},
+}
+# source: digest of the levels, eccentricity, sum of the levels
+NEW_YORK_LEVELS = {
+    0: ("d4bd20c378c8b65ccd3dfda5b90dc137a5770034b81870c122b6696afe890990", 619, 90771609),
+    140960: ("bd36078be7581a2ada883df9dba3e0b2d84e4218919422f42bef6e9003e35a0d", 415, 56509180),
+}
+
+
+@pytest.fixture(scope="module")
+def new_york() -> Graph:
+    """As the plain reader of these tests has it."""
+    return load(BUNDLED, "NY.gr.xz", NEW_YORK)
+
+
+@pytest.fixture(scope="module")
+def roads(engine: str) -> Any:
+    """As the package reads it."""
+    return sr.io.read(BUNDLED / "NY.gr.xz")
+
+
+def test_new_york_is_read(new_york: Graph, roads: Any) -> None:
+    assert (roads.nrows, roads.nvals) == (NEW_YORK["vertices"], NEW_YORK["simple_arcs"])
+    rows, cols, _ = (host(part) for part in roads.to_coo())
+    assert (rows == np.repeat(np.arange(new_york.n), np.diff(new_york.indptr))).all()
+    assert (cols == new_york.indices).all()
+
+
+@pytest.mark.parametrize("source", NEW_YORK_LEVELS)
+def test_new_york_levels(new_york: Graph, roads: Any, source: int) -> None:
+    levels = whole(sr.algorithms.bfs_levels(roads, source), -1, np.int64)
+    parents = whole(sr.algorithms.bfs_parents(roads, source), -1, np.int64)
+    assert (digest(levels), levels.max(), levels.sum()) == NEW_YORK_LEVELS[source]
+    assert levels.min() == 0
+    verify.bfs_parents(new_york.indptr, new_york.indices, source, parents, levels)
+
+
+def test_new_york_components(roads: Any) -> None:
+    labels = whole(sr.algorithms.connected_components(roads), -1, np.int64)
+    assert digest(smallest_member(labels)) == NEW_YORK["components"]
+    assert (labels == labels[0]).all()
+
+
+def test_new_york_ranks(roads: Any) -> None:
+    rank = ranks(roads, 30)
+    assert rank.sum() == pytest.approx(1.0, rel=1e-9)
+    assert (rank**2).sum() == pytest.approx(NEW_YORK["sum_sq_of_ranks"], rel=1e-9)
+    for row, value in NEW_YORK["top_ranks"].items():
+        assert rank[row] == pytest.approx(value, rel=1e-9)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.cli import main
+from semiring.cli import kernels, main
+from semiring.engines import registry
 
 Run = Callable[..., Any]
 
@@ -145,11 +146,28 @@ def test_info_of_the_installation(printed: Run, answer: Run) -> None:
     assert answer("info")["libraries"]["numpy"] == np.__version__
 
 
-def test_info_ops_lists_every_engine_that_can_be_used(answer: Run, printed: Run) -> None:
+@pytest.mark.parametrize("engine", ["reference", "cpu"])
+def test_the_printed_table_is_the_registry(engine: str) -> None:
+    registry.load(engine)
+    by_operation = sorted(registry.rows(engine), key=lambda row: row.operation)
+    read = sorted(kernels.rows(engine), key=lambda row: row.operation)
+    assert [(row.operation, row.name, row.absorbs, row.about) for row in read] == [
+        (row.operation, row.function.__name__, tuple(sorted(row.absorbs)), row.about) for row in by_operation
+    ]
+    assert [bool(row.when) for row in read] == [row.when is not None for row in by_operation]
+
+
+def test_conditions_are_shown_as_they_stand() -> None:
+    conditions = [row.when for row in kernels.rows("cuda") if row.operation == "closure"]
+    assert conditions[0] == "q.final_on_arrival"
+    assert all("lambda" not in condition for condition in conditions)
+
+
+def test_info_ops_lists_every_engine(answer: Run, printed: Run) -> None:
     facts = answer("info", "ops")
     engines = {row["engine"] for row in facts["operations"]}
-    assert engines | set(facts["not_available"]) == {"reference", "cpu", "cuda"}
-    assert {"reference", "cpu"} <= engines
+    assert engines == {"reference", "cpu", "cuda"}
+    assert {"reference", "cpu"}.isdisjoint(facts["not_available"])
     named = {row["operation"] for row in facts["operations"] if row["engine"] == "reference"}
     assert {"mxv", "closure", "link", "write_vector"} <= named
     assert all(row["about"] for row in facts["operations"])

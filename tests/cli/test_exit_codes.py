@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -107,7 +108,36 @@ def test_refused_output_is_refused_at_once(
 
 
 def test_output_into_no_folder(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    failure(capsys, "convert", graph, str(tmp_path / "none" / "out.srb"))
+    target = str(tmp_path / "none" / "out.srb")
+    assert failure(capsys, "convert", graph, target).endswith(f"error: {target}: No such file or directory")
+
+
+def test_a_plot_into_no_folder(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    target = str(tmp_path / "none" / "plot.png")
+    with sr.config.set(quiet=True):
+        assert main(["bfs", graph, "--plot", target, "--no-progress"]) == 1
+    assert capsys.readouterr().err == f"semiring: error: {target}: No such file or directory\n"
+
+
+def test_ids_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "big.el"
+    path.write_text("0 5000000000\n")
+    assert "nrows=" in failure(capsys, "info", str(path))
+
+
+@pytest.mark.parametrize("module", ["semiring", "semiring.cli"])
+def test_wrong_variables_of_the_environment(module: str) -> None:
+    environment = {**os.environ, "SEMIRING_DEVICE": "gpu", "SEMIRING_QUIET": "perhaps"}
+    words = [sys.executable, "-m", module, "info"]
+    finished = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr.startswith("semiring: error: ")
+    assert "SEMIRING_DEVICE" in finished.stderr
+    assert finished.stderr.count("\n") == 1
+    code = "import semiring; semiring.Vector(bool, 3)"
+    used = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert re.search("InvalidValue: .*SEMIRING_DEVICE", used.stderr)
 
 
 @pytest.mark.skipif(cuda_available(), reason="a device is there")

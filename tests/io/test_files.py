@@ -14,7 +14,15 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.exceptions import DimensionMismatch, DuplicateIndex, InvalidFormat, InvalidValue, NotSupported
+from semiring.engines import memory
+from semiring.exceptions import (
+    DimensionMismatch,
+    DuplicateIndex,
+    InvalidFormat,
+    InvalidValue,
+    NotSupported,
+    OutOfMemory,
+)
 from tests.io.arrays import ALL_DTYPES, DATA, needs_data
 
 
@@ -98,6 +106,28 @@ def test_duplicates_in_a_file_need_an_operator(tmp_path: Path) -> None:
     assert triples(sr.io.read(path, weights=False)) == [(0, 1, True), (1, 0, True)]
 
 
+def test_ids_far_larger_than_the_edges_ask_for_relabel(tmp_path: Path) -> None:
+    path = tmp_path / "big.el"
+    path.write_text("# c\n0 1\n0 5000000000\n2 3\n")
+    with pytest.raises(OutOfMemory, match=r"big\.el:3: the id 5000000000 .*relabel=True.*nrows=5000000001 ") as caught:
+        sr.io.read(path)
+    assert caught.value.asked_bytes == 16 * 5_000_000_001
+    assert sr.io.read(path, relabel=True)[1].tolist() == [0, 1, 2, 3, 5_000_000_000]
+    path.write_text("1 5000000000\n")
+    with pytest.raises(OutOfMemory, match=r"big\.el:1: the id 5000000000 asks for a matrix of 5,000,000,000 rows"):
+        sr.io.read(path, base=1)
+
+
+def test_ids_that_free_memory_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_free", lambda device: 1 << 30)
+    path = tmp_path / "big.el"
+    path.write_text("0 99999999\n")
+    with pytest.raises(OutOfMemory, match=r"big\.el:1: .*relabel=True"):
+        sr.io.read(path)
+    path.write_text("0 9999\n")
+    assert sr.io.read(path).nrows == 10_000
+
+
 def test_relabelled_ids_are_returned(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("70 30\n")
     A, ids = sr.io.read_edgelist(tmp_path / "a.txt", relabel=True)
@@ -164,6 +194,110 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.npz").write_bytes(content)
     with pytest.raises(InvalidFormat, match=r"a\.npz: expected a whole \.npz archive"):
         sr.io.read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_any_damage_to_an_archive_is_noticed_or_harmless(tmp_path: Path, compressed: bool) -> None:
+    A = sr.random.rmat(4, 4, seed=1, weights="uniform")
+    sr.io.write(tmp_path / "a.npz", A, compressed=compressed)
+    raw = (tmp_path / "a.npz").read_bytes()
+    path = tmp_path / "b.npz"
+    damaged = [raw[:length] for length in range(0, len(raw), 37)]
+    for at in range(0, len(raw), 3):
+        for bit in (0x01, 0x40):
+            damaged.append(raw[:at] + bytes([raw[at] ^ bit]) + raw[at + 1 :])
+    refused = 0
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            found = sr.io.read(path)
+        except InvalidFormat:
+            refused += 1
+        else:  # a date, or a field that every member holds twice
+            assert found.isequal(A)
+    assert refused > len(damaged) // 2
+
+
+def test_an_announced_array_that_no_memory_holds(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "shape": np.array([1, 1]),
+        "indptr": np.array([0, 0]),
+        "data": np.zeros(0),
+    }
+    np.savez(tmp_path / "a.npz", **arrays, indices=np.zeros(0, np.int64))
+    raw = (tmp_path / "a.npz").read_bytes()
+    assert raw.count(b"(0,), }             ") == 2
+    (tmp_path / "a.npz").write_bytes(raw.replace(b"(0,), }             ", b"(99999999999999,), }"))
+    with pytest.raises(InvalidFormat, match=r"a\.npz: expected a whole \.npz archive"):
+        sr.io.read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_scipy_exports_are_the_callers_own(layout: str) -> None:
+    A = sr.io.from_scipy_sparse(sp.csr_array(dense("int32")))
+    before = triples(A)
+    S = sr.io.to_scipy_sparse(A, layout)
+    S *= 2
+    arrays = [getattr(S, part, None) for part in ("data", "indices", "indptr", "row", "col")]
+    for array in arrays:
+        if isinstance(array, np.ndarray) and array.dtype != object:
+            array[...] = 0
+    assert triples(A) == before
+
+
+@pytest.mark.parametrize("layout", ["csr", "coo"])
+def test_shared_scipy_exports_are_read_only(layout: str) -> None:
+    A = sr.io.from_scipy_sparse(sp.csr_array(dense("int32")))
+    S = sr.io.to_scipy_sparse(A, layout, copy=False)
+    np.testing.assert_array_equal(S.toarray(), dense("int32"))
+    assert np.shares_memory(S.data, A.to_csr()[2])
+    with pytest.raises(ValueError, match="read-only"):
+        S.data[0] = 9
+    np.testing.assert_array_equal((S @ S.T).toarray(), dense("int32") @ dense("int32").T)
+
+
+def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
+    A = sr.random.path(3)
+    write: Any = sr.io.write
+    read: Any = sr.io.read
+    with pytest.raises(InvalidValue, match=r"write\(path, \.\.\.\): expected a path, got a Matrix"):
+        write(A, tmp_path / "a.srb")
+    with pytest.raises(InvalidValue, match="expected a Matrix or Vector as A, got 3"):
+        write(tmp_path / "a.srb", 3)
+    with pytest.raises(InvalidValue, match=r"read\(path, \.\.\.\): expected a path, got 3"):
+        read(3)
+    with pytest.raises(InvalidValue, match=r"shiny=: expected an option of \.npz files \(compressed\)"):
+        sr.io.write(tmp_path / "a.npz", A, shiny=True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("a.srb", "none"), ("a.mtx", "dup_op"), ("a.npz", "dup_op"), ("a.wel", "relabel, directed"), ("a.wsg", "dup_op"),
+     ("a.e", "directed, dtype")],
+)  # fmt: skip
+def test_unknown_options_name_the_known(tmp_path: Path, name: str, known: str) -> None:
+    with pytest.raises(InvalidValue, match=rf"foo=: expected an option of \{Path(name).suffix} files \({known}"):
+        sr.io.read(tmp_path / name, foo=1)
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.srb"])
+def test_a_missing_folder_is_named_as_it_was_asked_for(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "none" / name
+    with pytest.raises(FileNotFoundError) as caught:
+        sr.io.write(path, sr.random.path(3))
+    assert caught.value.filename == str(path)
+    (tmp_path / name).mkdir()
+    with pytest.raises(IsADirectoryError) as folder:
+        sr.io.write(tmp_path / name, sr.random.path(3))
+    assert folder.value.filename == str(tmp_path / name)
+    assert [left.name for left in tmp_path.iterdir()] == [name]
+
+
+def test_vertex_files_point_at_their_edges(tmp_path: Path) -> None:
+    with pytest.raises(NotSupported, match=r"g\.v: .*read the \.e file beside it"):
+        sr.io.read(tmp_path / "g.v")
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
@@ -253,6 +387,12 @@ def test_other_generators() -> None:
 def test_generators_refuse_what_makes_no_sense(call: Any, message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         call()
+
+
+def test_generators_say_what_goes_by_name() -> None:
+    uniform: Any = sr.random.uniform
+    with pytest.raises(TypeError, match=r"uniform: expected n and edge_factor by position and seed= .*; got 3"):
+        uniform(10, 10, 0.5)
 
 
 @needs_data

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 import pickle
+import pydoc
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import semiring as sr
 from semiring import dtypes
+from semiring.engines.numpy_helpers import evaluate
 from semiring.exceptions import DomainMismatch, InvalidValue, UnknownOperator
 from semiring.operators import (
     agg,
@@ -63,6 +66,51 @@ def test_lookup(find, obj, expected) -> None:
     assert find(obj) is expected
 
 
+@pytest.mark.parametrize(
+    ("find", "text", "expr"),
+    [
+        (lookup_unary, "x + 1", "x + 1"),
+        (lookup_binary, "abs(x - y)", "abs(x - y)"),
+        (lookup_indexunary, "i == j", "i == j"),
+        (lookup_select, "> 2", "x > 2"),
+        (lookup_select, "0 < x <= 2", "land(0 < x, x <= 2)"),
+    ],
+)
+def test_expressions_are_operators(find, text: str, expr: str) -> None:
+    assert find(text).expr == expr
+
+
+@pytest.mark.parametrize(
+    "module", [agg, unary, binary, indexunary, select, monoid, semiring, op, sr.ops, sr.algorithms, sr.io, sr.random]
+)
+def test_completion_offers_what_there_is(module) -> None:
+    offered = dir(module)
+    assert not {"annotations", "np", "Any", "table", "ALL", "BOOL"} & set(offered)
+    assert not [name for name in offered if name.startswith("_") or not hasattr(module, name)]
+
+
+@pytest.mark.parametrize(
+    ("obj", "words"),
+    [
+        (binary.plus, "x + y, commutative, associative. Types: bool, int8"),
+        (binary.eq, "float64 to bool"),
+        (unary.sqrt, "sqrt(x). Types: float32, float64"),
+        (monoid.min, "identity highest of the type, terminal lowest of the type"),
+        (monoid.any, "whichever"),
+        (monoid.times, "terminal by type"),
+        (semiring.min_plus, "products x + y, collected by min(x, y)"),
+        (semiring.band_plus, "int8, int16, int32, int64, uint8, uint16, uint32, uint64."),
+        (agg.mean, "plus of x * 1.0, plus of 1; then truediv(x, y)"),
+        (agg.argmin, "the position of the min entry"),
+    ],
+)
+def test_help(obj, words: str) -> None:
+    assert words in obj.doc
+    assert words in pydoc.plain(pydoc.render_doc(obj))
+    assert "\n" not in obj.doc
+    assert type(obj).__doc__ != obj.__doc__
+
+
 def test_typed_names() -> None:
     assert lookup_semiring("plus_times[float]") == semiring.plus_times[float]
     assert lookup_binary("plus[int32]") == binary.plus["INT32"]
@@ -84,6 +132,10 @@ def test_typed_names() -> None:
         (lookup_binary, 3, "expected a binary operator"),
         (lookup_binary, "plus[int32", "written 'plus"),
         (lookup_agg, "men", "did you mean"),
+        (lookup_unary, "x + q", "unknown name 'q'"),
+        (lookup_unary, "foo.bar", "no unary operator is called"),
+        (lookup_binary, "min.+", "no binary operator is called"),
+        (lookup_unary, "3", "no unary operator is called"),
     ],
 )
 def test_unknown(find, obj, words: str) -> None:
@@ -171,6 +223,17 @@ def test_aggregators_have_plans(dtype: np.dtype) -> None:
     for plan in (agg.stds.typed(dtype), agg.L2norm.typed(dtype), agg.peak_to_peak.typed(dtype)):
         for init, collect in plan.parts:
             assert init.z == collect.dtype
+
+
+@pytest.mark.parametrize(("name", "reference"), [("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logarithms_of_sums(name: str, reference: np.ufunc, dtype: type) -> None:
+    ((init, collect),) = lookup_agg(name).typed(dtype).parts
+    assert init.z == collect.dtype == dtype
+    x, y = (a.ravel().astype(dtype) for a in np.meshgrid(*[[-np.inf, -800.0, -1.0, 0.0, 1.5, 800.0, np.inf]] * 2))
+    made = evaluate(collect.op.expr, {"x": x, "y": y}, dtype)
+    np.testing.assert_allclose(made, reference(x, y), rtol=1e-6)
+    np.testing.assert_array_equal(evaluate(collect.op.expr, {"x": x, "y": np.full_like(x, collect.identity)}, dtype), x)
 
 
 def test_import_loads_numpy_only() -> None:

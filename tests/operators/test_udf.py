@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import subprocess
+import sys
 from math import hypot
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +21,7 @@ from semiring.operators.expression import normalise
 from semiring.operators.infer import infer
 
 LIMIT = 3
+PATHS = {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
 
 def clamp(x):
@@ -120,11 +126,115 @@ def test_refusals(function: object, words: str) -> None:
 
 def test_no_source() -> None:
     scope: dict[str, object] = {}
-    exec("f = lambda x: x + 1", scope)
-    with pytest.raises(UdfParseError, match="give the operator as an expression"):
+    exec("f = lambda x: [x + 1][0]", scope)
+    with pytest.raises(UdfParseError, match=r"before Python 3.13.*give the operator as a text"):
         unary.register_anonymous(scope["f"])
     with pytest.raises(InvalidValue, match="expected a Python function or an expression"):
         unary.register_anonymous(3)
+
+
+# fmt: off
+def test_lambdas_that_share_a_line() -> None:
+    level = 3
+    take = lambda f: f()  # noqa: E731
+    assert take(lambda: unary.register_anonymous(lambda x: x if x > level else -x)).expr == "select(x > 3, x, -x)"
+    made = [unary.register_anonymous(f).expr for f in (lambda x: x + 1, lambda x: x + 1.0, lambda x: 2 if x else x)]
+    assert made == ["x + 1", "x + 1.0", "select(x, 2, x)"]
+# fmt: on
+
+
+def test_lambdas_that_share_a_line_without_positions(tmp_path: Path) -> None:
+    script = tmp_path / "two.py"
+    script.write_text(
+        "from semiring.operators import unary\n"
+        "print((lambda: unary.register_anonymous(lambda x: x if x > 3 else -x))().expr)\n"
+    )
+    command = [sys.executable, "-X", "no_debug_ranges", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **PATHS})
+    assert done.stdout.strip() == "select(x > 3, x, -x)"
+
+
+def test_functions_at_the_prompt() -> None:
+    code = "from semiring.operators import unary; print(unary.register_anonymous(lambda x: abs(x - 1) * 2).expr)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **PATHS})
+    assert done.stdout.strip() == "abs(x - 1) * 2"
+
+
+NO_SOURCE = """
+def make(k):
+    return [
+        lambda x: x + 1,
+        lambda x: -x if x < 0 else x,
+        lambda x: x and 3,
+        lambda x: 0 < x <= 5,
+        lambda x: x > 0 and x < 5 or x == 9,
+        lambda x: (x if x > 0 else -x) + 1,
+        lambda x: math.sqrt(abs(x)) + max(x, 2, 3),
+        lambda x: not x,
+        lambda x: +x * math.pi,
+        lambda x: x ** 2 // 3 % 5,
+        lambda x: x * k + k,
+        lambda x: (0 < x < 3) * 2,
+        lambda x: x if 0 < x < 3 else 4,
+        lambda x: 1 if not x > 3 else np.exp(x),
+        lambda x: 3 if x > 1 and x < 5 else x - 2,
+        lambda x, half=0.5: x * half,
+        lambda x: 7,
+    ]
+
+def statements(x, y=3):
+    a = x + 1
+    b = a * a
+    if a > b:
+        return a
+    a += b
+    return a if y else b
+"""
+
+
+def test_instructions_say_what_the_source_says() -> None:
+    scope: dict[str, Any] = {"math": math, "np": np}
+    exec(NO_SOURCE, scope)
+    x = np.array([-2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 9.0])
+    for function in [*scope["make"](4), scope["statements"]]:
+        op = unary.register_anonymous(function)
+        expected = [bool(function(v)) and 1.0 if "land(x, 3)" in op.expr else function(v) for v in x]
+        np.testing.assert_allclose(evaluate(op.expr, {"x": x}, float), expected, err_msg=op.expr)
+    assert unary.register_anonymous(scope["make"](4)[4]).expr.count("x == 9") >= 1
+
+
+def test_instructions_give_the_text_that_the_source_gives() -> None:
+    for text in ("x + 1", "select(x < 0, -x, x)", "land(0 < x, x <= 5)", "min(max(x, 0.0), 1.0)", "hypot(x, y)"):
+        source = f"lambda x, y: {text}" if "y" in text else f"lambda x: {text}"
+        kind = binary if "y" in text else unary
+        assert kind.register_anonymous(eval(source, {})).expr == text
+    assert unary.register_anonymous(eval("lambda x: 0 < x <= 5")).expr == "land(0 < x, x <= 5)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[x]", "x is None", "x in (1, 2)", "max(x, *[1])", "round(x, ndigits=1)", "(lambda y: y)(x)", "f'{x}'", "x[0]"],
+)
+def test_instructions_that_are_no_expression(body: str) -> None:
+    with pytest.raises(UdfParseError):
+        unary.register_anonymous(eval(f"lambda x: {body}"))
+
+
+@pytest.mark.parametrize("loop", ["for i in range(3): x = x + 1", "while x > 0: x = x - 1"])
+def test_loops_without_source(loop: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def f(x):\n  {loop}\n  return x", scope)
+    with pytest.raises(UdfParseError, match="no plain expression"):
+        unary.register_anonymous(scope["f"])
+
+
+@pytest.mark.parametrize("text", ["x +", "foo(x)", "y", "[x]"])
+def test_messages_are_short(text: str) -> None:
+    with pytest.raises(UdfParseError) as caught:
+        unary.register_new("f", text)
+    assert len(str(caught.value)) < 350
+    assert "<unknown>" not in str(caught.value)
 
 
 def test_registration() -> None:
@@ -134,8 +244,15 @@ def test_registration() -> None:
     assert semiring.from_string("max_absdiff_test").mult is made
     with pytest.raises(InvalidValue, match="built in"):
         binary.register_new("plus", "x + y")
-    with pytest.raises(InvalidValue, match="expected a name"):
-        binary.register_new("a.b", "x + y")
+    for name in ("a.b", "if", "_x", 3):
+        with pytest.raises(InvalidValue, match="expected a name"):
+            binary.register_new(name, "x + y")
+    for module, name in ((binary, "register_new"), (binary, "BITS"), (select, "value")):
+        with pytest.raises(InvalidValue, match=f"{name} means something else"):
+            module.register_new(name, "x + x")
+    again = binary.register_new("absdiff_test", "abs(y - x)")
+    assert binary.absdiff_test is again
+    assert semiring.from_string("max_absdiff_test").mult is again
     with pytest.raises(UnknownOperator, match="absdiff_test"):
         _ = binary.absdiff_tes
     near = select.register_new("near_test", lambda x, i, j, k: abs(i - j) <= k)
@@ -153,6 +270,46 @@ def test_monoid_and_semiring() -> None:
     again = pickle.loads(pickle.dumps(made))
     assert again.typed("float32") == made.typed("float32")
     assert again.typed("float32").key == made.typed("float32").key
+
+
+@pytest.mark.parametrize(
+    ("op", "identity", "error", "words"),
+    [
+        ("x + y", "x", InvalidValue, "expected as identity a number"),
+        ("x + y", None, InvalidValue, "expected as identity a number"),
+        ("x + y", {int: "x"}, InvalidValue, "expected as identity a number"),
+        ("x + y", 1, InvalidValue, r"op\(1.0, 0.0\) is 1.0, so 1.0 is no identity"),
+        ("min(x, y)", 0, InvalidValue, "no identity"),
+        (binary.minus, 0, InvalidValue, "no identity"),
+        (binary.div, 1, InvalidValue, "no identity"),
+        ("abs(x - y)", 0, InvalidValue, r"op\(op\(.*\) is .* and op\(.*op\("),
+        ("select(x != 0, x, y)", 0, InvalidValue, r"op\(1.0, 2.0\) is 1.0 and op\(2.0, 1.0\) is 2.0"),
+        ("x > y", 5, DomainMismatch, "on no type"),
+    ],
+)
+def test_what_is_no_monoid(op: object, identity: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        monoid.register_new("bad_test", op, identity)
+    assert not hasattr(monoid, "bad_test")
+
+
+@pytest.mark.parametrize(
+    ("op", "identity"),
+    [
+        ("max(x, y)", 0),
+        ("min(x, y)", 1),
+        ("min(x, y)", "highest"),
+        ("min(x + y, 1)", 0),
+        ("max(x + y - 1, 0)", 1),
+        ("x + y - x * y", 0),
+        ("hypot(x, y)", 0),
+        ("bxor(x, y)", 0),
+        (binary.plus, {float: 0.0}),
+        ("lgamma(x) + y", 0),  # a helper that is not tried
+    ],
+)
+def test_what_is_a_monoid_somewhere(op: object, identity: object) -> None:
+    assert monoid.register_anonymous(op, identity).types
 
 
 @pytest.mark.parametrize(

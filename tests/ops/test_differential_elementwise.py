@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,12 +16,13 @@ from tests.draw import VECTOR_FORMATS, contents, dtypes, indexes, masks, seeds, 
 from tests.pool import ACCUMULATORS, BINARIES, INDEXUNARIES, SELECTS, Operator
 
 FEW = settings(max_examples=settings().max_examples // 2)
+FEWER = settings(max_examples=settings().max_examples // 3)  # for each mode of an operator: it serves all three
 shapes = st.tuples(sizes) | st.tuples(sizes, sizes)
 
 
 @pytest.mark.parametrize("mode", ["intersect", "union", "fill"])
 @pytest.mark.parametrize("pooled", BINARIES)
-@FEW
+@FEWER
 @given(data=st.data())
 def test_ewise(engine: str, pooled: Operator, mode: str, data: st.DataObject) -> None:
     shape = data.draw(shapes, label="shape")
@@ -75,13 +78,20 @@ def test_outside(engine: str, data: st.DataObject) -> None:
     check(Outside(a, region[0], region[1] if len(region) == 2 else None), engine)
 
 
+# Types of C and T.  One pair for each accumulator: all the ways to hold C, T and a mask are drawn for each.
+WRITTEN = defaultdict(
+    lambda: ("uint8", "float32"),
+    {"": ("int32", "float64"), "plus": ("float64", "float64"), "absdiff_of_tests": ("uint8", "int64")},
+)
+
+
 @pytest.mark.parametrize("pooled", [None, *ACCUMULATORS])
+@FEW
 @given(data=st.data())
 def test_write_vector(engine: str, pooled: Operator | None, data: st.DataObject) -> None:
     size = data.draw(sizes, label="size")
     accum = None if pooled is None else pooled.typed
-    pairs = st.sampled_from((("float64", "float64"), ("int32", "float64"), ("uint8", "int64")))
-    of_c, of_t = (np.dtype(name) for name in data.draw(pairs, label="types of C and T"))
+    of_c, of_t = (np.dtype(name) for name in WRITTEN["" if accum is None else accum.name])
     check(
         WriteVector(
             data.draw(vectors(size, of_c), label="c"),

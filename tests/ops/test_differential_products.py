@@ -22,6 +22,7 @@ def some_mask(draw: Any, shape: tuple[int, ...]) -> Mask | None:
 
 
 @pytest.mark.parametrize("pooled", SEMIRINGS)
+@settings(max_examples=settings().max_examples * 2 // 3)
 @given(data=st.data())
 def test_mxv(engine: str, pooled: Semiring, data: st.DataObject) -> None:
     nout, ninner = data.draw(st.tuples(sizes, sizes), label="nout, ninner")

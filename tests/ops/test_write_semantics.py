@@ -1,28 +1,58 @@
-"""C<M, replace> accum= T, through the public API: every operation, mask, accumulator, and aliasing.
+"""C<M, replace> accum= T, through the public API: every operation, mask, accumulator, type, format and aliasing.
 
-The result of each operation is first computed alone.  Then it is written: fused where the engine can, composed step by
-step, and on the specification; all three must be what the definition on dense arrays below says.
+What is written is the specification's result of the operation.  The write is then carried out fused where the engine
+can, composed step by step, and on the specification; all must leave what the definition on dense arrays below says.
+
+For each operation every combination of mask, `replace` and aliasing is tried, with and without an accumulator.  An
+outfit says of what types and in which formats the objects are.  On the CPU each new type is compiled, a second or
+more for an operation; so there an operation wears one outfit, the next operation the next one, and all of them under
+``--exhaustive`` and on the other engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.config import config
-from tests.draw import contents, seeds
+from semiring.dtypes import unify
+from semiring.engines.numpy_helpers import cast
+from tests.draw import contents, store_of
 
-FEW = settings(max_examples=settings().max_examples // 2)
 N = 7
 ROWS, COLS = [5, 0, 3], [6, 2]
-Dense = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+DENSITIES = (0.5, 0.2, 1.0, 0.8, 0.0)
+Array = np.ndarray[Any, Any]
+Dense = tuple[Array, Array]
+
+
+class Outfit(NamedTuple):
+    """Types and vector formats of what is written, of the output and of the mask; which of them hold one value."""
+
+    source: str
+    output: str
+    mask: str
+    formats: tuple[str, str, str]
+    iso: str
+    accum: str
+
+
+OUTFITS = (
+    Outfit("int64", "float64", "bool", ("index", "bitmap", "full"), "", "plus"),
+    Outfit("float32", "int8", "int8", ("bitmap", "full", "index"), "", "min"),
+    Outfit("uint8", "uint8", "float32", ("full", "index", "bitmap"), "C", "first"),
+    Outfit("bool", "int64", "uint8", ("index", "index", "bitmap"), "AuM", "plus"),
+    Outfit("int8", "float32", "bool", ("bitmap", "bitmap", "index"), "ABuw", "second"),
+    Outfit("float64", "bool", "int64", ("full", "bitmap", "full"), "M", "first"),
+    Outfit("uint8", "int8", "float64", ("bitmap", "index", "index"), "CB", "plus"),
+    Outfit("bool", "bool", "bool", ("index", "full", "bitmap"), "CABuwM", "plus"),
+    Outfit("float32", "float32", "uint8", ("full", "full", "full"), "Cu", "min"),
+)
 
 
 def dense(x: Any) -> Dense:
@@ -34,12 +64,12 @@ def dense(x: Any) -> Dense:
     return out, present
 
 
-def build(values: np.ndarray[Any, Any], present: np.ndarray[Any, Any]) -> Any:
-    """The Matrix or Vector of a dense pair, where the engine under test computes."""
-    at = np.nonzero(present)
-    if values.ndim == 1:
-        return sr.Vector.from_coo(at[0], values[present], size=values.size, dtype=values.dtype)
-    return sr.Matrix.from_coo(*at, values[present], nrows=values.shape[0], ncols=values.shape[1], dtype=values.dtype)
+def build(pair: Dense, format: str, iso: bool) -> Any:
+    """The Matrix or Vector of a dense pair, where the engine in use computes."""
+    values, present = pair
+    store = store_of(values, present, "bitmap" if format == "full" and not present.all() else format, iso)
+    empty: Any = sr.Matrix(values.dtype, *values.shape) if values.ndim == 2 else sr.Vector(values.dtype, values.size)
+    return empty.with_store(store.to(empty.device))
 
 
 @dataclass
@@ -100,175 +130,188 @@ ACCUMULATE: dict[str | None, Callable[[Any, Any], Any]] = {
     "second": lambda c, t: t,
     "min": np.minimum,
 }
+# Operations that read no vector, and so cannot be written over one that they read.
+READS_NO_VECTOR = {"reduce_rowwise", "reduce_columnwise", "extract_row", "extract_column"}
 
 
-def admitted(mask: Dense | None, kind: str | None, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    if mask is None or kind is None:
-        return np.ones(shape, bool)
+def admitted(mask: Dense, kind: str | None) -> Array:
     values, present = mask
+    if kind is None:
+        return np.ones(values.shape, bool)
     listed = present & (values != 0) if kind.endswith("value") else present
     return ~listed if kind.startswith("complement") else listed
 
 
-def write(c: Dense, t: Dense, admits: np.ndarray[Any, Any], accum: str | None, replace: bool) -> Dense:
+def write(c: Dense, t: Dense, admits: Array, accum: str | None, replace: bool) -> Dense:
     """The definition: Z is T, or C accum T; Z where admitted; C, or nothing, elsewhere."""
     (cv, cp), (tv, tp) = c, t
-    tv = tv.astype(cv.dtype)
-    zv, zp = tv, tp
+    zv, zp = cast(tv, cv.dtype), tp
     if accum is not None:
-        both = cp & tp
-        zv = np.where(both, ACCUMULATE[accum](cv, tv), np.where(cp, cv, tv)).astype(cv.dtype)
-        zp = cp | tp
+        wide = unify(cv.dtype, tv.dtype)
+        met = cast(ACCUMULATE[accum](cast(cv, wide), cast(tv, wide)), cv.dtype)
+        zv, zp = np.where(cp & tp, met, np.where(cp, cv, zv)), cp | tp
     return np.where(admits, zv, cv), np.where(admits, zp, cp & (not replace))
 
 
-def assert_is(x: Any, expected: Dense) -> None:
+def assert_is(x: Any, expected: Dense, what: str) -> None:
     values, present = dense(x)
-    assert (present == expected[1]).all(), f"presence:\n{present}\nexpected:\n{expected[1]}"
-    assert np.dtype(x.dtype) == expected[0].dtype
-    np.testing.assert_allclose(values[present], expected[0][present], rtol=1e-12)
+    assert x.dtype == expected[0].dtype, what
+    assert (present == expected[1]).all(), f"{what}\npresence:\n{present}\nexpected:\n{expected[1]}"
+    np.testing.assert_array_equal(values[present], expected[0][present], err_msg=what)
 
 
 @dataclass(frozen=True)
 class Case:
     """One write: contents come from the seed; the rest says how it is written."""
 
+    outfit: Outfit
     seed: int
-    density: float
-    dtype: str
     mask: str | None
     accum: str | None
     replace: bool
-    alias: str
+    alias: str = "none"
 
     def drawn(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Dense]:
+        """Small numbers that every type holds; sums and products of a few are exact."""
         rng = np.random.default_rng(self.seed)
+        density = rng.choice(DENSITIES)
+        types = {"C": self.outfit.output, "M": self.outfit.mask}
+        formats = dict(zip("sCM", self.outfit.formats, strict=True))
         found = {}
         for name, shape in shapes.items():
-            values = contents(rng, int(np.prod(shape)), np.dtype(np.int8)).reshape(shape) % 7
-            found[name] = values.astype(self.dtype), rng.random(shape) < self.density
+            values = (contents(rng, int(np.prod(shape)), np.dtype(np.int8)).reshape(shape) % 7).astype(
+                types.get(name, self.outfit.source)
+            )
+            if name in self.outfit.iso:
+                values[:] = values.flat[0]
+            full = len(shape) == 1 and formats.get(name, formats["s"]) == "full" and rng.random() < 0.5
+            found[name] = values, rng.random(shape) < (1.0 if full else density)
         return found
 
+    def build(self, name: str, pair: Dense) -> Any:
+        formats = dict(zip("sCM", self.outfit.formats, strict=True))
+        return build(pair, formats.get(name, formats["s"]), name in self.outfit.iso)
 
-cases = st.builds(
-    Case,
-    seed=seeds,
-    density=st.sampled_from((0.0, 0.2, 0.5, 1.0)),
-    dtype=st.sampled_from(("int64", "float64")),
-    mask=st.sampled_from((None, *MASKS)),
-    accum=st.sampled_from((None, *ACCUMULATE)),
-    replace=st.booleans(),
-    alias=st.sampled_from(("none", "operand", "mask", "both")),
-)
+    def into(self, target: Any, mask: Any) -> Any:
+        """The output with the mask and the accumulator, ready for ``<<``."""
+        options: dict[str, Any] = {} if self.accum is None else {"accum": self.accum}
+        if self.mask is not None:
+            options.update(mask=MASKS[self.mask](mask), replace=self.replace)
+        return target(**options) if options else target
 
 
-def run(case: Case, operation: Operation, axes: int) -> None:
-    """Carry the write out where `config` says, and hold it against the definition."""
-    square, line = (N, N), (N,)
-    shape = (N,) * axes
+def cases(outfit: Outfit, every_accum: bool, aliases: tuple[str, ...] = ("none",)) -> Iterator[Case]:
+    """Every mask, `replace` and aliasing, with each accumulator and without."""
+    accums: list[str | None] = [None, *(ACCUMULATE if every_accum else [outfit.accum])]
+    seed = 0
+    for mask in (None, *MASKS):
+        for replace in (False, True) if mask is not None else (False,):
+            for alias in aliases if mask is not None else [one for one in aliases if one in ("none", "operand")]:
+                for accum in accums:
+                    yield Case(outfit, seed, mask, accum, replace, alias)
+                    seed += 1
+
+
+def ways(engine: str) -> tuple[tuple[str, bool], ...]:
+    """(engine, fusion) of each way to carry a write out."""
+    return (engine, True), (engine, False), ("reference", False)
+
+
+def worn(names: Any) -> list[Any]:
+    """(name, outfit) for all; those that are not the name's own in turn run where nothing is compiled for long."""
+    return [
+        pytest.param(
+            name,
+            outfit,
+            id=f"{name}-{outfit.source}-{outfit.output}",
+            marks=[] if number % len(OUTFITS) == place else [pytest.mark.wide],
+        )
+        for number, name in enumerate(names)
+        for place, outfit in enumerate(OUTFITS)
+    ]
+
+
+@pytest.fixture
+def every_accum(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--exhaustive"))
+
+
+def check_writes(engine: str, operation: Operation, axes: int, cases: Iterator[Case]) -> None:
+    square, line, shape = (N, N), (N,), (N,) * axes
     shapes = {"C": shape, "A": square, "B": square, "u": line, "w": line, "M": shape}
-    parts = {name: build(*pair) for name, pair in case.drawn(shapes).items()}
-    mask = parts.pop("M")
-    g = Operands(**parts)
-    if case.alias in ("operand", "both"):
-        if axes == 2:
-            g.A = g.C
-        else:
-            g.u = g.C
-    if case.alias in ("mask", "both"):
-        mask = g.C
-    c, t, m = dense(g.C), dense(operation(g).dup()), dense(mask)
-    expected = write(c, t, admitted(m, case.mask, shape), case.accum, case.replace and case.mask is not None)
-
-    options: dict[str, Any] = {} if case.accum is None else {"accum": case.accum}
-    if case.mask is not None:
-        options.update(mask=MASKS[case.mask](mask), replace=case.replace)
-    g.C(**options) << operation(g)
-    assert_is(g.C, expected)
+    for case in cases:
+        parts = case.drawn(shapes)
+        over = case.alias in ("operand", "both")
+        with sr.use("reference"):
+            t = dense(operation(_operands(case, parts, over)[0]).dup())
+        m = parts["C"] if case.alias in ("mask", "both") else parts["M"]
+        expected = write(parts["C"], t, admitted(m, case.mask), case.accum, case.replace)
+        for where, fusion in ways(engine):
+            with sr.use(where), config.set(fusion=fusion):
+                g, mask = _operands(case, parts, over)
+                case.into(g.C, g.C if m is parts["C"] else mask) << operation(g)
+                assert_is(g.C, expected, f"{where}, fusion {fusion}: {case}")
 
 
-@pytest.mark.parametrize("name", VECTOR_OPERATIONS)
-@given(case=cases)
-def test_vector(engine: str, name: str, case: Case) -> None:
-    for where, fusion in ((engine, True), (engine, False), ("reference", False)):
-        with sr.use(where), config.set(fusion=fusion):
-            run(case, VECTOR_OPERATIONS[name], axes=1)
+def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands, Any]:
+    """What the operation works on, and the mask; `over`: the output is the first operand too."""
+    made = {name: case.build(name, pair) for name, pair in parts.items()}
+    mask = made.pop("M")
+    if over:
+        made["A" if made["C"].ndim == 2 else "u"] = made["C"]
+    return Operands(**made), mask
 
 
-@pytest.mark.parametrize("name", MATRIX_OPERATIONS)
-@FEW
-@given(case=cases)
-def test_matrix(engine: str, name: str, case: Case) -> None:
-    for where, fusion in ((engine, True), (engine, False), ("reference", False)):
-        with sr.use(where), config.set(fusion=fusion):
-            run(case, MATRIX_OPERATIONS[name], axes=2)
+@pytest.mark.parametrize(("name", "outfit"), worn(VECTOR_OPERATIONS))
+def test_vector(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+    aliases = ("none", "mask") if name in READS_NO_VECTOR else ("none", "operand", "mask", "both")
+    check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(outfit, every_accum, aliases))
+
+
+@pytest.mark.parametrize(("name", "outfit"), worn(MATRIX_OPERATIONS))
+def test_matrix(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+    aliases = ("none", "operand", "mask", "both")
+    check_writes(engine, MATRIX_OPERATIONS[name], 2, cases(outfit, every_accum, aliases))
 
 
 def region_of(shape: tuple[int, ...]) -> Any:
     return np.ix_(ROWS, COLS) if len(shape) == 2 else np.array(ROWS)
 
 
-def assigned(c: Dense, b: Dense, region: Any, accum: str | None) -> Dense:
-    """T of an assignment: C, with the region written by B (accumulated there, or replaced with its absences)."""
+def assigned(c: Dense, b: Dense, admits: Array, accum: str | None, replace: bool) -> Dense:
+    """C, with the region written by B."""
+    region = region_of(c[0].shape)
     values, present = c[0].copy(), c[1].copy()
-    inside = write((values[region], present[region]), b, np.ones(b[1].shape, bool), accum, False)
-    values[region], present[region] = inside
+    values[region], present[region] = write((values[region], present[region]), b, admits, accum, replace)
     return values, present
 
 
-@pytest.mark.parametrize("axes", [1, 2])
-@pytest.mark.parametrize("source", ["object", "scalar"])
-@given(case=cases)
-def test_assign(engine: str, axes: int, source: str, case: Case) -> None:
-    """``C(M, accum, replace)[I, J] << B``: the mask covers all of C."""
-    shape = (N,) * axes
-    piece = (len(ROWS), len(COLS))[:axes]
-    drawn = case.drawn({"C": shape, "B": piece, "M": shape})
-    b = drawn["B"] if source == "object" else (np.full(piece, 5, case.dtype), np.ones(piece, bool))
-    t = assigned(drawn["C"], b, region_of(shape), case.accum)
-    admits = admitted(drawn["M"], case.mask, shape)
-    expected = write(drawn["C"], t, admits, None, case.replace and case.mask is not None)
-    for where, fusion in ((engine, True), (engine, False), ("reference", False)):
-        with sr.use(where), config.set(fusion=fusion):
-            C, M = build(*drawn["C"]), build(*drawn["M"])
-            options: dict[str, Any] = {} if case.accum is None else {"accum": case.accum}
-            if case.mask is not None:
-                options.update(mask=MASKS[case.mask](M), replace=case.replace)
-            at = (ROWS, COLS) if axes == 2 else ROWS
-            value = build(*b) if source == "object" else 5
-            if options:
-                C(**options)[at] << value
-            else:
-                C[at] << value
-            assert_is(C, expected)
+REGIONS = worn(
+    ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"]
+)
 
 
-@pytest.mark.parametrize("axes", [1, 2])
-@given(case=cases)
-def test_subassign(engine: str, axes: int, case: Case) -> None:
-    """``C[I, J](M, accum, replace) << B``: the mask covers the region alone, and nothing else changes."""
-    shape = (N,) * axes
-    piece = (len(ROWS), len(COLS))[:axes]
-    drawn = case.drawn({"C": shape, "B": piece, "M": piece})
-    region = region_of(shape)
-    values, present = (part.copy() for part in drawn["C"])
-    admits = admitted(drawn["M"], case.mask, piece)
-    inside = write(
-        (values[region], present[region]), drawn["B"], admits, case.accum, case.replace and case.mask is not None
-    )
-    values[region], present[region] = inside
-    for where, fusion in ((engine, True), (engine, False), ("reference", False)):
-        with sr.use(where), config.set(fusion=fusion):
-            C, M = build(*drawn["C"]), build(*drawn["M"])
-            options: dict[str, Any] = {} if case.accum is None else {"accum": case.accum}
-            if case.mask is not None:
-                options.update(mask=MASKS[case.mask](M), replace=case.replace)
-            at = (ROWS, COLS) if axes == 2 else ROWS
-            if options:
-                C[at](**options) << build(*drawn["B"])
-            else:
-                C[at] << build(*drawn["B"])
-            assert_is(C, (values, present))
+@pytest.mark.parametrize(("name", "outfit"), REGIONS)
+def test_region(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+    """``C(M)[I, J] << B``: the mask covers all of C.  ``C[I, J](M) << B``: the region alone, and the rest stays."""
+    axes, sub, by_object = int(name[-1]), name.startswith("sub"), "scalar" not in name
+    shape, piece = (N,) * axes, (len(ROWS), len(COLS))[:axes]
+    at = (ROWS, COLS) if axes == 2 else ROWS
+    for case in cases(outfit, every_accum):
+        drawn = case.drawn({"C": shape, "B": piece, "M": piece if sub else shape})
+        b = drawn["B"] if by_object else (np.full(piece, 5, outfit.output), np.ones(piece, bool))
+        admits = admitted(drawn["M"], case.mask)
+        if sub:
+            expected = assigned(drawn["C"], b, admits, case.accum, case.replace)
+        else:
+            t = assigned(drawn["C"], b, np.ones(piece, bool), case.accum, False)
+            expected = write(drawn["C"], t, admits, None, case.replace)
+        for where, fusion in ways(engine):
+            with sr.use(where), config.set(fusion=fusion):
+                C, M = case.build("C", drawn["C"]), case.build("M", drawn["M"])
+                target = case.into(C[at], M) if sub else case.into(C, M)[at]
+                target << (case.build("B", b) if by_object else 5)
+                assert_is(C, expected, f"{where}, fusion {fusion}: {case}")
 
 
 def test_an_operation_that_raises_leaves_its_target(engine: str) -> None:

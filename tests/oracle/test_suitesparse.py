@@ -87,10 +87,19 @@ SEMIRINGS = ("plus_times", "min_plus", "max_plus", "max_times", "min_first", "ma
 LOGICAL = ("lor_land", "any_pair")
 BINARIES = ("plus", "minus", "times", "min", "max", "first", "second", "pair", "rminus")
 TO_BOOL = ("eq", "ne", "lt", "le", "gt", "ge")
-SELECTS = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt", "valueeq", "valuene", "valuelt")
+BY_PLACE = ("tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt")
+BY_VALUE = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
+DUPS = ("plus", "times", "min", "max", "first", "second")
 
 
-@pytest.mark.parametrize(("name", "dtype"), [*product(SEMIRINGS, DTYPES[1:]), *product(LOGICAL, DTYPES)])
+USUAL = ("bool", "int8", "int64", "float64")  # a product of another type takes more than a second to compile
+PRODUCTS = [
+    pytest.param(name, dtype, marks=[] if dtype in USUAL or name == "plus_times" else [pytest.mark.wide])
+    for name, dtype in [*product(SEMIRINGS, DTYPES[1:]), *product(LOGICAL, DTYPES)]
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), PRODUCTS)
 def test_products(gb: Any, name: str, dtype: str) -> None:
     both(gb, 1, dtype, lambda s: s.A.mxv(s.u, getattr(s.semiring, name)))
     both(gb, 2, dtype, lambda s: s.A.T.mxv(s.u, getattr(s.semiring, name)))
@@ -148,13 +157,23 @@ def test_apply_bound(gb: Any, dtype: str) -> None:
     both(gb, 27, "int64", lambda s: s.A.apply(s.indexunary.diagindex))
 
 
-@pytest.mark.parametrize("name", SELECTS)
-def test_select(gb: Any, name: str) -> None:
-    both(gb, 31, "int32", lambda s: s.A.select(getattr(s.select, name), 2))
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*product(BY_PLACE, ["int32"]), *product(BY_VALUE, ["int32", "uint16", "float64"])]
+)
+def test_select(gb: Any, name: str, dtype: str) -> None:
+    both(gb, 31, dtype, lambda s: s.A.select(getattr(s.select, name), 2))
+    if name in BY_VALUE:
+        both(gb, 32, dtype, lambda s: s.u.select(getattr(s.select, name), 2))
 
 
-@pytest.mark.parametrize("name", ["plus", "times", "min", "max"])
-@pytest.mark.parametrize("dtype", ["int8", "int64", "float64"])
+REDUCTIONS = [
+    *product(["plus", "times", "min", "max"], ["int8", "int64", "float64"]),
+    *product(["lor", "land", "lxor", "lxnor"], ["bool"]),
+    *product(["bor", "band", "bxor", "bxnor"], ["uint16"]),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), REDUCTIONS)
 def test_reduce(gb: Any, name: str, dtype: str) -> None:
     both(gb, 41, dtype, lambda s: s.A.reduce_rowwise(getattr(s.monoid, name)))
     both(gb, 42, dtype, lambda s: s.A.reduce_columnwise(getattr(s.monoid, name)))
@@ -256,7 +275,7 @@ def _written(
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("accum", [None, "plus"])
+@pytest.mark.parametrize("accum", [None, "plus", "minus", "min", "first", "second"])
 @pytest.mark.parametrize("mask", MASKS)
 def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
     """C(M)[I, J] << B covers all of C; C[I, J](M) << B covers the region."""
@@ -273,3 +292,42 @@ def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
         s.w(**options(s, MASKS[mask](s.m), accum, replace))[rows] << 3
     for name in ("C", "B", "w"):
         assert_equal(getattr(sides[0], name), getattr(sides[1], name))
+
+
+@pytest.mark.parametrize("accum", ["plus", "times", "min", "max"])
+def test_assign_to_repeated_places(gb: Any, accum: str) -> None:
+    """What meets in one place is combined by the accumulator, which is what building with the same `dup_op` does."""
+    arrays = drawn(81, "int64")
+    at, values = np.array([5, 0, 5, 22, 5, 0]), np.array([2, 3, 4, 5, 6, 7])
+    ours, theirs = Side(sr, arrays), Side(gb, arrays)
+    ours.w(accum=accum)[at] << sr.Vector.from_dense(values)
+    pieces = gb.Vector.from_coo(at, values, size=N, dup_op=getattr(gb.binary, accum))
+    theirs.w(accum=getattr(gb.binary, accum)) << pieces
+    assert_equal(ours.w, theirs.w)
+
+
+@pytest.mark.parametrize("k", [0, 1, -3, N - 1, 1 - N])
+def test_diagonals(gb: Any, k: int) -> None:
+    """Of a matrix, and the square matrix that has a vector on one."""
+    for dtype in ("bool", "int64", "float32"):
+        both(gb, 91, dtype, lambda s: s.A.diag(k))
+        both(gb, 92, dtype, lambda s: s.u.diag(k))
+
+
+@pytest.mark.parametrize("dup", DUPS)
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float64"])
+def test_build(gb: Any, dtype: str, dup: str) -> None:
+    """Repeated entries are combined in the order in which they are given: `first` and `second` tell."""
+    rng = np.random.default_rng(101)
+    rows, cols = rng.integers(0, N, (2, 6 * N)) % 9
+    values = (contents(rng, rows.size, np.dtype(np.uint8)) % 3).astype(dtype)
+
+    def built(library: Any) -> tuple[Any, Any]:
+        options = {"dtype": values.dtype, "dup_op": getattr(library.binary, dup)}
+        return (
+            library.Matrix.from_coo(rows, cols, values, nrows=N, ncols=N, **options),
+            library.Vector.from_coo(rows, values, size=N, **options),
+        )
+
+    for ours, theirs in zip(built(sr), built(gb), strict=True):
+        assert_equal(ours, theirs)

@@ -1,0 +1,54 @@
+"""The table of implementations as it stands in the engines' source: read, not imported, so no engine's libraries are
+needed, and conditions are there as text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+from semiring.engines import spec
+
+
+@dataclass(frozen=True)
+class Row:
+    """One implementation: what it answers, where, under which condition on the question ``q``, and what it absorbs."""
+
+    operation: str
+    engine: str
+    name: str
+    when: str
+    absorbs: tuple[str, ...]
+    about: str
+
+
+def rows(engine: str) -> list[Row]:
+    """The implementations of one engine; those of one operation in the order in which they are asked."""
+    folder = files("semiring.engines") / engine
+    modules = sorted(path.name for path in folder.iterdir() if path.name.endswith(".py"))
+    return [row for name in modules for row in _of_module((folder / name).read_text(encoding="utf-8"))]
+
+
+def _of_module(source: str) -> Iterator[Row]:
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in reversed(node.decorator_list):  # as Python applies them
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "implements":
+                yield _row(node, decorator)
+
+
+def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
+    given = {word.arg: word.value for word in decorator.keywords}
+    question = getattr(spec, ast.unparse(decorator.args[0]))
+    absorbs = ast.literal_eval(given["absorbs"]) if "absorbs" in given else ()
+    about = (ast.get_docstring(function) or "").split("\n")[0]
+    when = _condition(given["when"]) if "when" in given else ""
+    return Row(question.name, ast.literal_eval(given["engine"]), function.name, when, tuple(sorted(absorbs)), about)
+
+
+def _condition(node: ast.expr) -> str:
+    """The body of a lambda; of anything else its own text."""
+    return ast.unparse(node.body if isinstance(node, ast.Lambda) else node)

@@ -1,0 +1,46 @@
+"""Identities and terminal values: one rule for all types, and the number that it gives on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from semiring.dtypes import DType, limits, lookup
+
+__all__ = ["Value", "constant", "in_words"]
+
+Value = int | float | str | Mapping[Any, Any] | None
+
+
+def constant(rule: Value, dtype: DType) -> np.generic | None:
+    """A constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
+
+    Raises
+    ------
+    OverflowError
+        Where the type cannot hold the number.
+    """
+    if rule is None:
+        return None
+    if isinstance(rule, Mapping):
+        return constant({lookup(key): value for key, value in rule.items()}.get(dtype), dtype)
+    if isinstance(rule, str):
+        low, high = limits(dtype)
+        if rule == "ones" and dtype.kind == "i":
+            low = high = dtype.type(-1)
+        return low if rule == "lowest" else high
+    number = rule.item() if isinstance(rule, np.generic) else rule
+    low, high = limits(dtype)
+    if dtype.kind != "f" and not (low.item() <= number <= high.item() and number == int(number)):
+        raise OverflowError(f"{dtype.name} cannot hold {number!r}")
+    made: np.generic = dtype.type(number)
+    return made
+
+
+def in_words(rule: Value) -> str:
+    """A constant as `doc` says it."""
+    if isinstance(rule, Mapping):
+        return "by type"
+    return f"{rule} of the type" if isinstance(rule, str) else str(rule)

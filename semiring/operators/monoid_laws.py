@@ -1,0 +1,148 @@
+"""Whether what a user registers as a monoid is one, tried on a few numbers.
+
+The numbers are those for which people make monoids: the unit interval, or small counts. An operator that keeps the
+laws on one of the two may break them outside (``max`` with identity 0, ``min(x + y, 1)``), so it is refused only
+where both give a counterexample. The arithmetic is NumPy's, and the engines' where it is defined there: helpers that
+are not listed here go untried.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from semiring.dtypes import BOOL, FP64, INT64, DType
+from semiring.exceptions import DomainMismatch, InvalidValue
+
+if TYPE_CHECKING:
+    from semiring.operators.families import Monoid
+    from semiring.operators.types import TypedMonoid
+
+__all__ = ["check_constant", "check_laws"]
+
+_DOMAINS: Final[dict[DType, tuple[tuple[float, ...], ...]]] = {
+    FP64: ((0.0, 0.25, 0.5, 1.0), (0.0, 1.0, 2.0, 3.0, 5.0)),
+    INT64: ((0, 1), (0, 1, 2, 3, 5)),
+    BOOL: ((0, 1),),
+}
+_RULES: Final = ("lowest", "highest", "ones")
+
+
+def _div(a: Any, b: Any) -> Any:
+    if np.result_type(a, b).kind == "f":
+        return np.true_divide(a, b)
+    ends = np.iinfo(np.int64).max * np.sign(a)
+    return np.where(b == 0, ends, np.trunc(np.true_divide(a, np.where(b == 0, 1, b))).astype(np.int64))
+
+
+_NAMES: Final[dict[str, Callable[..., Any]]] = {
+    "min": np.fmin,
+    "max": np.fmax,
+    "select": np.where,
+    "land": np.logical_and,
+    "lor": np.logical_or,
+    "lxor": np.logical_xor,
+    "lxnor": lambda a, b: np.asarray(a, bool) == np.asarray(b, bool),
+    "lnot": np.logical_not,
+    "div": _div,
+    "truediv": np.true_divide,
+    "pow": np.power,
+    "mod": np.mod,
+    "fmod": np.fmod,
+    "band": np.bitwise_and,
+    "bor": np.bitwise_or,
+    "bxor": np.bitwise_xor,
+    "bnot": np.invert,
+    "sign": np.sign,
+    "round": np.rint,
+    "atan2": np.arctan2,
+    "abs": np.abs,
+}
+_NAMES.update({name: getattr(np, name) for name in (
+    "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2",
+    "log10", "log1p", "hypot",
+)})  # fmt: skip
+
+
+def check_constant(value: object, what: str, where: str) -> None:
+    """Refuse an identity or a terminal value that is no number, no end of the type and no mapping to such."""
+    for part in value.values() if isinstance(value, Mapping) else (value,):
+        if isinstance(part, str) and part in _RULES:
+            continue
+        if not isinstance(part, (bool, int, float, np.bool_, np.integer, np.floating)):
+            raise InvalidValue(
+                f"{where}: expected as {what} a number, 'lowest', 'highest', 'ones' or a mapping from type to number, "
+                f"got {part!r}"
+            )
+
+
+def check_laws(monoid: Monoid, where: str) -> None:
+    """Refuse what is no monoid.
+
+    Raises
+    ------
+    DomainMismatch
+        Where the operator gives a value of its operands' type on no type that holds the identity.
+    InvalidValue
+        Where it does not associate, does not commute, or its identity changes something; with the counterexample.
+    """
+    types = monoid.types
+    if not types:
+        raise DomainMismatch(
+            f"{where}: on no type are the operands, the result and the identity {monoid.identity!r} of that same type"
+        )
+    for dtype, domains in _DOMAINS.items():
+        if dtype not in types:
+            continue
+        try:
+            found = [_counterexample(monoid.typed(dtype), domain) for domain in domains]
+        except (TypeError, ValueError):  # not defined in NumPy, such as a negative power of integers
+            continue
+        if all(found):
+            raise InvalidValue(f"{where}: not a monoid on {dtype.name}: {found[-1]}")
+
+
+def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
+    """A case in which a law does not hold, in words; empty where none is found."""
+    expr, dtype, identity = monoid.op.expr, monoid.dtype, monoid.identity
+    body = compile(expr, "<operator>", "eval")
+    if not monoid.op.uses <= {"x", "y"} or not set(body.co_names) <= _NAMES.keys() | {"x", "y"}:
+        return ""
+
+    def op(x: Any, y: Any) -> Any:
+        if dtype == BOOL:  # computed as integers, as in C++
+            x, y = x.astype(INT64), y.astype(INT64)
+        # Normalised text is made of arithmetic and these functions alone.
+        made = eval(body, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
+        return np.broadcast_to(np.asarray(made).astype(dtype), np.shape(x))
+
+    def show(value: Any) -> str:
+        return str(value.item())
+
+    x, y, z = np.array(list(itertools.product(domain, repeat=3)), dtype).T
+    e = np.full_like(x, identity)
+    with np.errstate(all="ignore"):
+        for left, a, b in (("op({e}, {x})", e, x), ("op({x}, {e})", x, e)):
+            made = op(a, b)
+            if (at := _first(made, x)) is not None:
+                case = left.format(e=show(e[at]), x=show(x[at]))
+                return f"{case} is {show(made[at])}, so {show(e[at])} is no identity"
+        one, other = op(x, y), op(y, x)
+        if (at := _first(one, other)) is not None:
+            a, b = show(x[at]), show(y[at])
+            return f"op({a}, {b}) is {show(one[at])} and op({b}, {a}) is {show(other[at])}"
+        one, other = op(op(x, y), z), op(x, op(y, z))
+        if (at := _first(one, other)) is not None:
+            a, b, c = show(x[at]), show(y[at]), show(z[at])
+            return f"op(op({a}, {b}), {c}) is {show(one[at])} and op({a}, op({b}, {c})) is {show(other[at])}"
+    return ""
+
+
+def _first(a: Any, b: Any) -> int | None:
+    """Where two arrays differ by more than rounding; NaN says that the numbers tell nothing."""
+    close = np.isclose(a, b, rtol=1e-9, atol=1e-12) | np.isnan(a) | np.isnan(b)
+    return None if close.all() else math.floor(np.argmin(close))
