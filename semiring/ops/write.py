@@ -103,8 +103,14 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
 
 
 def _compose(t: Any, engine: str, c: Any, mask: Mask | None, accum: Any, replace_rest: bool) -> Any:
-    z = t if accum is None else registry.run(Ewise(c, t, accum, "union"), engine)
-    z = cast_store(z, c.dtype, engine)
+    if accum is None:
+        z = cast_store(t, c.dtype, engine)
+    elif accum.z == c.dtype == t.dtype:
+        z = registry.run(Ewise(c, t, accum, "union"), engine)
+    else:
+        # What stands alone is never sent through the type of the sums: an int64 would lose digits in a float64.
+        both = cast_store(registry.run(Ewise(c, t, accum, "intersect"), engine), c.dtype, engine)
+        z = merge(merge(c, cast_store(t, c.dtype, engine), engine), both, engine)
     if mask is None:
         return z
     inside = registry.run(Keep(z, mask), engine)
@@ -115,7 +121,7 @@ def _compose(t: Any, engine: str, c: Any, mask: Mask | None, accum: Any, replace
 
 
 def merge(a: S, b: S, engine: str) -> S:
-    """The union of two stores of one type that have no entry in common (where they do, b's stays)."""
+    """The union of two stores of one type; where both have an entry, b's stays."""
     return cast(S, registry.run(Ewise(a, b, typed_second(a.dtype), "union"), engine))
 
 

@@ -60,8 +60,9 @@ def test_the_error_names_the_argument(name: str) -> None:
 
 def test_a_sparse_matrix_of_scipy() -> None:
     scipy_sparse = pytest.importorskip("scipy.sparse")
-    S = scipy_sparse.eye(4).tocsr()
-    for operation in (lambda: A + S, lambda: S + A, lambda: A @ S):
+    S: Any = scipy_sparse.eye(4).tocsr()
+    operations: tuple[Callable[[], Any], ...] = (lambda: A + S, lambda: S + A, lambda: A @ S)
+    for operation in operations:
         with pytest.raises(TypeError, match="from_scipy_sparse"):
             operation()
     with pytest.raises(ex.InvalidMask, match="from_scipy_sparse"):
