@@ -20,7 +20,7 @@ EXPORTS: dict[str, Callable[[Matrix, Vector], tuple[Any, ...]]] = {
     "to_coo": lambda A, v: A.to_coo(),
     "to_edgelist": lambda A, v: A.to_edgelist(),
     "vector to_coo": lambda A, v: v.to_coo(),
-    "to_dense": lambda A, v: (A.to_dense(0), v.to_dense(), Vector.full(1, 3).to_dense()),
+    "to_dense": lambda A, v: (A.to_dense(0), v.to_dense(), Vector.full(1, 3, device="cpu").to_dense()),
     "to_numpy": lambda A, v: (A.to_numpy(0), v.to_numpy()),
     "asarray": lambda A, v: (np.asarray(v),),
 }
