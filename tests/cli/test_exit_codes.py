@@ -178,6 +178,8 @@ def process(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # A suite started in the background runs with interrupts ignored, and would hand that down.
+        preexec_fn=None if os.name == "nt" else lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
