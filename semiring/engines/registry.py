@@ -1,8 +1,13 @@
 """Which function answers which question on which engine.
 
-An engine's modules declare ``@implements(spec class, engine=..., when=..., absorbs=...)``; the first that
-matches, in order of declaration, answers.  Nothing falls back to another engine: what no implementation
+An engine's modules declare ``@implements(spec class, engine=..., when=..., absorbs=..., takes=...)``; the first
+that matches, in order of declaration, answers.  Nothing falls back to another engine: what no implementation
 takes raises `NotSupported`.
+
+Matrices come in three forms: ``"plain"`` rows that kernels can address (in device memory, or pinned),
+``"compressed"`` rows that they can address, and ``"host"``, rows of either kind from which slices are streamed.  An
+implementation says which it takes.  What an engine takes in no form but plain is answered slice by slice, for every
+engine alike (`engines.sliced`).
 """
 
 from __future__ import annotations
@@ -16,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..exceptions import NotSupported
-from ..formats import Bitmap, Full, IndexList, Pattern
+from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
 from .memory import out_of_memory
-from .spec import Index, Rows, Spec
+from .spec import Index, Mask, Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,11 +38,12 @@ class Implementation:
     when: Callable[[Any], bool] | None
     absorbs: frozenset[str]
     about: str
+    takes: frozenset[str] = frozenset({"plain"})
 
     @property
     def name(self) -> str:
         """Module and function, as `explain` shows it."""
-        return f"{self.engine}.{self.function.__name__}"
+        return f"{self.engine}.{getattr(self.function, '__name__', self.operation)}"
 
 
 @dataclass
@@ -55,7 +61,11 @@ _MODULES = {
     "cpu": "semiring.engines.cpu",
     "cuda": "semiring.engines.cuda",
 }
+FORMS = frozenset({"plain", "compressed", "host"})
+_SLICED = "semiring.engines.sliced"
 _table: dict[tuple[str, str], list[Implementation]] = {}
+# For each operation, what answers it slice by slice: a function of the question and the engine's name.
+_sliced: dict[str, Callable[[Any, str], Any]] = {}
 _loaded: set[str] = set()
 _log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
 _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
@@ -67,20 +77,53 @@ def implements(
     engine: str,
     when: Callable[[Any], bool] | None = None,
     absorbs: tuple[str, ...] = (),
+    takes: tuple[str, ...] = ("plain",),
 ) -> Callable[[F], F]:
     """Register a function as the answer to `spec` on `engine`.
 
     when: serves only specs for which this holds.  absorbs: ``"mask"`` if the result already leaves out what
-    ``spec.mask`` does not admit.
+    ``spec.mask`` does not admit.  takes: the forms of matrices that it reads (see the module).
     """
 
     def register(function: F) -> F:
         about = (function.__doc__ or "").strip().split("\n")[0]
-        row = Implementation(spec.name, engine, function, when, frozenset(absorbs), about)
+        row = Implementation(spec.name, engine, function, when, frozenset(absorbs), about, frozenset(takes))
         _table.setdefault((spec.name, engine), []).append(row)
         return function
 
     return register
+
+
+def slices(spec: type[Spec]) -> Callable[[F], F]:
+    """Register a function of (question, engine) as the answer for matrices in forms that the engine does not take."""
+
+    def register(function: F) -> F:
+        _sliced[spec.name] = function
+        return function
+
+    return register
+
+
+def form_of(matrix: Any) -> str | None:
+    """``"plain"``, ``"compressed"`` or ``"host"`` for a matrix store or a pattern; None for anything else."""
+    pattern = matrix.pattern if isinstance(matrix, CSR) else matrix
+    if not isinstance(pattern, (Pattern, CompressedPattern)):
+        return None
+    if pattern.placement == "host":
+        return "host"
+    return "plain" if isinstance(pattern, Pattern) else "compressed"
+
+
+def forms(spec: Spec) -> frozenset[str]:
+    """The forms of all matrices in a question; of a derived orientation only if it is there."""
+    found = set()
+    for value in vars(spec).values():
+        if isinstance(value, Rows):
+            value = value.get() if value.ready else None
+        elif isinstance(value, Mask):
+            value = value.store
+        found.add(form_of(value))
+    return frozenset(form for form in found if form is not None)
 
 
 def load(engine: str) -> None:
@@ -93,10 +136,19 @@ def load(engine: str) -> None:
 def find(spec: Spec, engine: str) -> Implementation | None:
     """The implementation that answers `spec` on `engine`, or None."""
     load(engine)
+    needed = forms(spec)
     for row in _table.get((spec.name, engine), ()):
-        if row.when is None or row.when(spec):
+        if needed <= row.takes and (row.when is None or row.when(spec)):
             return row
-    return None
+    if needed <= {"plain"}:
+        return None
+    importlib.import_module(_SLICED)
+    function = _sliced.get(spec.name)
+    if function is None:
+        return None
+    return Implementation(
+        spec.name, engine, lambda q: function(q, engine), None, frozenset(), f"{spec.name} slice by slice", FORMS
+    )
 
 
 def run(spec: Spec, engine: str) -> Any:
@@ -157,8 +209,9 @@ def _arrays(value: Any) -> list[Any]:
     """The arrays of a store, a pattern or an index; an array that a question holds itself."""
     if hasattr(value, "pattern"):
         return [*_arrays(value.pattern), *_arrays(value.values)]
-    if isinstance(value, (Pattern, IndexList, Bitmap, Full, Index)):
-        named = (getattr(value, name, None) for name in ("indptr", "indices", "words", "values", "array"))
+    if isinstance(value, (Pattern, CompressedPattern, IndexList, Bitmap, Full, Index)):
+        names = ("indptr", "indices", "base", "at", "stream", "words", "values", "array")
+        named = (getattr(value, name, None) for name in names)
         return [array for array in named if array is not None]
     return [value] if hasattr(value, "nbytes") and getattr(value, "ndim", None) else []
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..formats import CSR, Array, Pattern, VectorStore
+from ..formats import CSR, AnyPattern, Array, Codec, VectorStore
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
@@ -269,7 +269,7 @@ class IsSymmetric(Spec):
     """True if a(j, i) is present wherever a(i, j) is.  Values are not compared.  Synchronises."""
 
     name: ClassVar[str] = "is_symmetric"
-    pattern: Pattern
+    pattern: AnyPattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +384,57 @@ class Link(Spec):
 
     name: ClassVar[str] = "link"
     forest: VectorStore
-    pattern: Pattern
+    pattern: AnyPattern
     first: int
     last: int | None
     skip: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Encode(Spec):
+    """The same structure as compressed rows, on the same device, as `formats.ccsr` describes.
+
+    pattern: plain, in the device's memory.
+    before: the column of the entry before the first one, if row 0 goes on from there (an encoder that is fed in
+        slices cuts rows), else -1.
+    """
+
+    name: ClassVar[str] = "encode"
+    pattern: AnyPattern
+    codec: Codec
+    before: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureCompressed(Spec):
+    """The bytes that `Encode` would need for all its arrays, padding included; exact.  Synchronises."""
+
+    name: ClassVar[str] = "measure_compressed"
+    pattern: AnyPattern
+    codec: Codec
+
+
+@dataclass(frozen=True, eq=False)
+class CheckCompressed(Spec):
+    """None if a compressed pattern is well formed throughout; raises InvalidFormat naming array and position.
+
+    Reads nothing outside the arrays, whatever they hold.  Synchronises.
+    """
+
+    name: ClassVar[str] = "check_compressed"
+    pattern: AnyPattern
+
+
+@dataclass(frozen=True, eq=False)
+class Slices(Spec):
+    """The rows ``bounds[s]`` to ``bounds[s + 1]`` of a, for each s in `wanted`, as an iterator of plain matrices.
+
+    Slice s comes as a plain CSR of shape (bounds[s + 1] - bounds[s], ncols) in the device's memory, from whatever form
+    and place a has: decoded, copied, or a view.  An engine may prepare the next while the current one is in use, and
+    may use the memory of a slice again once the one after the next is asked for: nobody keeps them.
+    """
+
+    name: ClassVar[str] = "slices"
+    a: CSR
+    bounds: tuple[int, ...]
+    wanted: tuple[int, ...]

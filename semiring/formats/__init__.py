@@ -1,21 +1,29 @@
 """How an object is held at one moment: frozen stores of arrays.  Nothing here knows an operation."""
 
 from .arrays import Array, array_module, device_of, index_dtype
-from .csr import CSR
-from .pattern import Pattern
+from .ccsr import CODECS, TILE, Codec, CompressedPattern
+from .csr import CSR, AnyPattern
+from .pattern import PLACEMENTS, Pattern, Placement
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 
 Store = CSR | VectorStore
 
 __all__ = [
+    "CODECS",
     "CSR",
+    "PLACEMENTS",
+    "TILE",
+    "AnyPattern",
     "Array",
     "Bitmap",
+    "Codec",
+    "CompressedPattern",
     "Count",
     "Full",
     "IndexList",
     "Pattern",
+    "Placement",
     "Store",
     "VectorStore",
     "array_module",

@@ -8,29 +8,31 @@ from typing import Any, Literal
 import numpy as np
 
 from .arrays import Array, array_module, index_dtype, to_device
-from .pattern import Pattern
+from .ccsr import CompressedPattern
+from .pattern import Pattern, Placement
+
+AnyPattern = Pattern | CompressedPattern
 
 
 @dataclass(frozen=True, eq=False)
 class CSR:
-    """Compressed sparse rows.
+    """Compressed sparse rows: a structure, plain or compressed, and the values of its entries.
 
     pattern: the structure, sorted and free of duplicates.
     dtype: of the values.
-    values: one value for each entry of the pattern, in its order, or None for an iso-valued matrix.
+    values: one value for each entry of the pattern, in its order, or None for an iso-valued matrix.  They lie where
+        the entries lie, or in the device's memory.
     iso: the value that all entries share, a NumPy scalar of `dtype` on the host, else None.
     cache: derived stores, as long as this one lives (``"transpose"``).
 
     Exactly one of `values` and `iso` is given.  An empty matrix may be either.
     """
 
-    pattern: Pattern
+    pattern: AnyPattern
     dtype: np.dtype[Any]
     values: Array | None
     iso: np.generic | None = None
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    format: Literal["csr"] = field(default="csr", init=False)
 
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)
@@ -62,12 +64,23 @@ class CSR:
 
     @property
     def indices(self) -> Array:
-        """Columns."""
+        """Columns.  Only a plain pattern has them."""
+        assert isinstance(self.pattern, Pattern), "compressed rows have no array of columns"
         return self.pattern.indices
 
     @property
+    def format(self) -> Literal["csr", "ccsr"]:
+        """``"csr"`` or ``"ccsr"`` (compressed)."""
+        return self.pattern.format
+
+    @property
+    def placement(self) -> Placement:
+        """Where the entries lie."""
+        return self.pattern.placement
+
+    @property
     def device(self) -> str:
-        """Where the arrays live."""
+        """The device that computes with it."""
         return self.pattern.device
 
     @property
@@ -76,8 +89,8 @@ class CSR:
         return self.pattern.nbytes + (0 if self.values is None else int(self.values.nbytes))
 
     def to(self, device: str) -> CSR:
-        """The same matrix on another device."""
-        if device == self.device:
+        """The same matrix in the memory of another device."""
+        if device == self.device and self.placement == "device":
             return self
         values = None if self.values is None else to_device(self.values, device)
         return CSR(self.pattern.to(device), self.dtype, values, self.iso)

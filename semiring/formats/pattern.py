@@ -1,16 +1,28 @@
 """The structure of a sparse matrix: which entries are stored, without their values.
 
 Patterns are immutable and shared: every matrix that differs only in values (a cast, an `apply`, an
-iso-valued view) holds the same Pattern, and so shares what has been derived from it.  That is why a
-cached transpose can never be stale: a matrix that changes has another Pattern.
+iso-valued view) holds the same pattern, and so shares what has been derived from it.  That is why a
+cached transpose can never be stale: a matrix that changes has another pattern.
+
+There are two kinds, plain (`Pattern`) and compressed (`semiring.formats.ccsr.CompressedPattern`).  What
+both offer: ``nrows ncols nvals indptr facts placement format device nbytes to``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .arrays import Array, device_of, to_device
+
+# Where the entries lie (the offsets always lie with the device that computes):
+#   device  in the memory of the device;
+#   pinned  in page-locked host memory, which kernels of a GPU read through the link (zero-copy);
+#   host    in host memory, from which slices of rows are streamed to the device.
+# For the CPU all three are the same memory; "host" then says that operations go slice by slice (a mapped file
+# need not fit into memory).
+Placement = Literal["device", "pinned", "host"]
+PLACEMENTS: tuple[Placement, ...] = ("device", "pinned", "host")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +32,11 @@ class Pattern:
     Row ``i`` holds the columns ``indices[indptr[i]:indptr[i + 1]]``, ascending, without duplicates.
 
     nrows, ncols: the shape.
-    indptr: ``nrows + 1`` offsets, from 0 to ``nvals``; `index_dtype(nvals)`.
-    indices: ``nvals`` columns; `index_dtype(ncols)`.
+    indptr: ``nrows + 1`` offsets, from 0 to ``nvals``; `index_dtype(nvals)`; in the device's memory.
+    indices: ``nvals`` columns; `index_dtype(ncols)`; where `placement` says: for ``"pinned"`` on a GPU a CuPy array
+        over host memory, for ``"host"`` a NumPy array.
     facts: what has been derived so far and stays true for ever: ``"symmetric"`` (bool), ``"transpose"``
-        (Pattern), ``"max_degree"`` (int), and what an engine wants to remember (its keys start with
+        (a pattern), ``"max_degree"`` (int), and what an engine wants to remember (its keys start with
         the engine's name).
     """
 
@@ -32,6 +45,9 @@ class Pattern:
     indptr: Array
     indices: Array
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    placement: Placement = "device"
+
+    format: Literal["csr"] = field(default="csr", init=False, repr=False)
 
     @property
     def nvals(self) -> int:
@@ -40,17 +56,23 @@ class Pattern:
 
     @property
     def device(self) -> str:
-        """Where the arrays live."""
-        return device_of(self.indices)
+        """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
+        return device_of(self.indptr)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of both arrays."""
+        """Bytes of both arrays, wherever they lie."""
         return int(self.indptr.nbytes + self.indices.nbytes)
 
     def to(self, device: str) -> Pattern:
-        """The same pattern on another device; facts that hold no arrays travel along."""
-        if device == self.device:
+        """The same pattern in the memory of another device; facts that hold no arrays travel along."""
+        if device == self.device and self.placement == "device":
             return self
-        facts = {key: value for key, value in self.facts.items() if isinstance(value, (bool, int))}
-        return Pattern(self.nrows, self.ncols, to_device(self.indptr, device), to_device(self.indices, device), facts)
+        return Pattern(
+            self.nrows, self.ncols, to_device(self.indptr, device), to_device(self.indices, device), plain_facts(self)
+        )
+
+
+def plain_facts(pattern: Any) -> dict[str, Any]:
+    """The facts that hold no arrays, and so are true of the same structure in any form and place."""
+    return {key: value for key, value in pattern.facts.items() if isinstance(value, (bool, int))}
