@@ -14,7 +14,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +23,9 @@ import numpy as np
 
 import semiring as sr
 from semiring import Matrix, Vector
+from semiring.config import engine_for
+from semiring.engines.registry import run as run_question
+from semiring.engines.spec import CheckCompressed
 from tests import verify
 
 from . import graphs
@@ -83,6 +86,16 @@ def _forced(direction: str, product: Callable[[], Any]) -> Any:
         return product().wait()
 
 
+def _placed(A: Matrix, codec: str | None, placement: str) -> Matrix:
+    return (A if codec is None else A.compress(codec)).to(placement=placement)
+
+
+def _components_after_a_search(A: Matrix) -> Vector:
+    """The search finds the hubs of all rows, and the components start from them."""
+    sr.algorithms.bfs_levels(A, 7).wait()
+    return sr.algorithms.connected_components(A)
+
+
 def _written(into: Vector | Matrix, value: Any, **writing: Any) -> Any:
     out = into.dup()
     out(**writing) << value
@@ -120,6 +133,22 @@ def _refused(call: Callable[[], Any]) -> Vector:
     except sr.SemiringError:
         return Vector.full(True, 1)
     return Vector.full(False, 1)
+
+
+def _round_trip(A: Matrix, codec: str) -> Matrix:
+    """Encoded, measured, checked and decoded; damaged, it is refused, and read without a step outside."""
+    compressed = A.compress(codec).wait()
+    assert compressed.nbytes == A.compressed_nbytes(codec)
+    pattern = compressed.store.pattern
+    engine = engine_for(A.device)
+    run_question(CheckCompressed(pattern), engine)
+    stream = pattern.stream.copy()
+    stream[::3] = np.iinfo(stream.dtype).max
+    damaged = replace(pattern, stream=stream, facts={})
+    assert _refused(lambda: run_question(CheckCompressed(damaged), engine)).get(0)
+    if engine == "cuda":
+        Matrix._new(replace(compressed.store, pattern=damaged)).decompress().wait()
+    return compressed.decompress()
 
 
 INDEX = [5, 7, 5, 290, 0, 11]
@@ -209,6 +238,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "import, unsorted": _from_unsorted,
     "import, bad offsets": lambda s: _refused(lambda: Matrix.from_csr([0, 3, 1], [0, 1, 2], ncols=4).wait()),
     "import, bad columns": lambda s: _refused(lambda: Matrix.from_csr([0, 1, 3], [0, 1, 9], ncols=4).wait()),
+    "compress, varint": lambda s: _round_trip(s.A, "varint"),
+    "compress, packed": lambda s: _round_trip(s.A, "packed"),
     "levels": lambda s: sr.algorithms.bfs_levels(s.S, 7),
     "levels, directed": lambda s: sr.algorithms.bfs_levels(s.E, 7),
     "levels, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E, 7)),
@@ -219,6 +250,31 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "components": lambda s: sr.algorithms.connected_components(s.S),
     "components, directed": lambda s: sr.algorithms.connected_components(s.E),
     "components, fastsv": lambda s: sr.algorithms.connected_components(s.S, method="fastsv"),
+    "compressed, levels": lambda s: sr.algorithms.bfs_levels(s.S.compress("varint"), 7),
+    "compressed, pulled": lambda s: _forced("pull", lambda: sr.algorithms.bfs_levels(s.S.compress("packed"), 7)),
+    "compressed, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E.compress("varint"), 7)),
+    "compressed, parents": lambda s: sr.algorithms.bfs_parents(s.E.compress("packed"), 7).apply("one"),
+    "compressed, distances": lambda s: sr.algorithms.sssp(s.A.compress("packed"), 7),
+    "compressed, components": lambda s: sr.algorithms.connected_components(s.E.compress("varint")),
+    "compressed, components by hubs": lambda s: _components_after_a_search(s.S.compress("packed")),
+    "compressed, mxv balanced": lambda s: _forced("pull", lambda: s.A.compress("varint").mxv(s.u, "plus_times")),
+    "compressed, mxv balanced, masked": lambda s: _forced(
+        "pull", lambda: s.A.compress("packed").mxv(s.p, "max_times", mask=~s.m.S)
+    ),
+    "compressed, mxv group": lambda s: _forced("pull", lambda: s.E.compress("packed").mxv(s.p, "plus_times")),
+    "compressed, mxv early": lambda s: _forced("pull", lambda: s.S.compress("varint").mxv(s.p, "any_pair")),
+    "compressed, vxm push": lambda s: _forced("push", lambda: s.q.vxm(s.A.compress("varint"), "plus_times")),
+    "out of core, levels": lambda s: sr.algorithms.bfs_levels(_placed(s.S, None, "pinned"), 7),
+    "out of core, pushed": lambda s: _forced(
+        "push", lambda: sr.algorithms.bfs_levels(_placed(s.E, "packed", "pinned"), 7)
+    ),
+    "out of core, pulled": lambda s: _forced(
+        "pull", lambda: sr.algorithms.bfs_levels(_placed(s.E, "varint", "pinned"), 7)
+    ),
+    "out of core, streamed": lambda s: sr.algorithms.bfs_levels(_placed(s.S, "packed", "host"), 7),
+    "out of core, parents": lambda s: sr.algorithms.bfs_parents(_placed(s.E, "varint", "host"), 7).apply("one"),
+    "out of core, components": lambda s: sr.algorithms.connected_components(_placed(s.S, "packed", "pinned")),
+    "out of core, components streamed": lambda s: sr.algorithms.connected_components(_placed(s.E, None, "host")),
 }
 
 
@@ -236,6 +292,13 @@ def large(scale: int) -> None:
     sr.algorithms.sssp(A, source).wait()
     wide = Matrix.from_coo([3, 1], [2**31 - 2, 5], [1, 2], nrows=2**20, ncols=2**31 - 1)  # keys of 64 bits
     assert (wide.get(3, 2**31 - 2), wide.get(1, 5)) == (1, 2)
+    rows, columns, _ = A.to_coo()
+    far = Matrix.from_coo(rows, columns.astype(np.int64) << 28, True, shape=(A.nrows, A.ncols << 28))
+    for codec in ("varint", "packed"):
+        assert _round_trip(far, codec).isequal(far)
+        star = sr.random.star(5000)  # the hubs of a row that all blocks divide
+        levels = sr.algorithms.bfs_levels(star.compress(codec), 5).to_dense(verify.UNREACHED)
+        verify.bfs_levels(*graphs.arrays(star), 5, levels)
     B = sr.random.kronecker(min(scale, 9), seed=graphs.SEED)
     triangles = B.mxm(B, "plus_pair", mask=B.S).reduce_scalar("plus").value
     assert triangles == B.select("tril").mxm(B.select("triu"), "plus_pair", mask=B.S).reduce_scalar("plus").value * 3

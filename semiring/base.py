@@ -21,6 +21,7 @@ from .formats.arrays import to_host
 from .ops import check
 from .ops.cast import cast_store
 from .ops.equal import same
+from .ops.fit import checked_placement, moved
 from .ops.given import on_gpu
 from .ops.write import PLAIN, Plan, Write, emptied
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
@@ -111,8 +112,9 @@ class Sparse(Generic[StoreT]):
 
     @property
     def placement(self) -> str:
-        """Which memory holds it: ``"device"``, the memory of its own device."""
-        return "device"
+        """Which memory holds its entries: ``"device"`` (of a Vector always), ``"pinned"`` or ``"host"``; see `to`."""
+        store: Any = self.store
+        return getattr(store, "placement", "device")
 
     @property
     def nbytes(self) -> int:
@@ -141,29 +143,40 @@ class Sparse(Generic[StoreT]):
         return self
 
     def to(self, device: str | None = None, *, placement: str | None = None) -> Self:
-        """The same object on another device; itself if it is there already.
+        """The same object on another device, or with its entries in another memory; itself if it is there already.
 
         Parameters
         ----------
         device : ``"cpu"`` or ``"cuda"``; None leaves it where it is
-        placement : ``"device"``, the only one so far
+        placement : where the entries of a Matrix lie, whatever its format.  ``"device"``: in the memory of the device.
+            ``"pinned"``: in page-locked host memory, which the GPU reads where it lies.  ``"host"``: in host memory,
+            from which slices of rows are streamed.  ``"auto"``: ``"device"`` if it fits there with room for work, else
+            ``"pinned"``, or ``"host"`` if host memory is short too.  None: as it is; on a new device ``"device"``.
+            A Vector lies in the memory of its device.  On the CPU all are one memory, and ``"host"`` says that
+            operations go slice by slice.
 
         Raises
         ------
         InvalidValue
-            If the device is neither ``"cpu"`` nor ``"cuda"``.
+            If there is no such device or placement.
         NotSupported
-            For a placement other than ``"device"``, and for ``"cuda"`` where there is no GPU.
+            For a Vector that is not to lie on its device, and for ``"cuda"`` where there is no GPU.
+        OutOfMemory
+            If it does not fit; the message says what would.
 
         Notes
         -----
         Cost O(nbytes) where it moves.  From the GPU it synchronises.
         """
-        if placement not in (None, "device"):
-            raise NotSupported(f"placement {placement!r} is not available; objects live in the memory of their device")
-        if device is None or checked_device(device) == self.device:
+        wanted = None if placement is None else checked_placement(placement)
+        if self.ndim == 1 and wanted not in (None, "device"):
+            raise NotSupported(f"a Vector lies in the memory of its device; placement {placement!r} is for a Matrix")
+        target = None if device is None else checked_device(device)
+        if target in (None, self.device) and (self.ndim == 1 or placement is None):
             return self
-        return self._new(self.store.to(device), name=self.name)
+        store: Any = self.store
+        made: Any = moved(store, placement, target) if isinstance(store, CSR) else store.to(target or store.device)
+        return self if made is store else self._new(made, name=self.name)
 
     # -- copies and comparison ---------------------------------------------------------------------------
 

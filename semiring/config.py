@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -34,6 +35,8 @@ class Config:
     device: where NumPy arrays and new objects go: ``"auto"`` (the GPU if there is one), ``"cpu"``, ``"cuda"``.
     cpu_engine: which engine serves objects on the CPU: ``"cpu"`` (numba) or ``"reference"`` (the specification).
     direction: ``"auto"`` chooses push or pull by rule; ``"push"`` and ``"pull"`` force one, for experiments.
+    device_memory: the bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or
+        ``"512 MiB"`` (it reads as a number); None is all there is.  What it covers: `semiring.engines.budget`.
     fusion: let kernels absorb mask, accumulator and replace; off, every write is composed step by step.
     cache_dir: where compiled kernels are kept.
     quiet: say nothing on standard error while kernels compile for the first time.
@@ -42,6 +45,7 @@ class Config:
     device: str = "auto"
     cpu_engine: str = "cpu"
     direction: str = "auto"
+    device_memory: int | None = None
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
     quiet: bool = False
@@ -52,6 +56,8 @@ class Config:
             known = ", ".join(_CHECKS)
             raise InvalidValue(f"config has no setting {name!r}; settings are: {known}")
         object.__setattr__(self, name, checked(f"config.{name}", value))
+        for function in _listeners.get(name, ()):
+            function()
 
     @contextmanager
     def set(self, **changes: Any) -> Iterator[Config]:
@@ -92,14 +98,47 @@ def _path(place: str, value: Any) -> Path:
     return Path(value)
 
 
+_UNITS = {"": 1, "b": 1} | {
+    f"{prefix}{ending}": base**power
+    for power, prefix in enumerate("kmgt", 1)
+    for ending, base in (("b", 1000), ("ib", 1024))
+}
+
+
+def _bytes(place: str, value: Any) -> int | None:
+    if value is None or (isinstance(value, str) and value.strip().lower() in ("", "none")):
+        return None
+    count = -1
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9][0-9_,]*(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", value)
+        unit = None if found is None else _UNITS.get(found.group(2).lower())
+        if found is not None and unit is not None:
+            count = int(float(re.sub("[_,]", "", found.group(1))) * unit)
+    elif hasattr(value, "__index__") and not isinstance(value, bool):
+        count = value.__index__()
+    if count < 1:
+        raise InvalidValue(f"{place} must be None or bytes, as in 2_000_000_000, '5.8 GB' or '512 MiB'; got {value!r}")
+    return count
+
+
 _CHECKS: dict[str, Any] = {
     "device": _one_of(_DEVICES),
     "cpu_engine": _one_of(_ENGINES),
     "direction": _one_of(_DIRECTIONS),
+    "device_memory": _bytes,
     "fusion": _flag,
     "cache_dir": _path,
     "quiet": _flag,
 }
+
+
+# What must act when a setting changes; it reads the setting itself.
+_listeners: dict[str, list[Callable[[], None]]] = {}
+
+
+def on_change(name: str, function: Callable[[], None]) -> None:
+    """Call `function` whenever the setting `name` is set, and when a GPU has been found."""
+    _listeners.setdefault(name, []).append(function)
 
 
 _PREFIX = "SEMIRING_"
@@ -151,8 +190,12 @@ def cuda_available() -> bool:
     global _cuda
     if _cuda is None:
         with _cuda_lock:
+            found = _cuda is None
             if _cuda is None:
                 _cuda = _probe_cuda()
+        if _cuda and found:
+            for function in (function for functions in _listeners.values() for function in functions):
+                function()
     return _cuda
 
 

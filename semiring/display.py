@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats.arrays import to_host
+from .ops.plain import plain_rows
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -76,10 +77,25 @@ def _entries(v: Any, window: list[int]) -> list[tuple[int, Any]]:
 def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int], str]:
     if not rows or not columns:
         return {}
-    i, j, values = (to_host(part) for part in a[rows, columns].to_coo())
-    return {
-        (rows[r], columns[c]): _text(values[p]) for p, (r, c) in enumerate(zip(i.tolist(), j.tolist(), strict=True))
-    }
+    cells = {}
+    for first, last in _runs(rows):
+        # Only the rows that are shown are decoded or copied.
+        part = a.with_store(plain_rows(a.store, first, last))
+        i, j, values = (to_host(part) for part in part[:, columns].to_coo())
+        for r, c, value in zip(i.tolist(), j.tolist(), values, strict=True):
+            cells[first + r, columns[c]] = _text(value)
+    return cells
+
+
+def _runs(positions: list[int]) -> list[tuple[int, int]]:
+    """The ranges [first, last) of consecutive positions."""
+    runs: list[tuple[int, int]] = []
+    for position in positions:
+        if runs and runs[-1][1] == position:
+            runs[-1] = runs[-1][0], position + 1
+        else:
+            runs.append((position, position + 1))
+    return runs
 
 
 def _text(value: Any) -> str:

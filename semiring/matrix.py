@@ -11,7 +11,7 @@ from .engines.spec import Mask
 from .exceptions import DimensionMismatch, InvalidValue
 from .formats import CSR, VectorStore
 from .infix import is_scalar
-from .matrix_arrays import MatrixArrays
+from .matrix_forms import MatrixForms
 from .ops import check, reshape, structure
 from .ops.assign import assign_matrix, column_matrix, row_matrix
 from .ops.convert import index_list
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .ops.write import Plan
 
 
-class Matrix(MatrixArrays):
+class Matrix(MatrixForms):
     """A matrix of shape (nrows, ncols), of which some positions hold a value.
 
     Parameters

@@ -19,6 +19,7 @@ from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr, r
 from .ops.check import extent, sizes
 from .ops.extract import row_numbers
 from .ops.given import as_array, as_indices, size_for, value_type
+from .ops.plain import plain
 from .vector_arrays import as_values, constructed, dense_dtype, differs
 
 
@@ -57,6 +58,7 @@ class MatrixArrays(Infix):
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
+        placement: str = "device",
     ) -> Self:
         """Row i holds the columns col_indices[indptr[i]:indptr[i + 1]], in any order.
 
@@ -68,18 +70,23 @@ class MatrixArrays(Infix):
         dtype : type of the values; by default theirs
         nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
         dup_op : binary operator that combines repeated columns of a row
+        placement : ``"device"``, ``"pinned"``, ``"host"`` or ``"auto"``, as `Matrix.to`
 
         Raises
         ------
         InvalidFormat
             For offsets that do not start at 0, decrease, or do not end at the number of columns given, and columns
             out of range; names the array and the position.
+        OutOfMemory
+            If it does not fit where it is to lie; the message says, with bytes, what would fit.
         DuplicateIndex, InvalidValue, DomainMismatch
 
         Notes
         -----
         Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
         to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
+        NumPy arrays that stay in host memory are checked on the GPU slice by slice; such arrays are page-locked where
+        they lie.
         """
         where = device_for(indptr, col_indices, values, device=device)
         indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
@@ -89,7 +96,7 @@ class MatrixArrays(Infix):
         ncols = size_for(col_indices) if ncols is None else ncols
         if nrows is not None and indptr.size != nrows + 1:
             raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
-        store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where)
+        store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where, placement)
         return cls._new(store, name=name)
 
     @classmethod
@@ -345,14 +352,15 @@ class MatrixArrays(Infix):
         """(indptr, col_indices, values): arrays of this matrix's device, shared with it.
 
         NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(1), or O(nvals) for one
-        value that all entries share.  Does not synchronise, except to carry out what is pending.
+        value that all entries share, and for rows that are compressed or not in the memory of the device.  Does not
+        synchronise, except to carry out what is pending, and for such rows.
         """
-        store = self.store
+        store = plain(self.store)
         return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
 
     def to_csc(self) -> tuple[Any, Any, Any]:
         """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
-        store = structure.transposed(self.store)
+        store = plain(structure.transposed(self.store))
         return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
 
     def to_coo(self) -> tuple[Any, Any, Any]:
@@ -360,7 +368,7 @@ class MatrixArrays(Infix):
 
         Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals), for the rows.
         """
-        store = self.store
+        store = plain(self.store)
         return read_only(row_numbers(store)), read_only(store.indices), read_only(dense_values(store))
 
     def to_edgelist(self) -> tuple[Any, Any]:
@@ -393,6 +401,7 @@ class MatrixArrays(Infix):
         chosen = dense_dtype(store.dtype, fill, dtype)
         require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
         with allocating("to_dense", store.device):
+            store = plain(store)
             array = array_module(store.device).full(store.shape, 0 if fill is None else fill, dtype=chosen)
             array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array
@@ -422,13 +431,3 @@ class MatrixArrays(Infix):
             raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
         rows, columns, values = ([part[k] for part in triples] for k in range(3))
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, shape=shape)
-
-    def __reduce__(self) -> Any:
-        store = self.store
-        indptr, indices = to_host(store.indptr), to_host(store.indices)
-        values = store.iso if store.values is None else to_host(store.values)
-        return _restore, (type(self), indptr, indices, values, store.dtype.str, store.ncols, self.name)
-
-
-def _restore(cls: type[Any], indptr: Any, indices: Any, values: Any, dtype: str, ncols: int, name: str | None) -> Any:
-    return cls.from_csr(indptr, indices, values, np.dtype(dtype), ncols=ncols, name=name)

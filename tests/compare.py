@@ -9,9 +9,10 @@ import numpy as np
 
 from semiring.engines import registry
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Keep, Mxm, Mxv, ReduceRows, ReduceScalar, Rows, Spec
-from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern, Store, index_dtype, word_count
+from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, Rows, Spec
+from semiring.formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern, Store, index_dtype, word_count
 from semiring.formats.arrays import to_device, to_host
+from tests import forms
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
 TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}
@@ -23,10 +24,14 @@ def device_for(engine: str) -> str:
 
 def place(item: Any, device: str) -> Any:
     """The same question, with every array on `device`."""
-    if isinstance(item, (CSR, IndexList, Bitmap, Full, Pattern)):
+    if isinstance(item, (CSR, Pattern)) and registry.form_of(item) != "plain":
+        return item
+    if isinstance(item, (CSR, Pattern, CompressedPattern)):
+        return item if item.device == device else item.to(device)
+    if isinstance(item, (IndexList, Bitmap, Full)):
         return item.to(device)
     if isinstance(item, Rows):
-        return Rows(item.ready, lambda: item.get().to(device))
+        return Rows(item.ready, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
         return to_device(item, device)
     if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
@@ -35,23 +40,41 @@ def place(item: Any, device: str) -> Any:
 
 
 def answer(spec: Spec, engine: str) -> Any:
-    """What the engine answers, brought to the host."""
+    """What the engine answers, plain and brought to the host."""
     found = registry.run(place(spec, device_for(engine)), engine)
     if isinstance(found, (CSR, IndexList, Bitmap, Full)):
         assert found.device == device_for(engine), f"the answer lives on {found.device}"
-        return found.to("cpu")
+        if isinstance(found, CSR) and found.placement == "device" and isinstance(found.pattern, Pattern):
+            return found.to("cpu")
+        if isinstance(found, CSR):
+            assert isinstance(spec, Apply), "only what keeps the structure keeps its form"
+        return forms.in_plain_form(found, engine).to("cpu")
     return found
 
 
 def check(spec: Spec, engine: str) -> Any:
-    """Compare the engine's answer with the specification's; returns the former."""
+    """Compare the engine's answer with the specification's; returns the former.
+
+    Now and then the same question is asked with its matrices in other forms.
+    """
+    got = answer(spec, engine)
+    _compare(spec, engine, place(spec, device_for(engine)), got)
+    if forms.is_chosen(spec):
+        other = forms.reformed(place(spec, device_for(engine)), engine)
+        with forms.small_slices():
+            again = answer(other, engine)
+            _compare(spec, engine, other, again)
+    return got
+
+
+def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
+    """Compare what the engine gave to the question as it was `asked`."""
     expected = registry.run(spec, "reference")
     mask = getattr(spec, "mask", None)
     if isinstance(spec, (Mxv, Mxm)) and mask is not None:
-        row = registry.find(place(spec, device_for(engine)), engine)
+        row = registry.find(asked, engine)
         if row is not None and "mask" in row.absorbs:
             expected = registry.run(Keep(expected, mask), "reference")
-    got = answer(spec, engine)
     if isinstance(expected, (CSR, IndexList, Bitmap, Full)):
         check_invariants(got)
         if is_any(spec):
@@ -59,10 +82,11 @@ def check(spec: Spec, engine: str) -> Any:
             assert_legal(spec, got)
         else:
             assert_same(got, expected)
+    elif isinstance(spec, IsSymmetric):
+        assert got == expected
     else:
         assert isinstance(spec, ReduceScalar), f"{type(spec).__name__} has an answer that is not compared here"
         check_scalar(spec, got, expected)
-    return got
 
 
 def is_any(spec: Spec) -> bool:

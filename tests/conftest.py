@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from semiring.config import Config, config, cuda_available, use
+from tests import forms
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -44,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
+    forms.always = bool(config.getoption("--exhaustive"))
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
 

@@ -1,11 +1,26 @@
 """Graph algorithms, each a composition of public matrix operations: what users could have written themselves."""
 
+from . import ordering
 from .bfs import BfsTrace, bfs_levels, bfs_parents, bfs_trace
 from .components import connected_components
+from .ordering import bfs_order, degree_order, locality_order, reverse_cuthill_mckee
 from .pagerank import pagerank
 from .sssp import sssp
 
-__all__ = ["BfsTrace", "bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank", "sssp"]
+__all__ = [
+    "BfsTrace",
+    "bfs_levels",
+    "bfs_order",
+    "bfs_parents",
+    "bfs_trace",
+    "connected_components",
+    "degree_order",
+    "locality_order",
+    "ordering",
+    "pagerank",
+    "reverse_cuthill_mckee",
+    "sssp",
+]
 
 
 def __dir__() -> list[str]:

@@ -65,10 +65,9 @@ def _afforest(A: Matrix, n: int) -> Vector:
     holds where the structure is symmetric.  Where it is not, no row is skipped.
     """
     forest = ops.singletons(Vector(bool, n, device=A.device))
-    for k in range(_SAMPLED_NEIGHBOURS):
-        forest = ops.link(forest, A, first=k, last=k + 1)
+    forest, visited = ops.link_sample(forest, A, neighbours=_SAMPLED_NEIGHBOURS)
     giant = _most_frequent(forest, n) if A.is_symmetric_structure else None
-    return ops.link(forest, A, first=_SAMPLED_NEIGHBOURS, skip=giant)
+    return ops.link(forest, A, first=visited, skip=giant)
 
 
 def _most_frequent(forest: Vector, n: int) -> int | None:

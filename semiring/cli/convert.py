@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import semiring as sr
-from semiring.cli.graphs import add_common, add_graph, load
+from semiring.cli.graphs import UsageError, add_common, add_graph, form_facts, load
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size
 from semiring.exceptions import NotSupported
@@ -33,6 +33,8 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, write, and say how large both are."""
     check_target(args.to)
+    if args.compress and extension(args.to)[0] != ".srb":
+        raise UsageError("--compress: only .srb files keep compressed rows")
     progress = Progress(args.progress)
     start = time.perf_counter()
     A = load(args, progress)
@@ -43,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
         "shape": list(A.shape),
         "entries": A.nvals,
         "dtype": str(A.dtype),
+        **form_facts(A),
         "bytes_from": os.path.getsize(args.file),
         "bytes_to": os.path.getsize(args.to),
         "seconds": time.perf_counter() - start,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 import semiring as sr
 from semiring.cli.progress import Progress
 from semiring.cli.report import shown
+from semiring.config import Config
 from semiring.exceptions import InvalidValue, SemiringError
+from semiring.formats import CODECS, PLACEMENTS
 from semiring.formats.arrays import to_host
 from semiring.io.files import extension
 from semiring.io.read import READERS, options_of
@@ -54,6 +56,32 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: pass over so many lines at the top")
     group.add_argument("--trust", action="store_true", help=".srb: map the file without checking its contents")
+    add_memory(group)
+
+
+def add_memory(group: Any) -> None:
+    """The arguments that say in which form the matrix is held, and where."""
+    group.add_argument("--compress", choices=CODECS, help="hold the matrix as compressed rows")
+    group.add_argument(
+        "--placement",
+        choices=(*PLACEMENTS, "auto"),
+        help="where its entries lie: in the device's memory (default), pinned or streamed host memory",
+    )
+    group.add_argument(
+        "--device-memory",
+        type=memory_argument,
+        metavar="SIZE",
+        help="use no more of the GPU's memory than this: bytes, or 5.8GB and the like",
+    )
+
+
+def memory_argument(word: str) -> str:
+    """An amount of memory, as the setting of that name takes it."""
+    try:
+        Config(device_memory=word)  # type: ignore[arg-type]  # text is checked and made a number
+    except InvalidValue as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return word
 
 
 def load(args: argparse.Namespace, progress: Progress) -> Any:
@@ -65,14 +93,19 @@ def load(args: argparse.Namespace, progress: Progress) -> Any:
         unknown = [f"--{name.replace('_', '-')}" for name in options if name not in known]
         if unknown:
             raise UsageError(f"{unknown[0]} means nothing for a {kind} file")
+    form = {"compress": args.compress, "placement": args.placement}
+    # What both directions are made of is read plain.
+    form = {} if args.symmetric else {name: given for name, given in form.items() if given is not None}
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
-            A = sr.io.open(args.file)
+            A = sr.io.open(args.file, **form)
         else:
-            A = sr.io.read(args.file, progress=progress, **options)
+            A = sr.io.read(args.file, progress=progress, **form, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
             A = A.ewise_add(A.T.new(), "any").wait()
+        A = A if args.compress is None else A.compress(args.compress)
+        A = A if args.placement is None else A.to(placement=args.placement)
     return A
 
 
@@ -108,3 +141,11 @@ def source_row(A: sr.Matrix, source: int | str) -> int:
     if A.nrows == 0:
         raise InvalidValue("a graph without vertices has no source")
     return int(out_degrees(A).argmax())
+
+
+def form_facts(A: Any) -> dict[str, Any]:
+    """How a matrix is held: its codec (None: plain), where its entries lie, and the bits of its structure an entry."""
+    if not isinstance(A, sr.Matrix):
+        return {}
+    bits = 8 * A.store.pattern.nbytes / A.nvals if A.nvals else None
+    return {"codec": A.codec, "placement": A.placement, "bits_an_entry": bits}

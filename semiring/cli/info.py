@@ -10,7 +10,7 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli import kernels
-from semiring.cli.graphs import add_common, add_graph, load, out_degrees
+from semiring.cli.graphs import add_common, add_graph, form_facts, load, out_degrees
 from semiring.cli.machine import engine_in_words, gpu, library, processor, why_not
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size, table
@@ -107,6 +107,7 @@ def _file(args: argparse.Namespace, progress: Progress) -> None:
         "dtype": str(A.dtype),
         "one_value": None if A.iso_value is None else A.iso_value.item(),
         "format": A.format,
+        **form_facts(A),
         "bytes": A.nbytes if args.json else size(A.nbytes),
         "device": A.device,
     }

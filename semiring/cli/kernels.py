@@ -5,11 +5,10 @@ needed, and conditions are there as text.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-
-from semiring.engines import spec
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,32 @@ def _of_module(source: str) -> Iterator[Row]:
 
 def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
     given = {word.arg: word.value for word in decorator.keywords}
-    question = getattr(spec, ast.unparse(decorator.args[0]))
+    question = _questions()[ast.unparse(decorator.args[0])]
     absorbs = ast.literal_eval(given["absorbs"]) if "absorbs" in given else ()
     about = (ast.get_docstring(function) or "").split("\n")[0]
     when = _condition(given["when"]) if "when" in given else ""
-    return Row(question.name, ast.literal_eval(given["engine"]), function.name, when, tuple(sorted(absorbs)), about)
+    return Row(question, ast.literal_eval(given["engine"]), function.name, when, tuple(sorted(absorbs)), about)
+
+
+@functools.cache
+def _questions() -> dict[str, str]:
+    """Class -> the name of the operation that it asks for; questions are declared beside the engines' folders."""
+    found = {}
+    for path in files("semiring.engines").iterdir():
+        if path.name.endswith(".py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                operation = _operation(node)
+                if isinstance(node, ast.ClassDef) and operation is not None:
+                    found[node.name] = operation
+    return found
+
+
+def _operation(node: ast.stmt) -> str | None:
+    """What ``name: ClassVar[str] = "..."`` in a class says."""
+    for line in node.body if isinstance(node, ast.ClassDef) else []:
+        if isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "name" and line.value is not None:
+            return str(ast.literal_eval(line.value))
+    return None
 
 
 def _condition(node: ast.expr) -> str:

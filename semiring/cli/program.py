@@ -18,7 +18,7 @@ from semiring.cli import bfs, components, convert, demo, generate, info, pageran
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import why_not
 from semiring.cli.report import shown
-from semiring.config import check_environment, use
+from semiring.config import check_environment, config, use
 from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}")
         return USAGE
     try:
-        with _chosen_device(getattr(args, "device", None)):
+        with _chosen_device(getattr(args, "device", None)), _allowed_memory(getattr(args, "device_memory", None)):
             code: int = args.run(args)
             sys.stdout.flush()
             return code
@@ -89,6 +89,15 @@ def _chosen_device(device: str | None) -> Iterator[None]:
     if reason is not None:
         raise DeviceMismatch(f"--device cuda: {reason}")
     with use(device):
+        yield
+
+
+@contextlib.contextmanager
+def _allowed_memory(device_memory: str | None) -> Iterator[None]:
+    if device_memory is None:
+        yield
+        return
+    with config.set(device_memory=device_memory):
         yield
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..config import config
 from ..exceptions import OutOfMemory
+from .budget import free_device_memory
 
 _HELP = {
     "cpu": "use smaller types or iso values, or a mask that keeps the result small",
@@ -27,9 +29,9 @@ def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
     has, the allocation itself succeeds, and the process is killed when it writes there.
     hint: what would help, if more is known than the type of the values.
     """
-    if count <= _UNASKED:
+    if count <= (_UNASKED if config.device_memory is None else min(_UNASKED, config.device_memory // 64)):
         return
-    free = _free(device)
+    free = free_memory(device)
     if free is not None and count > free:
         raise _error(operation, device, count, free, hint)
 
@@ -47,7 +49,7 @@ def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemor
     """The error that tells a user about `error`, which NumPy or CuPy raised in `operation` on `device`."""
     if isinstance(error, OutOfMemory):
         return error
-    return _error(operation, device, _asked(error), _free(device))
+    return _error(operation, device, _asked(error), free_memory(device))
 
 
 def _error(operation: str, device: str, asked: int | None, free: int | None, hint: str = "") -> OutOfMemory:
@@ -69,11 +71,13 @@ def _asked(error: MemoryError) -> int | None:
     return int(found.group(1).replace(",", "")) if found else None
 
 
-def _free(device: str) -> int | None:
-    if device == "cuda":
-        import cupy
+def free_memory(device: str) -> int | None:
+    """Bytes that can be allocated on a device, within the budget where there is one; None if the system does not tell.
 
-        return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
+    For ``"cpu"`` what the system and the control groups of the process leave.
+    """
+    if device == "cuda":
+        return free_device_memory()
     known = [count for count in (_free_of_system(), *_free_of_groups()) if count is not None]
     return min(known, default=None)
 

@@ -12,6 +12,7 @@ engine alike (`engines.sliced`).
 
 from __future__ import annotations
 
+import functools
 import importlib
 import time
 from collections.abc import Callable, Iterator
@@ -64,8 +65,9 @@ _MODULES = {
 FORMS = frozenset({"plain", "compressed", "host"})
 _SLICED = "semiring.engines.sliced"
 _table: dict[tuple[str, str], list[Implementation]] = {}
-# For each operation, what answers it slice by slice: a function of the question and the engine's name.
-_sliced: dict[str, Callable[[Any, str], Any]] = {}
+# For each operation, what answers it slice by slice: a function of the question and the engine's name, and what it
+# absorbs.
+_sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 _loaded: set[str] = set()
 _log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
 _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
@@ -94,11 +96,11 @@ def implements(
     return register
 
 
-def slices(spec: type[Spec]) -> Callable[[F], F]:
+def slices(spec: type[Spec], *, absorbs: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Register a function of (question, engine) as the answer for matrices in forms that the engine does not take."""
 
     def register(function: F) -> F:
-        _sliced[spec.name] = function
+        _sliced[spec.name] = function, frozenset(absorbs)
         return function
 
     return register
@@ -143,12 +145,16 @@ def find(spec: Spec, engine: str) -> Implementation | None:
     if needed <= {"plain"}:
         return None
     importlib.import_module(_SLICED)
-    function = _sliced.get(spec.name)
-    if function is None:
+    found = _sliced.get(spec.name)
+    if found is None:
         return None
-    return Implementation(
-        spec.name, engine, lambda q: function(q, engine), None, frozenset(), f"{spec.name} slice by slice", FORMS
-    )
+    function, absorbs = found
+
+    @functools.wraps(function)
+    def answer(question: Any) -> Any:
+        return function(question, engine)
+
+    return Implementation(spec.name, engine, answer, None, absorbs, f"{spec.name} slice by slice", FORMS)
 
 
 def run(spec: Spec, engine: str) -> Any:

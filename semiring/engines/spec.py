@@ -438,3 +438,17 @@ class Slices(Spec):
     a: CSR
     bounds: tuple[int, ...]
     wanted: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Permute(Spec):
+    """t(i, cols[j]) = a(rows[i], j): rows and columns in another order.
+
+    rows: for each row of t the row of a that it is; cols: for each column of a its place in t.  Both are permutations,
+    int32 or int64.  The result is plain, in the device's memory.
+    """
+
+    name: ClassVar[str] = "permute"
+    a: CSR
+    rows: Array
+    cols: Array

@@ -7,32 +7,52 @@ however many rows: a row of 200 million entries is a million tiles, which any nu
 For each tile there stand, apart from the stream:
 
     base[t]   the column of its first entry (the *anchor*: nothing before the tile is needed to decode it)
-    at[t]     where its part of the stream begins; ``at[ntiles]`` is where the stream ends
+    at[t]     where its part of the stream begins, in elements; ``at[ntiles]`` is where the last part ends
 
 Two codecs fill the stream.
 
 ``varint``: LEB128, 7 bits a byte, least significant first, the top bit set on all bytes but the last of a number.
-The first entry of each row is its column, every other entry its gap, ``column - column before``.  The bytes are exactly
-those of the papers.  `at` counts bytes and is where the number of the tile's first entry begins.  (Whoever decodes a tile
-passes over that number and takes ``base[t]``.)  Sums start anew with each row, so a decoder needs `indptr`.
-16 bytes of 0 follow the stream, so that whole words can be loaded anywhere in it.
+The first entry of each row is its column, every other entry its gap, ``column - column before``.  The bytes are
+exactly those of the papers.  `at` is where the number of the tile's first entry begins.  (Whoever decodes a tile
+passes over that number and takes ``base[t]``.)  Sums start anew with each row, so a decoder needs `indptr`.  Encoders
+write the shortest form; a number has at most 9 bytes, as columns are below 2^63.  16 bytes of 0 follow the last part,
+so that whole words can be loaded from wherever a number begins.
 
-``packed``: for each tile one bit width, made for a warp.  All arithmetic is modulo 2^b, where b is the number of bits of
-``ncols - 1`` (at least 1).  The gap of entry s of the tile (s = 1 .. count - 1) is ``column[s] - column[s - 1]``
-modulo 2^b, whether or not both are in one row: so a tile is decoded without knowing where rows begin; gap 0 is 0.  A gap
-has its low w bits in place s; what does not fit is an *exception*.  The words (32 bits, little-endian) of a tile:
+``packed``: for each tile one bit width, made for a warp.  All arithmetic is modulo 2^b, where b is the number of bits
+of ``ncols - 1`` (at least 1).  The gap of entry s of the tile (s = 1 .. count - 1) is ``column[s] - column[s - 1]``
+modulo 2^b, whether or not both are in one row: so a tile is decoded without knowing where rows begin; gap 0 is 0.  A
+gap has its low w bits in place s; what does not fit is an *exception*.  The words (32 bits, little-endian) of a tile:
 
-    word 0       w + 64 x + 16384 h: width w (0 to 63), number of exceptions x (0 to 127), width h of their high parts
-    then         the column of entry 64 (only if count > 64): one word, or two (low first) where ncols > 2^31
-    then         for each of the ceil(count / 32) chunks of 32 places: w words; place i of the chunk in bits i w to i w + w - 1
-    then         the places of the exceptions within the tile, ascending, one byte each, filled up to a word with 0
-    then         their high parts, gap >> w, h bits each, one after the other, filled up to a word with 0
+    word 0       w + 64 x + 16384 h: width w (6 bits), number of exceptions x (0 to 127, in 8 bits), width h of
+                 their high parts (6 bits); the 12 bits above are 0
+    then         the column of entry 64 (only if count > 64): one word, or two (low first) where b > 31
+    then         for each of the ceil(count / 32) chunks of 32 places: w words; place i of the chunk in bits i w to
+                 i w + w - 1, counted from the lowest bit of the first of them; places past the count are 0
+    then         the places of the exceptions within the tile, ascending, one byte each, the first in the lowest byte,
+                 filled up to a word with 0
+    then         their high parts, gap >> w, h bits each, one after the other from the lowest bit up, filled up to a
+                 word with 0
 
-h is the bit length of the largest high part (0 if x = 0).  w is the one that makes the tile smallest, the least of
-several: so all engines write the same words.  4 words of 0 follow the stream.
+An exception is a gap of more than w bits; h is the bit length of the largest high part (0 if x = 0), so w + h <= b.
+w is the one that makes the tile smallest, the least of several: so all engines write the same words.  4 words of 0
+follow the last part, so that 8 bytes can be loaded from wherever a place begins.
 
-With a column known at entries 0, 64 and (from the next tile's base) 128, any 32-entry chunk has a known column at one of its
-ends: a warp decodes it with one prefix sum, and a thread that wants one entry adds at most 32 gaps.
+The columns of entries 0 and 64 are known, and the gap of entry 64 leads back to entry 63: so the chunks 0, 1 and 2 are
+decoded with one prefix sum of 32 gaps each, and chunk 3 with the sums of chunks 2 and 3.  (``base[t + 1]`` does not
+lead back to entry 127: the gap between tiles is stored nowhere.)  A thread that wants one entry adds at most 63 gaps,
+and at most 32 outside chunk 3.
+
+A compressed pattern is *well formed* (`engines.spec.CheckCompressed`) if
+
+- the arrays have the dtypes and sizes stated below; `indptr` rises from 0 to nvals;
+- `at` rises from 0, ``at[ntiles]`` plus the padding is the size of the stream, and each tile takes exactly the
+  elements between ``at[t]`` and ``at[t + 1]``;
+- the columns of each row ascend strictly and lie below ncols;
+- varint: no number has more than 9 bytes, and the number of a tile's first entry agrees with ``base[t]``;
+- packed: w + h <= b, the bits of place 0 are 0, the places of exceptions ascend from at least 1 and lie below the
+  count, and the column of entry 64 is the one that the gaps lead to.
+
+Other bits that no entry needs (padding, filled up words, numbers longer than the shortest form) may be anything.
 """
 
 from __future__ import annotations
@@ -40,14 +60,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .arrays import Array, device_of, to_device
+import numpy as np
+
+from ..exceptions import InvalidFormat
+from .arrays import Array, device_of, index_dtype, to_device
 from .pattern import Placement, plain_facts
 
 Codec = Literal["varint", "packed"]
 CODECS: tuple[Codec, ...] = ("varint", "packed")
 TILE = 128
-# Elements of 0 behind the stream.
-PADDING = {"varint": 16, "packed": 4}
+# Elements of 0 behind the last part of the stream, and the type of an element.
+PADDING: dict[Codec, int] = {"varint": 16, "packed": 4}
+ELEMENT: dict[Codec, np.dtype[Any]] = {"varint": np.dtype(np.uint8), "packed": np.dtype(np.uint32)}
 
 
 def tile_count(nvals: int) -> int:
@@ -60,6 +84,19 @@ def column_bits(ncols: int) -> int:
     return max(1, (ncols - 1).bit_length())
 
 
+def at_dtype(elements: int) -> np.dtype[Any]:
+    """The dtype of `at` for a stream of so many elements, padding included: uint32 below 2^32, else int64."""
+    return np.dtype(np.uint32) if elements < 1 << 32 else np.dtype(np.int64)
+
+
+def compressed_nbytes(nrows: int, ncols: int, nvals: int, codec: Codec, used: int) -> int:
+    """Bytes of all arrays of a compressed pattern whose tiles take `used` elements (``at[ntiles]``)."""
+    size, ntiles = used + PADDING[codec], tile_count(nvals)
+    offsets, bases = index_dtype(nvals).itemsize, index_dtype(ncols).itemsize
+    parts = at_dtype(size).itemsize
+    return (nrows + 1) * offsets + ntiles * bases + (ntiles + 1) * parts + size * ELEMENT[codec].itemsize
+
+
 @dataclass(frozen=True, eq=False)
 class CompressedPattern:
     """The structure of a matrix as compressed rows (see the module for the layout).
@@ -69,7 +106,7 @@ class CompressedPattern:
     indptr: ``nrows + 1`` offsets of entries; `index_dtype(nvals)`.
     base: the column of each tile's first entry; `index_dtype(ncols)`.
     at: where each tile begins in the stream, and where the last ends (``ntiles + 1``); uint32 where the stream has
-        fewer than 2^32 elements, else int64.
+        fewer than 2^32 elements, padding included, else int64 (`at_dtype`).
     stream: uint8 (varint) or uint32 (packed), `PADDING` elements longer than ``at[-1]``; where `placement` says.
         indptr, base and at always lie in the device's memory.
     facts: as in `Pattern`.
@@ -107,5 +144,35 @@ class CompressedPattern:
         """The same pattern in the memory of another device; facts that hold no arrays travel along."""
         if device == self.device and self.placement == "device":
             return self
-        arrays = (to_device(array, device) for array in (self.indptr, self.base, self.at, self.stream))
-        return CompressedPattern(self.nrows, self.ncols, self.nvals, self.codec, *arrays, plain_facts(self))
+        indptr, base = to_device(self.indptr, device), to_device(self.base, device)
+        at, stream = to_device(self.at, device), to_device(self.stream, device)
+        shape = self.nrows, self.ncols, self.nvals
+        return CompressedPattern(*shape, self.codec, indptr, base, at, stream, plain_facts(self))
+
+
+def check_arrays(pattern: CompressedPattern) -> None:
+    """InvalidFormat unless the arrays have the types and sizes that belong to the shape; looks at no element.
+
+    The first part of `engines.spec.CheckCompressed`: what it lets pass, kernels can check without reading outside.
+    """
+    if pattern.codec not in CODECS:
+        raise InvalidFormat(f"codec is {pattern.codec!r}; expected one of {', '.join(CODECS)}")
+    if min(pattern.nrows, pattern.ncols, pattern.nvals) < 0:
+        raise InvalidFormat(
+            f"shape {pattern.nrows} x {pattern.ncols} with {pattern.nvals} entries; expected none below 0"
+        )
+    size = int(pattern.stream.size)
+    if size < PADDING[pattern.codec]:
+        raise InvalidFormat(f"stream has {size} elements; expected at least {PADDING[pattern.codec]} of padding")
+    expected = {
+        "indptr": (index_dtype(pattern.nvals), pattern.nrows + 1),
+        "base": (index_dtype(pattern.ncols), pattern.ntiles),
+        "at": (at_dtype(size), pattern.ntiles + 1),
+        "stream": (ELEMENT[pattern.codec], size),
+    }
+    for name, (dtype, count) in expected.items():
+        array = getattr(pattern, name)
+        if array.dtype != dtype or array.shape != (count,):
+            raise InvalidFormat(
+                f"{name} holds {array.dtype} of shape {array.shape}; expected {dtype} of shape ({count},)"
+            )

@@ -76,3 +76,13 @@ class Pattern:
 def plain_facts(pattern: Any) -> dict[str, Any]:
     """The facts that hold no arrays, and so are true of the same structure in any form and place."""
     return {key: value for key, value in pattern.facts.items() if isinstance(value, (bool, int))}
+
+
+def kept_facts(pattern: Any) -> dict[str, Any]:
+    """The facts that stay true where only the entries move: `plain_facts`, and arrays derived from the rows alone.
+
+    A class of facts says so of itself by ``of_rows = True`` (the degrees of the rows, for one).  What holds addresses
+    or copies of the entries does not.
+    """
+    kept = {key: value for key, value in pattern.facts.items() if getattr(value, "of_rows", False) is True}
+    return {**plain_facts(pattern), **kept}

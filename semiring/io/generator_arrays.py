@@ -9,6 +9,7 @@ on 64-bit integers, exact on both NumPy and CuPy, which are passed as ``xp``.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +38,8 @@ WEIGHTS: Final = 2
 
 #: Edges drawn at a time: bounds the temporary arrays to some hundred megabytes.
 CHUNK_EDGES: Final = 1 << 22
+# Sorted keys compacted at a time: bounds temporary arrays, where there may be billions of keys.
+_SLICE_KEYS: Final = 1 << 27
 
 
 def _mix(z: int) -> int:
@@ -97,32 +100,47 @@ def permutation(xp: Any, n: int, seed: int) -> Array:
 
 
 def compress(
-    xp: Any, chunks: list[tuple[Array, Array]], n: int, *, symmetric: bool, loops: bool
+    xp: Any, chunks: Iterable[tuple[Array, Array]], most: int, n: int, *, symmetric: bool, loops: bool
 ) -> tuple[Array, Array]:
-    """``(indptr, indices)`` of the distinct edges, with both directions if symmetric.
+    """``(indptr, indices)`` of the distinct edges in the chunks, ``most`` at most, with both directions if symmetric.
 
-    O(m log m) for the sort of m 64-bit keys, on the device that holds them; ``chunks`` is emptied.
+    O(m log m) for the sort of m 64-bit keys, on the device that holds them. Memory: 16 bytes for each key, which is
+    what a GPU sorts with.
     """
-    keys = []
-    while chunks:
-        rows, cols = chunks.pop()
+    keys = xp.empty(2 * most if symmetric else most, dtype=np.int64)
+    filled = 0
+    for rows, cols in chunks:
         if not loops:
             off = rows != cols
             rows, cols = rows[off], cols[off]
-        keys.append(rows * n + cols)
-        if symmetric:
-            keys.append(cols * n + rows)
-    joined = xp.concatenate(keys) if keys else xp.empty(0, dtype=np.int64)
-    del keys
-    joined.sort()
-    if joined.size:
-        fresh = xp.empty(joined.size, dtype=bool)
-        fresh[0] = True
-        xp.not_equal(joined[1:], joined[:-1], out=fresh[1:])
-        joined = joined[fresh]
+        ways = ((rows, cols), (cols, rows)) if symmetric else ((rows, cols),)
+        for starts, ends in ways:
+            keys[filled : filled + len(starts)] = starts * n + ends
+            filled += len(starts)
+    keys = keys[:filled]
+    keys.sort()
+    keys = keys[: _distinct_to_front(xp, keys)]
     starts = xp.arange(n + 1, dtype=np.int64) * n
-    indptr = xp.searchsorted(joined, starts).astype(index_dtype(int(joined.size)))
-    return indptr, (joined % max(n, 1)).astype(index_dtype(n))
+    indptr = xp.searchsorted(keys, starts).astype(index_dtype(int(keys.size)))
+    indices = xp.empty(keys.size, dtype=index_dtype(n))
+    for first in range(0, int(keys.size), _SLICE_KEYS):
+        indices[first : first + _SLICE_KEYS] = keys[first : first + _SLICE_KEYS] % max(n, 1)
+    return indptr, indices
+
+
+def _distinct_to_front(xp: Any, keys: Array) -> int:
+    """Move the distinct ones of sorted keys to the front, slice by slice; return how many there are. Synchronises."""
+    kept = 0
+    for first in range(0, int(keys.size), _SLICE_KEYS):
+        part = keys[first : first + _SLICE_KEYS]
+        fresh = xp.empty(part.size, dtype=bool)
+        xp.not_equal(part[1:], part[:-1], out=fresh[1:])
+        # The key before the slice may have been overwritten; the last one that was kept equals it.
+        fresh[:1] = True if not kept else part[:1] != keys[kept - 1 : kept]
+        distinct = part[fresh]  # synchronises
+        keys[kept : kept + len(distinct)] = distinct
+        kept += len(distinct)
+    return kept
 
 
 def uniform_weights(xp: Any, indptr: Array, indices: Array, seed: int, low: int, high: int) -> Array:

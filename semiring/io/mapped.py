@@ -7,32 +7,50 @@ from typing import Any
 
 import numpy as np
 
-from semiring.config import default_device
+from semiring.config import default_device, engine_for
+from semiring.engines.registry import run
+from semiring.engines.spec import CheckCompressed
 from semiring.exceptions import IndexOutOfBound, InvalidFormat, NotSupported
-from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern
+from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
 from semiring.formats.arrays import Array, index_dtype, to_device, to_host
+from semiring.formats.pattern import plain_facts
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress
-from semiring.io.srb import Store, map_store, write_store
+from semiring.io.placing import check_form, load, mapped_matrix, settled
+from semiring.io.srb import Store, write_store
+from semiring.io.srb_reading import map_store
 from semiring.matrix import Matrix
 from semiring.vector import Vector
 
 __all__ = ["open", "read_srb", "write_srb"]
 
 _VECTOR_FORMATS = {IndexList: "index", Bitmap: "bitmap", Full: "full"}
+_COMPRESSED_ARRAYS = ("indptr", "base", "at", "stream")
 
 
-def open(path: PathLike, *, placement: str | None = None, verify: bool = False) -> Matrix | Vector:
-    """Open a ``.srb`` file by mapping it: milliseconds, whatever its size.
+def open(
+    path: PathLike, *, placement: str | None = None, compress: str | None = None, verify: bool = False
+) -> Matrix | Vector:
+    """Open a ``.srb`` file by mapping it: milliseconds, whatever its size, where nothing has to be copied.
 
-    On the CPU the arrays are the file's pages, read from the disk as they are touched; the file must stay as it is
-    meanwhile. Where new objects live on the GPU, they are copied there.
+    The file must stay as it is as long as the object is in use: on the CPU, pinned and streamed, its arrays are the
+    pages of the file, read from the disk as they are touched.
 
     Parameters
     ----------
     path : str or PathLike
-    placement : ``"device"`` or None
-        Where the arrays lie while they are used.
+    placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
+        Where the entries of a matrix lie while they are used; None is ``"device"``.
+
+        - ``"device"``: in the memory of the GPU, read there by several threads at the speed of disk or link. On the
+          CPU they are mapped.
+        - ``"pinned"``: the pages of the file are locked in memory where they lie, and kernels read them through the
+          link; where the system does not allow that, they are read once into memory that it does lock.
+        - ``"host"``: mapped; operations stream the rows that they need. The file need not fit into memory.
+        - ``"auto"``: ``"device"`` if that leaves room to work, else ``"pinned"``, else ``"host"``.
+    compress : ``"varint"``, ``"packed"`` or None
+        Compress a matrix that the file holds plain, slice by slice: its plain form is never in device memory as a
+        whole. (Compressed files come as they are, whatever their size.)
     verify : bool
         Read the whole file first, and check every section and index. The header is always checked. Leave it False
         only for files that you trust: nothing else looks at an index before a kernel uses it.
@@ -41,49 +59,50 @@ def open(path: PathLike, *, placement: str | None = None, verify: bool = False) 
     ------
     InvalidFormat
         Not a ``.srb`` file, or damaged; the message gives file and byte.
+    InvalidValue
+        Another placement or codec.
     NotSupported
-        Another placement.
+        A codec or a memory other than the device's for a vector.
+    OutOfMemory
+        The matrix does not fit where it is to lie; the message says what would, in bytes.
     """
-    if placement not in (None, "device"):
-        raise NotSupported(
-            f"placement={placement!r}: zero-copy and streamed placement come with compressed matrices; "
-            f'use placement="device"'
-        )
-    return read_srb(path) if verify else _wrap(map_store(path))
+    return _opened(path, placement, compress, verify, None)
 
 
-def read_srb(path: PathLike, *, progress: Progress | None = None) -> Matrix | Vector:
+def read_srb(
+    path: PathLike,
+    *,
+    placement: str | None = None,
+    compress: str | None = None,
+    progress: Progress | None = None,
+) -> Matrix | Vector:
     """Read a ``.srb`` file and check all of it, O(bytes); else as `open`."""
-    store = map_store(path, verify=True, progress=progress)
-    values = store.iso if store.iso is not None else store.arrays["values"]
-    try:
-        if store.kind == "matrix":
-            checked = Matrix.from_csr(store.arrays["indptr"], store.arrays["indices"], values, ncols=store.shape[1])
-            checked.store.pattern.facts.update(_pattern_facts(store))
-            return checked
-        if store.format == "index":
-            return Vector.from_coo(store.arrays["indices"], values, size=store.shape[0])
-        if store.format == "bitmap":
-            _check_bitmap(store)
-    except (InvalidFormat, IndexOutOfBound) as error:
-        raise InvalidFormat(f"{os.fspath(path)}: {error}") from error
-    return _wrap(store)
+    return _opened(path, placement, compress, True, progress)
 
 
 def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None = None) -> None:
-    """Write a ``.srb`` file, whole or not at all; a vector keeps its format, a matrix what is known of its symmetry.
+    """Write a ``.srb`` file, whole or not at all; what is compressed stays compressed, and a vector keeps its format.
 
-    O(bytes). Synchronises and copies to the host where ``A`` is on the GPU.
+    What is known of a matrix's symmetry is written too; where its entries lay is not. O(bytes). Synchronises and copies
+    to the host what is in the GPU's memory.
     """
     held = A.store
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     facts: dict[str, Any] = {}
+    codec: Codec | None = None
+    kind: str
+    form: str
     shape: tuple[int, ...]
     if isinstance(held, CSR):
-        kind, form, shape = "matrix", "csr", held.shape
-        arrays |= {"indptr": to_host(held.indptr), "indices": to_host(held.indices)}
-        if "symmetric" in held.pattern.facts:
-            facts["symmetric"] = bool(held.pattern.facts["symmetric"])
+        kind, form, shape = "matrix", held.format, held.shape
+        pattern = held.pattern
+        if isinstance(pattern, CompressedPattern):
+            codec = pattern.codec
+            arrays |= {name: to_host(getattr(pattern, name)) for name in _COMPRESSED_ARRAYS}
+        else:
+            arrays |= {"indptr": to_host(pattern.indptr), "indices": to_host(pattern.indices)}
+        if "symmetric" in pattern.facts:
+            facts["symmetric"] = bool(pattern.facts["symmetric"])
     else:
         kind, form, shape = "vector", _VECTOR_FORMATS[type(held)], (held.size,)
         if isinstance(held, IndexList):
@@ -92,33 +111,79 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
             arrays["words"] = to_host(held.words)
     if held.values is not None:
         arrays["values"] = to_host(held.values)
-    write_store(path, Store(kind, form, shape, held.nvals, held.dtype, held.iso, arrays, facts), progress)
+    write_store(path, Store(kind, form, shape, held.nvals, held.dtype, held.iso, arrays, facts, codec), progress)
 
 
-def _wrap(store: Store) -> Matrix | Vector:
-    """The object over a store's arrays as they are, on the device where new objects live."""
+def _opened(
+    path: PathLike, placement: str | None, compress: Any, verify: bool, progress: Progress | None
+) -> Matrix | Vector:
+    check_form(placement, compress)
+    store = map_store(path, verify=verify, progress=progress)
+    try:
+        if store.kind == "matrix":
+            return _matrix(store, path, "device" if placement is None else placement, compress, verify=verify)
+        if placement not in (None, "device", "auto") or compress is not None:
+            raise NotSupported(f"{os.fspath(path)}: a Vector lies in the memory of its device, and is not compressed")
+        return _vector(store, verify=verify)
+    except (InvalidFormat, IndexOutOfBound) as error:
+        if str(error).startswith(f"{os.fspath(path)}: "):
+            raise
+        raise InvalidFormat(f"{os.fspath(path)}: {error}") from error
+
+
+def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *, verify: bool) -> Matrix:
     device = default_device()
+    # Read-only pages can be locked; locking private ones would copy them.
+    near = store if device == "cpu" else map_store(path, writable=False)
+    encode = codec is not None and codec != store.codec
+    if store.codec is None and (encode or (verify and (device == "cpu" or placement != "device"))):
+        held = mapped_matrix(near)
+        return Matrix._new(settled(_checked(held, device, "host") if verify else held, placement, codec))
+    if encode:
+        if verify:
+            _check_stream(mapped_matrix(store))
+        return Matrix._new(settled(mapped_matrix(near), placement, codec))
+    held = load(path, near, placement, device)
+    if verify and store.codec is None:
+        held = _checked(held, device, "device")
+    elif verify:
+        _check_stream(mapped_matrix(store) if held.placement == "host" else held)
+    return Matrix._new(held)
 
-    def placed(name: str, dtype: np.dtype[Any] | None = None) -> Array:
-        array = store.arrays[name]
-        return to_device(array if dtype is None else array.astype(dtype, copy=False), device)
 
-    values = None if store.iso is not None else placed("values")
+def _checked(held: CSR, device: str, placement: str) -> CSR:
+    """A plain matrix with every index checked, and its rows sorted if they are not; O(nvals), and synchronises."""
+    values = held.iso if held.values is None else held.values
+    store: CSR = Matrix.from_csr(
+        held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement
+    ).store
+    store.pattern.facts.update(plain_facts(held.pattern))
+    return store
+
+
+def _check_stream(held: CSR) -> None:
+    """Every tile of compressed rows; O(nvals), and synchronises."""
+    run(CheckCompressed(held.pattern), engine_for(held.device))
+
+
+def _vector(store: Store, *, verify: bool) -> Vector:
+    device, size = default_device(), store.shape[0]
+
+    def here(name: str) -> Array:
+        return to_device(store.arrays[name], device)
+
+    values = None if store.iso is not None else here("values")
     dtype, iso = store.dtype, store.iso
-    if store.kind == "matrix":
-        nrows, ncols = store.shape
-        indptr, indices = placed("indptr", index_dtype(store.nvals)), placed("indices", index_dtype(ncols))
-        return Matrix._new(CSR(Pattern(nrows, ncols, indptr, indices, _pattern_facts(store)), dtype, values, iso))
-    size = store.shape[0]
     if store.format == "index":
-        return Vector._new(IndexList(size, dtype, placed("indices", index_dtype(size)), values, iso))
+        if verify:
+            return Vector.from_coo(store.arrays["indices"], iso if values is None else values, size=size)
+        indices = store.arrays["indices"].astype(index_dtype(size), copy=False)
+        return Vector._new(IndexList(size, dtype, to_device(indices, device), values, iso))
     if store.format == "bitmap":
-        return Vector._new(Bitmap(size, dtype, placed("words"), values, iso, Count(store.nvals)))
+        if verify:
+            _check_bitmap(store)
+        return Vector._new(Bitmap(size, dtype, here("words"), values, iso, Count(store.nvals)))
     return Vector._new(Full(size, dtype, values, iso))
-
-
-def _pattern_facts(store: Store) -> dict[str, Any]:
-    return {"symmetric": True} if store.facts.get("symmetric") is True else {}
 
 
 def _check_bitmap(store: Store) -> None:

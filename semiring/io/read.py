@@ -18,6 +18,7 @@ from semiring.io.mapped import read_srb, write_srb
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.npz import load_npz, save_npz
+from semiring.io.placing import check_form, on_the_host, settled
 
 if TYPE_CHECKING:
     from semiring.matrix import Matrix
@@ -63,11 +64,20 @@ READERS: Final[dict[str, Callable[..., Any]]] = {
 
 _WRITERS: Final[dict[str, Callable[..., None]]] = {".mtx": mmwrite, ".npz": save_npz, ".srb": write_srb}
 
+_EVERYWHERE: Final = ("progress", "placement", "compress")
+
 # These hold their own compression, or are mapped as they lie.
 _UNCOMPRESSED: Final = (".npz", ".srb")
 
 
-def read(path: PathLike, *, progress: Progress | None = None, **options: Any) -> Any:
+def read(
+    path: PathLike,
+    *,
+    placement: str | None = None,
+    compress: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Any:
     """Read a graph, matrix or vector file; its extension says what it is, and may be followed by that of a compression.
 
     ====================================== ========================================= ========================
@@ -88,6 +98,12 @@ def read(path: PathLike, *, progress: Progress | None = None, **options: Any) ->
     Parameters
     ----------
     path : str or PathLike
+    placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
+        Where the entries of a matrix lie (see `open`); None is ``"device"``.
+    compress : ``"varint"``, ``"packed"`` or None
+        Hold the matrix as compressed rows. With this, or another placement than ``"device"``, a matrix for the GPU is
+        made in the memory of the host first, from where it is encoded slice by slice: its plain form is never in device
+        memory as a whole. A ``.srb`` file is encoded from its mapped pages.
     progress : callable, optional
         Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1.
     **options
@@ -104,7 +120,9 @@ def read(path: PathLike, *, progress: Progress | None = None, **options: Any) ->
     NotSupported
         An unknown extension.
     InvalidValue
-        ``path`` is no path, or the reader has no such option.
+        ``path`` is no path, the reader has no such option, or there is no such placement or codec.
+    OutOfMemory
+        The matrix does not fit where it is to lie; the message says what would, in bytes.
     """
     kind, compression = extension(_checked_path("read", path))
     if kind == ".v":
@@ -120,7 +138,20 @@ def read(path: PathLike, *, progress: Progress | None = None, **options: Any) ->
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
     _check_options(kind, READERS[kind], options)
-    return READERS[kind](path, progress=progress, **options)
+    if kind == ".srb":
+        return read_srb(path, placement=placement, compress=compress, progress=progress)
+    if placement in (None, "device") and compress is None:
+        return READERS[kind](path, progress=progress, **options)
+    check_form(placement, compress)
+    with on_the_host():
+        found = READERS[kind](path, progress=progress, **options)
+    if isinstance(found, tuple):  # with the ids of a relabelled graph
+        return (_settled(found[0], placement, compress), *found[1:])
+    return _settled(found, placement, compress)
+
+
+def _settled(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
+    return type(A)._new(settled(A.store, placement, compress))
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
@@ -154,14 +185,16 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the options that a reader or writer takes, ``progress`` aside."""
+    """The names of the options that a reader or writer takes, aside from those of `read` itself."""
     parameters = inspect.signature(function).parameters.values()
-    return tuple(given.name for given in parameters if given.kind is given.KEYWORD_ONLY and given.name != "progress")
+    return tuple(
+        given.name for given in parameters if given.kind is given.KEYWORD_ONLY and given.name not in _EVERYWHERE
+    )
 
 
 def _check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
     known = options_of(function)
-    unknown = next((name for name in options if name not in known and name != "progress"), None)
+    unknown = next((name for name in options if name not in (*known, "progress")), None)
     if unknown is not None:
         raise InvalidValue(f"{unknown}=: expected an option of {kind} files ({', '.join(known) or 'none'})")
 

@@ -2,12 +2,13 @@
 
 The modules hold plain functions on stores; most return a `Plan`, which the facade carries out together with the
 output, mask and accumulator that it meets.  What is public here beyond the methods of Matrix and Vector works
-on those objects: `closure` (a whole traversal in one call) and `link`, `singletons` (union-find over rows).
+on those objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `singletons` (union-find over
+rows).
 """
 
-from .public import Closed, Step, closure, closure_with_trace, link, singletons
+from .public import Closed, Step, closure, closure_with_trace, link, link_sample, singletons
 
-__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "singletons"]
+__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "singletons"]
 
 
 def __dir__() -> list[str]:

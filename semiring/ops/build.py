@@ -15,6 +15,8 @@ from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.arrays import array_module, to_device, to_host
 from .cast import cast_scalar
+from .fit import arriving, checked_placement, moved
+from .stream_in import import_streamed
 
 
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
@@ -91,31 +93,49 @@ def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CS
 
 
 def import_csr(
-    indptr: Array, indices: Array, values: Any, ncols: int, dtype: np.dtype[Any], dup_op: Any, device: str
+    indptr: Array,
+    indices: Array,
+    values: Any,
+    ncols: int,
+    dtype: np.dtype[Any],
+    dup_op: Any,
+    device: str,
+    placement: str = "device",
 ) -> CSR:
-    """A matrix from compressed rows as they come; checked (one read-back on the GPU: synchronises)."""
+    """A matrix from compressed rows as they come; checked (one read-back on the GPU: synchronises).
+
+    placement: where its entries are to lie.  What is in host memory and is to stay there never is on the GPU whole.
+    Raises OutOfMemory, saying what would fit, if it does not fit there.
+    """
     for name, array in (("indptr", indptr), ("col_indices", indices)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise InvalidValue(f"{name} must be a one-dimensional array of integers, got {array.ndim}-d {array.dtype}")
     if indptr.size == 0:
         raise InvalidValue("indptr must have nrows + 1 elements, got none")
+    chosen = arriving(indptr, indices, values, ncols, dtype, device, checked_placement(placement))
+    if chosen != "device" and device == "cuda" and device_of(indices) == "cpu":
+        x, iso = _values(to_host(values), int(indices.size), dtype, "cpu", convert=False)
+        return import_streamed(to_host(indptr), indices, x, iso, ncols, dtype, _dup(dup_op, dtype), chosen)
     indptr, indices = to_device(indptr, device), to_device(indices, device)
     values, iso = _values(values, int(indices.size), dtype, device)
     spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, _dup(dup_op, dtype))
-    return cast(CSR, registry.run(spec, engine_for(device)))
+    made = cast(CSR, registry.run(spec, engine_for(device)))
+    return moved(made, chosen, None)
 
 
 def _dup(dup_op: Any, dtype: np.dtype[Any]) -> Any:
     return None if dup_op is None else operators.lookup_binary(dup_op).typed(dtype, dtype)
 
 
-def _values(values: Any, count: int, dtype: np.dtype[Any], device: str) -> tuple[Array | None, np.generic | None]:
+def _values(
+    values: Any, count: int, dtype: np.dtype[Any], device: str, *, convert: bool = True
+) -> tuple[Array | None, np.generic | None]:
     if getattr(values, "ndim", 0) == 0:
         return None, cast_scalar(values, dtype)
     if values.ndim != 1 or values.size != count:
         raise InvalidValue(f"values must hold {count} numbers, one for each entry; got shape {values.shape}")
     values = to_device(values, device)
-    if values.dtype != dtype:
+    if values.dtype != dtype and convert:
         from ..engines.numpy_helpers import cast as cast_values
 
         values = cast_values(values, dtype) if device == "cpu" else values.astype(dtype)

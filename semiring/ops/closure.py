@@ -24,6 +24,7 @@ import numpy as np
 from .. import operators
 from ..config import config
 from ..engines import registry
+from ..engines.sliced.pieces import is_plain
 from ..engines.spec import Closure, ClosureAnswer
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, VectorStore
@@ -68,8 +69,10 @@ def closure(
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
-    if final and config.direction != "push" and not by_column.ready:
-        by_column.get()  # a level-synchronous search wants to pull: derived once, and kept
+    if final and config.direction != "push" and not by_column.ready and is_plain(a):
+        # A level-synchronous search wants to pull: derived once, and kept.  Not where the matrix is held otherwise:
+        # its transpose would be plain, and need the memory that the other form was to save.
+        by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
     answer: ClosureAnswer = registry.run(
         Closure(

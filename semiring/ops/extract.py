@@ -12,6 +12,7 @@ from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_o
 from ..formats.arrays import to_host
 from . import check, structure
 from .index import everything
+from .plain import columns_around, plain
 from .write import Plan
 
 
@@ -56,7 +57,7 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    narrow = extract_matrix(a, everything(a.nrows), Index(a.ncols, 1, col)).into()
+    narrow = plain(extract_matrix(a, everything(a.nrows), Index(a.ncols, 1, col)).into())
     return IndexList(a.nrows, a.dtype, row_numbers(narrow), narrow.values, narrow.iso)
 
 
@@ -70,8 +71,8 @@ def row_numbers(a: CSR) -> Array:
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
     if isinstance(a, CSR):
-        begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))
-        at = _find(a.indices[begin:end], col)
+        columns, begin = columns_around(a, row, col)
+        at = _find(columns, col)
         return None if at is None else _value(a, begin + at)
     if a.format == "full":
         return _value(a, row)

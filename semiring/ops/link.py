@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
+from ..engines.sampling import LinkSample, LinkSampleAnswer
 from ..engines.spec import Link
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
@@ -37,17 +38,35 @@ def link(
     Cost: O(visited entries) probes, nearly.  Does not synchronise.  Source: Sutton, Ben-Nun, Barak, "Optimizing
     Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
     """
-    if a.nrows != a.ncols:
-        raise DimensionMismatch(f"link: the matrix must be square, got shape {a.shape}")
-    if forest.size != a.nrows:
-        raise DimensionMismatch(
-            f"link: a matrix of shape {a.shape} needs a forest of size {a.nrows}, got {forest.size}"
-        )
-    if forest.dtype != index_dtype(a.nrows):
-        raise DomainMismatch(f"link: the forest must be {index_dtype(a.nrows)}, got {np.dtype(forest.dtype)}")
-    if forest.format != "full" or forest.values is None:
-        raise InvalidValue("link: the forest must be a full vector; make one with ops.singletons")
+    _check_operands("link", forest, a)
     if first < 0 or (last is not None and last < first):
         raise InvalidValue(f"link: positions must satisfy 0 <= first <= last, got {first} and {last}")
     engine = check.engine_of("link", forest, a)
     return cast(VectorStore, registry.run(Link(forest, a.pattern, first, last, skip), engine))
+
+
+def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleAnswer:
+    """The forest after uniting each row with up to `neighbours` of its neighbours, whichever are cheapest to find.
+
+    The answer tells how many of the first neighbours of every row are done with, for `link` to go on from there: all
+    that were asked for, or none where others were taken.
+    Raises and costs what `link` does.
+    """
+    _check_operands("link_sample", forest, a)
+    if neighbours < 0:
+        raise InvalidValue(f"link_sample: neighbours must not be negative, got {neighbours}")
+    engine = check.engine_of("link_sample", forest, a)
+    return cast(LinkSampleAnswer, registry.run(LinkSample(forest, a.pattern, neighbours), engine))
+
+
+def _check_operands(operation: str, forest: VectorStore, a: CSR) -> None:
+    if a.nrows != a.ncols:
+        raise DimensionMismatch(f"{operation}: the matrix must be square, got shape {a.shape}")
+    if forest.size != a.nrows:
+        raise DimensionMismatch(
+            f"{operation}: a matrix of shape {a.shape} needs a forest of size {a.nrows}, got {forest.size}"
+        )
+    if forest.dtype != index_dtype(a.nrows):
+        raise DomainMismatch(f"{operation}: the forest must be {index_dtype(a.nrows)}, got {np.dtype(forest.dtype)}")
+    if forest.format != "full" or forest.values is None:
+        raise InvalidValue(f"{operation}: the forest must be a full vector; make one with ops.singletons")

@@ -10,6 +10,7 @@ from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from .closure import closure as _closure
 from .link import link as _link
+from .link import link_sample as _link_sample
 from .link import singletons as _singletons
 
 
@@ -140,4 +141,34 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
 
 
-__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "singletons"]
+def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int]:
+    """Unite each row with up to `neighbours` of its neighbours, whichever are cheapest to find.
+
+    What joins most of a giant component before `link` skips it: the first neighbours of each row; or, where they are
+    known, its neighbours with the longest rows.
+
+    Parameters
+    ----------
+    forest : Vector of size n, full, int32 (int64 from n = 2**31), from `singletons` or `link`
+    a : Matrix, n x n
+    neighbours : int
+        How many; each costs O(n).
+
+    Returns
+    -------
+    The new forest, and the position from which `link` goes on: ``link(forest, a, first=position)`` leaves out nothing.
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, InvalidValue
+
+    Notes
+    -----
+    Does not synchronise.
+    """
+    matrix, _ = _operand("link_sample", a)
+    answer = _link_sample(forest.store, matrix, neighbours=neighbours)
+    return forest.with_store(answer.store), answer.visited
+
+
+__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "singletons"]

@@ -15,6 +15,7 @@ from . import check
 from .cast import cast_scalar, cast_store
 from .convert import index_list
 from .extract import extract_vector
+from .plain import plain
 from .select import select
 from .write import merge
 
@@ -37,6 +38,7 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
     if (nrows, ncols) == a.shape:
         return a
+    a = plain(a)
     xp = array_module(a.device)
     more = xp.full(nrows - a.nrows, a.nvals, dtype=a.indptr.dtype)
     indices = a.indices.astype(index_dtype(ncols), copy=False)

@@ -223,3 +223,50 @@ def test_generate_takes_the_options_of_a_kind(answer: Run, tmp_path: Path) -> No
     assert made.dtype == np.int32
     assert made.is_symmetric_structure
     assert made.diag().nvals == 0
+
+
+@pytest.mark.parametrize("codec", ["varint", "packed"])
+def test_convert_compresses(graph: str, answer: Run, tmp_path: Path, codec: str) -> None:
+    there, back = str(tmp_path / "there.srb"), str(tmp_path / "back.mtx")
+    made = answer("convert", graph, there, "--compress", codec)
+    assert made["codec"] == codec
+    facts = answer("info", there, "--placement", "pinned")
+    assert (facts["format"], facts["codec"], facts["placement"]) == ("ccsr", codec, "pinned")
+    assert facts["bits_an_entry"] == pytest.approx(8 * sr.io.read(there).nbytes / (2 * len(EDGES)))
+    assert (facts["symmetric"], facts["row_entries_max"]) == (True, 3)
+    answer("convert", there, back)
+    assert sr.io.read(back).isequal(sr.io.read(graph))
+
+
+def test_info_tells_plain_files_from_compressed(graph: str, answer: Run, printed: Run) -> None:
+    facts = answer("info", graph)
+    assert (facts["format"], facts["codec"], facts["placement"]) == ("csr", None, "device")
+    assert "bits an entry" in printed("info", graph)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ["--compress", "packed", "--placement", "pinned"],
+        ["--placement", "host"],
+        ["--compress", "varint", "--placement", "auto", "--device-memory", "5.8GB"],
+    ],
+)
+@pytest.mark.parametrize("trust", [True, False])
+def test_commands_on_every_form(graph: str, answer: Run, tmp_path: Path, form: list[str], trust: bool) -> None:
+    if trust:
+        sr.io.write(tmp_path / "a.srb", sr.io.read(graph))
+        graph, form = str(tmp_path / "a.srb"), [*form, "--trust"]
+    found = answer("bfs", graph, "--source", "0", *form)
+    assert (found["reached"], found["vertices"], found["edges"]) == (5, [1, 2, 2], [2, 5, 3])
+    assert answer("components", graph, *form)["largest"] == [5, 2, 1]
+    rank = sr.algorithms.pagerank(sr.io.read(graph)).to_numpy()
+    assert answer("pagerank", graph, *form)["top"][0]["rank"] == pytest.approx(rank.max())
+    assert sr.config.device_memory is None
+
+
+def test_symmetric_comes_before_compression(answer: Run, tmp_path: Path) -> None:
+    listed, out = tmp_path / "edges.el", str(tmp_path / "edges.srb")
+    listed.write_text("0 1\n1 2\n")
+    assert answer("convert", str(listed), out, "--symmetric", "--compress", "packed")["codec"] == "packed"
+    assert sr.io.read(out).nvals == 4

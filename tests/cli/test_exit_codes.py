@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -52,6 +53,9 @@ def test_help_is_no_error(words: list[str], capsys: pytest.CaptureFixture[str]) 
         ["bfs", "x.mtx", "--source", "first"],
         ["generate"],
         ["generate", "rmat", "six", "o.srb"],
+        ["info", "x.mtx", "--compress", "zip"],
+        ["info", "x.mtx", "--placement", "moon"],
+        ["info", "x.mtx", "--device-memory", "much"],
     ],
 )
 def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,6 +66,7 @@ def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
 def test_options_that_do_not_go_together(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--base" in failure(capsys, "info", graph, "--base", "1", code=2)
     assert "--out" in failure(capsys, "bfs", graph, "--parents", code=2)
+    assert ".srb" in failure(capsys, "convert", graph, "a.mtx", "--compress", "packed", code=2)
 
 
 def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,14 +207,24 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
         assert "Traceback" not in running.stderr.read()
 
 
+def opened_for_writing(pipe: Path, reader: subprocess.Popen[str]) -> int:
+    """Open a pipe as soon as a process reads from it, however long that takes to start."""
+    while True:
+        with contextlib.suppress(OSError):  # nobody reads yet
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        assert reader.poll() is None
+        time.sleep(0.05)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no signals there")
 def test_interrupted_process(tmp_path: Path) -> None:
     pipe = tmp_path / "never.el"
-    os.mkfifo(pipe)  # reading it waits for a writer
+    os.mkfifo(pipe)
     with process("info", str(pipe)) as running:
-        time.sleep(2)
+        writer = opened_for_writing(pipe, running)  # nothing is written: the command waits
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
+        os.close(writer)
         assert running.stderr is not None
         assert running.stderr.read().endswith("semiring: interrupted\n")
 

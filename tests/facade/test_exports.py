@@ -63,7 +63,7 @@ def test_read_only_arrays_come_back() -> None:
 
 
 def test_what_cannot_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_free", lambda device: 10**9)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 10**9)
     with pytest.raises(OutOfMemory, match="Matrix") as caught:
         Matrix(bool, 10**12, 10**12)
     assert caught.value.free_bytes == 10**9
@@ -74,7 +74,7 @@ def test_what_cannot_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
         Matrix.from_edgelist([(5_000_000_000, 0)])
     wide = Matrix.from_edgelist([(0, 9_000_000)])
     assert wide.shape == (1, 9_000_001)
-    monkeypatch.setattr(memory, "_free", lambda device: 10**7)
+    monkeypatch.setattr(memory, "free_memory", lambda device: 10**7)
     with pytest.raises(OutOfMemory, match=hint):
         wide.T.dup()
     with pytest.raises(OutOfMemory, match="identity"):

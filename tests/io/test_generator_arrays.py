@@ -76,11 +76,11 @@ def test_a_graph_is_the_same_for_ever() -> None:
 
 def test_compression_sorts_and_drops_duplicates() -> None:
     chunks = [(np.array([2, 2, 0]), np.array([1, 1, 0])), (np.array([1]), np.array([2]))]
-    indptr, indices = arrays.compress(np, list(chunks), 3, symmetric=False, loops=True)
+    indptr, indices = arrays.compress(np, chunks, 4, 3, symmetric=False, loops=True)
     assert (indptr.tolist(), indices.tolist()) == ([0, 1, 2, 3], [0, 2, 1])
-    indptr, indices = arrays.compress(np, list(chunks), 3, symmetric=True, loops=False)
+    indptr, indices = arrays.compress(np, chunks, 4, 3, symmetric=True, loops=False)
     assert (indptr.tolist(), indices.tolist()) == ([0, 0, 1, 2], [2, 1])
-    indptr, indices = arrays.compress(np, [], 0, symmetric=True, loops=False)
+    indptr, indices = arrays.compress(np, [], 0, 0, symmetric=True, loops=False)
     assert (indptr.tolist(), indices.tolist()) == ([0], [])
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from semiring.exceptions import InvalidFormat
-from semiring.io.srb import Store, map_store, write_store
+from semiring.io.srb import Store, write_store
+from semiring.io.srb_reading import map_store
 from tests.io.arrays import ALL_DTYPES
 
 

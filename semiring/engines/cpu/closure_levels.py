@@ -65,7 +65,8 @@ def _decide(state: Any, control: Any, n: int, nwords: int, threads: int, most_th
     """The entries that this level visits; -1 if Python must help first.  Sets state[PULLING] to 2 * old + new."""
     edges, size, pulling = state[FRONTIER_EDGES], state[FRONTIER_SIZE], state[PULLING]
     allowed = state[PULL_ALLOWED]
-    probes = nwords + state[ROWS] - state[REACHED]
+    # Sources without entries are reached and no rows: there may be more of them than rows.
+    probes = nwords + max(state[ROWS] - state[REACHED], 0)
     wanted = pulling
     if allowed == 3:
         wanted = 1

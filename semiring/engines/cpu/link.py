@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...formats import Full, VectorStore
-from ..registry import implements
+from ..registry import FORMS, implements
+from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from .atomics import barrier, compare_swap, load, next_chunk
 from .compile import kernel
@@ -36,6 +37,12 @@ def link(q: Link) -> VectorStore:
     threads = threads_for(visited + pattern.nrows)
     run(_link, threads, plain(pattern.indptr), plain(pattern.indices), before, forest, q.first, last, skip)
     return Full(q.forest.size, q.forest.dtype, forest)
+
+
+@implements(LinkSample, engine="cpu", takes=tuple(FORMS))
+def link_sample(q: LinkSample) -> LinkSampleAnswer:
+    """The first neighbours of every row, in turn."""
+    return link_first(q, "cpu")
 
 
 @kernel

@@ -7,22 +7,33 @@ from __future__ import annotations
 
 import importlib
 
+from ..budget import apply_budget
+
 OPERATIONS = (
+    "outofcore_closure",  # in front of those that take pinned entries like any other
+    "outofcore_link",
     "apply",
     "build",
+    "check_compressed",
     "closure",
     "convert",
+    "encode",
     "ewise",
     "extract",
     "link",
     "mxm",
     "mxv",
+    "permute",
     "reduce",
     "scatter",
     "select",
+    "streaming",
     "transpose",
     "write",
 )
 
 for _operation in OPERATIONS:
     importlib.import_module(f"{__name__}.{_operation}")
+
+# CuPy is loaded now, whoever asked for it first.
+apply_budget()

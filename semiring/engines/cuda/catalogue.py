@@ -7,12 +7,15 @@ A prologue here is made of the same pieces as the ones that operations make.  Wh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from . import tuning
+from .columns import CODEC_NUMBERS, codec_types
 from .specialise import binary, constants, indexunary, monoid, semiring, typedefs
 
 __all__ = ["entries"]
@@ -39,6 +42,14 @@ _VALUE = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
 _ROW = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
 _BAND = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
 _FORMS = (0, 1, 2)  # dense, index list, compressed rows
+# Columns plain and compressed, narrow and wide.
+_COLUMNS = (
+    codec_types("plain", INT32),
+    codec_types("varint", INT32, UINT32),
+    codec_types("packed", INT32, INT64),
+    codec_types("varint", INT64, INT64),
+    codec_types("packed", INT64, UINT32),
+)
 
 Entry = tuple[str, str]
 
@@ -51,6 +62,8 @@ def entries() -> Iterator[Entry]:
     yield from _placement()
     yield from _products()
     yield from _closures()
+    yield from _codecs()
+    yield from _outofcore()
 
 
 def _moves() -> Iterator[Entry]:
@@ -99,6 +112,8 @@ def _placement() -> Iterator[Entry]:
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
         yield "extract.cuh", typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
         yield "check.cuh", typedefs(MAJOR=index, MINOR=index) + constants(FORM=2)
+        types = typedefs(P=index, I=INT32, X=index, KEY=UINT32 if index is INT32 else UINT64, V=value)
+        yield "permute.cuh", types + constants(FORM=2)
     yield "check.cuh", typedefs(MAJOR=UINT64, MINOR=UINT16) + constants(FORM=2)
     for key, swapped in ((UINT32, False), (UINT64, True)):
         types = typedefs(KEY=key, MAJOR=INT64, MINOR=INT32, R=INT32, O=INT32, V=UINT16)
@@ -123,26 +138,59 @@ def _products() -> Iterator[Entry]:
         yield "mxm.cuh", wide + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)
         for shape in (number, number + 1):
             index, flip, mask = shapes[shape % 4]
-            text = semiring(ring) + typedefs(P=index, J=INT32, A=FP32, U=INT8, M=FP32)
+            text = semiring(ring) + typedefs(P=index, A=FP32, U=INT8, M=FP32)
             text += constants(FLIP=flip, U_FULL=not flip, MASK=mask, COMPLEMENT=flip, VALUED=mask != 1)
             native = 1 if ring.add is _PLUS else 2 if ring.add is _MIN else 0
-            yield "mxv_pull.cuh", text + _thresholds(GROUP=(1, 8, 32)[shape % 3])
-            yield "mxv_balanced.cuh", text + _thresholds(BLOCK=tuning.TILE_BLOCK)
             push = _thresholds(BLOCK=tuning.PUSH_BLOCK, U_FORM=shape % 3, NATIVE=native)
-            yield "mxv_push.cuh", text + push
+            for place, columns in enumerate((_COLUMNS[0], _COLUMNS[1 + (2 * number + shape) % 4])):
+                lanes = (1, 8, 32)[shape % 3] if place == 0 else (1, 32)[number % 2]
+                yield "mxv_pull.cuh", text + columns + _thresholds(GROUP=lanes)
+                yield "mxv_balanced.cuh", text + columns + _thresholds(BLOCK=tuning.TILE_BLOCK)
+                yield "mxv_push.cuh", text + columns + push
+
+
+def _codecs() -> Iterator[Entry]:
+    for number, (codec, column, offset) in enumerate(product(("varint", "packed"), (INT32, INT64), (UINT32, INT64))):
+        text = codec_types(codec, column, offset) + typedefs(P=(INT32, INT64)[(number + number // 2) % 2])
+        for file in ("encode.cuh", "decode.cuh", "check_compressed.cuh"):
+            yield file, text
 
 
 def _closures() -> Iterator[Entry]:
     for index, half in ((INT32, 1), (INT64, 2)):
         yield "degrees.cuh", typedefs(P=index)
         yield "edges.cuh", typedefs(P=index, X=INT64) + constants(LISTED=half == 1, FORM=2)
-        for label in (INT32, INT64):
-            text = typedefs(P=index, J=INT32, F=label)
+        for label, columns in zip((INT32, INT64) * 3, (_COLUMNS[0], *_COLUMNS), strict=True):
+            text = typedefs(P=index, F=label) + columns
             yield "link.cuh", text + _thresholds(BLOCK=tuning.LINK_BLOCK)
+        for columns, lanes in ((_COLUMNS[0], 1), (codec_types("plain", INT64), 32)):
+            text = typedefs(P=index, D=INT64) + columns
+            yield "hubs.cuh", text + _thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.WIDE_BLOCK)
         for number, ring in enumerate(_SEMIRINGS):
-            types = semiring(ring) + typedefs(P=index, J=index, A=FP32, U=INT32, Z=ring.z)
-            kind = (number + half) % 3
-            level = _thresholds(VALUES=kind, MAY_PULL=kind != 1, NARROW_BLOCK=tuning.NARROW_BLOCK // half)
-            yield "closure_level.cuh", types + level
-            if not ring.add.is_any:
-                yield "closure_relax.cuh", types + _thresholds(NARROW_BLOCK=tuning.NARROW_BLOCK // half)
+            yield from _closures_of(ring, number, index, half)
+
+
+def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: int) -> Iterator[Entry]:
+    types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
+    kind = (number + half) % 3
+    for columns, transposed, threads in (
+        (codec_types("plain", index), "plain", tuning.NARROW_BLOCK // half),
+        (_COLUMNS[1 + (number + half) % 4], ("varint", "packed", "plain")[number % 3], tuning.NARROW_BLOCK // 2),
+    ):
+        how = constants(T_CODEC=CODEC_NUMBERS[transposed], MAY_PULL=kind != 1, HUBS=number % 2 == 0)
+        text = types + columns + _thresholds(NARROW_BLOCK=threads)
+        yield "closure_level.cuh", text + how + constants(VALUES=kind)
+        if not ring.add.is_any:
+            yield "closure_relax.cuh", text
+
+
+def _outofcore() -> Iterator[Entry]:
+    yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=16)
+    for number, columns in enumerate((_COLUMNS[0], codec_types("plain", INT64), *_COLUMNS[1:])):
+        index = (INT32, INT64)[number % 2]
+        ring = _SEMIRINGS[number % len(_SEMIRINGS)]
+        types = typedefs(P=index) + columns
+        yield "outofcore_link.cuh", types + typedefs(F=(INT64, INT32)[number % 2])
+        rest = typedefs(A=INT8, E=FP32, I=INT32, Z=ring.z)
+        for kind in {number % 3, 2}:
+            yield "outofcore_closure.cuh", types + semiring(ring) + rest + _thresholds(VALUES=kind)

@@ -8,15 +8,17 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import Array, IndexList, VectorStore, word_count
+from ...formats import CSR, AnyPattern, Array, CompressedPattern, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
 from ..numpy_helpers import cast
 from ..registry import implements, note, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import evaluate_once, reads_positions, start_value
+from .columns import CODEC_NUMBERS, codec_of, codec_types, column_argument, column_types
 from .compile import Kernel, kernel
 from .degrees import degrees
+from .hubs import hubs
 from .launch import bitmap, grid, multiprocessors, read_back, values_of
 from .specialise import constants, semiring, typedefs
 
@@ -49,10 +51,10 @@ def _narrow_block(prologue: str) -> int:
     return tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
 
 
-def _blocks(offsets: np.dtype[Any], columns: np.dtype[Any]) -> str:
-    """The constants of both kernels; wide indices leave shared memory for half as many threads."""
-    wide = offsets.itemsize + columns.itemsize > 8
-    return (_HALF if wide else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
+def _blocks(pattern: AnyPattern) -> str:
+    """The constants of both kernels; wide indices and decoded columns leave shared memory for half as many threads."""
+    wide = pattern.indptr.dtype.itemsize + index_dtype(pattern.ncols).itemsize > 8
+    return (_HALF if wide or pattern.format == "ccsr" else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
         WIDE_BLOCK=tuning.WIDE_BLOCK, NARROW_EDGES=tuning.NARROW_EDGES
     )
 
@@ -89,13 +91,35 @@ def _empty(q: Closure, n: int) -> ClosureAnswer:
     return ClosureAnswer(empty_vector(n, q.semiring.z, "cuda"), True, 0)
 
 
-@implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival)
+def _both_columns(a: AnyPattern, t: AnyPattern) -> str:
+    """The types of the columns of both orientations, which may be stored in two ways."""
+    tiled = t if isinstance(t, CompressedPattern) else a
+    offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else np.dtype(np.uint32)
+    types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
+    return types + constants(T_CODEC=CODEC_NUMBERS[codec_of(t)])
+
+
+def _readable_together(a: AnyPattern, t: AnyPattern) -> bool:
+    """False if tiles of both are found by offsets of different types, as may be at 2**32 bytes: kernels know one."""
+    if isinstance(a, CompressedPattern) and isinstance(t, CompressedPattern):
+        return bool(a.at.dtype == t.at.dtype)
+    return True
+
+
+def _hubs(t: CSR) -> Array | None:
+    """The hubs of the rows that a pull looks through, if they help: to decode a row costs far more than to test two."""
+    if t.format == "ccsr":
+        return hubs(t.pattern, build=t.placement == "device")
+    return hubs(t.pattern, build=t.placement == "device") if tuning.HUBS_PLAIN else None
+
+
+@implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, takes=("plain", "compressed"))
 def closure_level(q: Closure) -> ClosureAnswer:
     """Level by level in two launches: push and pull in turns, chosen on the device.
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
-    indices), and a column a row where values depend on rows.  Synchronises once, at the end, for the number of
-    entries, the steps and the convergence.
+    indices), and a column a row where values depend on rows; with compressed rows two columns a row, which are kept.
+    Synchronises once, at the end, for the number of entries, the steps and the convergence.
     """
     a = q.by_row.get()
     n, mult, z = a.nrows, q.semiring.mult, q.semiring.z
@@ -104,6 +128,8 @@ def closure_level(q: Closure) -> ClosureAnswer:
         return _empty(q, n)
     may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
     t = q.by_column.get() if may_pull else None
+    if t is not None and not _readable_together(a.pattern, t.pattern):
+        t = None
     rows = degrees(a.pattern)
     found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
 
@@ -122,24 +148,31 @@ def closure_level(q: Closure) -> ClosureAnswer:
 
     words = word_count(n)
     state, visited = _workspace(2 * words, words)
-    queue = cupy.empty(n, a.indices.dtype) if kind == 2 else None
+    queue = cupy.empty(n, index_dtype(n)) if kind == 2 else None
     place = cupy.empty(2 * n, a.indptr.dtype)
     trace, traced = _trace(q, n)
     f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
-    t_arrays: tuple[Any, ...] = (None, None, None, None, 0)
+    indices = column_argument(a.pattern)
+    t_arrays: tuple[Any, ...] = (None, indices, None, None, None, 0)
+    found_hubs = None
     if t is not None:
-        t_arrays = (t.indptr, t.indices, None if kind != 2 else t.values, found.words, found.nonempty)
+        t_values = t.values if kind == 2 and "y" in mult.uses else None
+        if t_values is None:  # else the entry itself must be found, for its value
+            found_hubs = _hubs(t)
+        t_arrays = (t.indptr, column_argument(t.pattern), t_values, found_hubs, found.words, found.nonempty)
     shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)
-        + typedefs(P=a.indptr.dtype, J=a.indices.dtype, A=a.dtype, U=f.dtype, Z=z)
-        + constants(VALUES=kind, MAY_PULL=may_pull, PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
+        + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
+        + _both_columns(a.pattern, a.pattern if t is None else t.pattern)
+        + constants(VALUES=kind, MAY_PULL=t is not None, HUBS=found_hubs is not None)
+        + constants(PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
         + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
-        + _blocks(a.indptr.dtype, a.indices.dtype)
+        + _blocks(a.pattern)
     )
     arguments = (
-        a.indptr, a.indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, state, trace,
+        a.indptr, indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, state, trace,
         traced, n, a.nvals, min(q.max_steps, _ALWAYS), shift, _DIRECTIONS[q.direction],
         int(rows.longest > tuning.SKEWED_ROW),
     )  # fmt: skip
@@ -154,7 +187,12 @@ def closure_level(q: Closure) -> ClosureAnswer:
     return ClosureAnswer(store, head >> shift == tail >> shift, steps, _steps(trace, min(steps, traced)))
 
 
-@implements(Closure, engine="cuda", when=lambda q: start_value(q.semiring.add) is not None)
+@implements(
+    Closure,
+    engine="cuda",
+    when=lambda q: start_value(q.semiring.add) is not None,
+    takes=("plain", "compressed"),
+)
 def closure_relax(q: Closure) -> ClosureAnswer:
     """Label-correcting in three launches: what changed offers its products until nothing changes.
 
@@ -171,19 +209,21 @@ def closure_relax(q: Closure) -> ClosureAnswer:
     words = word_count(n)
     state, bits = _workspace(3 * words, 3 * words)
     values = cupy.full(n, start, z)
-    row, place = cupy.empty(2 * n, a.indices.dtype), cupy.empty(4 * n, a.indptr.dtype)
+    row, place = cupy.empty(2 * n, index_dtype(n)), cupy.empty(4 * n, a.indptr.dtype)
     trace, traced = _trace(q, tuning.TRACED_STEPS)
     f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
     shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)
-        + typedefs(P=a.indptr.dtype, J=a.indices.dtype, A=a.dtype, U=f.dtype, Z=z)
-        + _blocks(a.indptr.dtype, a.indices.dtype)
+        + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
+        + column_types(a.pattern)
+        + _blocks(a.pattern)
     )
     arguments = (
-        a.indptr, a.indices, a_values, a_iso, bits[:words], bits[words:], row, place, place[2 * n :], values, start,
-        state, trace, traced, n, min(q.max_steps, _ALWAYS), shift, int(degrees(a.pattern).longest > tuning.SKEWED_ROW),
+        a.indptr, column_argument(a.pattern), a_values, a_iso, bits[:words], bits[words:], row, place, place[2 * n :],
+        values, start, state, trace, traced, n, min(q.max_steps, _ALWAYS), shift,
+        int(degrees(a.pattern).longest > tuning.SKEWED_ROW),
     )  # fmt: skip
     kernel("closure_relax.cuh", "relax_enter", prologue)(
         grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, f.indices, f_values, f_iso, f.nvals, *arguments

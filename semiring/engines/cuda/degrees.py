@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import cupy
 import numpy as np
 
-from ...formats import Array, Pattern, word_count
+from ...formats import AnyPattern, Array, word_count
 from .compile import kernel
 from .launch import BLOCK, grid, read_back
 from .specialise import typedefs
@@ -26,8 +27,11 @@ class Degrees:
     nonempty: int
     longest: int
 
+    # Stays true where only the entries of the pattern move.
+    of_rows: ClassVar[bool] = True
 
-def degrees(pattern: Pattern) -> Degrees:
+
+def degrees(pattern: AnyPattern) -> Degrees:
     """The facts about a pattern's rows.  Synchronises the first time that a pattern is asked."""
     known = pattern.facts.get("cuda.degrees")
     if isinstance(known, Degrees):

@@ -5,16 +5,19 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from ...formats import Full
-from ..registry import implements
+from ...formats import Full, index_dtype
+from ..registry import FORMS, implements, note
+from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from . import tuning
+from .columns import codec_types, column_argument, column_types
 from .compile import kernel
+from .hubs import HUBS, hubs
 from .launch import counter, grid, multiprocessors
 from .specialise import constants, typedefs
 
 
-@implements(Link, engine="cuda")
+@implements(Link, engine="cuda", takes=("plain", "compressed"))
 def link(q: Link) -> Full:
     """Rows with few entries by a thread each, the entries of the others divided evenly; compare-and-swap hooking.
 
@@ -27,26 +30,47 @@ def link(q: Link) -> Full:
     parent = old.copy()
     if n == 0:
         return Full(n, forest.dtype, parent)
-    prologue = typedefs(P=pattern.indptr.dtype, J=pattern.indices.dtype, F=forest.dtype) + constants(
-        BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW
-    )
+    types = typedefs(P=pattern.indptr.dtype, F=forest.dtype) + column_types(pattern)
+    prologue = types + constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
+    indices = column_argument(pattern)
     last = -1 if q.last is None else q.last
     skip = forest.dtype.type(0 if q.skip is None else q.skip)
     shift = pattern.nvals.bit_length()
     row = start = before = count = None
     if last < 0 or last - q.first > tuning.SHORT_ROW:
         listed = min(n, pattern.nvals // (tuning.SHORT_ROW + 1))
-        row = cupy.empty(listed, pattern.indices.dtype)
+        row = cupy.empty(listed, index_dtype(pattern.ncols))
         start, before = cupy.empty((2, listed), pattern.indptr.dtype)
         count = counter()
     kernel("link.cuh", "link_rows", prologue)(
-        grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, pattern.indptr, pattern.indices, old, parent, n, q.first, last,
+        grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, pattern.indptr, indices, old, parent, n, q.first, last,
         np.bool_(q.skip is not None), skip, row, start, before, count, shift,
     )  # fmt: skip
     if row is not None and row.size:
         kernel("link.cuh", "link_listed", prologue)(
-            4 * multiprocessors(), tuning.LINK_BLOCK, pattern.indptr, pattern.indices, parent, row, start, before,
+            4 * multiprocessors(), tuning.LINK_BLOCK, pattern.indptr, indices, parent, q.first, row, start, before,
             count, shift,
         )  # fmt: skip
     kernel("link.cuh", "link_flatten", prologue)(grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, parent, n)
     return Full(n, forest.dtype, parent)
+
+
+@implements(LinkSample, engine="cuda", takes=tuple(FORMS))
+def link_sample(q: LinkSample) -> LinkSampleAnswer:
+    """The hubs of every row, if they are known; else its first neighbours, in turn.
+
+    Out of the memory of the device hubs are worth finding: a pass over first neighbours touches as much of a stream.
+    """
+    forest, n = q.forest, q.pattern.nrows
+    assert isinstance(forest, Full)
+    found = hubs(q.pattern, build=q.pattern.placement != "device") if 0 < q.count <= HUBS else None
+    if found is None or forest.values is None or n == 0:
+        return link_first(q, "cuda")
+    parent = forest.values.copy()
+    prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("plain", found.dtype)
+    prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
+    blocks = grid(n, tuning.LINK_BLOCK)
+    kernel("link.cuh", "link_hubs", prologue)(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)
+    kernel("link.cuh", "link_flatten", prologue)(blocks, tuning.LINK_BLOCK, parent, n)
+    note(kernel="hubs")
+    return LinkSampleAnswer(Full(n, forest.dtype, parent), 0)

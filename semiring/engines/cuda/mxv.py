@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import BOOL, UINT8
-from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, word_count
+from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedSemiring
 from .. import spec
@@ -18,6 +18,7 @@ from ..registry import implements, note, run
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, native_atomic, start_value
+from .columns import column_argument, column_types
 from .compile import Kernel, kernel
 from .degrees import degrees
 from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
@@ -51,7 +52,7 @@ class _Choice:
     likely: bool = False
 
 
-@implements(Mxv, engine="cuda", absorbs=("mask",))
+@implements(Mxv, engine="cuda", absorbs=("mask",), takes=("plain", "compressed"))
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
@@ -132,7 +133,7 @@ def _is_dense(u: VectorStore) -> bool:
     return (not isinstance(u, Bitmap) or u.count.known) and u.nvals * tuning.DENSE_SHARE >= u.size
 
 
-def _edges(pattern: Pattern, u: VectorStore) -> int:
+def _edges(pattern: AnyPattern, u: VectorStore) -> int:
     """The number of entries in the rows of a pattern that u has.  Synchronises."""
     if isinstance(u, Full):
         return pattern.nvals
@@ -156,7 +157,7 @@ def _finishes_early(q: Mxv) -> bool:
 def _prologue(q: Mxv, a: CSR, mask: _Mask, valued: bool) -> str:
     u = q.vector
     return _text(
-        q.semiring, a.indptr.dtype, a.indices.dtype, a.dtype, u.dtype, mask.dtype,
+        q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, mask.dtype,
         q.flip, isinstance(u, Full), mask.form, mask.complement, valued,
     )  # fmt: skip
 
@@ -165,7 +166,7 @@ def _prologue(q: Mxv, a: CSR, mask: _Mask, valued: bool) -> str:
 def _text(
     ring: TypedSemiring,
     offset: np.dtype[Any],
-    column: np.dtype[Any],
+    columns: str,
     element: np.dtype[Any],
     operand: np.dtype[Any],
     masked: np.dtype[Any],
@@ -175,7 +176,7 @@ def _text(
     complement: bool,
     valued: bool,
 ) -> str:
-    types = typedefs(P=offset, J=column, A=element, U=operand, M=masked)
+    types = typedefs(P=offset, A=element, U=operand, M=masked) + columns
     return semiring(ring) + types + constants(FLIP=flip, U_FULL=u_full, MASK=form, COMPLEMENT=complement, VALUED=valued)
 
 
@@ -201,7 +202,7 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
         whole, words, count = False, cupy.empty(word_count(q.nout), np.uint32), counter()
     values = None if constant is not None else cupy.empty(q.nout, q.semiring.z)
     arguments = (
-        a.indptr, a.indices, *values_of(a), words_of(u), *values_of(u), mask.words, mask.values,
+        a.indptr, column_argument(a.pattern), *values_of(a), words_of(u), *values_of(u), mask.words, mask.values,
         None if whole else words, values, q.nout,
     )  # fmt: skip
     prologue = _prologue(q, a, mask, constant is None)
@@ -218,13 +219,21 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
         _balanced(a, prologue, arguments, None if whole else words, values, count)
     else:
         chosen = "group"
-        lanes = 1
-        while lanes < 32 and 2 * lanes <= average:
-            lanes *= 2
+        lanes = _lanes(a, average)
         run_group = kernel("mxv_pull.cuh", "mxv_pull_group", prologue + _shape(lanes))
         run_group(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)
     note(direction="pull", kernel=chosen)
     return _result(q, words, values if constant is None else constant, count)
+
+
+def _lanes(a: CSR, average: float) -> int:
+    """How many lanes go through a row together; of compressed rows one or all, which decode by prefix sums."""
+    if a.format == "ccsr":
+        return 32 if average > tuning.DECODED_ROW else 1
+    lanes = 1
+    while lanes < 32 and 2 * lanes <= average:
+        lanes *= 2
+    return lanes
 
 
 def _shape(lanes: int) -> str:
@@ -238,7 +247,7 @@ def _balanced_kernels(prologue: str, tile: int, block: int) -> tuple[Kernel, Ker
     return tiles, balanced, carry
 
 
-def _tiles(pattern: Pattern, run_tiles: Kernel) -> Array:
+def _tiles(pattern: AnyPattern, run_tiles: Kernel) -> Array:
     """Where the tiles begin: kept with the pattern."""
     known = pattern.facts.get("cuda.tiles")
     if known is None:
@@ -283,7 +292,7 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
 
     items = u.nvals if isinstance(u, IndexList) else u.size
     listed = u.count.get() if isinstance(u, Bitmap) and u.count.known else items
-    row = cupy.empty(listed, a.indices.dtype)
+    row = cupy.empty(listed, index_dtype(a.ncols))
     start, before = cupy.empty(listed, a.indptr.dtype), cupy.empty(listed, a.indptr.dtype)
     # What edges carry along, where the product reads it.
     carries = constant is None and ("x" if q.flip else "y") in q.semiring.mult.uses
@@ -296,8 +305,8 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
         start, before, carried, edges, shift,
     )  # fmt: skip
     kernel("mxv_push.cuh", "mxv_push", prologue)(
-        4 * multiprocessors(), block, a.indptr, a.indices, *values_of(a), None, *values_of(u), mask.words,
-        mask.values, words, values, q.nout, row, start, before,
+        4 * multiprocessors(), block, a.indptr, column_argument(a.pattern), *values_of(a), None, *values_of(u),
+        mask.words, mask.values, words, values, q.nout, row, start, before,
         carried, edges, shift, count,
     )  # fmt: skip
     note(direction="push", kernel="push")

@@ -72,6 +72,16 @@ SKEWED_ROW: Final = _row(
     "longest row up to which blocks divide the rows of a frontier; above, they divide its edges, which costs a search "
     "of about 1 us",
 )  # fmt: skip
+HUBS_PLAIN: Final = _row(
+    "HUBS_PLAIN", 0, "reasoned",
+    "1: pulls over plain columns test the hubs of a row first, as those over compressed columns do; a probe of a plain "
+    "column costs little more than one of a hub, and finding the hubs is a sweep over all entries",
+)  # fmt: skip
+HUBS_LONG: Final = _row(
+    "HUBS_LONG", 2048, "reasoned",
+    "entries that one warp goes through for the hubs of a row (64 rounds, about 50 us); the entries of longer rows "
+    "are divided among all blocks",
+)  # fmt: skip
 TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest trace that is kept")
 
 # Matrix-vector product.
@@ -87,6 +97,11 @@ PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 BALANCED_SKEW: Final = _row(
     "BALANCED_SKEW", 8, "reasoned",
     "a longest row this many times the average (and over SKEWED_ROW) leaves lanes idle for longer than tiles cost",
+)  # fmt: skip
+DECODED_ROW: Final = _row(
+    "DECODED_ROW", 8, "reasoned",
+    "entries of an average compressed row above which a warp decodes it rather than a lane: a warp's step of up to 32 "
+    "entries costs about as much as eight steps of a lane",
 )  # fmt: skip
 CROWDED_SHARE: Final = _row(
     "CROWDED_SHARE", 16, "reasoned",
@@ -112,3 +127,20 @@ LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 SHORT_ROW: Final = _row(
     "SHORT_ROW", 8, "reasoned", "entries that the thread of a row unites itself; longer rows are divided by edges"
 )
+
+# Entries in host memory.
+WINDOW_BYTES: Final = _row(
+    "WINDOW_BYTES", 1 << 25, "reasoned",
+    "a part of a stream that is copied in 0.6 ms, twenty times what queueing a copy and a kernel takes; two lie on the "
+    "device",
+)  # fmt: skip
+GAP_BLOCKS: Final = _row(
+    "GAP_BLOCKS", 4, "reasoned",
+    "blocks of 256 KB between two parts of a stream that are copied too: in 20 us, about what one more part takes",
+)  # fmt: skip
+PUSHED_ROW: Final = _row(
+    "PUSHED_ROW", 512, "reasoned",
+    "bytes of the link that a pushed row takes beside its entries, for the tiles and lines around them; looking for "
+    "visited hubs takes as long as a byte of the link for each row, 20 ps: 24 bytes of device memory and two probes",
+)  # fmt: skip
+PUSHED_ENTRY: Final = _row("PUSHED_ENTRY", 3, "reasoned", "bytes of the link that an entry takes, between both codecs")

@@ -7,15 +7,17 @@ The monoid ``any`` keeps the first value it meets here (ascending inner index, c
 one legal answer: another engine may keep any other value of the same group.
 """
 
-from . import assembly, closure, construction, elementwise, indexing, link, products, reduction
+from . import assembly, closure, codecs, construction, elementwise, indexing, link, permute, products, reduction
 
 __all__ = [
     "assembly",
     "closure",
+    "codecs",
     "construction",
     "elementwise",
     "indexing",
     "link",
+    "permute",
     "products",
     "reduction",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Full, VectorStore
-from ..registry import implements
+from ..registry import FORMS, implements
+from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from .dense import densify
 
@@ -27,6 +28,12 @@ def link(q: Link) -> VectorStore:
             parent[max(a, b)] = min(a, b)
     flat = [_root(parent, v) for v in range(len(parent))]
     return Full(q.forest.size, q.forest.dtype, np.array(flat, q.forest.dtype))
+
+
+@implements(LinkSample, engine="reference", takes=tuple(FORMS))
+def link_sample(q: LinkSample) -> LinkSampleAnswer:
+    """The first neighbours of every row, in turn."""
+    return link_first(q, "reference")
 
 
 def _root(parent: list[int], v: int) -> int:

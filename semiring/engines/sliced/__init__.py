@@ -1,1 +1,9 @@
-"""Answers slice by slice, for matrices that an engine does not read as they are: compressed, or in host memory."""
+"""Answers slice by slice, for matrices that an engine does not read as they are: compressed, or in host memory.
+
+One set for all engines: every function puts plain questions about slices of rows to the engine that was asked, and
+joins the answers.
+"""
+
+from . import closure, entrywise, extraction, link, permute, products, reduction, rewriting, symmetry
+
+__all__ = ["closure", "entrywise", "extraction", "link", "permute", "products", "reduction", "rewriting", "symmetry"]

@@ -11,12 +11,17 @@
 // Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
 // words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
 //
-// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (values of the first
-// entries), Z; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for each entry),
-// MAY_PULL, NARROW_BLOCK, WIDE_BLOCK (threads a block), WIDE_RESIDENT (blocks a multiprocessor), NARROW_EDGES, EAGER_EDGES,
-// PUSH_COST, SWEEP_ROWS, PROBES (see tuning.py).
+// A pull first tries the hubs of a row (hubs.cuh) where they are known: two loads side by side, none of the row itself.
+//
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
+// columns.cuh asks for, and T_CODEC, which is how the transpose stores its columns; and the constants VALUES (0 presence
+// only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (they are known), NARROW_BLOCK,
+// WIDE_BLOCK (threads a block), WIDE_RESIDENT (blocks a multiprocessor), NARROW_EDGES, EAGER_EDGES, PUSH_COST,
+// SWEEP_ROWS, PROBES (see tuning.py).
 
 #include "expand.cuh"
+
+typedef ColumnReaders<T_CODEC> Transposed;
 
 // Words of the state.  Counters are separate for the two launches; each level uses the next of its three, so
 // that one can be reset while another is still being read.
@@ -24,12 +29,13 @@ enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT
 
 struct Search {
     const P* indptr;
-    const J* indices;
+    Columns columns;
     const A* a_values;
     A a_iso;
     const P* t_indptr;
-    const J* t_indices;
+    Transposed::Columns t_columns;
     const A* t_values;
+    const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
     const u32* candidates;  // rows of the transpose that have entries
     i64 candidate_count;
     u32* visited;  // two bitmaps, one after the other
@@ -127,15 +133,26 @@ DEVICE void pull_level(const Search& s, const u32* visited, u32* visited_next, c
         for (int i = t; i < count; i += BLOCK) {
             const int local = stage.open[i];
             const i64 j = chunk_row + local;
-            const i64 end = i64(s.t_indptr[j + 1]);
-            i64 p = i64(s.t_indptr[j]);
-            const i64 stop = p + PROBES < end ? p + PROBES : end;
             bool hit = false;
-            i64 k = 0;
-            for (; p < stop; p++) {
-                k = i64(s.t_indices[p]);
-                hit = bit_test(visited, k);
-                if (hit) break;
+            i64 k = 0, p = 0, end = 0;
+            if constexpr (HUBS) {
+                const i64 first = i64(s.hubs[j]), second = i64(s.hubs[s.n + j]);
+                k = first;
+                hit = first >= 0 && bit_test(visited, first);
+                if (!hit && second >= 0) {
+                    k = second;
+                    hit = bit_test(visited, second);
+                }
+            }
+            if (!hit) {
+                end = i64(s.t_indptr[j + 1]);
+                p = i64(s.t_indptr[j]);
+                const i64 stop = p + PROBES < end ? p + PROBES : end;
+                for (Transposed::Cursor entry(s.t_columns, p, p); p < stop; p++, entry.next()) {
+                    k = entry.column();
+                    hit = bit_test(visited, k);
+                    if (hit) break;
+                }
             }
             if (hit) {
                 atomicOr(&stage.found[local >> 5], 1u << (local & 31));
@@ -150,11 +167,12 @@ DEVICE void pull_level(const Search& s, const u32* visited, u32* visited_next, c
         for (int r = warp_in_block(); r < stage.rest_count; r += BLOCK / 32) {
             const int local = stage.rest[r];
             const i64 j = chunk_row + local;
-            const i64 end = i64(s.t_indptr[j + 1]);
-            for (i64 row = i64(s.t_indptr[j]) + PROBES; row < end; row += 64) {
-                const i64 p = row + lane_id(), p2 = p + 32;
-                const i64 k = p < end ? i64(s.t_indices[p]) : -1;
-                const i64 k2 = p2 < end ? i64(s.t_indices[p2]) : -1;
+            const i64 begin = i64(s.t_indptr[j]);
+            Transposed::Warp walk(s.t_columns, begin, begin + PROBES, i64(s.t_indptr[j + 1]));
+            while (walk.next()) {  // two steps at once, so that their loads wait together
+                const i64 p = walk.p, k = walk.inside ? walk.column : -1;
+                const bool more = walk.next();
+                const i64 p2 = walk.p, k2 = more && walk.inside ? walk.column : -1;
                 const bool hit = k >= 0 && bit_test(visited, k);
                 const bool hit2 = k2 >= 0 && bit_test(visited, k2);
                 const u32 hits = __ballot_sync(FULL_WARP, hit || hit2);
@@ -230,7 +248,7 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
         } else {
             const RowList frontier = {s.queue, s.start, s.before, head, tail};
             const bool eager = s.edges(tail) - s.edges(head) <= EAGER_EDGES;
-            expand<BLOCK, Team>(s.packing, s.indptr, s.indices, frontier, s.skewed, eager, to,
+            expand<BLOCK, Team>(s.packing, s.indptr, s.columns, frontier, s.skewed, eager, to,
                                 Arrive{s, visited, level});
         }
         team.barrier();
@@ -250,12 +268,14 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
 }
 
 #define SEARCH_ARGUMENTS                                                                                             \
-    const P *indptr, const J *indices, const A *a_values, A a_iso, const P *t_indptr, const J *t_indices,            \
-        const A *t_values, const u32 *candidates, i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, \
-        u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
+    const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, const P *t_indptr,                         \
+        Transposed::Argument t_indices, const A *t_values, const J *hubs, const u32 *candidates,                     \
+        i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, u64 *state, i64 *trace,         \
+        i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
 #define SEARCH                                                                                                       \
-    {indptr, indices, a_values, a_iso, t_indptr, t_indices, t_values, candidates, candidate_count, visited, queue,   \
-     start, before, values, state, trace, trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
+    {indptr, open_columns(indices), a_values, a_iso, t_indptr, Transposed::Columns(t_indices), t_values, hubs,       \
+     candidates, candidate_count, visited, queue, start, before, values, state, trace, trace_rows, n, nvals,         \
+     max_steps, {int(shift)}, int(direction), int(skewed)}
 
 // One cluster.  Enters the given rows (`sources` ascending, their values or one for all), then goes on while it is narrow.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)

@@ -9,8 +9,8 @@
 // old one when it is expanded.  `relax_enter` takes the first entries, `relax_narrow` is one cluster and goes on while
 // few edges are waiting, `relax_wide` is the whole GPU and goes on to the end.
 //
-// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (values of the first
-// entries), Z; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (see tuning.py).
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
+// columns.cuh asks for; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (see tuning.py).
 
 #include "expand.cuh"
 
@@ -19,7 +19,7 @@ enum { WAITING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT
 
 struct Relaxation {
     const P* indptr;
-    const J* indices;
+    Columns columns;
     const A* a_values;
     A a_iso;
     u32* present;
@@ -98,7 +98,7 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
         const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, waiting};
         parity = 1 - parity;
         const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
-        expand<BLOCK, Team>(s.packing, s.indptr, s.indices, list, s.skewed, false, to,
+        expand<BLOCK, Team>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
                             Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
         team.barrier();
         total += s.packing.edges(waiting);
@@ -115,12 +115,12 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
 }
 
 #define RELAX_ARGUMENTS                                                                                       \
-    const P *indptr, const J *indices, const A *a_values, A a_iso, u32 *present, u32 *listed, J *row,         \
+    const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, u32 *present, u32 *listed, J *row,  \
         P *start, P *before, Z *values, Z nothing, u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 max_steps, i64 shift, \
         i64 skewed
 #define RELAXATION                                                                                            \
-    {indptr, indices, a_values, a_iso, present, listed, row, start, before, values, nothing, state, trace, trace_rows, \
-     n, max_steps, {int(shift)}, int(skewed)}
+    {indptr, open_columns(indices), a_values, a_iso, present, listed, row, start, before, values, nothing, state, \
+     trace, trace_rows, n, max_steps, {int(shift)}, int(skewed)}
 
 // The first entries: `sources` ascending, their values or one for all.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)

@@ -5,10 +5,14 @@
 // A place in a list and its edge number are reserved by one 64-bit atomic for a whole block: `rows << shift | edges`,
 // called packed; rows * edges < 2^64 is all that it asks.
 //
-// The prologue defines the types P (offsets) and J (columns).
+// Compressed columns are decoded for a block's next edges at once, into shared memory: a warp decodes a long piece of a
+// row far faster than its lanes one entry each.
+//
+// The prologue defines the type P (offsets), and what columns.cuh asks for.
 
 #pragma once
 
+#include "columns.cuh"
 #include "grid.cuh"
 
 struct Packing {
@@ -18,7 +22,7 @@ struct Packing {
     DEVICE u64 pack(i64 count, i64 degree) const { return u64(count) << shift | u64(degree); }
 };
 
-// Places [head, tail) of a list (both packed).
+// Places [head, tail) of a list (both packed), of whose rows the first `passed` entries are passed over.
 // `row` may be null if nobody asks which rows they are.
 struct RowList {
     const J* row;
@@ -26,6 +30,7 @@ struct RowList {
     const P* before;
     u64 head;
     u64 tail;
+    i64 passed = 0;
 };
 
 // Where found rows go: behind `base` (packed), which is what stood in the list before `counter` began to count.
@@ -61,6 +66,8 @@ DEVICE void append(const Packing& packing, const Append& to, bool mine, i64 row,
     if (mine) put(packing, to, packed, row, start);
 }
 
+constexpr int EDGES_AT_ONCE = CODEC == PLAIN ? 4 : 2;
+
 template <int BLOCK, class Visitor>
 struct PushStage {
     static constexpr int ROWS = Visitor::NEEDS_ROW ? BLOCK : 1;
@@ -74,7 +81,19 @@ struct PushStage {
     P found_start[LOOKS_UP ? 1 : FOUND];
     P found_end[LOOKS_UP ? 1 : FOUND];
     J found[Visitor::NEEDS_ROW ? FOUND : 1];
+    J column[CODEC == PLAIN ? 1 : EDGES_AT_ONCE * BLOCK];  // of the edges at once, one after the other
     int count;
+
+    // The last row that begins at or before an edge.
+    DEVICE int row_of(i64 edge) const {
+        int low = 0, high = BLOCK;
+        while (high - low > 1) {
+            const int middle = (low + high) / 2;
+            if (i64(before[middle]) <= edge) low = middle;
+            else high = middle;
+        }
+        return low;
+    }
 };
 
 // Appends the found rows from `kept` on, `take` of them.  The whole block calls, with the same arguments.
@@ -99,7 +118,48 @@ DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visi
     __syncthreads();
 }
 
-constexpr int EDGES_AT_ONCE = 4;
+// Brings plain columns towards the multiprocessors; compressed ones are so few bytes that it does not pay.
+template <class C>
+DEVICE void prefetch(const C& columns, i64 p) {
+    if constexpr (CODEC == PLAIN) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
+}
+
+// Pieces of compressed rows up to this many entries are decoded by a lane each, longer ones by a warp.
+constexpr i64 SHORT_PIECE = 8;
+
+// Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  A warp
+// takes an equal share of the edges, and goes through the rows of its share 32 at a time.  The whole block calls.
+template <int BLOCK, class Visitor>
+DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64 passed, i64 group, i64 end,
+                   i64 known) {
+    constexpr i64 SHARE = EDGES_AT_ONCE * 32;
+    const i64 from = group + SHARE * warp_in_block(), to = from + SHARE < end ? from + SHARE : end;
+    if (from >= to) return;
+    for (int first = stage.row_of(from); first < BLOCK && i64(stage.before[first]) < to; first += 32) {
+        const int r = first + lane_id();
+        i64 begin = to, stop = to, row_start = 0, p = 0;
+        if (r < BLOCK) {
+            const i64 before = i64(stage.before[r]), next = r + 1 < BLOCK ? i64(stage.before[r + 1]) : known;
+            begin = before > from ? before : from;
+            stop = next < to ? next : to;
+            row_start = i64(stage.start[r]);
+            p = row_start + passed + (begin - before);
+        }
+        const bool longer = stop - begin > SHORT_PIECE;
+        if (!longer && begin < stop) {
+            ColumnCursor cursor(columns, row_start, p);
+            for (i64 edge = begin; edge < stop; edge++, cursor.next()) stage.column[edge - group] = J(cursor.column());
+        }
+        for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
+            const int lane = __ffs(int(rows)) - 1;
+            const i64 piece = shuffle(begin, lane), entry = shuffle(p, lane);
+            WarpColumns walk(columns, shuffle(row_start, lane), entry, entry + (shuffle(stop, lane) - piece));
+            while (walk.next()) {
+                if (walk.inside) stage.column[walk.p - entry + piece - group] = J(walk.column);
+            }
+        }
+    }
+}
 
 // Every edge of the listed rows, once, by the whole team.  `visitor` has
 //   typedef Payload;  Payload payload(i64 row, i64 place)   what an edge needs to know of its row;
@@ -110,7 +170,7 @@ constexpr int EDGES_AT_ONCE = 4;
 // skewed: divide edges, not rows.  eager: with few edges waiting counts for more than work, so nothing is tested first,
 // and the rows that are found are brought towards the multiprocessors.
 template <int BLOCK, class Team, class Visitor>
-DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, const RowList& list, bool skewed,
+DEVICE void expand(const Packing& packing, const P* indptr, const Columns& columns, const RowList& list, bool skewed,
                    bool eager, const Append& to, const Visitor& visitor) {
     __shared__ PushStage<BLOCK, Visitor> stage;
     const int t = int(threadIdx.x);
@@ -155,6 +215,11 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
         if (!skewed) e = i64(stage.before[0]);
 
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
+            if constexpr (CODEC != PLAIN) {
+                __syncthreads();  // the columns of the group before this one may still be read
+                decode(columns, stage, list.passed, group, limit, known);
+                __syncthreads();
+            }
             // Loads of several edges stand beside each other, so that they wait together.
             i64 neighbour[EDGES_AT_ONCE], position[EDGES_AT_ONCE];
             int owner[EDGES_AT_ONCE] = {};
@@ -163,15 +228,11 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
                 const i64 edge = group + u * BLOCK + t;
                 neighbour[u] = -1;
                 if (edge < limit) {
-                    int low = 0, high = BLOCK;  // the last row that begins at or before this edge
-                    while (high - low > 1) {
-                        const int middle = (low + high) / 2;
-                        if (i64(stage.before[middle]) <= edge) low = middle;
-                        else high = middle;
-                    }
+                    const int low = stage.row_of(edge);
                     owner[u] = low;
-                    position[u] = i64(stage.start[low]) + (edge - i64(stage.before[low]));
-                    neighbour[u] = i64(indices[position[u]]);
+                    position[u] = i64(stage.start[low]) + list.passed + (edge - i64(stage.before[low]));
+                    if constexpr (CODEC == PLAIN) neighbour[u] = columns.at(i64(stage.start[low]), position[u]);
+                    else neighbour[u] = i64(stage.column[u * BLOCK + t]);
                 }
             }
             bool found[EDGES_AT_ONCE];
@@ -208,9 +269,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const J* indices, co
                             stage.found_start[slot] = start[u];
                             stage.found_end[slot] = end[u];
                         }
-                        if (eager) {
-                            asm volatile("prefetch.global.L2 [%0];" ::"l"(indices + start[u]));
-                        }
+                        if (eager) prefetch(columns, i64(start[u]));
                     }
                     staged += __syncthreads_count(found[u]);
                     if (staged >= BLOCK) {

@@ -6,7 +6,15 @@
 // `mxv_carry` adds afterwards.  Where the tiles begin depends on the pattern alone (`mxv_tiles`), and is kept with it.
 // See product.cuh for the prologue; here also TILE and BLOCK.
 
+#include "entry_columns.cuh"
 #include "product.cuh"
+
+// Entry p of plain columns, each of which is needed once; of others nothing, they are decoded into shared memory.
+template <class C>
+DEVICE J streamed_column(const C& columns, i64 p) {
+    if constexpr (CODEC == PLAIN) return streamed(columns.indices + p);
+    else return J(0);
+}
 
 // The number of rows that end before each multiple of TILE on the line.
 extern "C" __global__ void mxv_tiles(const P* indptr, i64 nout, i64 nvals, i64* first_row, i64 tiles) {
@@ -26,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_balanced(PRODUCT_ARGUMENTS, i64 nvals, const i64* first_row, bool* carry_hit, Z* carry_value) {
     PRODUCT_OPERANDS
     constexpr int ROUNDS = int(TILE / BLOCK);
+    __shared__ EntryColumns<int(TILE)> decoded;
     __shared__ Z values[VALUED ? TILE : 1];
     __shared__ u32 hits[ALWAYS ? 1 : TILE / 32];
     __shared__ u32 left_out[MASK == 0 ? 1 : TILE / 32];
@@ -72,14 +81,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     // All loads of one kind stand before the first use of one, so that they wait together.
     J column[ROUNDS];
     A x[ROUNDS];
-    const J* const tile_indices = indices + p0;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         const int e = r * int(BLOCK) + t;
         bool taken = e < entries;
         if constexpr (MASK != 0) taken = taken && !((left_out[e / 32] >> (e & 31)) & 1u);
-        column[r] = taken ? streamed(tile_indices + e) : J(-1);
+        column[r] = taken ? streamed_column(columns, p0 + e) : J(-1);
         x[r] = ALWAYS && taken ? a.value(p0 + e) : A();
+    }
+    if constexpr (CODEC != PLAIN) {
+        const int place = decode_entries<int(BLOCK)>(columns, decoded, indptr, row0, row1, p0, entries);
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            if (column[r] >= 0) column[r] = decoded.at(place + r * int(BLOCK) + t);
+        }
     }
     // One warp takes the rows of one presence word: a lane adds a short row, the warp a long one.
     i64 word = row0 / 32 + warp_in_block();

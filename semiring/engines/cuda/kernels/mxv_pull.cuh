@@ -13,6 +13,7 @@ DEVICE int write_word(u32* out_words, i64 w, u32 word) {
 // Rows of about the same length: GROUP lanes a row, 32 / GROUP rows at a time.
 extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
+    static_assert(CODEC == PLAIN || GROUP == 1 || GROUP == 32, "compressed rows are decoded by a lane or by a warp");
     constexpr int ROWS = 32 / int(GROUP);
     const int sub = lane_id() % int(GROUP);
     i64 counted = 0;
@@ -23,11 +24,23 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
             const i64 o = 32 * w + r * ROWS + lane_id() / int(GROUP);
             Maybe<Z> sum = {false, Z()};
             if (o < nout && mask.admits(o)) {
-                const i64 end = i64(indptr[o + 1]);
-#pragma unroll 4
-                for (i64 p = i64(indptr[o]) + sub; p < end; p += GROUP) {
-                    const i64 k = i64(indices[p]);
+                const i64 begin = i64(indptr[o]), end = i64(indptr[o + 1]);
+                const auto take = [&](i64 k, i64 p) {
                     if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+                };
+                if constexpr (CODEC == PLAIN) {
+#pragma unroll 4
+                    for (i64 p = begin + sub; p < end; p += GROUP) take(columns.at(begin, p), p);
+                } else if constexpr (GROUP == 1) {
+                    i64 p = begin;
+                    if (p < end) {
+                        for (ColumnCursor entry(columns, begin, p); p < end; p++, entry.next()) take(entry.column(), p);
+                    }
+                } else {
+                    WarpColumns walk(columns, begin, begin, end);
+                    while (walk.next()) {
+                        if (walk.inside) take(walk.column, walk.p);
+                    }
                 }
             }
 #pragma unroll
@@ -67,20 +80,21 @@ extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
             end = i64(indptr[o + 1]);
         }
         const i64 stop = p + PROBES < end ? p + PROBES : end;
-        for (; p < stop && !finished(sum); p++) {
-            const i64 k = i64(indices[p]);
-            if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+        if (p < stop) {
+            for (ColumnCursor entry(columns, p, p); p < stop && !finished(sum); p++, entry.next()) {
+                const i64 k = entry.column();
+                if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+            }
         }
         u32 rest = __ballot_sync(FULL_WARP, p < end && !finished(sum));
         for (; rest; rest &= rest - 1) {
             const int lane = __ffs(int(rest)) - 1;
-            const i64 row_end = shuffle(end, lane), row_start = shuffle(p, lane), row = 32 * w + lane;
+            const i64 row_end = shuffle(end, lane), first = shuffle(p, lane), row = 32 * w + lane;
             Maybe<Z> part = {false, Z()};
-            for (i64 first = row_start; first < row_end; first += 32) {
-                const i64 q = first + lane_id();
-                if (q < row_end) {
-                    const i64 k = i64(indices[q]);
-                    if (u.has(k)) part = join(part, Maybe<Z>{true, product(a, u, row, k, q)}, Add());
+            WarpColumns walk(columns, CODEC == PLAIN ? 0 : i64(indptr[row]), first, row_end);
+            while (walk.next()) {
+                if (walk.inside && u.has(walk.column)) {
+                    part = join(part, Maybe<Z>{true, product(a, u, row, walk.column, walk.p)}, Add());
                 }
                 if (__any_sync(FULL_WARP, finished(part))) break;
             }

@@ -98,13 +98,13 @@ struct Deliver {
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* edges, i64 shift, u64* count) {
-    const Matrix a = {indptr, indices, a_values, a_iso};
+    const Matrix a = {a_values, a_iso};
     const Mask mask = {mask_words, mask_values};
     const Packing packing = {int(shift)};
     const RowList list = {row, start, before, 0, *edges};
     const Append nowhere = {};
     i64 claimed = 0;
     const Deliver deliver = {a, mask, carried, out_words, out_values, &claimed};
-    expand<BLOCK, GridTeam>(packing, indptr, indices, list, true, false, nowhere, deliver);
+    expand<BLOCK, GridTeam>(packing, indptr, open_columns(indices), list, true, false, nowhere, deliver);
     add_count(count, claimed);
 }

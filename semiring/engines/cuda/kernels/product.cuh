@@ -1,13 +1,13 @@
 // What all kernels of the matrix-vector product share:  t(o) = (+)_k  M(o, k) (x) u(k), where the mask admits o.
 //
-// The prologue defines the semiring; the types P (offsets), J (columns), A (matrix values), U (vector values), M (mask
-// values); and the constants FLIP (multiply(u, a), not multiply(a, u)), U_FULL (every u(k) is present),
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (vector values), M (mask values); what
+// columns.cuh asks for; and the constants FLIP (multiply(u, a), not multiply(a, u)), U_FULL (every u(k) is present),
 // MASK (0 none, 1 by presence, 2 by presence and value, 3 by value alone), COMPLEMENT, VALUED (false: only presence
 // is wanted).
 
 #pragma once
 
-#include "warp.cuh"
+#include "columns.cuh"
 
 typedef add_z Z;
 
@@ -27,8 +27,6 @@ DEVICE T streamed(const T* at) {
 }
 
 struct Matrix {
-    const P* indptr;
-    const J* indices;
     const A* values;
     A iso;
     // The value at position p, if the product reads any.
@@ -84,9 +82,10 @@ DEVICE void add_count(u64* count, i64 mine) {
 }
 
 #define PRODUCT_ARGUMENTS                                                                                 \
-    const P *indptr, const J *indices, const A *a_values, A a_iso, const u32 *u_words, const U *u_values, \
-        U u_iso, const u32 *mask_words, const M *mask_values, u32 *out_words, Z *out_values, i64 nout
+    const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, const u32 *u_words,             \
+        const U *u_values, U u_iso, const u32 *mask_words, const M *mask_values, u32 *out_words, Z *out_values, i64 nout
 #define PRODUCT_OPERANDS                                    \
-    const Matrix a = {indptr, indices, a_values, a_iso};    \
+    const Columns columns = open_columns(indices);          \
+    const Matrix a = {a_values, a_iso};                     \
     const Vector u = {u_words, u_values, u_iso};            \
     const Mask mask = {mask_words, mask_values};

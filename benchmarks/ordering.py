@@ -1,0 +1,113 @@
+"""The reordering study: order x format x algorithm, with bits an entry and milliseconds.
+
+    python -m benchmarks.ordering                          the device that new objects live on
+    python -m benchmarks.ordering --device cuda --out DIR
+    python -m benchmarks.ordering --graphs kron16 grid500x500
+
+On Friendster an order by degree helped plain rows and hurt compressed ones (the project's second paper, section 5).
+This redoes the study with every order of `semiring.algorithms.ordering`, on graphs whose numbers were taken away by a
+random permutation first: what is measured is what an order finds, not what the file had.  The order ``given`` stands
+beside them.  Every result is proved before its time is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import semiring as sr
+from semiring.algorithms import ordering
+
+from . import checks, graphs
+from .harness import RUNS, measure
+from .report import RESULTS, Report, Row
+
+GRAPHS = {"cuda": ("kron22", "grid5000x5000", "cnr-2000"), "cpu": ("kron16", "grid300x300", "cnr-2000")}
+FORMATS = ("plain", "varint", "packed")
+ORDERS = {
+    "degree": ordering.degree_order,
+    "bfs": ordering.bfs_order,
+    "rcm": ordering.reverse_cuthill_mckee,
+    "locality": ordering.locality_order,
+}
+SOURCES = 8
+
+
+def load(name: str, data: Path) -> sr.Matrix | None:
+    """A graph by name, with edges in both directions; None for a file that is not there."""
+    if not name.startswith("cnr"):
+        return graphs.make(name)
+    path = data / "law" / f"{name}-llp.graph-txt.gz"
+    if not path.is_file():
+        return None
+    crawl: sr.Matrix = sr.io.read(path)
+    return crawl.ewise_add(crawl.T, "any").wait()
+
+
+def orders(A: sr.Matrix, seed: int) -> Iterator[tuple[str, sr.Matrix, float]]:
+    """(name, the reordered matrix, milliseconds to find the order and to apply it)."""
+    yield "given", A, 0.0
+    mixed = A.permute(np.random.default_rng(seed).permutation(A.nrows)).wait()
+    yield "random", mixed, 0.0
+    for name, find in ORDERS.items():
+        find(mixed)  # compiled code is no part of it
+        start = time.perf_counter()
+        made = mixed.permute(find(mixed)).wait()
+        yield name, made, 1e3 * (time.perf_counter() - start)
+
+
+def study(report: Report, name: str, A: sr.Matrix, count: int) -> None:
+    """All orders of one graph, in all formats, under both algorithms."""
+    for order, plain, found_ms in orders(A, graphs.SEED):
+        sources = graphs.sources(plain, count)
+        levels, components = checks.levels(plain), checks.components(plain)
+        for form in FORMATS:
+            B = plain if form == "plain" else plain.compress(form)
+            what = f"{name} {order} {form}"
+            bits = 8 * B.store.pattern.nbytes / max(B.nvals, 1)
+            note = f"order and permute {found_ms:.4g} ms" if found_ms else ""
+            report.add(Row(f"{what} size", "bits an entry", bits, note=note))
+            searched = measure(lambda s, B=B: sr.algorithms.bfs_levels(B, s), levels, sources, B.device)  # type: ignore[misc]
+            joined = measure(lambda _, B=B: sr.algorithms.connected_components(B), components, range(RUNS), B.device)  # type: ignore[misc]
+            for algorithm, samples in (("bfs_levels", searched), ("connected_components", joined)):
+                report.add(
+                    Row(
+                        f"{what} {algorithm}",
+                        "ms",
+                        samples.median,
+                        note=samples.spread,
+                        samples=samples.wall_ms,
+                        device_samples=samples.device_ms,
+                    )
+                )
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ordering", description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser.add_argument("--graphs", nargs="+", metavar="GRAPH", help="default: a selection for the device")
+    parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where real graphs are")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
+    asked = parser.parse_args()
+    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    with sr.use(device):
+        report = Report("ordering", device, asked.out)
+        for name in asked.graphs or GRAPHS[device]:
+            A = load(name, asked.data)
+            if A is None:
+                print(f"{name} is not in {asked.data}: left out", flush=True)
+                continue
+            study(report, name, A, asked.sources)
+        report.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The vertices by degree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring import Matrix, Vector
+
+from .checks import square
+from .permutations import numbers, sorted_by
+
+
+def degree_order(A: Matrix, descending: bool = True) -> Vector:
+    """p(0), p(1), ... = the vertices by the number of entries in their rows, those of one degree by their number.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Values are not read.
+    descending : the highest degree first
+
+    Returns
+    -------
+    Vector of size n, full, int32 (int64 from n = 2**31): a permutation.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+
+    Notes
+    -----
+    Puts the hubs together at one end, where caches hold what belongs to them; gaps between columns mostly grow.  Cost
+    O(n + nvals).  Synchronises, for the highest degree.
+    """
+    n = square("degree_order", A)
+    if n == 0:
+        return numbers(0, A.device)
+    degrees = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").to_dense(0)
+    most = int(Vector.from_dense(degrees).reduce("max").get())  # synchronises
+    return sorted_by(Vector.from_dense(most - degrees if descending else degrees), most + 1)

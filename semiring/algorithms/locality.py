@@ -1,0 +1,168 @@
+"""An order in which the neighbours of a vertex, and vertices with the same neighbours, are near one another.
+
+Compressed rows store the gaps between columns, which are small where the columns of a row are close.  Crawls and meshes
+come in such an order; identifiers that were handed out at random, hashed or sorted by degree do not, and it has to be
+found again.  Two means, both a few matrix operations:
+
+*Shingles.*  h(v) is a random number of the vertex.  s(v) = min_k h(k) over the neighbours k of v is one product over
+``min_second``.  Two vertices have the same s with a probability equal to the overlap of their neighbourhoods (their
+Jaccard coefficient), so that sorting by s, a second such number, and then the degree puts alike vertices side by side.
+
+*Clusters of clusters.*  Each vertex joins the neighbour of the least h, whence s comes: the trees of these choices are
+the first clusters.  Then each cluster joins the one to which most edges lead, for its size: weight / sqrt(size i size
+j).  As in Borůvka's rounds, every cluster that has a neighbour joins one, so that at least every second disappears;
+after a few rounds there is one for each component.  The weights between clusters are the product P' A P, where P(v, c)
+is there if v is in c.
+
+The order is that of the leaves of the tree of clusters: those of one cluster stand together on every level.  Siblings,
+clusters and vertices alike, are sorted by the least place that a vertex in them has by its shingles.
+
+Sources: Broder, "On the Resemblance and Containment of Documents", 1997; Chierichetti, Kumar, Lattanzi, Mitzenmacher,
+Panconesi, Raghavan, "On Compressing Social Networks", KDD 2009 (shingles); Boldi, Rosa, Santini, Vigna, "Layered Label
+Propagation", WWW 2011, and Arai, Shiokawa, Yamamuro, Onizuka, Iwamura, "Rabbit Order", IPDPS 2016 (orders from layers
+of clusters); Holtgrewe, Sanders, Schulz, "Engineering a Scalable High Quality Graph Partitioner", IPDPS 2010 (weights
+divided by sizes); Borůvka, 1926.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring import Matrix, Vector, semiring
+
+from .checks import square
+from .components import connected_components
+from .degrees import degree_order
+from .permutations import inverse, numbers, sorted_by
+
+# Pairs of odd numbers, multiplier and addend of a mixing round in turns (31 bits of SplitMix64's and MurmurHash3's).
+_MIXERS = ((0x476D1CE5, 0x133111EB), (0x5EBCA6B5, 0x42B2AE35))
+_ROUNDS = 4
+
+
+def locality_order(A: Matrix) -> Vector:
+    """p(0), p(1), ... = the vertices so that those with edges or neighbours in common are near one another.
+
+    The order for compression: ``A.permute(locality_order(A)).compress("packed")``.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Values are not read; an edge counts in both directions.
+
+    Returns
+    -------
+    Vector of size n, full, int32 (int64 from n = 2**31): a permutation.  The same one on every call.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    OutOfMemory
+
+    Notes
+    -----
+    Cost: two products with a vector, two of matrices for the edges between the first clusters, and a few more on what
+    is left, which shrinks to a fraction in every round: O(n + nvals) in all.  Memory: in the first product of matrices
+    up to 8 bytes an entry.  Synchronises a few times a round.
+
+    Method and sources: see the module.
+    """
+    n = square("locality_order", A)
+    if n == 0:
+        return numbers(0, A.device)
+    links = A.apply("second", right=np.int64(1))
+    directed = not A.is_symmetric_structure
+    hashes = [_random_numbers(n, mixers, A.device) for mixers in _MIXERS]
+    near = [_least_of_neighbours(links, h, directed) for h in hashes]
+    # Isolated vertices have no shingle: they come last.
+    bound = 1 << _bits(n)
+    keys = [Vector.from_dense(s.to_dense(bound)) for s in near]
+    place = inverse(degree_order(A, descending=False))
+    for key in keys:
+        place = inverse(sorted_by(key, bound + 1, place, n))
+
+    layers = [_joined(near[-1], _owners(hashes[-1], bound), n)]
+    least = [place, _least_of_members(place, layers[0])]
+    W = _between(A.apply("second", right=np.float32(1)), layers[0], directed)
+    size = _member_counts(Vector.full(1, n, np.float32, device=A.device), layers[0])
+    while W.nvals:  # synchronises
+        strongest = W.mxm(size.apply("sqrt").apply("minv").diag(), semiring.plus_times).reduce_rowwise("argmax")
+        layers.append(_joined(strongest, None, W.nrows))
+        least.append(_least_of_members(least[-1], layers[-1]))
+        W = _between(W, layers[-1], False)
+        size = _member_counts(size, layers[-1])
+
+    order = sorted_by(least.pop(), n)
+    while layers:
+        above = inverse(order)
+        order = sorted_by(above[layers.pop()], above.size, least.pop(), n)
+    return order
+
+
+def _bits(n: int) -> int:
+    return max(1, (n - 1).bit_length())
+
+
+def _random_numbers(n: int, mixers: tuple[int, int], device: str) -> Vector:
+    """Distinct numbers below the next power of two, in no order that a graph could know.
+
+    Multiplication by an odd number and folding the upper half of the bits into the lower one are both one to one.
+    """
+    bits = _bits(n)
+    x = numbers(n, device).to_dense(dtype=np.int64)
+    multiplier, addend = mixers
+    for _ in range(_ROUNDS):
+        x = (x * multiplier + addend) & ((1 << bits) - 1)
+        x ^= x >> ((bits + 1) // 2)
+        multiplier, addend = addend, multiplier
+    return Vector.from_dense(x)
+
+
+def _least_of_neighbours(A: Matrix, h: Vector, directed: bool) -> Vector:
+    """s(v) = min_k h(k) over the neighbours k of v; missing where it has none."""
+    s = A.mxv(h, semiring.min_second)
+    return s.ewise_add(A.T.mxv(h, semiring.min_second), "min") if directed else s
+
+
+def _owners(h: Vector, bound: int) -> Vector:
+    """The vertex of each random number."""
+    return Vector.from_coo(h.to_dense(), numbers(h.size, h.device).to_dense(), size=bound, device=h.device)
+
+
+def _joined(choice: Vector, owners: Vector | None, n: int) -> Vector:
+    """The cluster of each of n vertices (0, 1, ...), where each joins its choice, if it has one.
+
+    owners: what a choice stands for, if it is no vertex itself.
+    """
+    vertices, chosen = choice.to_coo()
+    if owners is not None:
+        chosen = owners[chosen].to_dense()
+    label = connected_components(Matrix.from_coo(vertices, chosen, True, nrows=n, ncols=n))
+    roots, _ = label.dup(mask=label.ewise_mult(numbers(n, label.device), "eq").V).to_coo()
+    number = Vector.from_coo(roots, numbers(int(roots.size), label.device).to_dense(), size=n, device=label.device)
+    return Vector.from_dense(number[label].to_dense())
+
+
+def _least_of_members(place: Vector, cluster: Vector) -> Vector:
+    """The least place in each cluster."""
+    return _folded(place, cluster, "min")
+
+
+def _member_counts(size: Vector, cluster: Vector) -> Vector:
+    """The sum of sizes in each cluster."""
+    return _folded(size, cluster, "plus")
+
+
+def _folded(values: Vector, cluster: Vector, op: str) -> Vector:
+    count = int(cluster.reduce("max")) + 1  # synchronises
+    made = Vector.from_coo(cluster.to_dense(), values.to_dense(), size=count, dup_op=op, device=cluster.device)
+    return Vector.from_dense(made.to_dense())
+
+
+def _between(W: Matrix, cluster: Vector, directed: bool) -> Matrix:
+    """P' W P: the weight between each two clusters, without what lies inside one."""
+    vertices = numbers(cluster.size, cluster.device).to_dense()
+    P = Matrix.from_coo(vertices, cluster.to_dense(), np.float32(1), nrows=cluster.size)
+    between = P.T.mxm(W.mxm(P, "plus_first"), "plus_second").select("offdiag")
+    return between.ewise_add(between.T, "plus") if directed else between

@@ -1,0 +1,136 @@
+"""Compressed rows on the CPU: encoding, decoding any range of entries, checking, and slices of rows in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import InvalidFormat
+from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
+from ...formats.ccsr import (
+    ELEMENT,
+    PADDING,
+    at_dtype,
+    check_arrays,
+    column_bits,
+    compressed_nbytes,
+    tile_count,
+)
+from ...formats.pattern import plain_facts
+from ..registry import FORMS, implements
+from ..spec import CheckCompressed, Encode, MeasureCompressed, Slices
+from .codecs_check import FAULTS, check_packed, check_varint
+from .operands import Array, plain
+from .packed import decode_packed, encode_packed, measure_packed
+from .threads import run, threads_for
+from .varint import decode_varint, encode_varint, measure_varint
+
+_EVERY = tuple(sorted(FORMS))
+
+
+@implements(Encode, engine="cpu", takes=_EVERY)
+def encode(q: Encode) -> CompressedPattern:
+    """The structure as compressed rows: the tiles are measured, then each thread writes its own."""
+    pattern, codec = q.pattern, q.codec
+    indptr, indices = plain(pattern.indptr), plain(columns(pattern))
+    threads = threads_for(indices.size)
+    sizes, widths = _measured(indptr, indices, pattern.ncols, codec, q.before)
+    used = int(sizes.sum())
+    at = np.zeros(sizes.size + 1, at_dtype(used + PADDING[codec]))
+    np.cumsum(sizes, out=at[1:])
+    stream = np.zeros(used + PADDING[codec], ELEMENT[codec])
+    if codec == "packed":
+        run(encode_packed, threads, indices, *modulus(pattern.ncols), widths, at, stream)
+    else:
+        run(encode_varint, threads, indptr, indices, q.before, at, stream)
+    base = indices[::TILE].astype(index_dtype(pattern.ncols))
+    shape = pattern.nrows, pattern.ncols, int(indices.size)
+    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, plain_facts(pattern))
+
+
+@implements(MeasureCompressed, engine="cpu", takes=_EVERY)
+def measure(q: MeasureCompressed) -> int:
+    """The bytes of the structure as compressed rows."""
+    pattern = q.pattern
+    sizes, _ = _measured(plain(pattern.indptr), plain(columns(pattern)), pattern.ncols, q.codec, -1)
+    return compressed_nbytes(pattern.nrows, pattern.ncols, pattern.nvals, q.codec, int(sizes.sum()))
+
+
+def _measured(indptr: Array, indices: Array, ncols: int, codec: Codec, before: int) -> tuple[Array, Array]:
+    """(elements of the stream, width) of each tile; varint has no widths."""
+    ntiles, threads = tile_count(indices.size), threads_for(indices.size)
+    sizes, widths = np.empty(ntiles, np.int64), np.empty(ntiles, np.uint8)
+    if codec == "packed":
+        run(measure_packed, threads, indices, *modulus(ncols), widths, sizes)
+    else:
+        run(measure_varint, threads, indptr, indices, before, sizes)
+    return sizes, widths
+
+
+def modulus(ncols: int) -> tuple[np.uint64, int]:
+    """(2^b - 1, words of the column of entry 64), as kernels of the packed codec take them."""
+    bits = column_bits(ncols)
+    return np.uint64((1 << bits) - 1), 1 if bits <= 31 else 2
+
+
+def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Array:
+    """The columns of the entries from `first` up to `last` (None: the end): a view, or decoded by all threads."""
+    last = pattern.nvals if last is None else last
+    if isinstance(pattern, Pattern):
+        return np.asarray(pattern.indices[first:last])
+    out = np.empty(last - first, index_dtype(pattern.ncols))
+    if last > first:
+        stream, at, base = plain(pattern.stream), plain(pattern.at), plain(pattern.base)
+        threads = threads_for(last - first)
+        if pattern.codec == "packed":
+            tiles: tuple[Any, ...] = (stream, at, base, pattern.nvals, *modulus(pattern.ncols))
+            run(decode_packed, threads, *tiles, first, last, out)
+        else:
+            run(decode_varint, threads, stream, at, base, plain(pattern.indptr), first, last, out)
+    return out
+
+
+@implements(Slices, engine="cpu", takes=_EVERY)
+def slices(q: Slices) -> Iterator[CSR]:
+    """The rows of each slice: views of plain rows and of values, decoded columns of compressed ones."""
+    a = q.a
+    for s in q.wanted:
+        first, last = q.bounds[s], q.bounds[s + 1]
+        begin, end = int(a.indptr[first]), int(a.indptr[last])
+        offsets = (a.indptr[first : last + 1] - begin).astype(index_dtype(end - begin), copy=False)
+        values = None if a.values is None else np.asarray(a.values[begin:end])
+        yield CSR(Pattern(last - first, a.ncols, offsets, columns(a.pattern, begin, end)), a.dtype, values, a.iso)
+
+
+@implements(CheckCompressed, engine="cpu", takes=_EVERY)
+def check(q: CheckCompressed) -> None:
+    """Raise InvalidFormat unless the compressed pattern is well formed."""
+    pattern = q.pattern
+    if isinstance(pattern, Pattern):
+        return
+    check_arrays(pattern)
+    _check_offsets("indptr", pattern.indptr, pattern.nvals)
+    _check_offsets("at", pattern.at, int(pattern.stream.size) - PADDING[pattern.codec])
+    threads = threads_for(pattern.nvals)
+    found = np.zeros((threads, 3), np.int64)
+    arrays = tuple(plain(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    if pattern.codec == "packed":
+        run(check_packed, threads, *arrays, column_bits(pattern.ncols), *modulus(pattern.ncols), pattern.ncols, found)
+    else:
+        run(check_varint, threads, *arrays, pattern.ncols, found)
+    faults = sorted((tile, entry, fault) for fault, tile, entry in found.tolist() if fault)
+    if faults:
+        tile, entry, fault = faults[0]
+        raise InvalidFormat(FAULTS[fault].format(tile=tile, entry=entry, ncols=pattern.ncols))
+
+
+def _check_offsets(name: str, offsets: Array, last: int) -> None:
+    """InvalidFormat unless the offsets rise from 0 to `last`."""
+    if offsets[0] != 0 or offsets[-1] != last:
+        raise InvalidFormat(f"{name} goes from {offsets[0]} to {offsets[-1]}; expected 0 to {last}")
+    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if falls.size:
+        at = int(falls[0]) + 1
+        raise InvalidFormat(f"{name}[{at}] is {offsets[at]}, less than the {offsets[at - 1]} before it")

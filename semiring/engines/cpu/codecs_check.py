@@ -1,0 +1,113 @@
+"""Whether compressed rows are well formed, tile by tile: nothing outside the arrays is read, whatever they hold.
+
+Offsets are known to rise within their bounds when these kernels run.  Each thread begins one tile early, for the column
+before its first: a fault there is found by the thread before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import TILE
+from .compile import device, kernel
+from .packed import FAULT_EXCEPTIONS, FAULT_MIDDLE, FAULT_SIZE, check_packed_tile, share_tiles
+from .varint import FAULT_BASE, FAULT_NUMBERS, check_varint_tile, row_of
+
+FAULT_COLUMN, FAULT_ANCHOR = 6, 7
+FAULTS = {
+    FAULT_SIZE: "stream: tile {tile} has not as many words as its header asks for",
+    FAULT_EXCEPTIONS: "stream: tile {tile}: expected nothing in place 0, and exceptions at ascending places",
+    FAULT_MIDDLE: "stream: tile {tile}: the column of its entry 64 is not the one that its gaps lead to",
+    FAULT_NUMBERS: "stream: tile {tile} has not as many whole numbers of at most 9 bytes as it has entries",
+    FAULT_BASE: "base[{tile}] is not the column of the tile's first entry",
+    FAULT_COLUMN: "stream: entry {entry} does not ascend within its row, or lies past the last of {ncols} columns",
+    FAULT_ANCHOR: "base[{tile}] is not a column below {ncols}",
+}
+
+
+@device
+def _check_columns(indptr: Any, row: int, p: int, count: int, ncols: int, before: int, columns: Any) -> int:
+    """The first of a tile's entries that does not ascend within its row or is too large; -1 if there is none."""
+    for s in range(count):
+        while indptr[row + 1] <= p + s:
+            row += 1
+        lowest = -1 if indptr[row] == p + s else before
+        before = columns[s]
+        if before <= lowest or before >= ncols:
+            return p + s
+    return -1
+
+
+@device
+def _report(found: Any, t: int, fault: int, tile: int, entry: int) -> None:
+    found[t, 0], found[t, 1], found[t, 2] = fault, tile, entry
+
+
+@kernel
+def check_packed(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    base: Any,
+    at: Any,
+    stream: Any,
+    bits: int,
+    mask: Any,
+    anchor: int,
+    ncols: int,
+    found: Any,
+) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
+    gaps, columns = np.empty(TILE, np.uint64), np.empty(TILE, np.int64)
+    begin, end = share_tiles(t, threads, 0, base.size)
+    nvals, before = np.int64(indptr[indptr.size - 1]), np.int64(-1)
+    for k in range(max(begin - 1, 0), end):
+        p = k * TILE
+        count: Any = min(TILE, nvals - p)
+        fault, entry = 0, p
+        if base[k] < 0 or base[k] >= ncols:
+            fault = FAULT_ANCHOR
+        else:
+            fault = check_packed_tile(
+                stream, np.int64(at[k]), np.int64(at[k + 1]), base[k], count, bits, mask, anchor, gaps, columns
+            )
+        if fault == 0 and k >= begin:
+            entry = _check_columns(indptr, row_of(indptr, p), p, count, ncols, before, columns)
+            fault = FAULT_COLUMN if entry >= 0 else 0
+        if fault:
+            if k >= begin:
+                _report(found, t, fault, k, entry)
+            return
+        before = columns[count - 1]
+
+
+@kernel
+def check_varint(
+    t: int, threads: int, control: Any, indptr: Any, base: Any, at: Any, stream: Any, ncols: int, found: Any
+) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
+    columns = np.empty(TILE, np.int64)
+    begin, end = share_tiles(t, threads, 0, base.size)
+    nvals, before = np.int64(indptr[indptr.size - 1]), np.int64(-1)
+    for k in range(max(begin - 1, 0), end):
+        p = k * TILE
+        row = row_of(indptr, p)
+        count: Any = min(TILE, nvals - p)
+        fault, entry = 0, p
+        if base[k] < 0 or base[k] >= ncols:
+            fault = FAULT_ANCHOR
+        else:
+            fault = check_varint_tile(
+                stream, np.int64(at[k]), np.int64(at[k + 1]), base[k], indptr, row, p, count, ncols, before, columns
+            )
+        if fault == 0 and k >= begin:
+            entry = _check_columns(indptr, row, p, count, ncols, before, columns)
+            fault = FAULT_COLUMN if entry >= 0 else 0
+        if fault:
+            if k >= begin:
+                _report(found, t, fault, k, entry)
+            return
+        before = columns[count - 1]

@@ -1,0 +1,235 @@
+"""The packed codec, tile by tile (the layout is in `formats.ccsr`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import TILE
+from .bits import bit_length, bits_at, load_word, put_bits
+from .compile import device, kernel
+
+# Faults of a tile, as `codecs` spells them out.
+FAULT_SIZE, FAULT_EXCEPTIONS, FAULT_MIDDLE = 1, 2, 3
+# Up to this width a place is read by one load.
+_NARROW = 57
+_MIDDLE = 64
+_ONE, _TO_BYTES, _IN_BYTE = np.uint64(1), np.uint64(3), np.uint64(7)
+
+
+@device
+def share_tiles(t: int, threads: int, first: int, last: int) -> Any:
+    """The tiles of thread t among those from `first` up to `last`."""
+    return first + (last - first) * t // threads, first + (last - first) * (t + 1) // threads
+
+
+@device
+def _gaps(indices: Any, first: int, count: int, mask: Any, gaps: Any) -> int:
+    """The gaps of the tile that begins with entry `first`; returns the bit length of the longest."""
+    gaps[0] = 0
+    all_bits = np.uint64(0)
+    for s in range(1, count):
+        gap = np.uint64(np.int64(indices[first + s]) - np.int64(indices[first + s - 1])) & mask
+        gaps[s] = gap
+        all_bits |= gap
+    return bit_length(all_bits)  # type: ignore[no-any-return]
+
+
+@device
+def _best_width(gaps: Any, count: int, longest: int, lengths: Any) -> Any:
+    """(width, words of low parts and exceptions) of the least width that makes the tile smallest."""
+    lengths[: longest + 1] = 0
+    for s in range(count):
+        lengths[bit_length(gaps[s])] += 1
+    chunks = (count + 31) >> 5
+    best, width, x = chunks * longest, longest, 0
+    for w in range(longest - 1, -1, -1):
+        x += lengths[w + 1]
+        size = chunks * w + ((x + 3) >> 2) + ((x * (longest - w) + 31) >> 5)
+        if size <= best:
+            best, width = size, w
+    return width, best
+
+
+@kernel
+def measure_packed(
+    t: int, threads: int, control: Any, indices: Any, mask: Any, anchor: int, widths: Any, sizes: Any
+) -> None:
+    """sizes[k] = words of tile k, widths[k] = its width; `anchor`: words of the column of entry 64."""
+    gaps, lengths = np.empty(TILE, np.uint64), np.empty(65, np.int64)
+    begin, end = share_tiles(t, threads, 0, sizes.size)
+    for k in range(begin, end):
+        count = min(TILE, indices.size - k * TILE)
+        longest = _gaps(indices, k * TILE, count, mask, gaps)
+        width, size = _best_width(gaps, count, longest, lengths)
+        widths[k] = width
+        sizes[k] = 1 + (anchor if count > _MIDDLE else 0) + size
+
+
+@kernel
+def encode_packed(
+    t: int, threads: int, control: Any, indices: Any, mask: Any, anchor: int, widths: Any, at: Any, stream: Any
+) -> None:
+    """Write every tile with the width that was measured into words that are 0."""
+    gaps = np.empty(TILE, np.uint64)
+    begin, end = share_tiles(t, threads, 0, widths.size)
+    for k in range(begin, end):
+        count = min(TILE, indices.size - k * TILE)
+        longest = _gaps(indices, k * TILE, count, mask, gaps)
+        w, word = np.int64(widths[k]), np.int64(at[k])
+        lows = word + 1
+        if count > _MIDDLE:
+            middle = np.uint64(indices[k * TILE + _MIDDLE])
+            stream[lows] = np.uint32(middle)
+            if anchor == 2:
+                stream[lows + 1] = np.uint32(middle >> np.uint64(32))
+            lows += anchor
+        _put_lows(gaps, count, w, stream, lows)
+        x, h = 0, 0
+        places = 4 * (lows + w * ((count + 31) >> 5))
+        if w < longest:
+            h = longest - w
+            for s in range(count):
+                if gaps[s] >> np.uint64(w):
+                    put_bits(stream, 8 * (places + x), np.uint64(s), 8)
+                    x += 1
+            highs, x = 8 * (places + ((x + 3) & ~3)), 0
+            for s in range(count):
+                high = gaps[s] >> np.uint64(w)
+                if high:
+                    put_bits(stream, highs + x * h, high, h)
+                    x += 1
+        stream[word] = np.uint32(w + 64 * x + 16384 * h)
+
+
+@device
+def _put_lows(gaps: Any, count: int, w: int, stream: Any, word: int) -> None:
+    """The low w bits of each gap from `word` on, collected in a register while they fit in one."""
+    if w == 0:
+        return
+    mask = (np.uint64(1) << np.uint64(w)) - np.uint64(1)
+    if w > 32:
+        for s in range(count):
+            put_bits(stream, 32 * word + s * w, gaps[s] & mask, w)
+        return
+    collected, held = np.uint64(0), 0
+    for s in range(count):
+        collected |= (gaps[s] & mask) << np.uint64(held)
+        held += w
+        if held >= 32:
+            stream[word] = np.uint32(collected)
+            word += 1
+            collected >>= np.uint64(32)
+            held -= 32
+    if held:
+        stream[word] = np.uint32(collected)
+
+
+@device
+def packed_tile(
+    stream: Any, word: Any, base: Any, count: int, mask: Any, anchor: int, gaps: Any, out: Any, to: int
+) -> None:
+    """out[to + s] = the column of entry s, for all `count` entries of a well-formed tile that begins at `word`.
+
+    gaps: room for a tile.  Indices are unsigned, so that numba looks for none below 0.
+    """
+    header = np.int64(stream[word])
+    w, x, h = header & 63, (header >> 6) & 255, header >> 14
+    lows = 32 * (np.int64(word) + 1 + (anchor if count > _MIDDLE else 0))
+    places = lows + 32 * w * ((count + 31) >> 5)
+    highs = places + 32 * ((x + 3) >> 2)
+    step, low_mask = np.uint64(w), (np.uint64(1) << np.uint64(w)) - np.uint64(1)
+    # Sums may run past 2^b: only the bits below count, and the others are cut off where a column is written.
+    column = np.uint64(base)
+    out[to] = column
+    bit, place = np.uint64(lows + w), np.uint64(to) + _ONE
+    if x == 0 and w <= _NARROW:
+        for _ in range(1, count):
+            column += (load_word(stream, bit >> _TO_BYTES) >> (bit & _IN_BYTE)) & low_mask
+            out[place] = column & mask
+            bit += step
+            place += _ONE
+        return
+    for s in range(_ONE, np.uint64(count)):
+        if w <= _NARROW:
+            gaps[s] = (load_word(stream, bit >> _TO_BYTES) >> (bit & _IN_BYTE)) & low_mask
+        else:
+            gaps[s] = bits_at(stream, lows + np.int64(s) * w, w)
+        bit += step
+    for e in range(x):
+        gaps[bits_at(stream, places + 8 * e, 8)] |= bits_at(stream, highs + e * h, h) << step
+    for s in range(_ONE, np.uint64(count)):
+        column += gaps[s]
+        out[place] = column & mask
+        place += _ONE
+
+
+@kernel
+def decode_packed(
+    t: int,
+    threads: int,
+    control: Any,
+    stream: Any,
+    at: Any,
+    base: Any,
+    nvals: int,
+    mask: Any,
+    anchor: int,
+    first: int,
+    last: int,
+    out: Any,
+) -> None:
+    """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
+    begin, end = share_tiles(t, threads, first // TILE, (last + TILE - 1) // TILE)
+    gaps, scratch = np.empty(TILE, np.uint64), np.empty(TILE, out.dtype)
+    for k in range(begin, end):
+        low, high = max(k * TILE, first), min((k + 1) * TILE, last)
+        count = min(TILE, nvals - k * TILE)
+        if high - low == count:
+            packed_tile(stream, at[k], base[k], count, mask, anchor, gaps, out, low - first)
+        else:
+            packed_tile(stream, at[k], base[k], count, mask, anchor, gaps, scratch, 0)
+            for p in range(low, high):
+                out[p - first] = scratch[p - k * TILE]
+
+
+@device
+def check_packed_tile(
+    stream: Any,
+    word: int,
+    after: int,
+    base: Any,
+    count: int,
+    bits: int,
+    mask: Any,
+    anchor: int,
+    gaps: Any,
+    columns: Any,
+) -> int:
+    """A fault of a tile between `word` and `after`, or 0; then columns[s] is the column of entry s."""
+    if after <= word:
+        return FAULT_SIZE
+    header = np.int64(stream[word])
+    w, x, h = header & 63, (header >> 6) & 255, header >> 14
+    lows = word + 1 + (anchor if count > _MIDDLE else 0)
+    places = lows + w * ((count + 31) >> 5)
+    highs = places + ((x + 3) >> 2)
+    if x >= TILE or w + h > bits or highs + ((x * h + 31) >> 5) != after:
+        return FAULT_SIZE
+    if bits_at(stream, 32 * lows, w):
+        return FAULT_EXCEPTIONS
+    before = np.int64(0)
+    for e in range(x):
+        place = np.int64(bits_at(stream, 32 * places + 8 * e, 8))
+        if place <= before or place >= count:
+            return FAULT_EXCEPTIONS
+        before = place
+    packed_tile(stream, word, base, count, mask, anchor, gaps, columns, 0)
+    if count > _MIDDLE:
+        middle = np.uint64(stream[word + 1])
+        if anchor == 2:
+            middle |= np.uint64(stream[word + 2]) << np.uint64(32)
+        if middle != np.uint64(columns[_MIDDLE]):
+            return FAULT_MIDDLE
+    return 0

@@ -1,0 +1,246 @@
+"""The varint codec, tile by tile (the layout is in `formats.ccsr`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import TILE
+from .bits import bit_length, load_word, trailing_zeros
+from .compile import device, kernel
+from .packed import share_tiles
+
+# Faults of a tile, as `codecs` spells them out.
+FAULT_NUMBERS, FAULT_BASE = 4, 5
+_MOST_BYTES = 9
+_TOP_BITS = np.uint64(0x8080808080808080)
+_ONE = np.uint64(1)
+
+
+@device
+def row_of(indptr: Any, p: Any) -> int:
+    """The row that holds entry p."""
+    low, high = 0, indptr.size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if indptr[middle] <= p:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@device
+def _length(number: Any) -> int:
+    """Bytes of a number: 7 bits each, at least one.  The product is the quotient by 7, rounded up, for up to 63."""
+    return (bit_length(number | 1) * 37 + 219) >> 8  # type: ignore[no-any-return]
+
+
+@kernel
+def measure_varint(t: int, threads: int, control: Any, indptr: Any, indices: Any, before: int, sizes: Any) -> None:
+    """sizes[k] = bytes of tile k."""
+    begin, end = share_tiles(t, threads, 0, sizes.size)
+    row, nvals = row_of(indptr, begin * TILE), indices.size
+    for k in range(begin, end):
+        size, p, stop = 0, k * TILE, min((k + 1) * TILE, nvals)
+        while p < stop:
+            while indptr[row + 1] <= p:
+                row += 1
+            if indptr[row] == p:
+                size += _length(_first_number(indptr, indices, p, before))
+                p += 1
+            for q in range(np.uint64(p), np.uint64(min(stop, np.int64(indptr[row + 1])))):
+                size += _length(indices[q] - indices[q - _ONE])
+            p = min(stop, np.int64(indptr[row + 1]))
+        sizes[k] = size
+
+
+@device
+def _first_number(indptr: Any, indices: Any, p: Any, before: Any) -> Any:
+    """The number of the first entry p of a row: its column, or where row 0 goes on from `before`, the gap."""
+    if p == 0 and before >= 0 and indptr[1] > 0:
+        return np.int64(indices[0]) - before
+    return np.int64(indices[p])
+
+
+@kernel
+def encode_varint(
+    t: int, threads: int, control: Any, indptr: Any, indices: Any, before: int, at: Any, stream: Any
+) -> None:
+    """Write the numbers of all entries."""
+    begin, end = share_tiles(t, threads, 0, at.size - 1)
+    p, stop = begin * TILE, min(end * TILE, indices.size)
+    row, byte = row_of(indptr, p), np.uint64(at[begin])
+    while p < stop:
+        while indptr[row + 1] <= p:
+            row += 1
+        if indptr[row] == p:
+            byte = _put_number(stream, byte, np.uint64(_first_number(indptr, indices, p, before)))
+            p += 1
+        for q in range(np.uint64(p), np.uint64(min(stop, np.int64(indptr[row + 1])))):
+            byte = _put_number(stream, byte, np.uint64(indices[q] - indices[q - _ONE]))
+        p = min(stop, np.int64(indptr[row + 1]))
+
+
+@device
+def _put_number(stream: Any, byte: Any, number: Any) -> Any:
+    """Write a number; returns where the next one begins."""
+    while number >= 128:
+        stream[byte] = np.uint8(number | np.uint64(128))
+        number >>= np.uint64(7)
+        byte += _ONE
+    stream[byte] = np.uint8(number)
+    return byte + _ONE
+
+
+@device
+def _number(stream: Any, byte: Any) -> Any:
+    """(the number that begins at `byte`, its bytes), without a branch for any of up to 8 bytes."""
+    word = load_word(stream, byte)
+    stops = ~word & _TOP_BITS
+    if stops == 0:
+        return _joined(word) | (np.uint64(stream[byte + np.uint64(8)]) << np.uint64(56)), np.uint64(_MOST_BYTES)
+    kept = word & (stops ^ (stops - _ONE))
+    return _joined(kept), np.uint64((trailing_zeros(stops) >> 3) + 1)
+
+
+@device
+def _joined(word: Any) -> Any:
+    """The low 7 bits of each of 8 bytes, side by side: pairs of bytes, of 14 bits, of 28 bits are pushed together."""
+    low, high = np.uint64(0x007F007F007F007F), np.uint64(0x7F007F007F007F00)
+    word = (word & low) | ((word & high) >> np.uint64(1))
+    low, high = np.uint64(0x00003FFF00003FFF), np.uint64(0x3FFF00003FFF0000)
+    word = (word & low) | ((word & high) >> np.uint64(2))
+    low, high = np.uint64(0x000000000FFFFFFF), np.uint64(0x0FFFFFFF00000000)
+    return (word & low) | ((word & high) >> np.uint64(4))
+
+
+@device
+def _two_tiles(stream: Any, at: Any, k: int, out: Any, to: int) -> None:
+    """The numbers of two whole tiles, in turn: the end of a number is awaited in one while the other goes on."""
+    one, two = np.uint64(at[k]), np.uint64(at[k + 1])
+    place, other = np.uint64(to), np.uint64(to + TILE)
+    for _ in range(TILE):
+        number, size = _number(stream, one)
+        out[place] = number
+        one += size
+        place += _ONE
+        number, size = _number(stream, two)
+        out[other] = number
+        two += size
+        other += _ONE
+
+
+@device
+def _one_tile(stream: Any, at: Any, k: int, count: int, out: Any, to: int) -> None:
+    """The numbers of one tile."""
+    byte, place = np.uint64(at[k]), np.uint64(to)
+    for _ in range(count):
+        number, size = _number(stream, byte)
+        out[place] = number
+        byte += size
+        place += _ONE
+
+
+@device
+def _sum_up(indptr: Any, row: int, base: Any, p: Any, stop: Any, out: Any, to: Any) -> int:
+    """Turn the numbers of a tile, entries p to stop, into columns; returns the row of the last of them."""
+    while indptr[row + 1] <= p:
+        row += 1
+    column = np.int64(base)
+    out[to] = column
+    to += 1
+    p += 1
+    while p < stop:
+        end = min(stop, np.int64(indptr[row + 1]))
+        for place in range(np.uint64(to), np.uint64(to + end - p)):
+            column += out[place]
+            out[place] = column
+        to += end - p
+        p = end
+        while p < stop and indptr[row + 1] <= p:
+            row += 1
+            column = np.int64(0)
+    return row
+
+
+@kernel
+def decode_varint(
+    t: int,
+    threads: int,
+    control: Any,
+    stream: Any,
+    at: Any,
+    base: Any,
+    indptr: Any,
+    first: int,
+    last: int,
+    out: Any,
+) -> None:
+    """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
+    begin, end = share_tiles(t, threads, first // TILE, (last + TILE - 1) // TILE)
+    scratch = np.empty(TILE, out.dtype)
+    nvals = np.int64(indptr[indptr.size - 1])
+    row, k = row_of(indptr, begin * TILE), begin
+    while k < end:
+        start = k * TILE
+        if start >= first and k + 2 <= end and start + 2 * TILE <= last:
+            _two_tiles(stream, at, k, out, start - first)
+            row = _sum_up(indptr, row, base[k], start, start + TILE, out, start - first)
+            row = _sum_up(indptr, row, base[k + 1], start + TILE, start + 2 * TILE, out, start + TILE - first)
+            k += 2
+            continue
+        count = min(TILE, nvals - start)
+        _one_tile(stream, at, k, count, scratch, 0)
+        row = _sum_up(indptr, row, base[k], start, start + count, scratch, 0)
+        for p in range(max(start, first), min(start + count, last)):
+            out[p - first] = scratch[p - start]
+        k += 1
+
+
+@device
+def check_varint_tile(
+    stream: Any,
+    byte: int,
+    after: int,
+    base: Any,
+    indptr: Any,
+    row: int,
+    p: int,
+    count: Any,
+    ncols: Any,
+    before: Any,
+    columns: Any,
+) -> int:
+    """A fault of a tile between `byte` and `after`, or 0; then columns[s] is the column of entry p + s.
+
+    row: of entry p, the tile's first.  before: the column before it, or -1 where that is not known.  A column that is
+    too large ends the row's sum there: it is written as ncols, which the check of columns refuses.
+    """
+    column = before
+    for s in range(count):
+        number, size, shift = np.uint64(0), 0, np.uint64(0)
+        while True:
+            if byte >= after or size == _MOST_BYTES:
+                return FAULT_NUMBERS
+            digit = np.uint64(stream[byte])
+            number |= (digit & np.uint64(127)) << shift
+            shift += np.uint64(7)
+            size += 1
+            byte += 1
+            if digit < 128:
+                break
+        while indptr[row + 1] <= p + s:
+            row += 1
+        gap = min(np.int64(number), ncols)
+        if indptr[row] == p + s:
+            column = gap
+        elif s > 0 or before >= 0:
+            column = min(column + gap, ncols)
+        else:
+            column = np.int64(base)
+        if s == 0 and column != base:
+            return FAULT_BASE
+        columns[s] = column
+    return 0 if byte == after else FAULT_NUMBERS

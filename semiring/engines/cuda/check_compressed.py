@@ -1,0 +1,78 @@
+"""Compressed rows from outside: well formed, or an error that says where they are not."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...exceptions import InvalidFormat
+from ...formats import Array, CompressedPattern
+from ...formats.ccsr import PADDING, TILE, check_arrays, column_bits
+from ..registry import implements
+from ..spec import CheckCompressed
+from .columns import column_types
+from .compile import kernel
+from .launch import BLOCK, grid, read_back
+from .specialise import typedefs
+
+__all__ = ["check_compressed"]
+
+_NONE = np.iinfo(np.uint64).max
+_GROUP = 8  # tiles a warp takes at a time
+
+
+@implements(CheckCompressed, engine="cuda", takes=("plain", "compressed"))
+def check_compressed(q: CheckCompressed) -> None:
+    """First types and sizes, then the offsets, then all tiles, a warp each, decoded and thrown away.
+
+    Synchronises: what was found is read back, twice.
+    """
+    pattern = q.pattern
+    if not isinstance(pattern, CompressedPattern):
+        return
+    check_arrays(pattern)
+    prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
+    _check_offsets(pattern, prologue)
+    if pattern.nvals:
+        _check_tiles(pattern, prologue)
+
+
+def _check_offsets(pattern: CompressedPattern, prologue: str) -> None:
+    first = cupy.full(2, _NONE, np.uint64)
+    ends = cupy.empty(4, np.int64)
+    kernel("check_compressed.cuh", "check_tile_offsets", prologue)(
+        max(1, grid(max(pattern.nrows, pattern.ntiles))), BLOCK,
+        pattern.indptr, pattern.nrows, pattern.at, pattern.ntiles, first, ends,
+    )  # fmt: skip
+    lies = read_back(ends).reshape(2, 2).tolist()  # synchronises
+    falls = read_back(first).tolist()  # synchronises
+    wanted = (pattern.nvals, int(pattern.stream.size) - PADDING[pattern.codec])
+    for name, (begin, end), last in zip(("indptr", "at"), lies, wanted, strict=True):
+        if begin != 0 or end != last:
+            raise InvalidFormat(f"{name} goes from {begin} to {end}; expected 0 to {last}")
+    for name, offsets, k in zip(("indptr", "at"), (pattern.indptr, pattern.at), falls, strict=True):
+        if k != _NONE:
+            before, here = read_back(offsets[k - 1 : k + 1]).tolist()  # synchronises
+            raise InvalidFormat(f"{name}[{k}] is {here}, less than the {before} before it")
+
+
+def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
+    first: Array = cupy.full(4, _NONE, np.uint64)
+    kernel("check_compressed.cuh", "check_tiles", prologue)(
+        grid(32 * -(-pattern.ntiles // _GROUP), 256), 256, pattern.stream, int(pattern.stream.size), pattern.base,
+        pattern.at, pattern.indptr, pattern.nrows, pattern.ncols,
+        np.uint64((1 << column_bits(pattern.ncols)) - 1), pattern.nvals, first,
+    )  # fmt: skip
+    tile, base, middle, entry = (int(place) for place in read_back(first))  # synchronises
+    if tile != _NONE:
+        entries = f"the entries {tile * TILE} to {min(tile * TILE + TILE, pattern.nvals) - 1}"
+        raise InvalidFormat(f"stream: tile {tile} ({entries}) is not what the {pattern.codec} codec writes")
+    if base != _NONE:
+        raise InvalidFormat(f"base[{base}] is not the column of entry {base * TILE}, as the stream has it")
+    if middle != _NONE:
+        raise InvalidFormat(f"stream: tile {middle} says another column of entry 64 than its gaps lead to")
+    if entry != _NONE:
+        raise InvalidFormat(
+            f"stream: the column of entry {entry} is out of place; expected ascending columns of a row below "
+            f"{pattern.ncols}"
+        )

@@ -1,0 +1,65 @@
+"""The columns of a pattern as kernels take them, whichever way they are stored (``kernels/columns.cuh``)."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import Array, CompressedPattern, Pattern
+from ...formats.ccsr import column_bits
+from ...formats.csr import AnyPattern
+from .specialise import constants, typedefs
+
+__all__ = ["CODEC_NUMBERS", "codec_of", "codec_types", "column_argument", "column_types"]
+
+# The values of CODEC in kernel text.
+CODEC_NUMBERS = {"plain": 0, "varint": 1, "packed": 2}
+_FACT = "cuda.columns"
+_UINT32 = np.dtype(np.uint32)
+
+
+@functools.lru_cache(maxsize=64)
+def codec_types(codec: str, column: np.dtype[Any], offset: np.dtype[Any] = _UINT32) -> str:
+    """The piece of a prologue that says CODEC, J (the type of columns) and AT (of tile offsets; unused if plain)."""
+    return typedefs(J=column, AT=offset) + constants(CODEC=CODEC_NUMBERS[codec])
+
+
+def codec_of(pattern: AnyPattern) -> str:
+    """``"plain"``, ``"varint"`` or ``"packed"``."""
+    return "plain" if isinstance(pattern, Pattern) else pattern.codec
+
+
+def column_types(pattern: AnyPattern) -> str:
+    """The piece of a prologue that makes ``columns.cuh`` read the columns of `pattern`: J, AT and CODEC."""
+    if isinstance(pattern, Pattern):
+        return codec_types("plain", pattern.indices.dtype)
+    return codec_types(pattern.codec, pattern.base.dtype, pattern.at.dtype)
+
+
+def column_argument(pattern: AnyPattern) -> Array:
+    """The kernel argument of type ``ColumnsArgument``: the columns themselves, or a descriptor in device memory.
+
+    The descriptor is made once for a pattern and kept in its facts.  The entries lie in device memory or are pinned.
+    """
+    assert pattern.placement != "host", "kernels cannot address what is streamed"
+    if isinstance(pattern, Pattern):
+        return pattern.indices
+    arrays = (pattern.stream, pattern.base, pattern.at)
+    kept = pattern.facts.get(_FACT)
+    # Facts may have been handed on to a pattern whose arrays lie elsewhere.
+    if kept is None or any(old is not new for old, new in zip(kept[1], arrays, strict=True)):
+        kept = pattern.facts[_FACT] = (_described(pattern), arrays)
+    made: Array = kept[0]
+    return made
+
+
+def _described(pattern: CompressedPattern) -> Array:
+    """The struct ``CompressedColumns``, field by field."""
+    stream = pattern.stream
+    assert stream.data.ptr % 16 == 0, "a stream begins at a multiple of 16"
+    mask = (1 << column_bits(pattern.ncols)) - 1
+    fields = (stream.data.ptr, pattern.base.data.ptr, pattern.at.data.ptr, mask, pattern.nvals, stream.size)
+    return cupy.asarray(np.array(fields, np.uint64))

@@ -1,0 +1,66 @@
+"""Bulk decoding: a range of the entries of a compressed pattern as plain columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats import Array, CompressedPattern
+from ...formats.ccsr import PADDING, TILE, column_bits
+from .columns import column_types
+from .compile import kernel
+from .launch import grid
+from .specialise import typedefs
+
+__all__ = ["decode_range"]
+
+_BLOCK = 256
+_GROUP = 8  # tiles a warp takes at a time
+
+
+def decode_range(
+    pattern: CompressedPattern,
+    first: int,
+    last: int,
+    out: Array,
+    stream: Array | None = None,
+    position: int = 0,
+) -> None:
+    """``out[p - first]`` = the column of entry p, for ``first <= p < last``.
+
+    A warp decodes a tile of 128 entries; bytes are read once, in lines of 16, from device memory or through the link
+    from pinned memory.  Stores are 16 bytes wide where the address of ``out[0]`` and `first` agree modulo 16 bytes (an
+    `out` that is a view from element ``first % 4`` on of an array does).  One launch; nothing waits.
+
+    Parameters
+    ----------
+    pattern : CompressedPattern
+        In device memory or pinned; or host, if `stream` is given.
+    first, last : int
+        The range of entries; the whole tiles around it are read.
+    out : cupy.ndarray
+        At least ``last - first`` columns, of the type of ``pattern.base``.
+    stream : cupy.ndarray, optional
+        Holds the stream from element `position` on, at least the elements ``at[first // 128]`` to
+        ``at[ceil(last / 128)]`` and `PADDING` elements more.  It may begin anywhere in memory, if the multiple of 16
+        bytes before it can be read.
+    position : int
+        See `stream`.
+
+    Columns come out right for a well-formed stream; for any other nothing outside the arrays is read.
+    """
+    assert 0 <= first <= last <= pattern.nvals
+    assert out.dtype == pattern.base.dtype
+    assert out.size >= last - first
+    assert stream is not None or pattern.placement != "host"
+    held = pattern.stream if stream is None else stream
+    if first == last:
+        return
+    assert held.size >= PADDING[pattern.codec]
+    origin = np.uint64((held.data.ptr - position * held.dtype.itemsize) % 2**64)
+    readable = position + int(held.size) - PADDING[pattern.codec]
+    groups = -(-(-(-last // TILE) - first // TILE) // _GROUP)
+    prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
+    kernel("decode.cuh", "decode_tiles", prologue)(
+        grid(32 * groups), _BLOCK, origin, position, readable, pattern.base, pattern.at, pattern.indptr, pattern.nrows,
+        np.uint64((1 << column_bits(pattern.ncols)) - 1), pattern.nvals, first, last, out,
+    )  # fmt: skip

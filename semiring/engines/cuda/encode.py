@@ -1,0 +1,100 @@
+"""Compressed rows made on the device: the lengths of all tiles, their sums, then the stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import Array, CompressedPattern, Pattern, index_dtype
+from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits, compressed_nbytes, tile_count
+from ...formats.pattern import kept_facts
+from ..registry import implements
+from ..spec import Encode, MeasureCompressed
+from .columns import codec_types
+from .compile import kernel
+from .launch import counter, grid, read_one
+from .primitives import cast_array, exclusive_scan
+from .specialise import typedefs
+
+__all__ = ["encode", "measure_compressed"]
+
+_BLOCK = 256
+_UINT32 = np.dtype(np.uint32)
+_INT64 = np.dtype(np.int64)
+
+
+@implements(Encode, engine="cuda")
+def encode(q: Encode) -> CompressedPattern:
+    """A warp makes a tile, twice: once to learn its length, once to write it.
+
+    Memory besides the result: 5 bytes a tile (varint 4), and its offsets again where they need 64 bits.  Synchronises:
+    the length of the stream is read back, so that it can be allocated.
+    """
+    pattern = q.pattern
+    assert isinstance(pattern, Pattern)
+    codec, tiles = q.codec, tile_count(pattern.nvals)
+    base = cupy.empty(tiles, index_dtype(pattern.ncols))
+    element, padding = ELEMENT[codec], PADDING[codec]
+    if tiles == 0:
+        at, stream = cupy.zeros(1, at_dtype(padding)), cupy.zeros(padding, element)
+        return _made(pattern, codec, base, at, stream)
+    sizes = cupy.empty(tiles, _UINT32)
+    widths = cupy.empty(tiles, np.uint8) if codec == "packed" else None
+    _sizes(pattern, codec, q.before, sizes, widths, None)
+    narrow = tiles * _longest(codec, pattern.ncols) + padding < 2**32
+    at = exclusive_scan(sizes, _UINT32 if narrow else _INT64)
+    del sizes
+    total = read_one(at[-1:])  # synchronises
+    at = cast_array(at, at_dtype(total + padding))
+    stream = cupy.empty(total + padding, element)
+    stream[total:].fill(0)
+    prologue = codec_types(codec, base.dtype, at.dtype) + typedefs(P=pattern.indptr.dtype)
+    kernel("encode.cuh", "encode_write", prologue)(
+        _blocks(tiles, codec), _BLOCK, *_operands(pattern), q.before, at, widths, base, stream
+    )
+    return _made(pattern, codec, base, at, stream)
+
+
+def _made(pattern: Pattern, codec: Codec, base: Array, at: Array, stream: Array) -> CompressedPattern:
+    shape = (pattern.nrows, pattern.ncols, pattern.nvals)
+    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, kept_facts(pattern))
+
+
+@implements(MeasureCompressed, engine="cuda")
+def measure_compressed(q: MeasureCompressed) -> int:
+    """The first half of encoding, with nothing kept but the sum.  Synchronises."""
+    pattern = q.pattern
+    assert isinstance(pattern, Pattern)
+    tiles, total = tile_count(pattern.nvals), 0
+    if tiles:
+        sum_of_sizes = counter()
+        _sizes(pattern, q.codec, -1, None, None, sum_of_sizes)
+        total = read_one(sum_of_sizes)  # synchronises
+    return compressed_nbytes(pattern.nrows, pattern.ncols, pattern.nvals, q.codec, total)
+
+
+def _longest(codec: Codec, ncols: int) -> int:
+    """A bound on the elements of a tile."""
+    bits = column_bits(ncols)
+    return TILE * -(-bits // 7) if codec == "varint" else 3 + TILE // 32 * bits
+
+
+def _blocks(tiles: int, codec: Codec) -> int:
+    # With varint a warp takes eight tiles in a row.
+    return grid(32 * (-(-tiles // 8) if codec == "varint" else tiles), _BLOCK)
+
+
+def _operands(pattern: Pattern) -> tuple[Any, ...]:
+    mask = np.uint64((1 << column_bits(pattern.ncols)) - 1)
+    return pattern.indices, pattern.indptr, pattern.nrows, mask, pattern.nvals
+
+
+def _sizes(
+    pattern: Pattern, codec: Codec, before: int, sizes: Array | None, widths: Array | None, total: Array | None
+) -> None:
+    prologue = codec_types(codec, index_dtype(pattern.ncols)) + typedefs(P=pattern.indptr.dtype)
+    kernel("encode.cuh", "encode_sizes", prologue)(
+        _blocks(tile_count(pattern.nvals), codec), _BLOCK, *_operands(pattern), before, sizes, widths, total
+    )

@@ -1,0 +1,84 @@
+"""The neighbours with the longest rows, of every row of a pattern: computed once and kept with it."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...dtypes import BOOL
+from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
+from ...formats.ccsr import column_bits
+from ..memory import require
+from ..registry import note, run
+from ..sliced.bounds import cuts
+from ..spec import Slices
+from . import tuning
+from .columns import column_types
+from .compile import kernel
+from .launch import BLOCK, counter, grid, multiprocessors
+from .specialise import constants, typedefs
+
+__all__ = ["HUBS", "hubs"]
+
+HUBS = 2
+
+_FACT = "cuda.hubs"
+# Of so many parts of the free memory the hubs may take one: whoever asks for them needs memory too.
+_PARTS = 4
+
+
+def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
+    """Two columns for each row of a square pattern, an array (2, n): its neighbours k with the most entries in row k.
+
+    -1 where a row has fewer neighbours; of equal ones, any.  None if they are not known and `build` is false, or they
+    would need more than a quarter of the memory that is free.
+
+    Building sweeps all entries once, slice by slice, and synchronises; two columns a row are kept with the pattern.
+    """
+    known: Array | None = pattern.facts.get(_FACT)
+    if known is not None or not build or pattern.nrows != pattern.ncols:
+        return known
+    column = index_dtype(pattern.ncols)
+    try:
+        require("hubs", "cuda", _PARTS * HUBS * pattern.nrows * column.itemsize)
+        made = cupy.full((HUBS, pattern.nrows), -1, column)
+    except MemoryError:
+        return None
+    a = CSR(pattern, BOOL, None, np.True_)
+    rows, entries = cuts(pattern)  # synchronises
+    wanted = tuple(s for s in range(len(rows) - 1) if entries[s] < entries[s + 1])
+    if wanted:
+        for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronises
+            _sweep(pattern, rows[s], part.pattern, made)
+    pattern.facts[_FACT] = made
+    note(hubs_bytes=int(made.nbytes))
+    return made
+
+
+def _sweep(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
+    """The hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
+    lanes = 1
+    while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:
+        lanes *= 2
+    block = tuning.WIDE_BLOCK
+    prologue = (
+        typedefs(P=part.indptr.dtype, D=whole.indptr.dtype)
+        + column_types(part)
+        + constants(BITS=column_bits(whole.ncols), GROUP=lanes, HUBS_LONG=tuning.HUBS_LONG, BLOCK=block)
+    )
+    listed = min(part.nrows, part.nvals // (tuning.HUBS_LONG + 1))
+    row = cupy.empty(listed, part.indices.dtype)
+    start, before = cupy.empty((2, listed), part.indptr.dtype)
+    highest = cupy.zeros((listed, 2), np.uint64)
+    count, shift = counter(), part.nvals.bit_length()
+    target = made[0, first:]
+    kernel("hubs.cuh", "hubs_rows", prologue)(
+        grid(part.nrows * lanes, block), block, part.indptr, part.indices, whole.indptr, part.nrows, target,
+        whole.nrows, row if listed else None, start, before, count, shift,
+    )  # fmt: skip
+    if listed == 0:
+        return
+    kernel("hubs.cuh", "hubs_listed", prologue)(
+        4 * multiprocessors(), block, part.indptr, part.indices, whole.indptr, row, start, before, count, shift, highest
+    )
+    kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, row, count, shift, highest, target, whole.nrows)

@@ -1,0 +1,98 @@
+// The hubs of every row: its two neighbours with the longest rows.  A pull that looks for any neighbour looks there first.
+//
+// Neighbours are compared by keys, `degree + 1` above the complement of the column: 0 is below all of them, and of
+// equal degrees the first column wins, which also comes first.  GROUP lanes go through a row; the entries of very long rows
+// are divided among all blocks, which keep the two highest keys of a row by atomics:  whatever is not, or no longer,
+// the highest is offered for the second place.
+//
+// Rows come in slices: `indptr` and `indices` are those of a slice, `offsets` those of the whole matrix (square).
+// The prologue defines the types P (offsets of a slice) and D (`offsets`), what columns.cuh asks for (slices are plain),
+// and the constants BITS (of a column), GROUP, HUBS_LONG (entries of the longest row that GROUP lanes do) and BLOCK.
+
+#include "expand.cuh"
+
+constexpr u64 COLUMN = (u64(1) << BITS) - 1;
+constexpr u64 MOST = (u64(1) << (64 - BITS)) - 1;
+
+DEVICE u64 hub_key(const D* offsets, i64 j) {
+    const u64 degree = u64(offsets[j + 1]) - u64(offsets[j]) + 1;
+    return (degree < MOST ? degree : MOST) << BITS | (~u64(j) & COLUMN);
+}
+DEVICE J hub_column(u64 key) { return key == 0 ? J(-1) : J(~key & COLUMN); }
+
+// The two highest of distinct keys.
+struct Highest {
+    u64 first, second;
+    DEVICE void join(const Highest& other) {
+        const u64 low = first < other.first ? first : other.first;
+        first = first < other.first ? other.first : first;
+        second = second < other.second ? other.second : second;
+        second = second < low ? low : second;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    hubs_rows(const P* indptr, const J* indices, const D* offsets, i64 rows, J* hubs, i64 n, J* row, P* start,
+              P* before, u64* count, i64 shift) {
+    const Packing packing = {int(shift)};
+    const Append to = {row, start, before, count, 0};
+    constexpr i64 ROWS = BLOCK / GROUP;
+    const int sub = int(threadIdx.x) % int(GROUP);
+    for (i64 base = i64(blockIdx.x) * ROWS; base < rows; base += i64(gridDim.x) * ROWS) {
+        const i64 i = base + i64(threadIdx.x) / GROUP;
+        const i64 begin = i < rows ? i64(indptr[i]) : 0, end = i < rows ? i64(indptr[i + 1]) : 0;
+        const bool longer = end - begin > HUBS_LONG;
+        Highest highest = {0, 0};
+        if (!longer) {
+#pragma unroll 2
+            for (i64 p = begin + sub; p < end; p += GROUP) highest.join({hub_key(offsets, i64(indices[p])), 0});
+        }
+#pragma unroll
+        for (int mask = 1; mask < int(GROUP); mask *= 2) {
+            highest.join({shuffle_xor(highest.first, mask), shuffle_xor(highest.second, mask)});
+        }
+        if (sub == 0 && i < rows && !longer) {
+            hubs[i] = hub_column(highest.first);
+            hubs[n + i] = hub_column(highest.second);
+        }
+        const bool mine = longer && sub == 0;
+        if (row != nullptr && __syncthreads_or(int(mine))) append(packing, to, mine, i, begin, end - begin);
+    }
+}
+
+struct Offer {
+    static constexpr bool APPENDS = false;
+    static constexpr bool NEEDS_ROW = false;
+    typedef u64* Payload;
+    const D* offsets;
+    u64* highest;
+    DEVICE Payload payload(i64, i64 place) const { return highest + 2 * place; }
+    DEVICE bool open(Payload keys, i64, i64 j, i64) const { return hub_key(offsets, j) > __ldcg(keys + 1); }
+    DEVICE bool visit(Payload keys, i64, i64 j, i64) const {
+        const u64 key = hub_key(offsets, j);
+        const u64 before = atomicMax(keys, key);
+        atomicMax(keys + 1, before < key ? before : key);
+        return false;
+    }
+};
+
+// The listed rows, their entries divided among all blocks; `highest` holds two keys for each of them, 0 at first.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    hubs_listed(const P* indptr, const J* indices, const D* offsets, J* row, P* start, P* before, u64* count, i64 shift,
+                u64* highest) {
+    const Packing packing = {int(shift)};
+    const RowList list = {row, start, before, 0, *count};
+    const Append nowhere = {};
+    const Offer offer = {offsets, highest};
+    expand<BLOCK, GridTeam>(packing, indptr, open_columns(indices), list, true, false, nowhere, offer);
+}
+
+extern "C" __global__ void hubs_write(const J* row, const u64* count, i64 shift, const u64* highest, J* hubs, i64 n) {
+    const Packing packing = {int(shift)};
+    const i64 listed = packing.rows(*count);
+    for (i64 place = thread_id(); place < listed; place += thread_count()) {
+        const i64 i = i64(row[place]);
+        hubs[i] = hub_column(highest[2 * place]);
+        hubs[n + i] = hub_column(highest[2 * place + 1]);
+    }
+}

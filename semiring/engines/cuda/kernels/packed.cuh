@@ -1,0 +1,244 @@
+// Readers of the packed codec: 128 gaps of one bit width a tile, all arithmetic modulo 2^b.
+
+#pragma once
+
+#include "compressed.cuh"
+
+constexpr int PACKED_PADDING = 4;
+
+// The words of one tile.  Offsets are clamped to the last word of the stream.
+struct PackedWords {
+    const u32* words;
+    u32 limit;
+
+    DEVICE PackedWords(const u32* stream, i64 size, i64 begin) {
+        const i64 from = u64(begin) < u64(size) ? begin : size - 1;
+        const i64 left = size - 1 - from;
+        words = stream + from;
+        limit = u32(left < 0xffff ? left : 0xffff);  // no tile is nearly as long
+    }
+    DEVICE u32 operator[](u32 k) const { return words[k < limit ? k : limit]; }
+
+    // `width` bits (fewer than UJ has) that begin `bit` bits behind word `start`.
+    DEVICE UJ bits(u32 start, u32 bit, u32 width) const {
+        const u32 k = start + (bit >> 5);
+        if constexpr (sizeof(UJ) == 4) {
+            return __funnelshift_r((*this)[k], (*this)[k + 1], bit) & ((1u << width) - 1u);
+        } else {
+            const u32 middle = (*this)[k + 1];
+            const u32 low = __funnelshift_r((*this)[k], middle, bit);
+            const u32 high = width > 32 ? __funnelshift_r(middle, (*this)[k + 2], bit) : 0u;
+            return (u64(high) << 32 | low) & ((u64(1) << width) - 1);
+        }
+    }
+};
+
+// A tile with its header read.
+struct PackedTile {
+    PackedWords words;
+    u32 width, exceptions, high;  // w, x and h of the header
+    u32 gaps, places, highs;      // the words where the three parts begin
+
+    DEVICE PackedTile(const u32* stream, i64 size, i64 begin, int count, u64 mask) : words(stream, size, begin) {
+        const u32 header = words[0];
+        width = header & u32(COLUMN_BITS);  // 31 or 63: more bits than a column has mean nothing
+        exceptions = header >> 6 & 127u;
+        high = header >> 14 & u32(COLUMN_BITS);
+        gaps = 1 + (count > 64 ? anchor_words(mask) : 0);
+        places = gaps + u32(count + 31) / 32 * width;
+        highs = places + (exceptions + 3) / 4;
+    }
+
+    // The column of entry 64.
+    DEVICE UJ middle(u64 mask) const {
+        UJ column = words[1];
+        if constexpr (sizeof(UJ) == 8) {
+            if (anchor_words(mask) == 2) column |= UJ(u64(words[2]) << 32);
+        }
+        return column;
+    }
+    // The gap of entry s without what an exception adds to it.
+    DEVICE UJ gap(u32 s) const { return words.bits(gaps, s * width, width); }
+    // Exception e: its entry, and what it adds to the gap.
+    DEVICE u32 place(u32 e) const { return words[places + (e >> 2)] >> (8 * (e & 3)) & 127u; }
+    DEVICE UJ excess(u32 e) const { return words.bits(highs, e * high, high) << width; }
+    // The number of exceptions at entries 0 to s.
+    DEVICE u32 exceptions_to(u32 s) const {
+        u32 found = 0;
+        // Four places a word: bit 7 of (128 + s - place) says place <= s; no byte borrows from the next.
+        const u32 least = (128u + s) * 0x01010101u;
+        for (u32 e = 0; e < exceptions; e += 4) {
+            const u32 left = exceptions - e;
+            const u32 valid = left >= 4 ? 0x80808080u : ((1u << (8 * left)) - 1u) & 0x80808080u;
+            const u32 hits = (least - words[places + (e >> 2)]) & valid;
+            found += __popc(hits);
+            if (hits != 0x80808080u) break;
+        }
+        return found;
+    }
+};
+
+struct PackedColumns {
+    const u32* stream;
+    const J* base;
+    const AT* offsets;
+    u64 mask;
+    i64 nvals, size;
+
+    DEVICE explicit PackedColumns(const CompressedColumns* given)
+        : stream(static_cast<const u32*>(given->stream)), base(given->base), offsets(given->at), mask(given->mask),
+          nvals(given->nvals), size(given->size) {}
+
+    DEVICE PackedTile tile(i64 t) const {
+        return PackedTile(stream, size, i64(offsets[t]), tile_entries(nvals, t), mask);
+    }
+    // The sum of the gaps of entries first to last, first > 0.
+    static DEVICE UJ sum(const PackedTile& tile, u32 first, u32 last) {
+        UJ total = 0;
+        if constexpr (sizeof(UJ) == 4) {  // each word is loaded once
+            u32 shift = first * tile.width & 31, k = tile.gaps + (first * tile.width >> 5);
+            u32 low = tile.words[k], high = tile.words[++k];
+            const u32 field = (1u << tile.width) - 1u;
+            for (u32 s = first; s <= last; ++s) {
+                total += __funnelshift_r(low, high, shift) & field;
+                shift += tile.width;
+                if (shift >= 32) {
+                    shift -= 32;
+                    low = high;
+                    high = tile.words[++k];
+                }
+            }
+        } else {
+            for (u32 s = first; s <= last; ++s) total += tile.gap(s);
+        }
+        const u32 below = tile.exceptions == 0 ? 0 : tile.exceptions_to(first - 1);
+        for (u32 e = below; e < tile.exceptions && tile.place(e) <= last; ++e) total += tile.excess(e);
+        return total;
+    }
+    // The column of entry s of tile t, from the nearer of the anchors at entries 0 and 64.
+    DEVICE UJ column(const PackedTile& opened, i64 t, u32 s) const {
+        UJ column;
+        if (s <= 32 || tile_entries(nvals, t) <= 64) column = UJ(base[t]) + (s > 0 ? sum(opened, 1, s) : UJ(0));
+        else if (s <= 64) column = opened.middle(mask) - (s < 64 ? sum(opened, s + 1, 64) : UJ(0));
+        else column = opened.middle(mask) + sum(opened, 65, s);
+        return column & UJ(mask);
+    }
+    DEVICE i64 at(i64, i64 p) const {
+        const i64 t = p / TILE_ENTRIES;
+        const u32 s = u32(p % TILE_ENTRIES);
+        return s == 0 ? i64(base[t]) : i64(column(tile(t), t, s));
+    }
+};
+
+struct PackedCursor {
+    const PackedColumns& columns;
+    i64 p;
+    UJ here;
+    PackedTile tile;
+    u32 exception;    // the next one,
+    u32 exceptional;  // and its entry; 128 after the tile's last one
+
+    DEVICE PackedCursor(const PackedColumns& columns, i64, i64 p)
+        : columns(columns), p(p), tile(columns.tile(p / TILE_ENTRIES)) {
+        const u32 s = u32(p % TILE_ENTRIES);
+        here = columns.column(tile, p / TILE_ENTRIES, s);
+        exception = tile.exceptions_to(s);
+        look_ahead();
+    }
+    DEVICE void look_ahead() { exceptional = exception < tile.exceptions ? tile.place(exception) : 128u; }
+    DEVICE i64 column() const { return i64(here); }
+    DEVICE void next() {
+        ++p;
+        const u32 s = u32(p % TILE_ENTRIES);
+        if (s == 0) {
+            if (p >= columns.nvals) return;
+            here = UJ(columns.base[p / TILE_ENTRIES]);
+            tile = columns.tile(p / TILE_ENTRIES);
+            exception = 0;
+            look_ahead();
+            return;
+        }
+        here += tile.gap(s);
+        if (s == exceptional) {
+            here += tile.excess(exception++);
+            look_ahead();
+        }
+        here &= UJ(columns.mask);
+    }
+};
+
+// 32 gaps at once: lane i has the gap of entry 32 chunk + i, exceptions included, and 0 past the end of the tile.
+// Every lane of the warp calls.  `exception` is the first one of the chunk, and becomes that of the next chunk.
+DEVICE UJ packed_gaps(const PackedTile& tile, u32 chunk, int count, u32& exception) {
+    const u32 s = 32 * chunk + u32(lane_id());
+    UJ gap = 0;
+    if (s < u32(count) && s != 0) gap = tile.gap(s);
+    while (exception < tile.exceptions) {  // 32 exceptions a round: a lane takes one and hands it to its entry
+        const u32 e = exception + u32(lane_id());
+        const u32 place = e < tile.exceptions ? tile.place(e) : 128u;
+        const u32 mine = __ballot_sync(FULL_WARP, place < 32 * chunk + 32);
+        const UJ excess = place < 32 * chunk + 32 ? tile.excess(e) : UJ(0);
+        const int taken = __popc(mine);
+        for (int k = 0; k < taken; ++k) {
+            const u32 where = __shfl_sync(FULL_WARP, place, k);
+            const UJ more = shuffle(excess, k);
+            if (where == s) gap += more;
+        }
+        exception += u32(taken);
+        if (taken < 32) break;
+    }
+    return gap;
+}
+
+struct PackedWarp {
+    const PackedColumns& columns;
+    i64 first, last;
+    i64 chunk;  // the next 32 entries, counted over the whole matrix
+    PackedTile tile;
+    u32 exception;
+    UJ before;  // the column of the entry in front of the chunk
+    i64 p, column;
+    bool inside;
+
+    DEVICE PackedWarp(const PackedColumns& columns, i64, i64 first, i64 last)
+        : columns(columns), first(first), last(last), chunk(first / 32),
+          tile(columns.tile(first < last ? first / TILE_ENTRIES : 0)), exception(0), before(0), p(0), column(0),
+          inside(false) {
+        if (first >= last) return;
+        const u32 part = u32(chunk % 4);
+        if (part == 0) return;
+        // Entry 64 stands at the beginning of chunk 2; what lies between an anchor and the chunk is summed.
+        exception = tile.exceptions_to(32 * part - 1);
+        if (part == 2) {
+            before = tile.middle(columns.mask) - gap_of_middle();
+        } else {
+            u32 from = part == 1 ? 0 : tile.exceptions_to(63);
+            const UJ gaps = packed_gaps(tile, part - 1, 128, from);
+            if (part == 1) before = UJ(columns.base[first / TILE_ENTRIES]) + warp_sum(gaps);
+            else before = tile.middle(columns.mask) + warp_sum(lane_id() == 0 ? UJ(0) : gaps);
+        }
+    }
+    DEVICE UJ gap_of_middle() const {
+        UJ gap = tile.gap(64);
+        for (u32 e = exception; e < tile.exceptions && tile.place(e) <= 64; ++e) gap += tile.excess(e);
+        return gap;
+    }
+    DEVICE bool next() {
+        if (32 * chunk >= last) return false;
+        const u32 part = u32(chunk % 4);
+        const i64 t = chunk / 4;
+        if (part == 0) {
+            tile = columns.tile(t);
+            exception = 0;
+            before = UJ(columns.base[t]);
+        }
+        const UJ gap = packed_gaps(tile, part, tile_entries(columns.nvals, t), exception);
+        const UJ here = (before + warp_scan_inclusive(gap)) & UJ(columns.mask);
+        before = shuffle(here, 31);
+        p = 32 * chunk + lane_id();
+        inside = p >= first && p < last;
+        column = i64(here);
+        ++chunk;
+        return true;
+    }
+};

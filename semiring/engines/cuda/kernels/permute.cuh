@@ -1,0 +1,24 @@
+// Rows and columns in another order: the entries of the new rows, as keys that one sort puts in order.
+//
+// A slice of the new rows at a time: row r of the slice is row rows[r] of the matrix, and offsets[r] is where it begins
+// in the result (the slice begins at entry `begin`).  P is the type of row offsets, I of columns, X of the two
+// permutations, KEY of the keys, V an unsigned integer of the size of the values, which are only moved.
+
+#include "entries.cuh"
+
+// keys[p - begin] = (row in the slice, new column), for every entry p of the result that lies in the slice.
+extern "C" __global__ void permute_keys(i64 nrows, const X* rows, const i64* offsets, i64 begin, i64 end,
+                                        const P* indptr, const I* indices, const V* values, const X* cols, int bits,
+                                        KEY* keys, V* out_values) {
+    for_each_entry(offsets, nrows, begin, end, [=](i64 p, i64 row) {
+        const i64 from = i64(indptr[i64(rows[row])]) + p - offsets[row];
+        keys[p - begin] = KEY(u64(row) << bits | u64(cols[i64(indices[from])]));
+        if (values != nullptr) out_values[p - begin] = values[from];
+    });
+}
+
+// out[p] = the column in the low bits of keys[p].
+extern "C" __global__ void permute_columns(i64 n, const KEY* keys, int bits, I* out) {
+    const u64 mask = (u64(1) << bits) - 1;
+    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(u64(keys[p]) & mask);
+}

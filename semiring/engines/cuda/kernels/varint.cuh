@@ -1,0 +1,182 @@
+// Readers of the varint codec: LEB128, the first number of a row its column, the others gaps.
+
+#pragma once
+
+#include "compressed.cuh"
+
+constexpr int VARINT_PADDING = 16;
+constexpr u64 TERMINATORS = 0x8080808080808080ull;
+constexpr int LONGEST_NUMBER = 9;  // bytes; encoders need 5 for columns of 31 bits, but may write more
+
+// The bits of 8 bytes without the top bit of each.
+DEVICE u64 seven_bits(u64 x) {
+    x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
+    x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
+    return (x & 0x0fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+}
+DEVICE u32 seven_bits(u32 x) {
+    x = (x & 0x007f007fu) | (x & 0x7f007f00u) >> 1;
+    return (x & 0x3fffu) | (x & 0x3fff0000u) >> 2;
+}
+
+struct VarintNumber {
+    UJ value;
+    int bytes;
+};
+
+// The bytes of a stream, which begins at a multiple of 16 in memory.
+struct VarintBytes {
+    const u8* stream;
+    i64 limit;  // the last position from where 16 bytes can be loaded
+
+    DEVICE VarintBytes(const void* stream, i64 size)
+        : stream(static_cast<const u8*>(stream)), limit(size - VARINT_PADDING) {}
+
+    // The 8 bytes from a position on; two aligned loads.
+    DEVICE u64 window(i64 position) const {
+        const i64 from = u64(position) < u64(limit) ? position : limit;
+        const u64* const word = reinterpret_cast<const u64*>(stream + (from & ~i64(7)));
+        const int shift = int(from & 7) * 8;
+        return shift == 0 ? word[0] : word[0] >> shift | word[1] << (64 - shift);
+    }
+    // The number that begins at a position.
+    DEVICE VarintNumber number(i64 position) const {
+        const u64 bytes = window(position);
+        const u64 ends = ~bytes & TERMINATORS;
+        const int length = ends == 0 ? 9 : __ffsll(i64(ends)) / 8;
+        if constexpr (sizeof(UJ) == 4) {
+            const u32 low = u32(bytes) & (length < 4 ? (1u << (8 * length)) - 1u : ~0u);
+            return {seven_bits(low) | (length > 4 ? u32(bytes >> 32) << 28 : 0u), length};
+        } else {
+            if (length < 9) return {seven_bits(length < 8 ? bytes & ((1ull << (8 * length)) - 1) : bytes), length};
+            return {seven_bits(bytes) | (window(position + 8) & 0x7f) << 56, length};
+        }
+    }
+    // The position `count` numbers further on, or one behind `end` if they are fewer.
+    DEVICE i64 skip(i64 position, i64 end, int count) const {
+        while (count > 0 && position < end) {
+            u64 ends = ~window(position) & TERMINATORS;
+            const int found = __popcll(ends);
+            if (found < count) {
+                count -= found;
+                position += 8;
+                continue;
+            }
+            for (; count > 1; --count) ends &= ends - 1;
+            return position + __ffsll(i64(ends)) / 8;
+        }
+        return position;
+    }
+};
+
+struct VarintColumns {
+    VarintBytes bytes;
+    const J* base;
+    const AT* offsets;
+
+    DEVICE explicit VarintColumns(const CompressedColumns* given)
+        : bytes(given->stream, given->size), base(given->base), offsets(given->at) {}
+
+    struct Place {
+        i64 position;  // where the number of the next entry begins
+        UJ column;      // of the entry before it, or 0 at the beginning of a row
+        i64 next;      // the next entry
+    };
+    // The nearest place in front of entry p from where sums can start: its row's first entry, or its tile's.
+    DEVICE Place start(i64 row_start, i64 p) const {
+        const i64 t = p / TILE_ENTRIES, first = TILE_ENTRIES * t;
+        const i64 begin = i64(offsets[t]);
+        if (row_start >= first)
+            return {bytes.skip(begin, i64(offsets[t + 1]), int(row_start - first)), UJ(0), row_start};
+        return {begin + bytes.number(begin).bytes, UJ(base[t]), first + 1};
+    }
+    // ... and the place behind entry p, whose column it holds.
+    DEVICE Place behind(i64 row_start, i64 p) const {
+        Place place = start(row_start, p);
+        for (; place.next <= p; ++place.next) {
+            const VarintNumber number = bytes.number(place.position);
+            place.column += number.value;
+            place.position += number.bytes;
+        }
+        return place;
+    }
+    DEVICE i64 at(i64 row_start, i64 p) const { return i64(J(behind(row_start, p).column)); }
+};
+
+struct VarintCursor {
+    const VarintBytes& bytes;
+    i64 position;
+    UJ here;
+
+    DEVICE VarintCursor(const VarintColumns& columns, i64 row_start, i64 p) : bytes(columns.bytes) {
+        const VarintColumns::Place place = columns.behind(row_start, p);
+        position = place.position;
+        here = place.column;
+    }
+    DEVICE i64 column() const { return i64(J(here)); }
+    DEVICE void next() {
+        const VarintNumber number = bytes.number(position);
+        here += number.value;
+        position += number.bytes;
+    }
+};
+
+struct VarintWarp {
+    const VarintBytes& bytes;
+    i64 begin, first, last;  // entry `begin` comes next, and is delivered if it is not below `first`
+    i64 position;
+    UJ before;
+    i64 p, column;
+    bool inside;
+
+    DEVICE VarintWarp(const VarintColumns& columns, i64 row_start, i64 first, i64 last)
+        : bytes(columns.bytes), begin(last), first(first), last(last), position(0), before(0), p(0), column(0),
+          inside(false) {
+        if (first >= last) return;
+        const VarintColumns::Place place = columns.start(row_start, first);
+        position = place.position;
+        before = place.column;
+        begin = place.next;
+        if (begin > first) begin = step_back(columns);
+    }
+    // The first entry asked for is the first of its tile: it is an anchor, and no number is left to read for it.
+    DEVICE i64 step_back(const VarintColumns& columns) {
+        const i64 number_begins = i64(columns.offsets[first / TILE_ENTRIES]);
+        before -= bytes.number(number_begins).value;
+        position = number_begins;
+        return first;
+    }
+    DEVICE bool next() {
+        while (begin < last) {
+            // 256 bytes, 8 a lane: the lanes count the numbers that end in theirs, and lane i then seeks the i-th end.
+            const u64 mine = ~bytes.window(position + 8 * lane_id()) & TERMINATORS;
+            const int ends = __popcll(mine);
+            const int up_to = warp_scan_inclusive(ends);
+            const int total = shuffle(up_to, 31);
+            if (total == 0) return false;  // not even one end in 256 bytes: malformed
+            int owner = 0;                 // the first lane whose bytes reach the end of number `lane`
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2)
+                if (shuffle(up_to, owner + half - 1) <= lane_id()) owner += half;
+            u64 theirs = shuffle(mine, owner & 31);
+            for (int skip = lane_id() - (shuffle(up_to, owner & 31) - __popcll(theirs)); skip > 0; --skip)
+                theirs &= theirs - 1;
+            const i64 end = position + 8 * owner + (theirs == 0 ? 8 : __ffsll(i64(theirs)) / 8);
+            const i64 above = shuffle_up(end, 1);
+            const i64 left = last - begin;
+            int count = total < 32 ? total : 32;
+            if (i64(count) > left) count = int(left);
+            const bool taken = lane_id() < count;
+            const UJ gap = taken ? bytes.number(lane_id() == 0 ? position : above).value : UJ(0);
+            const UJ here = before + warp_scan_inclusive(gap);
+            before = shuffle(here, 31);
+            position = shuffle(end, count - 1);
+            p = begin + lane_id();
+            begin += count;
+            inside = taken && p >= first;
+            column = i64(J(here));
+            if (begin > first) return true;
+        }
+        return false;
+    }
+};

@@ -1,0 +1,103 @@
+// A tile of varint decoded by a warp: the bytes that end a number are counted, so each number learns where it stands;
+// each lane then reads four numbers, and a sum that starts anew at each row gives columns.
+
+#pragma once
+
+#include "row_starts.cuh"
+#include "tiles.cuh"
+#include "varint.cuh"
+
+constexpr int VARINT_MOST = int(TILE_ENTRIES) * LONGEST_NUMBER;
+
+// The shared memory of a warp.
+struct VarintStage {
+    uint4 lines[VARINT_MOST / LINE + 3];
+    u16 begins[TILE_ENTRIES + 4];  // where each number begins, in bytes of `lines`, and where the last one ends
+    u32 starts[4];                 // see RowStarts
+};
+
+// Fills stage.begins for at most `count` numbers; returns how many ends there are.  Every lane calls.
+DEVICE int varint_begins(VarintStage& stage, const TileLines& tile, int count) {
+    int found = 0;
+    if (lane_id() == 0) stage.begins[0] = u16(tile.shift);
+    for (int first = 0; first < tile.count; first += 32) {
+        const int at = LINE * (first + lane_id());
+        u32 ends = 0;
+        if (first + lane_id() < tile.count) {
+            const uint4 line = stage.lines[first + lane_id()];
+            const u32 words[4] = {line.x, line.y, line.z, line.w};
+#pragma unroll
+            for (int k = 0; k < 4; ++k)  // the top bits of four bytes, side by side
+                ends |= (((~words[k] >> 7 & 0x01010101u) * 0x01020408u) >> 24 & 15u) << (4 * k);
+            const int from = tile.shift - at, to = tile.shift + tile.bytes - at;
+            if (from > 0) ends &= ~0u << from;
+            if (to < LINE) ends &= (1u << to) - 1u;
+        }
+        const int mine = __popc(ends);
+        const int up_to = warp_scan_inclusive(mine);
+        int rank = found + up_to - mine;
+#pragma unroll
+        for (int k = 0; k < LINE; ++k)
+            if (ends >> k & 1u) {
+                ++rank;
+                if (rank <= count) stage.begins[rank] = u16(at + k + 1);
+            }
+        found += shuffle(up_to, 31);
+    }
+    __syncwarp();
+    return found;
+}
+
+// The number of `length` bytes that begins at byte `from` of the stage.
+DEVICE UJ staged_number(const VarintStage& stage, int from, int length) {
+    const u32* const words = reinterpret_cast<const u32*>(stage.lines) + from / 4;
+    const int shift = 8 * (from % 4);
+    const u32 low = __funnelshift_r(words[0], words[1], shift);
+    if constexpr (sizeof(UJ) == 4) {
+        const u32 kept = low & (length < 4 ? (1u << (8 * length)) - 1u : ~0u);
+        return seven_bits(kept) | (length > 4 ? words[1] >> shift << 28 : 0u);
+    } else {
+        const u64 both = u64(__funnelshift_r(words[1], words[2], shift)) << 32 | low;
+        if (length <= 8) return seven_bits(length < 8 ? both & ((u64(1) << (8 * length)) - 1) : both);
+        return seven_bits(both) | u64(words[2] >> shift & 0x7fu) << 56;
+    }
+}
+
+// The numbers of the entries 4 lane to 4 lane + 3; 0 for those that the tile does not have.
+DEVICE void varint_numbers(const VarintStage& stage, int found, int count, UJ (&numbers)[4]) {
+    const int known = found < count ? found : count;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int s = 4 * lane_id() + i;
+        numbers[i] = 0;
+        if (s >= known) continue;
+        const int from = stage.begins[s], length = stage.begins[s + 1] - from;
+        numbers[i] = staged_number(stage, from, length < LONGEST_NUMBER ? length : LONGEST_NUMBER);
+    }
+}
+
+// The bits of stage.starts for this lane's four entries.
+DEVICE u32 lane_starts(const VarintStage& stage) { return stage.starts[lane_id() / 8] >> (4 * (lane_id() % 8)) & 15u; }
+
+// Numbers become columns: sums that start anew at the entries of `starts`, and with the anchor at the tile's first.
+DEVICE void sum_rows(UJ (&columns)[4], u32 starts, UJ anchor) {
+    if (lane_id() == 0) {
+        columns[0] = anchor;
+        starts |= 1;
+    }
+    UJ sum = 0, dropped = 0;  // what stands before the lane's last start and does not count after it
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        if (starts >> i & 1u) dropped = sum;
+        sum += columns[i];
+    }
+    const UJ before = warp_scan_inclusive(sum) - sum;
+    const u32 lanes = __ballot_sync(FULL_WARP, starts != 0) & lanes_below();
+    const UJ dropped_below = shuffle(before + dropped, lanes == 0 ? 0 : 31 - __clz(i32(lanes)));
+    UJ running = lanes == 0 ? UJ(0) : before - dropped_below;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        running = (starts >> i & 1u) ? columns[i] : running + columns[i];
+        columns[i] = running;
+    }
+}

@@ -1,0 +1,183 @@
+"""A level-synchronous closure where the entries lie in host memory: what a level reads of them is what it costs.
+
+A level is a few launches and one read-back: first, in device memory alone, open rows look for a visited hub
+(`hubs.hubs`); what either direction would have to read of the rest is then known exactly, and the cheaper one is taken.
+Rows are read in the order of their addresses, each line once, because the link is fast for runs alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import Array, IndexList, word_count
+from ...formats.vectors import empty_vector
+from ..numpy_helpers import cast
+from ..registry import FORMS, implements, note, noting, run
+from ..spec import Closure, ClosureAnswer, Convert, Step
+from . import tuning
+from .algebra import evaluate_once, reads_positions
+from .compile import kernel
+from .degrees import degrees
+from .hubs import hubs
+from .launch import BLOCK, bitmap, grid, read_back, values_of
+from .specialise import constants, semiring, typedefs
+from .sweep import Marks, Sweeper, out_of_core
+
+_FILE = "outofcore_closure.cuh"
+_COUNTS = 5
+
+
+def _serves(q: Closure) -> bool:
+    """Final on arrival, over entries in host memory, and no value of an entry is read."""
+    if not q.final_on_arrival:
+        return False
+    a = q.by_row.get()
+    if "y" in q.semiring.mult.uses and a.iso is None:
+        return False
+    return out_of_core(a.pattern) or (q.by_column.ready and out_of_core(q.by_column.get().pattern))
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What is computed for an entry: kind 0 only its presence, 1 the value of its level, 2 a value of its own.
+
+    first: kind 1: the value of the first level.  constant: kind 0: the value of all entries.
+    """
+
+    kind: int
+    first: np.generic | None = None
+    constant: np.generic | None = None
+
+
+def _values(q: Closure, f: IndexList, y: np.generic | None) -> _Values:
+    mult, z = q.semiring.mult, q.semiring.z
+    if reads_positions(mult) or ("x" in mult.uses and f.iso is None):
+        return _Values(2)
+    if f.iso is None:
+        return _Values(1)
+    first = z.type(cast(f.iso, z)[()])
+    constant = evaluate_once(mult, first, y) == first  # nothing but presence is left to compute
+    return _Values(0, constant=first) if constant else _Values(1, first)
+
+
+@implements(Closure, engine="cuda", when=_serves, takes=tuple(FORMS))
+def closure_outofcore(q: Closure) -> ClosureAnswer:
+    """Level by level over entries in host memory: hubs first, then what costs fewer bytes of push and pull.
+
+    Memory beyond the matrix and the result: two hubs a row, five bits a row and two an entry's tile of 128, and two
+    buffers where the entries are streamed.  Synchronises once a level, and again where they are streamed.
+    """
+    f = run(Convert(q.frontier, "index"), "cuda")  # synchronises where the frontier is a bitmap
+    assert isinstance(f, IndexList)
+    a = q.by_row.get()
+    if f.nvals == 0:
+        return ClosureAnswer(empty_vector(a.nrows, q.semiring.z, "cuda"), True, 0)
+    return _Search(q, f).answer()
+
+
+class _Search:
+    """The state of one closure."""
+
+    def __init__(self, q: Closure, f: IndexList) -> None:
+        self.q, self.f = q, f
+        a = self.a = q.by_row.get()
+        may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
+        t = q.by_column.get() if may_pull else None
+        self.y = a.iso if "y" in q.semiring.mult.uses else None
+        self.values = _values(q, f, self.y)
+        n, z, words = a.nrows, q.semiring.z, word_count(a.nrows)
+        self.stored = None if self.values.kind == 0 else cupy.empty(n, z)
+        self.visited, self.frontier, self.next, self.rest = cupy.zeros((4, words), np.uint32)
+        self.counts = cupy.zeros(_COUNTS, np.uint64)
+        self.pushing = Sweeper(a.pattern)
+        self.pulling: Sweeper | None = None
+        self.candidates = self.hubs = None
+        if t is not None:
+            self.pulling = self.pushing if t.pattern is a.pattern else Sweeper(t.pattern)
+            self.candidates = degrees(t.pattern).words
+            self.hubs = hubs(t.pattern, build=True)
+        self.push_tiles = None if q.direction == "pull" else cupy.empty(self.pushing.words, np.uint32)
+        self.pull_tiles = None if self.pulling is None else cupy.empty(self.pulling.words, np.uint32)
+        self.prologue = (
+            semiring(q.semiring)
+            + typedefs(A=a.dtype, E=f.dtype, I=f.indices.dtype, Z=z)
+            + constants(VALUES=self.values.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
+        )
+
+    def answer(self) -> ClosureAnswer:
+        """Levels until the frontier is empty, or `max_steps` are done."""
+        q, n = self.q, self.a.nrows
+        self._enter()
+        level, steps, reached, edges = self.values.first, 0, 0, 0
+        trace: list[Step] = []
+        while True:
+            self._advance(level, writes=steps > 0)
+            self._open()
+            rows, leaving, push, pull, looked = (int(count) for count in read_back(self.counts))  # synchronises
+            reached, edges = reached + rows, edges + leaving
+            if rows == 0 or steps == q.max_steps:
+                break
+            direction = self._read(push, pull, looked=looked > 0)
+            if q.trace:
+                trace.append(Step(direction, rows, leaving))
+            steps += 1
+            if self.values.kind == 1:
+                level = evaluate_once(q.semiring.mult, level, self.y)
+        values = self.values.constant if self.stored is None else self.stored
+        store = bitmap(n, q.semiring.z, self.visited, values, reached)
+        note(steps=steps, reached=reached, edges=edges)
+        if noting():
+            sweepers = {id(s): s for s in (self.pushing, self.pulling) if s is not None}
+            note(host_bytes=sum(s.read() for s in sweepers.values()))  # synchronises
+        return ClosureAnswer(store, rows == 0, steps, tuple(trace))
+
+    def _kernel(self, entry: str) -> Any:
+        return kernel(_FILE, entry, self.pushing.prologue + self.prologue)
+
+    def _enter(self) -> None:
+        values, iso = values_of(self.f)
+        self._kernel("outofcore_enter")(
+            grid(self.f.nvals), BLOCK, self.f.indices, values, iso, self.f.nvals, self.next, self.stored
+        )
+
+    def _advance(self, level: np.generic | None, *, writes: bool) -> None:
+        self.counts.data.memset_async(0, self.counts.nbytes, cupy.cuda.get_current_stream())
+        z = self.q.semiring.z
+        self._kernel("outofcore_advance")(
+            grid(self.a.nrows), BLOCK, self.a.indptr, self.a.nrows, self.next, self.frontier, self.visited,
+            self.stored, z.type(0) if level is None else level, np.bool_(writes), self.counts,
+        )  # fmt: skip
+
+    def _open(self) -> None:
+        for tiles in (self.push_tiles, self.pull_tiles):
+            if tiles is not None:
+                tiles.data.memset_async(0, tiles.nbytes, cupy.cuda.get_current_stream())
+        t_indptr = None if self.pulling is None else self.pulling.pattern.indptr
+        self._kernel("outofcore_open")(
+            grid(self.a.nrows), BLOCK, self.a.indptr, t_indptr, self.hubs, self.a.nrows, self.a.nvals, self.frontier,
+            self.visited, self.candidates, self.next, self.rest, self.push_tiles, self.pull_tiles, self.stored,
+            self._iso(), self.counts,
+        )  # fmt: skip
+
+    def _read(self, push: int, pull: int, *, looked: bool) -> str:
+        """The sweep that reads fewer bytes; gives its direction."""
+        choices: list[tuple[str, Sweeper, Array, Marks]] = []
+        if self.pulling is not None and looked:
+            choices.append(("pull", self.pulling, self.rest, self.pulling.weigh(self.pull_tiles, pull)))
+        if self.push_tiles is not None:
+            choices.append(("push", self.pushing, self.frontier, self.pushing.weigh(self.push_tiles, push)))
+        direction, sweeper, rows, marks = min(choices, key=lambda choice: choice[3].nbytes)
+        if marks.nbytes:
+            sweeper.run(
+                _FILE, f"outofcore_{direction}", self.prologue, rows, marks, self.visited, self.next, self.stored,
+                self._iso(),
+            )  # fmt: skip
+        return direction
+
+    def _iso(self) -> np.generic:
+        a = self.a
+        return a.dtype.type(0) if a.iso is None else a.iso

@@ -1,0 +1,44 @@
+"""Union-find over the rows of a matrix whose entries lie in host memory: only what takes part is read."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...formats import Full, word_count
+from ..registry import FORMS, implements, note, noting
+from ..spec import Link
+from .compile import kernel
+from .launch import BLOCK, grid
+from .specialise import typedefs
+from .sweep import Sweeper, out_of_core
+
+_FILE = "outofcore_link.cuh"
+
+
+@implements(Link, engine="cuda", when=lambda q: out_of_core(q.pattern), takes=tuple(FORMS))
+def link_outofcore(q: Link) -> Full:
+    """The entries of the rows that take part, in the order of their addresses; compare-and-swap hooking.
+
+    Memory beyond the matrix and both forests: a bit a row and a bit for 128 entries, and two buffers where the entries
+    are streamed; only then, once, it synchronises.
+    """
+    forest, pattern = q.forest, q.pattern
+    assert isinstance(forest, Full)
+    n = pattern.nrows
+    parent = cupy.full(n, forest.iso, forest.dtype) if forest.values is None else forest.values.copy()
+    if pattern.nvals == 0:
+        return Full(n, forest.dtype, parent)
+    sweeper = Sweeper(pattern)
+    rows, tiles = cupy.empty(word_count(n), np.uint32), cupy.zeros(sweeper.words, np.uint32)
+    labels = typedefs(F=forest.dtype)
+    last = -1 if q.last is None else q.last
+    skip = forest.dtype.type(0 if q.skip is None else q.skip)
+    kernel(_FILE, "outofcore_list", sweeper.prologue + labels)(
+        grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(q.skip is not None), skip, rows, tiles
+    )
+    sweeper.run(_FILE, "outofcore_link", labels, rows, sweeper.weigh(tiles, 0), parent, q.first, last)
+    kernel(_FILE, "outofcore_flatten", sweeper.prologue + labels)(grid(n), BLOCK, parent, n)
+    if noting():
+        note(host_bytes=sweeper.read())  # synchronises
+    return Full(n, forest.dtype, parent)

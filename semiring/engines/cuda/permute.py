@@ -1,0 +1,96 @@
+"""Rows and columns in another order: new rows are gathered, and sorted slice by slice."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...exceptions import NotSupported
+from ...formats import CSR, Array, Pattern, index_dtype
+from ..registry import implements
+from ..spec import Permute
+from .compile import kernel
+from .launch import BLOCK, grid, read_back
+from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width
+from .specialise import constants, typedefs
+
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+# Entries that are sorted at a time, unless one row has more: enough to fill the device, and with keys of 8 bytes
+# beside themselves and 8-byte values 2 GB of scratch at most.
+_SLICE = 1 << 26
+
+
+@implements(Permute, engine="cuda")
+def permute(q: Permute) -> CSR:
+    """t(i, cols[j]) = a(rows[i], j).  Synchronises where there is more than one slice, to read where they begin.
+
+    Memory beyond the result: 16 bytes an entry of a slice, twice its values, and 16 bytes a row.
+    """
+    a = q.a
+    kind = q.rows.dtype if q.rows.dtype == q.cols.dtype else _INT64
+    rows, cols = (cast_array(cupy.ascontiguousarray(array), kind) for array in (q.rows, q.cols))
+    offsets = _offsets(a, rows)
+    indices = cupy.empty(a.nvals, index_dtype(a.ncols))
+    values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
+    for first, last, begin, end in _slices(offsets, a.nrows, a.nvals):
+        part = offsets[first : last + 1], rows[first:last]
+        keys, moved_values = _sorted(a, *part, cols, begin, end)
+        prologue = _prologue(a, cols, keys)
+        bits = np.int32(width(a.ncols))
+        run = kernel("permute.cuh", "permute_columns", prologue)
+        run(grid(end - begin), BLOCK, end - begin, keys, bits, indices[begin:end])
+        if values is not None and moved_values is not None:
+            put(values, begin, moved_values)
+    indptr = cast_array(offsets, index_dtype(a.nvals))
+    return CSR(Pattern(a.nrows, a.ncols, indptr, indices), a.dtype, values, a.iso)
+
+
+def _offsets(a: CSR, rows: Array) -> Array:
+    """Where each new row begins."""
+    lengths = cupy.empty(a.nrows, _INT64)
+    types = typedefs(X=rows.dtype, V=np.dtype(np.uint8), P=a.indptr.dtype, I=_INT32) + constants(FORM=2)
+    run = kernel("extract.cuh", "extract_lengths", types)
+    run(grid(a.nrows), BLOCK, a.nrows, rows, 0, 0, a.indptr, lengths)
+    return exclusive_scan(lengths, _INT64)
+
+
+def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int, int]]:
+    """(first row, last row, first entry, last entry) of each slice that has entries."""
+    if nvals <= _SLICE:
+        return [(0, nrows, 0, nvals)] if nvals else []
+    wanted = cupy.arange(_SLICE, nvals, _SLICE, dtype=_INT64)
+    # Between two candidates lie at most _SLICE entries, or one row.
+    inner = cupy.searchsorted(offsets, wanted, side="right") - 1
+    ends = cupy.concatenate([inner, inner + 1])
+    pairs = read_back(cupy.stack([ends, offsets[ends]], axis=1).astype(_INT64))  # synchronises
+    known = {0: 0, nrows: nvals} | {int(row): int(entry) for row, entry in pairs}
+    bounds = sorted(known.items())
+    chosen = bounds[:1]
+    for before, (_, reaches) in pairwise(bounds):
+        if reaches - chosen[-1][1] > _SLICE and before[1] > chosen[-1][1]:
+            chosen.append(before)
+    chosen.append(bounds[-1])
+    return [(first, last, begin, end) for (first, begin), (last, end) in pairwise(chosen)]
+
+
+def _prologue(a: CSR, cols: Array, keys: Array) -> str:
+    kind = np.dtype(np.uint8) if a.values is None else moved(a.dtype)
+    types = typedefs(P=a.indptr.dtype, I=a.indices.dtype, X=cols.dtype, KEY=keys.dtype, V=kind)
+    return types + constants(FORM=2)
+
+
+def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: int) -> tuple[Array, Array | None]:
+    """The keys of a slice in order, and its values."""
+    n, height, bits = end - begin, int(rows.size), width(a.ncols)
+    if bits + width(height) > 64:
+        raise NotSupported(f"permute: {a.ncols} columns and slices of {height} rows do not fit into one 64-bit key")
+    keys = cupy.empty(n, key_dtype(bits + width(height)))
+    values = None if a.values is None else cupy.empty(n, a.dtype)
+    arguments: tuple[Any, ...] = (a.indptr, a.indices, a.values, cols, np.int32(bits), keys, values)
+    run = kernel("permute.cuh", "permute_keys", _prologue(a, cols, keys))
+    run(grid(n), BLOCK, height, rows, offsets, begin, end, *arguments)
+    return sort_keys(keys, values, 0, bits + width(height))

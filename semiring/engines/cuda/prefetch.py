@@ -1,0 +1,141 @@
+"""Parts of a host array on the device, one after the other: the next is copied while the current one is in use."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import Array, device_of
+from ...formats.csr import AnyPattern
+from ...formats.locked import host_view, in_host_memory, locked_range
+from ...formats.transfer import upload
+
+__all__ = ["Part", "elements", "prefetching"]
+
+# A part lies in its buffer as it lies in the whole array modulo so many bytes, so that wide loads stay aligned.
+_ALIGNED = 128
+# What readers may load past the end of a part: a word of 16 bytes, as much as the padding of a compressed stream.
+_PAST = 16
+
+
+class Part:
+    """The elements `begin` to `end` of an array, in device memory.
+
+    array: the elements.  held: what has been copied, a little more at both ends, from element `position` on; it begins
+    at a multiple of 16 bytes.  whole: the address at which element 0 of the whole array would lie; what it points to
+    exists only as far as `held` goes.
+    """
+
+    __slots__ = ("array", "begin", "end", "held", "position", "whole")
+
+    def __init__(self, held: Array, position: int, begin: int, end: int) -> None:
+        self.held, self.position, self.begin, self.end = held, position, begin, end
+        self.array = held[begin - position : end - position]
+        self.whole = int(held.data.ptr) - position * int(held.dtype.itemsize)
+
+
+def elements(pattern: AnyPattern) -> Array:
+    """The array of a pattern that a placement concerns: columns, or the compressed stream."""
+    return pattern.indices if pattern.format == "csr" else pattern.stream
+
+
+def prefetching(array: Array, ranges: Sequence[tuple[int, int]], *, held: int = 1) -> Iterator[Part]:
+    """The elements [begin, end) of an array for each of `ranges`, in device memory, ready for the current stream.
+
+    Parameters
+    ----------
+    array : of a pattern (see `elements`) or of values: NumPy, over page-locked memory, or in device memory
+    ranges : of elements, in the order in which they are wanted
+    held : how many parts, counted back from the last one given, must stay as they are
+
+    Yields
+    ------
+    Part
+        A view where the array is in device memory.  Else a copy in one of ``held + 1`` buffers, which are allocated
+        once, as large as the largest range; the copy of the next part has begun.
+
+    Notes
+    -----
+    Page-locked memory is copied on a stream of its own; anything else is staged by threads meanwhile.  A part's buffer
+    is written again when the `held`-th part after it is asked for, once the work that was queued by then on the current
+    stream is done.  Nothing here waits for the device, except for the copies out of memory that is not page-locked.
+    """
+    if device_of(array) == "cuda" and not in_host_memory(array):
+        for begin, end in ranges:
+            yield Part(array, 0, begin, end)
+        return
+    source = array if device_of(array) == "cpu" else host_view(array)
+    copies = _Copies(np.ascontiguousarray(source), ranges, held + 1)
+    try:
+        copies.start(0)
+        for k in range(len(ranges)):
+            copies.start(k + 1)
+            yield copies.finish(k)
+    finally:
+        copies.close()
+
+
+class _Copies:
+    """The ring of buffers: part k lies in buffer k modulo their number."""
+
+    def __init__(self, source: np.ndarray[Any, Any], ranges: Sequence[tuple[int, int]], buffers: int) -> None:
+        self.source, self.ranges = source, ranges
+        self.item = int(source.dtype.itemsize)
+        count = min(buffers, len(ranges))
+        most = max((end - begin for begin, end in ranges), default=0) * self.item
+        self.buffers = [cupy.empty(most + _ALIGNED + _PAST, np.uint8) for _ in range(count)]
+        self.copied = [cupy.cuda.Event(disable_timing=True) for _ in range(count)]
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.device = int(cupy.cuda.runtime.getDevice())
+        self.staged: dict[int, Future[None]] = {}
+        self.pageable = locked_range(source) is None
+
+    def start(self, k: int) -> None:
+        """Begin to copy part k, after all that is queued so far: the last work that reads what its buffer held."""
+        if k >= len(self.ranges):
+            return
+        free = cupy.cuda.get_current_stream().record()
+        if self.pageable:
+            self.staged[k] = _stager().submit(self._copy, k, free)
+        else:
+            self._copy(k, free)
+
+    def _copy(self, k: int, free: Any) -> None:
+        cupy.cuda.runtime.setDevice(self.device)
+        slot = k % len(self.buffers)
+        position, past = self._extent(k)
+        self.stream.wait_event(free)
+        upload(self.source[position:past], self.buffers[slot][: (past - position) * self.item], self.stream)
+        self.copied[slot].record(self.stream)
+
+    def _extent(self, k: int) -> tuple[int, int]:
+        """The elements that are copied for part k: from a multiple of 128 bytes to 16 bytes past its end."""
+        begin, end = self.ranges[k]
+        return begin - begin % (_ALIGNED // self.item), min(end + _PAST // self.item, int(self.source.size))
+
+    def finish(self, k: int) -> Part:
+        """Part k, which the current stream has once it comes past here."""
+        if k in self.staged:
+            self.staged.pop(k).result()
+        position, past = self._extent(k)
+        slot = k % len(self.buffers)
+        cupy.cuda.get_current_stream().wait_event(self.copied[slot])
+        held = self.buffers[slot][: (past - position) * self.item].view(self.source.dtype)
+        return Part(held, position, *self.ranges[k])
+
+    def close(self) -> None:
+        """Give the buffers back: whoever gets them next comes after the copies that may still be under way."""
+        for staged in self.staged.values():
+            staged.result()
+        cupy.cuda.get_current_stream().wait_event(self.stream.record())
+
+
+@functools.cache
+def _stager() -> ThreadPoolExecutor:
+    """The thread that has memory staged that is not page-locked, one part after the other."""
+    return ThreadPoolExecutor(1, thread_name_prefix="semiring-prefetch")

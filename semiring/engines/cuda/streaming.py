@@ -1,0 +1,79 @@
+"""Slices of rows as plain matrices in device memory, from every form and placement.
+
+What lies in device memory is not copied.  Pinned columns are copied as well: the copy engine takes 55 GB/s of the link,
+kernels that read it 51, and every slice is read more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, TILE, Array, CompressedPattern, Pattern, index_dtype
+from ..registry import implements
+from ..spec import Slices
+from .decode import decode_range
+from .launch import read_back
+from .prefetch import elements, prefetching
+
+# A slice stays as it is until the one after the next is asked for: the last one given and the one before.
+_HELD = 2
+
+
+@implements(Slices, engine="cuda", takes=("plain", "compressed", "host"))
+def slices(q: Slices) -> Iterator[CSR]:
+    """The rows of each wanted slice: views, or copied and decoded while the slice before is in use.
+
+    Synchronises at the first slice: the offsets at the bounds are read back.  Device memory beside the matrix: two
+    slices if it is compressed, three if it is copied, and two of the compressed stream if that is copied.
+    """
+    a, pattern = q.a, q.a.pattern
+    rows = [(q.bounds[s], q.bounds[s + 1]) for s in q.wanted]
+    ranges = _pairs(pattern.indptr, [row for pair in rows for row in pair])
+    columns = _columns(pattern, ranges)
+    values: Iterator[Array | None]
+    if a.values is None:
+        values = (None for _ in ranges)
+    else:
+        values = (part.array for part in prefetching(a.values, ranges, held=_HELD))
+    for (first, last), (begin, end), indices, x in zip(rows, ranges, columns, values, strict=True):
+        offsets = cupy.empty(last - first + 1, index_dtype(end - begin))
+        cupy.subtract(pattern.indptr[first : last + 1], begin, out=offsets, casting="unsafe")
+        yield CSR(Pattern(last - first, a.ncols, offsets, indices), a.dtype, x, a.iso)
+
+
+def _columns(pattern: Any, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]:
+    """The columns of each range of entries, as arrays in device memory."""
+    if isinstance(pattern, Pattern):
+        yield from (part.array for part in prefetching(pattern.indices, ranges, held=_HELD))
+        return
+    most = max((end - begin for begin, end in ranges), default=0)
+    buffers = [cupy.empty(most + 4, index_dtype(pattern.ncols)) for _ in range(min(_HELD, len(ranges)))]
+    streams = _streams(pattern, ranges)
+    for k, (part, (begin, end)) in enumerate(zip(streams, ranges, strict=True)):
+        # Laid out modulo 16 bytes as the entries are numbered, so that the decoder stores 16 bytes at a time.
+        shift = begin % 4
+        out = buffers[k % len(buffers)][shift : shift + end - begin]
+        decode_range(pattern, begin, end, out, *part)
+        yield out
+
+
+def _streams(pattern: CompressedPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
+    """For each range of entries the part of the stream that holds it and where that begins; () for the whole stream."""
+    if pattern.placement != "host":
+        yield from (() for _ in ranges)
+        return
+    tiles = [tile for begin, end in ranges for tile in (begin // TILE, -(-end // TILE))]
+    for part in prefetching(elements(pattern), _pairs(pattern.at, tiles)):
+        yield part.held, part.position
+
+
+def _pairs(offsets: Array, at: list[int]) -> list[tuple[int, int]]:
+    """The offsets at the given places, two by two.  Synchronises."""
+    if not at:
+        return []
+    found = read_back(offsets[cupy.asarray(np.array(at, np.int64))]).tolist()  # synchronises
+    return list(zip(found[::2], found[1::2], strict=True))

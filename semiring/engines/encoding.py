@@ -1,0 +1,207 @@
+"""Encoding rows that come in slices, so that their plain form need never exist whole.
+
+The tiles of the finished pattern are those of encoding all at once, bit by bit: what is less than a tile waits for the
+next slice (`engines.tiles`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..formats import CSR, Array, Codec, CompressedPattern, Pattern, Placement, array_module, index_dtype
+from ..formats.arrays import to_device, to_host
+from ..formats.ccsr import ELEMENT, PADDING, at_dtype, compressed_nbytes, tile_count
+from ..formats.locked import locked_empty
+from ..formats.placement import placed
+from ..formats.transfer import download
+from . import registry
+from .spec import Encode, MeasureCompressed
+from .tiles import TileCutter, Tiles
+
+# A slice of rows: a matrix, a pattern, or (offsets from 0, columns).
+Rows = CSR | Pattern | tuple[Array, Array]
+
+
+class Encoder:
+    """Makes a compressed pattern of rows that are fed in slices.
+
+    Parameters
+    ----------
+    ncols : number of columns
+    codec : ``"varint"`` or ``"packed"``
+    engine : which engine encodes; slices are brought to its device
+    nrows : number of rows, if there may be more than are fed: the others are empty
+    indptr : the offsets of all rows, if they are known; else they are put together from the slices
+    used : the elements of the stream without padding, if they are known (`measured`): device memory is then taken
+        once, and not twice for a while
+    placement : where the stream is put together; in host memory for ``"pinned"`` and ``"host"``, of which only the part
+        of one slice is in device memory at a time
+
+    Notes
+    -----
+    Cost O(entries), and O(rows).  Each slice synchronises on the GPU.
+    """
+
+    def __init__(
+        self,
+        ncols: int,
+        codec: Codec,
+        engine: str,
+        *,
+        nrows: int | None = None,
+        indptr: Array | None = None,
+        used: int | None = None,
+        placement: Placement = "device",
+    ) -> None:
+        self.ncols, self.codec, self.engine, self.placement = ncols, codec, engine, placement
+        self.device = "cuda" if engine == "cuda" else "cpu"
+        self._nrows, self._indptr = nrows, indptr
+        self._cutter = TileCutter(ncols, self.device)
+        self._offsets: list[tuple[Array, int]] = []
+        self._bases: list[Array] = []
+        self._ats: list[tuple[Array, int]] = []
+        self._stream = _Stream(codec, self.device, placement, used)
+        self._rows = self._entries = 0
+
+    def feed(self, rows: Rows) -> None:
+        """Add rows, whose columns ascend and lie below ncols, after those fed before."""
+        if isinstance(rows, CSR):
+            rows = _plain(rows)
+        indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
+        if self._indptr is None:
+            # A copy: slices lend their arrays.
+            self._offsets.append((to_device(indptr, self.device).copy(), self._entries))
+        self._rows += int(indptr.size) - 1
+        self._entries += int(indices.size)
+        self._encode(self._cutter.feed(indptr, indices))
+
+    def finish(self, facts: dict[str, Any] | None = None) -> CompressedPattern:
+        """The pattern of all rows fed.  The encoder is used up."""
+        self._encode(self._cutter.rest())
+        xp = array_module(self.device)
+        used = self._stream.used
+        at = xp.zeros(tile_count(self._entries) + 1, at_dtype(used + PADDING[self.codec]))
+        done = 0
+        for part, start in self._ats:
+            place = at[done : done + part.size]
+            place[...] = part
+            place += at.dtype.type(start)
+            done += int(part.size)
+        at[done:] = used
+        base = xp.concatenate([xp.zeros(0, index_dtype(self.ncols)), *self._bases])
+        indptr = self._row_offsets() if self._indptr is None else self._indptr
+        stream = self._stream.finish()
+        shape = int(indptr.size) - 1, self.ncols, self._entries
+        return CompressedPattern(*shape, self.codec, indptr, base, at, stream, dict(facts or {}), self.placement)
+
+    def _encode(self, tiles: Tiles | None) -> None:
+        if tiles is None:
+            return
+        made = registry.run(Encode(tiles.pattern, self.codec, tiles.before), self.engine)
+        self._bases.append(made.base)
+        self._ats.append((made.at[:-1], self._stream.used))
+        self._stream.add(made.stream[: -PADDING[self.codec]])
+
+    def _row_offsets(self) -> Array:
+        """The offsets of all rows, each part let go as it is copied."""
+        nrows = max(self._rows, self._nrows or 0)
+        offsets = array_module(self.device).zeros(nrows + 1, index_dtype(self._entries))
+        done = 1
+        for part, start in _emptied(self._offsets):
+            place = offsets[done : done + part.size - 1]
+            place[...] = part[1:]
+            place += offsets.dtype.type(start)
+            done += int(part.size) - 1
+        offsets[done:] = self._entries
+        return offsets
+
+
+class _Stream:
+    """The stream of the finished pattern: parts joined at the end, or where the size is known, put in their places."""
+
+    def __init__(self, codec: Codec, device: str, placement: Placement, used: int | None) -> None:
+        self.codec, self.device, self.placement = codec, device, placement
+        # True if the parts leave the memory of a GPU.
+        self._leaves = device == "cuda" and placement != "device"
+        self.used = 0
+        self._parts: list[Array] = []
+        self._whole = None if used is None else self._empty(used)
+
+    def _empty(self, used: int) -> Array:
+        """Room for so many elements, with the padding behind them set."""
+        size, dtype = used + PADDING[self.codec], ELEMENT[self.codec]
+        whole = locked_empty(size, dtype) if self._leaves else array_module(self.device).empty(size, dtype)
+        whole[used:] = 0
+        return whole
+
+    def add(self, part: Array) -> None:
+        """The next part.  Into host memory it synchronises."""
+        if self._whole is None:
+            self._parts.append(placed(part, "host", self.device) if self._leaves else part)
+        elif self._leaves:
+            download(part, self._whole[self.used : self.used + part.size])  # synchronises
+        else:
+            self._whole[self.used : self.used + part.size] = part
+        self.used += int(part.size)
+
+    def finish(self) -> Array:
+        """All parts together, where `placement` says."""
+        if self._whole is None:
+            self._whole = self._empty(self.used)
+            done = 0
+            for part in _emptied(self._parts):
+                self._whole[done : done + part.size] = part
+                done += int(part.size)
+        return placed(self._whole, self.placement, self.device)
+
+
+def measured(slices: Iterable[Rows], ncols: int, codec: Codec, engine: str) -> int:
+    """The elements of the stream, without padding, of rows that come in slices; exact.  Synchronises."""
+    cutter = TileCutter(ncols, "cuda" if engine == "cuda" else "cpu")
+    used = 0
+    for rows in slices:
+        if isinstance(rows, CSR):
+            rows = _plain(rows)
+        indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
+        used += _used(cutter.feed(indptr, indices), codec, engine)
+    return used + _used(cutter.rest(), codec, engine)
+
+
+def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
+    if tiles is None:
+        return 0
+    pattern = tiles.pattern
+    nbytes = int(registry.run(MeasureCompressed(pattern, codec), engine))
+    used = elements_of(nbytes, pattern, codec)
+    if codec == "varint" and tiles.before >= 0:
+        # The first row goes on: its first number is a gap, where the engine has measured a column.
+        first = int(to_host(pattern.indices[:1])[0])  # synchronises
+        used += _varint_bytes(first - tiles.before) - _varint_bytes(first)
+    return used
+
+
+def elements_of(nbytes: int, pattern: Pattern | CompressedPattern, codec: Codec) -> int:
+    """The elements of the stream, without padding, of a pattern that takes `nbytes` when it is compressed."""
+    nrows, ncols, nvals = pattern.nrows, pattern.ncols, pattern.nvals
+    itemsize = ELEMENT[codec].itemsize
+    used = (nbytes - compressed_nbytes(nrows, ncols, nvals, codec, 0)) // itemsize
+    # Of long streams the positions are wider, which counts as elements here.
+    wider = 4 * (tile_count(nvals) + 1) // itemsize
+    return used if used + PADDING[codec] < 1 << 32 else used - wider
+
+
+def _varint_bytes(number: int) -> int:
+    return max(1, -(-number.bit_length() // 7))
+
+
+def _plain(rows: CSR) -> Pattern:
+    assert isinstance(rows.pattern, Pattern), "slices of rows are plain"
+    return rows.pattern
+
+
+def _emptied(parts: list[Any]) -> Iterable[Any]:
+    """The members in order, each taken out of the list: its memory is free once it has been used."""
+    parts.reverse()
+    while parts:
+        yield parts.pop()

@@ -1,0 +1,104 @@
+"""The closure of a frontier: a loop of products, each of which reads only the slices that it needs.
+
+A push needs the slices in which the frontier has rows; a pull, where entries are final on arrival, those with rows
+that have not arrived.  Compressed rows that are addressable, and fit in plain form beside the compressed one, are
+decoded once instead: a search of many steps would decode most of them in every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from ...formats import CSR, AnyPattern, VectorStore, array_module
+from ...formats.arrays import to_host
+from ...operators.types import TypedBinary
+from .. import registry
+from ..registry import slices
+from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mask, Mxv, Rows, Step
+from .pieces import bare, is_plain, whole
+from .products import product, united
+from .vectors import converted
+
+
+@slices(Closure)
+def closure(q: Closure, engine: str) -> ClosureAnswer:
+    """C = x (+) x A (+) x A^2 (+) ...: what is new or has improved is the next frontier.
+
+    Synchronises several times a step.
+    """
+    decoded = _decoded(q, engine)
+    if decoded is not None:
+        registry.note(kernel="plain first")
+        return cast(ClosureAnswer, registry.run(decoded, engine))
+    reached = frontier = q.frontier
+    trace: list[Step] = []
+    steps = 0
+    while frontier.nvals and steps < q.max_steps:  # synchronises
+        steps += 1
+        size = frontier.nvals
+        edges = _edges(q, frontier, engine) if q.trace else 0
+        if q.final_on_arrival:
+            found, direction = _times(q, frontier, Mask(reached, structural=True, complement=True), engine)
+            reached, frontier = united(reached, found, q.semiring.add, engine), found
+        else:
+            found, direction = _times(q, frontier, None, engine)
+            before, reached = reached, united(reached, found, q.semiring.add, engine)
+            frontier = _changed(before, reached, found, engine)
+        trace.append(Step(direction, size, edges))
+    registry.note(kernel="sliced", steps=steps)
+    return ClosureAnswer(reached, frontier.nvals == 0, steps, tuple(trace) if q.trace else ())
+
+
+def _decoded(q: Closure, engine: str) -> Closure | None:
+    """The question about plain rows; None where rows lie in host memory, or where the plain form does not fit."""
+    here = q.by_row.get()
+    there = q.by_column.get() if q.by_column.ready else None
+    known: dict[int, AnyPattern] = {}
+    try:
+        for rows in (here, there):
+            if rows is None or is_plain(rows) or id(rows.pattern) in known:
+                continue
+            if registry.form_of(rows) == "host":
+                return None
+            known[id(rows.pattern)] = whole(bare(rows, False), engine, "closure").pattern
+    except MemoryError:
+        return None
+
+    def plain(rows: CSR) -> CSR:
+        return CSR(known.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
+
+    by_column = Rows(False, lambda: whole(q.by_column.get(), engine, "closure"))
+    if there is not None:
+        by_column = Rows(True, lambda: plain(there))
+    # What is not there is not derived: a transpose in plain form would be kept with the compressed matrix.
+    direction = "push" if q.direction == "auto" and there is None else q.direction
+    return replace(q, by_row=Rows(True, lambda: plain(here)), by_column=by_column, direction=direction)
+
+
+def _times(q: Closure, frontier: VectorStore, mask: Mask | None, engine: str) -> tuple[VectorStore, str]:
+    """The product of the frontier, a row vector, and A, and its direction."""
+    n = frontier.size
+    return product(Mxv(n, n, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction), engine)
+
+
+def _changed(before: VectorStore, after: VectorStore, found: VectorStore, engine: str) -> VectorStore:
+    """What is new in `after`, or differs from what it was; only where something was found it can.
+
+    NaN is the same as NaN, or a search would never end.
+    """
+    z = after.dtype
+    same = TypedBinary("same", z, z, np.dtype(np.bool_), "lor(x == y, land(x != x, y != y))")
+    touched = registry.run(Keep(after, Mask(found, structural=True, complement=False)), engine)
+    equal = registry.run(Ewise(touched, before, same, "intersect"), engine)
+    return cast(VectorStore, registry.run(Keep(touched, Mask(equal, structural=False, complement=True)), engine))
+
+
+def _edges(q: Closure, frontier: VectorStore, engine: str) -> int:
+    """The number of entries in the frontier's rows."""
+    indptr, rows = q.by_row.get().indptr, converted(frontier, "index", engine).indices
+    xp = array_module(frontier.device)
+    total = xp.asarray((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
+    return int(to_host(total))  # synchronises

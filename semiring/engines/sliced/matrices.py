@@ -1,0 +1,71 @@
+"""A matrix from results that hold its rows, range after range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import CSR, Pattern, array_module, dense_values, index_dtype
+from ..memory import require
+from .pieces import Piece, same_iso
+
+
+class RowRanges:
+    """Collects matrices that hold consecutive ranges of rows; rows that nobody adds are empty."""
+
+    def __init__(self, operation: str, nrows: int, ncols: int, dtype: np.dtype[Any], device: str) -> None:
+        self.operation, self.device = operation, device
+        self.nrows, self.ncols, self.dtype = nrows, ncols, dtype
+        self._parts: list[tuple[int, int, CSR]] = []
+
+    def add(self, piece: Piece, answer: CSR) -> None:
+        """An answer about a piece: as tall as the piece, or as the whole with entries in its rows alone."""
+        kept = piece.kept(answer)
+        begin = piece.first if kept.nrows > piece.last - piece.first else 0
+        self.put(piece.first, piece.last, kept, begin)
+
+    def put(self, first: int, last: int, rows: CSR, begin: int = 0) -> None:
+        """The rows from `first` to `last`, which are those of `rows` from its row `begin` on."""
+        if rows.nvals:
+            self._parts.append((first, last, _cut(rows, begin, last - first)))
+
+    def matrix(self) -> CSR:
+        """All rows together."""
+        xp, parts = array_module(self.device), self._parts
+        total = sum(part.nvals for _, _, part in parts)
+        column, offset = index_dtype(self.ncols), index_dtype(total)
+        iso = same_iso([part.iso for _, _, part in parts])
+        width = column.itemsize + (0 if iso is not None else self.dtype.itemsize)
+        require(self.operation, self.device, total * width + (self.nrows + 1) * offset.itemsize)
+        offsets = xp.zeros(self.nrows + 1, dtype=offset)
+        columns = xp.empty(total, dtype=column)
+        values = None if iso is not None else xp.empty(total, dtype=self.dtype)
+        so_far = done = 0
+        for first, last, part in parts:
+            offsets[done : first + 1] = so_far
+            offsets[first : last + 1] = part.indptr
+            offsets[first : last + 1] += so_far
+            place = slice(so_far, so_far + part.nvals)
+            columns[place] = part.indices
+            if values is not None:
+                values[place] = part.iso if part.values is None else part.values
+            so_far, done = so_far + part.nvals, last + 1
+        offsets[done:] = so_far
+        return CSR(Pattern(self.nrows, self.ncols, offsets, columns), self.dtype, values, iso)
+
+
+def _cut(rows: CSR, begin: int, count: int) -> CSR:
+    """`count` rows from `begin` on of a matrix whose other rows are empty."""
+    if begin == 0 and count == rows.nrows:
+        return rows
+    pattern = Pattern(count, rows.ncols, rows.indptr[begin : begin + count + 1], rows.indices)
+    return CSR(pattern, rows.dtype, rows.values, rows.iso)
+
+
+def values_together(parts: list[CSR], dtype: np.dtype[Any], device: str) -> tuple[Any, np.generic | None]:
+    """(values, iso) of the entries of all parts, one after the other; there is at least one part."""
+    iso = same_iso([part.iso for part in parts])
+    if iso is not None:
+        return None, iso
+    return array_module(device).concatenate([dense_values(part) for part in parts]).astype(dtype, copy=False), None

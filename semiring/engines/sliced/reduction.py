@@ -1,0 +1,57 @@
+"""Reductions: of rows by offsets and values, and of everything by values alone; no column is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtype
+from ...formats.arrays import device_of, to_device
+from .. import registry
+from ..registry import slices
+from ..spec import ReduceRows, ReduceScalar
+from .bounds import cuts
+from .pieces import note_slices
+from .vectors import Part, joined
+
+# Values that travel to the device at once.
+_TRAVEL = 1 << 24
+
+
+@slices(ReduceRows)
+def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
+    """t(i) = (+)_j a(i, j): entry p of a slice may as well stand in column p, so that nothing is decoded."""
+    a = q.a
+    rows, entries = cuts(a.pattern)
+    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    note_slices(rows, wanted)
+    xp, parts = array_module(a.device), []
+    for s in wanted:
+        count = entries[s + 1] - entries[s]
+        offsets = (a.indptr[rows[s] : rows[s + 1] + 1] - entries[s]).astype(index_dtype(count), copy=False)
+        columns = xp.arange(count, dtype=index_dtype(count))
+        pattern = Pattern(rows[s + 1] - rows[s], count, offsets, columns)
+        values = None if a.values is None else to_device(a.values[entries[s] : entries[s + 1]], a.device)
+        folded = registry.run(ReduceRows(CSR(pattern, a.dtype, values, a.iso), q.monoid), engine)
+        parts.append(Part(rows[s], rows[s + 1], folded))
+    return joined(a.nrows, q.monoid.z, parts, engine, a.device)
+
+
+@slices(ReduceScalar)
+def reduce_scalar(q: ReduceScalar, engine: str) -> np.generic | None:
+    """(+) over all entries: over the values as a vector, and over the folds of its parts where they travel."""
+    a = q.a
+    assert isinstance(a, CSR)
+    if a.values is None or device_of(a.values) == a.device:
+        answer: np.generic | None = registry.run(
+            replace(q, a=Full(a.nvals, a.dtype, a.values, a.iso, a.device)), engine
+        )
+        return answer
+    folds = []
+    for first in range(0, a.nvals, _TRAVEL):
+        here = to_device(a.values[first : first + _TRAVEL], a.device)
+        folds.append(registry.run(replace(q, a=Full(int(here.size), a.dtype, here)), engine))
+    together = to_device(np.array(folds, q.monoid.z), a.device)
+    total: np.generic | None = registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine)
+    return total

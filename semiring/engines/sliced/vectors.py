@@ -1,0 +1,149 @@
+"""Parts of vectors that belong to slices of rows, and vectors made of such parts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ...formats import (
+    Array,
+    Bitmap,
+    Count,
+    Full,
+    IndexList,
+    VectorStore,
+    array_module,
+    device_of,
+    index_dtype,
+    word_count,
+)
+from ...formats.arrays import to_host
+from ...formats.vectors import empty_vector
+from .. import registry
+from ..spec import Convert, Keep, Mask
+from .bounds import WORD
+from .pieces import same_iso
+
+
+class Part(NamedTuple):
+    """The positions from `first` to `last` of a vector."""
+
+    first: int
+    last: int
+    entries: VectorStore
+
+
+class Listed:
+    """A vector as an index list that is cut at row bounds.  Synchronises once, to learn where its entries lie."""
+
+    def __init__(self, u: VectorStore, bounds: tuple[int, ...], engine: str) -> None:
+        self.u = converted(u, "index", engine)
+        self.bounds = bounds
+        self.at = places_of(bounds, self.u.indices)
+
+    def has(self, s: int) -> bool:
+        """True if slice s holds entries."""
+        return bool(self.at[s] < self.at[s + 1])
+
+    def around(self, chosen: list[int], unit: int) -> tuple[tuple[int, ...], list[int]]:
+        """(bounds, wanted): for each chosen slice, which holds entries, the rows from its first entry to its last.
+
+        Rounded outwards to multiples of `unit`, of which all cuts are.  Synchronises once.
+        """
+        ends = [place for s in chosen for place in (self.at[s], self.at[s + 1] - 1)]
+        if not ends:
+            return (), []
+        places = array_module(self.u.device).asarray(np.array(ends, np.int64))
+        rows = to_host(self.u.indices[places]).tolist()  # synchronises
+        bounds: list[int] = []
+        wanted = []
+        for low, high in zip(rows[::2], rows[1::2], strict=True):
+            first, last = low // unit * unit, min((high // unit + 1) * unit, self.u.size)
+            if not bounds or bounds[-1] != first:
+                bounds.append(first)
+            wanted.append(len(bounds) - 1)
+            bounds.append(last)
+        return tuple(bounds), wanted
+
+    def part(self, s: int, first: int, last: int) -> IndexList:
+        """The entries in slice s, all of which lie from `first` to `last`, at their places after `first`."""
+        here = self.standing(s)
+        indices = (here.indices - first).astype(index_dtype(last - first), copy=False)
+        return IndexList(last - first, here.dtype, indices, here.values, here.iso)
+
+    def standing(self, s: int) -> IndexList:
+        """The entries in slice s, at their places in the whole vector."""
+        u, begin, end = self.u, self.at[s], self.at[s + 1]
+        values = None if u.values is None else u.values[begin:end]
+        return IndexList(u.size, u.dtype, u.indices[begin:end], values, u.iso)
+
+
+def places_of(bounds: tuple[int, ...], ascending: Array) -> list[int]:
+    """How many of the ascending positions lie before each bound.  Synchronises."""
+    if ascending.size == 0:
+        return [0] * len(bounds)
+    xp = array_module(device_of(ascending))
+    edges = xp.asarray(np.array(bounds, np.int64)).astype(ascending.dtype)
+    return cast("list[int]", to_host(xp.searchsorted(ascending, edges)).tolist())  # synchronises
+
+
+def admitted(mask: Mask, size: int, bounds: tuple[int, ...], engine: str) -> Listed:
+    """The positions that a mask admits, cut at row bounds."""
+    everywhere = Full(size, np.dtype(np.bool_), None, np.bool_(True), mask.store.device)
+    return Listed(registry.run(Keep(everywhere, mask), engine), bounds, engine)
+
+
+def converted(u: VectorStore, to: str, engine: str) -> Any:
+    """The vector in another format; itself if it has that one."""
+    return u if u.format == to else registry.run(Convert(u, to), engine)
+
+
+def joined(size: int, dtype: np.dtype[Any], parts: list[Part], engine: str, device: str) -> VectorStore:
+    """The vector of ascending disjoint parts, each of which begins at a multiple of 32; the rest is empty."""
+    if not parts:
+        return empty_vector(size, dtype, device)
+    if all(isinstance(part.entries, IndexList) for part in parts):
+        return _listed(size, dtype, parts, device)
+    values, iso = _slots(size, dtype, parts, engine, device)
+    if all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == size:
+        return Full(size, dtype, values, iso, device)
+    words = array_module(device).zeros(word_count(size), dtype=np.uint32)
+    count = 0
+    for first, last, entries in parts:
+        bits: Bitmap = converted(entries, "bitmap", engine)
+        words[first // WORD : first // WORD + word_count(last - first)] = bits.words
+        count += bits.nvals  # synchronises where the number is still on the device
+    return Bitmap(size, dtype, words, values, iso, Count(count))
+
+
+def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> IndexList:
+    xp = array_module(device)
+    filled = [part for part in parts if part.entries.nvals]
+    if not filled:
+        return empty_vector(size, dtype, device)
+    wide = index_dtype(size)
+    indices = xp.concatenate([part.entries.indices.astype(wide) + wide.type(part.first) for part in filled])  # type: ignore[union-attr]
+    iso = same_iso([part.entries.iso for part in filled])
+    values = None if iso is not None else xp.concatenate([_values(part.entries, xp) for part in filled])
+    return IndexList(size, dtype, indices, values, iso)
+
+
+def _slots(
+    size: int, dtype: np.dtype[Any], parts: list[Part], engine: str, device: str
+) -> tuple[Array | None, np.generic | None]:
+    """(values, iso) of all positions; those of absent entries hold anything."""
+    iso = same_iso([part.entries.iso for part in parts])
+    if iso is not None:
+        return None, iso
+    values = array_module(device).empty(size, dtype=dtype)
+    for first, last, entries in parts:
+        slots = converted(entries, "bitmap", engine) if isinstance(entries, IndexList) else entries
+        values[first:last] = slots.iso if slots.values is None else slots.values
+    return values, None
+
+
+def _values(entries: VectorStore, xp: Any) -> Array:
+    if entries.values is not None:
+        return entries.values
+    return xp.full(entries.nvals, entries.iso, dtype=entries.dtype)

@@ -1,0 +1,224 @@
+"""Page-locked host memory: what a GPU copies at the link's speed, and what its kernels can read without a copy.
+
+Memory is locked where it lies, arrays and mapped files alike, so that nothing is copied; what the system refuses is
+copied once into memory that it does lock.  A `Locked` range unlocks itself when the last array over it is gone.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array
+from .teams import filled, touched
+
+# Boundaries at which ranges begin: a page, and for large ones a huge page, which is locked 500 times faster than pages.
+_PAGE = 4096
+_HUGE = 1 << 21
+# cudaHostRegisterReadOnly: for memory that the process itself may not write, such as a mapped file.
+_READ_ONLY = 8
+
+
+class Locked:
+    """A page-locked range of host memory.
+
+    pointer: its address on the host.  nbytes: how long it is.  device_pointer: its address for kernels.
+    What `owner` is keeps the memory alive; `unlock` is called once nobody holds this object.
+    """
+
+    __slots__ = ("__weakref__", "_finalizer", "device_pointer", "nbytes", "owner", "pointer", "writable")
+
+    def __init__(self, pointer: int, nbytes: int, owner: Any, *, writable: bool, registered: int | None) -> None:
+        self.pointer, self.nbytes, self.owner, self.writable = pointer, nbytes, owner, writable
+        self.device_pointer = _device_pointer(pointer)
+        # At exit the system takes everything back, and CuPy may be gone.
+        self._finalizer = weakref.finalize(self, _released, registered, _current_device())
+        self._finalizer.atexit = False
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The range as bytes, for NumPy, whose arrays then hold this object."""
+        return {"data": (self.pointer, not self.writable), "shape": (self.nbytes,), "typestr": "|u1", "version": 3}
+
+
+def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The same elements over page-locked memory, not copied; None where the system refuses.
+
+    The pages that hold the array are locked whole.  Cost: reading what is not in memory yet, and then about 0.1 s a
+    GB for ordinary pages.  Pages that another array has locked are not locked twice: None, unless they hold all of it.
+    """
+    if not array.size or not array.flags.c_contiguous:
+        return None
+    if locked_range(array) is not None:
+        return array
+    begin = array.ctypes.data // _PAGE * _PAGE
+    end = -(-(array.ctypes.data + array.nbytes) // _PAGE) * _PAGE
+    with _live_lock:
+        held = next((other for other in list(_live) if other.pointer <= begin and end <= _end(other)), None)
+        if held is not None:
+            return _view(held, array)
+        # A file is never locked for writing, nor where it is mapped copy-on-write: that would copy all its pages, one
+        # after another.
+        ways: tuple[int, ...] = (0,) if array.flags.writeable else (0, _READ_ONLY)
+        if mapped(array):
+            if array.flags.writeable:
+                return None
+            ways = (_READ_ONLY,)
+            touched(array)  # by several threads; the driver would read the file page by page
+        for flags in ways:
+            if _registered(begin, end - begin, flags):
+                made = Locked(begin, end - begin, array, writable=flags == 0, registered=begin)
+                _live.add(made)
+                return _view(made, array)
+    return None
+
+
+def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array of `count` elements in page-locked memory of its own, not initialised; MemoryError where there is none.
+
+    Several threads touch the memory before it is locked, which is then quick; the driver's own allocation takes
+    seconds for 10 GB.
+    """
+    import cupy
+
+    nbytes = count * dtype.itemsize
+    if not nbytes:
+        return np.empty(0, dtype)
+    step = _HUGE if nbytes >= 4 * _HUGE else _PAGE
+    room = np.empty(nbytes + 2 * step, np.uint8)
+    begin = -room.ctypes.data % step
+    inside = room[begin : begin + -(-nbytes // step) * step]
+    filled(inside)
+    with _live_lock:
+        if _registered(inside.ctypes.data, inside.nbytes, 0):
+            made = Locked(inside.ctypes.data, inside.nbytes, room, writable=True, registered=inside.ctypes.data)
+            _live.add(made)
+            return _elements(made, nbytes, dtype)
+    del room, inside
+    try:
+        memory = cupy.cuda.PinnedMemory(nbytes)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise MemoryError(f"cannot lock {nbytes:,} bytes of host memory: {error}") from error
+    with _live_lock:
+        made = Locked(memory.ptr, nbytes, memory, writable=True, registered=None)
+        _live.add(made)
+    return _elements(made, nbytes, dtype)
+
+
+def locked_range(array: np.ndarray[Any, Any]) -> Locked | None:
+    """The page-locked range that an array lies in, or None."""
+    holder: Any = array
+    while isinstance(holder, np.ndarray):
+        holder = holder.base
+    return holder if isinstance(holder, Locked) else None
+
+
+def mapped(array: np.ndarray[Any, Any]) -> bool:
+    """True for an array over the pages of a file."""
+    import mmap
+
+    holder: Any = array
+    while isinstance(holder, (np.ndarray, memoryview)):
+        holder = holder.obj if isinstance(holder, memoryview) else holder.base
+    return isinstance(holder, mmap.mmap)
+
+
+def seen_by_device(array: np.ndarray[Any, Any]) -> Array:
+    """The CuPy array over the same page-locked memory, which kernels read through the link."""
+    import cupy
+
+    if not array.size:
+        return cupy.empty(0, array.dtype)
+    held = locked_range(array)
+    assert held is not None, "kernels reach page-locked memory only"
+    address = held.device_pointer + (array.ctypes.data - held.pointer)
+    memory = _host_memory()(address, array.nbytes, held, _current_device())
+    memory.host = array
+    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def in_host_memory(array: Array) -> bool:
+    """True for a CuPy array over page-locked host memory."""
+    return getattr(getattr(getattr(array, "data", None), "mem", None), "host", None) is not None
+
+
+def host_view(array: Array) -> np.ndarray[Any, Any] | None:
+    """The NumPy array over the host memory of a CuPy array; None for one in device memory."""
+    memory = array.data.mem
+    whole = getattr(memory, "host", None)
+    if whole is None or not array.flags.c_contiguous:
+        return None
+    begin = int(array.data.ptr - memory.ptr)
+    seen = whole.view(np.uint8)[begin : begin + array.nbytes].view(array.dtype)
+    return np.asarray(seen).reshape(array.shape)
+
+
+# The ranges that are locked now: a part of one of them is not locked again.
+_live: weakref.WeakSet[Locked] = weakref.WeakSet()
+_live_lock = threading.RLock()
+
+
+@functools.cache
+def _host_memory() -> Any:
+    import cupy
+
+    class HostMemory(cupy.cuda.UnownedMemory):  # type: ignore[misc]
+        """Page-locked memory as CuPy holds memory; `host` is the NumPy array over it."""
+
+    return HostMemory
+
+
+def _elements(held: Locked, nbytes: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    seen: np.ndarray[Any, Any] = np.asarray(held)[:nbytes].view(dtype)
+    return seen
+
+
+def _view(held: Locked, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    begin = array.ctypes.data - held.pointer
+    seen: np.ndarray[Any, Any] = np.asarray(held)[begin : begin + array.nbytes]
+    seen = seen.view(array.dtype).reshape(array.shape)
+    seen.flags.writeable = array.flags.writeable and held.writable
+    return seen
+
+
+def _end(held: Locked) -> int:
+    return held.pointer + held.nbytes
+
+
+def _registered(pointer: int, nbytes: int, flags: int) -> bool:
+    import cupy
+
+    try:
+        cupy.cuda.runtime.hostRegister(pointer, nbytes, flags)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return False
+    return True
+
+
+def _device_pointer(pointer: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.runtime.pointerGetAttributes(pointer).devicePointer)
+
+
+def _current_device() -> int:
+    import cupy
+
+    return int(cupy.cuda.runtime.getDevice())
+
+
+def _released(registered: int | None, device: int) -> None:
+    """Unlock a range that nobody holds.  Synchronises: kernels and copies that read it may still run."""
+    if sys.is_finalizing():
+        return
+    import cupy
+
+    with cupy.cuda.Device(device):
+        cupy.cuda.runtime.deviceSynchronize()  # synchronises
+        if registered is not None:
+            cupy.cuda.runtime.hostUnregister(registered)

@@ -1,0 +1,124 @@
+"""Copies between host and device memory at the speed of the link, whatever the host memory is.
+
+Page-locked memory is copied by the device itself.  Anything else goes through page-locked buffers that several threads
+fill: each thread has two, and copies into one while the device reads the other.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, Transfers
+from .locked import locked_empty, locked_range
+from .teams import members, team
+
+# Writes the bytes from position `begin` on into a piece of page-locked memory.
+Fill = Callable[[np.ndarray[Any, Any], int], None]
+
+# Bytes of one buffer: the device copies 4 MB in 80 us, which hides what starting a copy costs.
+_BUFFER = 4 << 20
+
+
+def upload(source: np.ndarray[Any, Any], target: Array, stream: Any = None) -> None:
+    """Copy host memory to device memory, in order on `stream` (by default the current one); nothing waits for it.
+
+    Both are contiguous and of one size.  Pageable memory has been read when this returns; page-locked memory must
+    stay as it is until the stream has come past.
+    """
+    import cupy
+
+    stream = cupy.cuda.get_current_stream() if stream is None else stream
+    if not source.nbytes:
+        return
+    to, nbytes = int(target.data.ptr), int(source.nbytes)
+    if locked_range(source) is not None or nbytes <= _BUFFER:
+        # The driver stages a small pageable array itself, before it returns.
+        kind = cupy.cuda.runtime.memcpyHostToDevice
+        cupy.cuda.runtime.memcpyAsync(to, source.ctypes.data, nbytes, kind, stream.ptr)
+        return
+    flat = source.view(np.uint8).reshape(-1)
+    upload_filled(lambda piece, begin: np.copyto(piece, flat[begin : begin + piece.size]), target, stream)
+
+
+def upload_filled(fill: Fill, target: Array, stream: Any = None) -> None:
+    """Copy to device memory what `fill` writes, as `upload`; several threads call it, each for pieces of its own."""
+    import cupy
+
+    stream = cupy.cuda.get_current_stream() if stream is None else stream
+    if target.nbytes:
+        staging = _staging(int(cupy.cuda.runtime.getDevice()))
+        staging.upload(fill, int(target.nbytes), int(target.data.ptr), stream)
+
+
+def download(source: Array, target: np.ndarray[Any, Any]) -> None:
+    """Copy device memory to host memory (fast where that is page-locked).  Synchronises, and is counted."""
+    import cupy
+
+    stream = cupy.cuda.get_current_stream()
+    if source.nbytes:
+        kind = cupy.cuda.runtime.memcpyDeviceToHost
+        cupy.cuda.runtime.memcpyAsync(target.ctypes.data, source.data.ptr, source.nbytes, kind, stream.ptr)
+    stream.synchronize()  # synchronises
+    Transfers.copies += 1
+    Transfers.bytes += int(source.nbytes)
+
+
+def uploaded(source: np.ndarray[Any, Any]) -> Array:
+    """A new array in device memory with the same elements."""
+    import cupy
+
+    if source.nbytes <= _BUFFER or not source.dtype.isnative:
+        return cupy.asarray(source)
+    made = cupy.empty(source.shape, source.dtype)
+    upload(np.ascontiguousarray(source), made)
+    return made
+
+
+class _Staging:
+    """The page-locked buffers of one device: two for each thread, kept for ever."""
+
+    def __init__(self, device: int) -> None:
+        import cupy
+
+        self.device = device
+        self.lock = threading.Lock()
+        self.buffers = [
+            [(locked_empty(_BUFFER, np.dtype(np.uint8)), cupy.cuda.Event(disable_timing=True)) for _ in range(2)]
+            for _ in range(members())
+        ]
+
+    def upload(self, fill: Fill, nbytes: int, to: int, stream: Any) -> None:
+        """Copy what `fill` writes to the address `to`; all copies are queued when this returns."""
+        from concurrent.futures import wait
+
+        starts = iter(range(0, nbytes, _BUFFER))
+        with self.lock:
+            work = [team().submit(self._pieces, own, starts, fill, nbytes, to, stream) for own in self.buffers]
+            wait(work)  # also where one fails: the buffers belong to the next caller after that
+            for done in work:
+                done.result()
+
+    def _pieces(self, own: list[Any], starts: Iterator[int], fill: Fill, nbytes: int, to: int, stream: Any) -> None:
+        """What one thread does: take the next piece, copy it into a free buffer, queue its copy to the device."""
+        import cupy
+
+        runtime = cupy.cuda.runtime
+        runtime.setDevice(self.device)
+        for turn, begin in enumerate(starts):
+            buffer, copied = own[turn % 2]
+            copied.synchronize()  # the device may still read what this buffer held; synchronises
+            piece = buffer[: min(_BUFFER, nbytes - begin)]
+            fill(piece, begin)
+            kind = runtime.memcpyHostToDevice
+            runtime.memcpyAsync(to + begin, buffer.ctypes.data, piece.nbytes, kind, stream.ptr)
+            copied.record(stream)
+
+
+@functools.cache
+def _staging(device: int) -> _Staging:
+    return _Staging(device)

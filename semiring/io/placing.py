@@ -1,0 +1,119 @@
+"""From a file to where a matrix is used: mapped, locked in place, read to the device, or encoded slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from semiring.config import default_device, use
+from semiring.engines.memory import allocating
+from semiring.formats import CSR, AnyPattern, CompressedPattern, Pattern, Placement, index_dtype
+from semiring.formats.arrays import Array
+from semiring.formats.locked import lock, seen_by_device
+from semiring.formats.placement import place, placed
+from semiring.io.files import PathLike
+from semiring.io.loading import read_to_device, read_to_locked
+from semiring.io.srb import Store
+from semiring.ops.compress import checked_codec, compress
+from semiring.ops.fit import checked_placement, destined, moved
+
+__all__ = ["check_form", "load", "mapped_matrix", "on_the_host", "settled"]
+
+
+def check_form(placement: Any, codec: Any) -> None:
+    """InvalidValue if either is neither None nor one that there is; before the file is read."""
+    if placement is not None:
+        checked_placement(placement)
+    if codec is not None:
+        checked_codec(codec)
+
+
+@contextmanager
+def on_the_host() -> Iterator[None]:
+    """Matrices made inside the block lie in the host's memory."""
+    if default_device() == "cpu":
+        yield
+        return
+    with use("cpu"):
+        yield
+
+
+def settled(held: CSR, placement: str | None, codec: Any) -> CSR:
+    """A matrix that lies in the host's memory, in its form and place on the device where new objects live.
+
+    It is encoded slice by slice out of host memory, and into it: on a GPU neither form is there as a whole, unless the
+    compressed one is to lie there.
+
+    Raises
+    ------
+    OutOfMemory
+        It does not fit there; the message says what would.
+    """
+    device = default_device()
+    if codec is not None:
+        with allocating("compress", device):
+            held = compress(place(held, "host", device), codec)
+    return moved(held, "device" if placement is None else placement, device)
+
+
+def mapped_matrix(store: Store) -> CSR:
+    """The matrix over the pages of its file, for the CPU. O(1), unless the file has wider indices than are needed."""
+    return _assembled(store, {name: _right(store, name) for name in store.arrays}, "device")
+
+
+def load(path: PathLike, store: Store, placement: str, device: str) -> CSR:
+    """The matrix of a file with its entries where `placement` says, for `device`.
+
+    Raises
+    ------
+    InvalidValue
+    OutOfMemory
+        It does not fit there; the message says what would.
+    InvalidFormat
+        The file has become shorter.
+    """
+    held = mapped_matrix(store)
+    chosen = destined("open", held, placement, device)
+    with allocating("open", device):
+        arrays = {name: _section(path, store, name, chosen, device) for name in store.arrays}
+    return _assembled(store, arrays, chosen)
+
+
+def _section(path: PathLike, store: Store, name: str, placement: Placement, device: str) -> Array:
+    array = _right(store, name)
+    if device == "cpu":
+        return array
+    where = placement if name in ("indices", "stream", "values") else "device"
+    if where == "host" or array.dtype != store.arrays[name].dtype or not array.size:
+        return placed(array, where, device)
+    offset = store.offsets[name]
+    if where == "device":
+        return read_to_device(path, offset, array.size, array.dtype)
+    locked = lock(array)
+    return seen_by_device(read_to_locked(path, offset, array.size, array.dtype) if locked is None else locked)
+
+
+def _right(store: Store, name: str) -> np.ndarray[Any, Any]:
+    """A section in the byte order of the machine, and of the width that the matrix needs."""
+    array = store.arrays[name]
+    dtype = array.dtype.newbyteorder("=")
+    if name == "indptr":
+        dtype = index_dtype(store.nvals)
+    elif name == "indices":
+        dtype = index_dtype(store.shape[1])
+    return array.astype(dtype, copy=False)
+
+
+def _assembled(store: Store, arrays: dict[str, Array], placement: Placement) -> CSR:
+    nrows, ncols = store.shape
+    facts = {"symmetric": True} if store.facts.get("symmetric") is True else {}
+    pattern: AnyPattern
+    if store.codec is None:
+        pattern = Pattern(nrows, ncols, arrays["indptr"], arrays["indices"], facts, placement)
+    else:
+        near = arrays["indptr"], arrays["base"], arrays["at"]
+        pattern = CompressedPattern(nrows, ncols, store.nvals, store.codec, *near, arrays["stream"], facts, placement)
+    return CSR(pattern, store.dtype, arrays.get("values"), store.iso)

@@ -1,0 +1,125 @@
+"""Matrix in another form: its rows compressed, its rows and columns in another order."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from .exceptions import DimensionMismatch
+from .formats import CompressedPattern
+from .formats.arrays import to_host
+from .matrix_arrays import MatrixArrays
+from .ops import compress
+from .ops.permute import order, permute
+from .ops.plain import plain
+from .vector import index_value
+
+
+class MatrixForms(MatrixArrays):
+    """The same entries in another form."""
+
+    __slots__ = ()
+
+    @property
+    def format(self) -> str:
+        """How the entries are held: ``"csr"``, or ``"ccsr"`` where the rows are compressed."""
+        held: str = self.store.format
+        return held
+
+    @property
+    def codec(self) -> str | None:
+        """How the rows are compressed: ``"varint"`` or ``"packed"``; None where they are not."""
+        pattern = self.store.pattern
+        return pattern.codec if isinstance(pattern, CompressedPattern) else None
+
+    def compress(self, codec: str = "packed") -> Self:
+        """The same matrix with compressed rows: columns as gaps, which take 1 to 3 bytes instead of 4 or 8.
+
+        Parameters
+        ----------
+        codec : ``"packed"``, one width of bits for each 128 entries, which GPUs decode fastest; or ``"varint"``, bytes
+            of 7 bits (LEB128), the form that publications on compressed graphs use
+
+        Returns
+        -------
+        Matrix, where this one lies (see `placement`), sharing its values; itself if it has this codec already.
+
+        Raises
+        ------
+        InvalidValue
+            If there is no such codec.
+        OutOfMemory
+
+        Notes
+        -----
+        Every operation takes compressed matrices; one that keeps the structure (apply, cast) keeps the form too, any
+        other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice by slice,
+        and never there as a whole.  Synchronises.  The layout is described in `semiring.formats.ccsr`.
+        """
+        made = compress.compress(self.store, codec)
+        return self if made is self.store else self._new(made, name=self.name)
+
+    def decompress(self) -> Self:
+        """The same matrix with plain rows, where this one lies, sharing its values; itself if it is plain.
+
+        OutOfMemory where plain rows do not fit.  Cost O(nvals).
+        """
+        made = compress.decompress(self.store)
+        return self if made is self.store else self._new(made, name=self.name)
+
+    def compressed_nbytes(self, codec: str = "packed") -> int:
+        """The bytes of all arrays that ``compress(codec)`` would make, values included; exact.
+
+        InvalidValue if there is no such codec.  Cost O(nvals), without encoding; synchronises.
+        """
+        return compress.measure(self.store, codec)
+
+    def permute(self, p: Any, q: Any = None) -> Self:
+        """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
+
+        So p lists the old numbers in their new order, as `semiring.algorithms.ordering` makes it; for a graph, vertex
+        p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
+
+        Parameters
+        ----------
+        p : permutation of range(nrows), as a full Vector, an array or a list of integers
+        q : permutation of range(ncols); by default p, for a square matrix
+
+        Returns
+        -------
+        Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else plain.
+
+        Raises
+        ------
+        DimensionMismatch
+            If the matrix is not square and q is missing.
+        InvalidValue
+            If p or q is no permutation: names the first place that is out of range, or a number that is there twice
+            and one that is missing.
+        DeviceMismatch, OutOfMemory
+
+        Notes
+        -----
+        Cost O(nvals log degree), one pass over the entries.  The cached transpose is not carried over; that the
+        structure is symmetric is, where q is p.  On the GPU the checks synchronise.
+        """
+        nrows, ncols = self.shape  # type: ignore[attr-defined]
+        if q is None and nrows != ncols:
+            raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
+        rows = order("p", index_value(p), nrows, self.device)
+        cols = rows if q is None else order("q", index_value(q), ncols, self.device)
+        return self._new(None, permute(self.store, rows, cols))
+
+    def __reduce__(self) -> Any:
+        held, store = self.store, plain(self.store)
+        values = store.iso if store.values is None else to_host(store.values)
+        arrays = to_host(store.indptr), to_host(store.indices), values
+        codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None
+        return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec)
+
+
+def _restore(cls: type[Any], *state: Any) -> Any:
+    *arrays, dtype, ncols, name, codec = state
+    made = cls.from_csr(*arrays, np.dtype(dtype), ncols=ncols, name=name)
+    return made if codec is None else made.compress(codec)

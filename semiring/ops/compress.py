@@ -1,0 +1,92 @@
+"""Compressed rows from plain ones and back; in host memory slice by slice, so that no form is whole on the device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from ..config import engine_for
+from ..engines import registry
+from ..engines.encoding import Encoder, measured
+from ..engines.sliced.bounds import cuts
+from ..engines.spec import Encode, MeasureCompressed, Slices
+from ..exceptions import InvalidValue
+from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype
+from ..formats.ccsr import compressed_nbytes
+from ..formats.locked import locked_empty
+from ..formats.pattern import kept_facts
+from ..formats.placement import placed
+from ..formats.transfer import download
+from .plain import lies_plain, plain, structure_of
+
+
+def checked_codec(codec: Any) -> Codec:
+    """`codec`, if it is the name of one; InvalidValue otherwise."""
+    if codec not in CODECS:
+        raise InvalidValue(f"unknown codec {codec!r}; expected one of {', '.join(map(repr, CODECS))}")
+    return cast(Codec, codec)
+
+
+def compress(a: CSR, codec: Any) -> CSR:
+    """The same matrix with its rows compressed, where it lies; itself if they are that already.
+
+    Values are shared.  Cost O(nvals), twice for what a GPU does not have in its own memory.  Synchronises on the GPU.
+    """
+    codec = checked_codec(codec)
+    pattern = a.pattern
+    if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
+        return a
+    engine, facts = engine_for(a.device), kept_facts(pattern)
+    if lies_plain(a):
+        made = replace(registry.run(Encode(pattern, codec), engine), facts=facts)
+    else:
+        # Page-locked and device memory are taken once, at their final size; pageable memory grows as it is written.
+        used = measured(_slices(a, engine), a.ncols, codec, engine) if a.device == "cuda" else None
+        encoder = Encoder(a.ncols, codec, engine, indptr=pattern.indptr, used=used, placement=pattern.placement)
+        for rows in _slices(a, engine):
+            encoder.feed(rows)
+        made = encoder.finish(facts)
+    return CSR(made, a.dtype, a.values, a.iso)
+
+
+def decompress(a: CSR) -> CSR:
+    """The same matrix with plain rows, where it lies; itself if they are plain.  Values are shared.  Cost O(nvals)."""
+    pattern = a.pattern
+    if isinstance(pattern, Pattern):
+        return a
+    if pattern.placement == "device":
+        return CSR(plain(structure_of(a)).pattern, a.dtype, a.values, a.iso)
+    engine, dtype = engine_for(a.device), index_dtype(a.ncols)
+    columns = locked_empty(a.nvals, dtype) if a.device == "cuda" else np.empty(a.nvals, dtype)
+    done = 0
+    for rows in _slices(a, engine):
+        part = columns[done : done + rows.nvals]
+        if a.device == "cuda":
+            download(rows.indices, part)  # synchronises
+        else:
+            part[...] = rows.indices
+        done += rows.nvals
+    entries = placed(columns, pattern.placement, a.device)
+    made = Pattern(a.nrows, a.ncols, pattern.indptr, entries, kept_facts(pattern), pattern.placement)
+    return CSR(made, a.dtype, a.values, a.iso)
+
+
+def measure(a: CSR, codec: Any) -> int:
+    """The bytes that the matrix would take with compressed rows, values included; exact.  Cost O(nvals)."""
+    codec = checked_codec(codec)
+    engine, pattern = engine_for(a.device), a.pattern
+    values = 0 if a.values is None else int(a.values.nbytes)
+    if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
+        return a.nbytes
+    if lies_plain(a):
+        return values + int(registry.run(MeasureCompressed(pattern, codec), engine))
+    used = measured(_slices(a, engine), a.ncols, codec, engine)
+    return values + compressed_nbytes(a.nrows, a.ncols, a.nvals, codec, used)
+
+
+def _slices(a: CSR, engine: str) -> Any:
+    """The structure, slice by slice."""
+    bounds = cuts(a.pattern).rows
+    return registry.run(Slices(structure_of(a), bounds, tuple(range(len(bounds) - 1))), engine)

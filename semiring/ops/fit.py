@@ -1,0 +1,243 @@
+"""Whether a matrix fits where it is to lie, what would fit if it does not, and the placement that ``"auto"`` chooses.
+
+Estimates of compressed sizes come from a sample of rows; they are exact for a matrix that is compressed already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..config import checked_device, engine_for
+from ..engines import registry
+from ..engines.memory import allocating, free_memory, require
+from ..engines.spec import ImportCSR, MeasureCompressed
+from ..exceptions import InvalidValue, OutOfMemory, SemiringError
+from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Placement, device_of, index_dtype
+from ..formats.arrays import to_device, to_host
+from ..formats.placement import place
+
+# A traversal needs about so many bytes a row beside the matrix; other work, a share of what is free.
+_WORK_BYTES_A_ROW = 24
+_WORK_SHARE = 4
+# The sample of an estimate: so many runs of rows, of about so many entries each.
+_SAMPLES = 32
+_SAMPLE_ENTRIES = 1 << 16
+
+
+def checked_placement(placement: Any) -> Placement | None:
+    """`placement`, or None for ``"auto"``; InvalidValue for what is neither."""
+    if placement == "auto":
+        return None
+    if placement not in PLACEMENTS:
+        raise InvalidValue(f"a placement is {', '.join(map(repr, PLACEMENTS))} or 'auto', got {placement!r}")
+    return placement  # type: ignore[no-any-return]
+
+
+def plain_nbytes(nrows: int, ncols: int, nvals: int, itemsize: int) -> int:
+    """Bytes of a plain matrix; itemsize: of a value, 0 where all entries share one."""
+    entries = nvals * (index_dtype(ncols).itemsize + itemsize)
+    return (nrows + 1) * index_dtype(nvals).itemsize + entries
+
+
+def automatic(device: str, nrows: int, near: int, entries: int) -> Placement:
+    """The placement that ``"auto"`` means on `device`.
+
+    ``"device"`` if all fits with room for the work: 24 bytes a row, or a quarter of what is free if that is more.
+    Otherwise ``"pinned"``, if the entries fit the host's memory, and else ``"host"``.
+
+    Parameters
+    ----------
+    device : ``"cpu"`` or ``"cuda"``
+    nrows : number of rows
+    near : bytes that lie in device memory in any case (offsets, anchors)
+    entries : bytes of columns, or of the compressed stream, and of values
+    """
+    if device == "cpu":
+        return "device"
+    free = free_memory(device)
+    if free is None or near + entries + max(_WORK_BYTES_A_ROW * nrows, free // _WORK_SHARE) <= free:
+        return "device"
+    host = free_memory("cpu")
+    return "pinned" if host is None or entries <= host else "host"
+
+
+def moved(store: CSR, placement: str | None, device: str | None) -> CSR:
+    """The matrix with its entries where `placement` says, for `device`; itself if that is so already.
+
+    Parameters
+    ----------
+    placement : one of `PLACEMENTS`, or ``"auto"``; None: as it is, or in the device's memory where the device changes
+    device : None: its own
+
+    Raises
+    ------
+    InvalidValue, NotSupported
+    OutOfMemory
+        If it does not fit there; the message says what would.
+    """
+    target = store.device if device is None else checked_device(device)
+    if placement is None:
+        placement = store.placement if target == store.device else "device"
+    chosen = destined("to", store, placement, target)
+    if target == store.device and chosen == store.placement:
+        return store
+    if store.device == target == "cuda" and store.placement == "device":  # what is on the host already stays there
+        require("to", "cpu", entries_nbytes(store), hint='keep placement="device", or compress the matrix first')
+    with allocating("to", target):
+        return place(store, chosen, target)
+
+
+def destined(operation: str, store: CSR, placement: str, device: str) -> Placement:
+    """Where `placement` puts the entries of a matrix, which is not moved yet; InvalidValue, OutOfMemory as `moved`."""
+    entries = entries_nbytes(store)
+    near = 0 if device == store.device else store.nbytes - entries
+    more = 0 if device == store.device and store.placement == "device" else entries  # what is not there yet
+    chosen = checked_placement(placement) or automatic(device, store.nrows, near, more)
+    if device == store.device and chosen == store.placement:
+        return chosen
+    needed = _needed(store, chosen, device)
+    free = free_memory(device) if needed else None
+    if free is not None and needed > free:
+        message = what_fits(*store.shape, store.nvals, _itemsize(store), lambda: measured(store), device)
+        raise OutOfMemory(f"{operation}: {message}", asked_bytes=needed, free_bytes=free)
+    return chosen
+
+
+def arriving(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    ncols: int,
+    dtype: np.dtype[Any],
+    device: str,
+    placement: Placement | None,
+) -> Placement:
+    """The placement for compressed rows that are to become a matrix; OutOfMemory if they do not fit there.
+
+    values: an array, or one value of dimension 0.  placement: None for ``"auto"``.
+    """
+    nrows, nvals = int(indptr.size) - 1, int(indices.size)
+    itemsize = dtype.itemsize if values.ndim else 0
+    whole, near = plain_nbytes(nrows, ncols, nvals, itemsize), (nrows + 1) * index_dtype(nvals).itemsize
+    chosen = automatic(device, nrows, near, whole - near) if placement is None else placement
+    if device == "cuda" and device_of(indices) == "cpu":
+        needed, free = whole if chosen == "device" else near, free_memory(device)
+        if free is not None and needed > free:
+            message = what_fits(nrows, ncols, nvals, itemsize, lambda: estimated(indptr, indices, ncols, device))
+            raise OutOfMemory(f"from_csr: {message}", asked_bytes=needed, free_bytes=free)
+    return chosen
+
+
+def entries_nbytes(store: CSR) -> int:
+    """The bytes that a placement concerns: columns or compressed stream, and values."""
+    pattern = store.pattern
+    entries = pattern.indices.nbytes if pattern.format == "csr" else pattern.stream.nbytes
+    return int(entries + (0 if store.values is None else store.values.nbytes))
+
+
+def _needed(store: CSR, placement: Placement, device: str) -> int:
+    """The bytes that a move adds to the memory of the device; what lies there already is not counted."""
+    entries = entries_nbytes(store)
+    if device == "cpu":
+        return 0
+    near = 0 if store.device == device else store.nbytes - entries
+    return near + (entries if placement == "device" else 0)
+
+
+def _itemsize(store: CSR) -> int:
+    return 0 if store.values is None else int(store.dtype.itemsize)
+
+
+# -- what would fit --------------------------------------------------------------------------------------
+
+
+def what_fits(
+    nrows: int,
+    ncols: int,
+    nvals: int,
+    itemsize: int,
+    measure: Callable[[], Mapping[str, int]] | None = None,
+    device: str = "cuda",
+) -> str:
+    """One sentence for an OutOfMemory: what the forms of a matrix need, what is free, and what to write instead.
+
+    Parameters
+    ----------
+    nrows, ncols, nvals : shape and number of entries
+    itemsize : bytes of a value, 0 where all entries share one
+    measure : bytes of the compressed structure by codec (see `estimated`); called only here, on the way to an error
+    device : where it does not fit
+
+    Returns
+    -------
+    str
+        "the matrix needs 28,900,000,000 bytes plain, about 9,400,000,000 as varint; free are ...; what works: ..."
+    """
+    plain, free = plain_nbytes(nrows, ncols, nvals, itemsize), free_memory(device)
+    sizes = {} if measure is None else {codec: size + nvals * itemsize for codec, size in measure().items()}
+    parts = [f"{plain:,} bytes plain", *(f"about {size:,} as {codec}" for codec, size in sizes.items())]
+    advice = ['placement="pinned" (read in host memory)', 'placement="host" (streamed)', 'placement="auto"']
+    fitting = [codec for codec, size in sizes.items() if free is not None and size <= free]
+    if fitting:
+        best = min(fitting, key=lambda codec: sizes[codec])
+        advice.insert(0, f'placement="host" and then .compress("{best}").to(placement="device")')
+    elif sizes:
+        best = min(sizes, key=lambda codec: sizes[codec])
+        advice.append(f'.compress("{best}") for less to read')
+    known = "" if free is None else f"; free are {free:,} bytes on {device}"
+    return f"the matrix needs {', '.join(parts)}{known}; what works: {', '.join(advice)}"
+
+
+def measured(store: CSR) -> dict[str, int]:
+    """Bytes of the structure by codec: of what is compressed already, exactly; else estimated."""
+    pattern = store.pattern
+    if pattern.format == "ccsr":
+        return {pattern.codec: pattern.nbytes}
+    return estimated(pattern.indptr, pattern.indices, pattern.ncols, store.device)
+
+
+def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[str, int]:
+    """Bytes of compressed rows by codec, from up to 32 runs of entries spread over the matrix; of those it can tell.
+
+    Parameters
+    ----------
+    indptr, indices : compressed rows, in any place; rows may be unsorted
+    ncols : number of columns
+    device : where the sample is measured
+
+    Notes
+    -----
+    Cost: 2 million entries at most, and a copy of the offsets.  Synchronises.
+    """
+    nrows, nvals = int(indptr.size) - 1, int(indices.size)
+    try:
+        sample = _sample(to_host(indptr), indices, ncols, device)
+        sizes = {codec: registry.run(MeasureCompressed(sample, codec), engine_for(device)) for codec in CODECS}
+    except (SemiringError, MemoryError):  # what is malformed, or cannot be measured here, has no estimate
+        return {}
+    offsets = (nrows + 1) * index_dtype(nvals).itemsize
+    grown = nvals / max(sample.nvals, 1)
+    return {codec: offsets + int((size - sample.indptr.nbytes) * grown) for codec, size in sizes.items()}
+
+
+def _sample(indptr: np.ndarray[Any, Any], indices: Array, ncols: int, device: str) -> AnyPattern:
+    """Runs of entries with the rows that they belong to, as one plain pattern with sorted rows."""
+    nvals = int(indices.size)
+    whole = nvals <= _SAMPLES * _SAMPLE_ENTRIES
+    begins = [0] if whole else [nvals * k // _SAMPLES for k in range(_SAMPLES)]
+    length = nvals if whole else _SAMPLE_ENTRIES
+    lengths, columns = [], []
+    for begin in begins:
+        end = begin + length
+        first = max(int(np.searchsorted(indptr, begin, "right")) - 1, 0)
+        last = int(np.searchsorted(indptr, end, "left"))
+        lengths.append(np.diff(np.clip(indptr[first : last + 1], begin, end)))
+        columns.append(to_host(indices[begin:end]))
+    offsets = np.concatenate([[0], *lengths]).cumsum()
+    rows, cols = (to_device(array, device) for array in (offsets, np.concatenate(columns)))
+    spec = ImportCSR(offsets.size - 1, ncols, np.dtype(bool), rows, cols, None, np.bool_(True), None)
+    made: CSR = registry.run(spec, engine_for(device))
+    return made.pattern

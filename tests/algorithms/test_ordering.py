@@ -1,0 +1,193 @@
+"""Orders: permutations with the properties that they promise, and results that find back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import Matrix, Vector
+from semiring.algorithms import bfs_levels, bfs_parents, connected_components, ordering
+from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, SemiringError
+from tests import verify
+
+ORDERS: dict[str, Callable[[Matrix], Vector]] = {
+    "degree_order": ordering.degree_order,
+    "bfs_order": ordering.bfs_order,
+    "reverse_cuthill_mckee": ordering.reverse_cuthill_mckee,
+    "locality_order": ordering.locality_order,
+}
+by_name = pytest.mark.parametrize("name", ORDERS)
+
+
+@st.composite
+def graphs(draw: Any) -> Matrix:
+    """A square matrix of any density, directed or not, with isolated vertices and loops."""
+    n = draw(st.integers(1, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    present = rng.random((n, n)) < draw(st.sampled_from((0, 0.02, 0.1, 0.5)))
+    if draw(st.booleans()):
+        present |= present.T
+    return Matrix.from_dense(present.astype(np.float64), 0)
+
+
+def cliques(count: int, size: int, seed: int) -> Matrix:
+    """Cliques of one size, one edge from each to the next, numbered at random."""
+    n = count * size
+    blocks = np.kron(np.eye(count, dtype=bool), np.ones((size, size), dtype=bool))
+    at = np.arange(count - 1) * size
+    blocks[at, at + size] = blocks[at + size, at] = True
+    mixed = np.random.default_rng(seed).permutation(n)
+    return Matrix.from_dense(blocks[np.ix_(mixed, mixed)], False)
+
+
+def bandwidth(A: Matrix) -> int:
+    rows, columns, _ = (part.get() if A.device == "cuda" else part for part in A.to_coo())
+    return int(np.abs(rows.astype(np.int64) - columns).max(initial=0))
+
+
+def gap_bits(A: Matrix) -> float:
+    """The mean number of bits of a gap between columns of a row."""
+    rows, columns, _ = (part.get() if A.device == "cuda" else part for part in A.to_coo())
+    gaps = np.diff(columns.astype(np.int64))[np.diff(rows) == 0]
+    return float(np.log2(gaps).mean())
+
+
+@by_name
+@given(A=graphs())
+@settings(max_examples=25)
+def test_is_a_permutation_of_the_same_matrix(name: str, A: Matrix) -> None:
+    p = ORDERS[name](A)
+    found = p.to_numpy()
+    assert p.dtype == np.int32
+    assert p.device == A.device
+    assert np.array_equal(np.sort(found), np.arange(A.nrows))
+    before, after = A.to_numpy(0.0), A.permute(p).to_numpy(0.0)
+    assert np.array_equal(after, before[np.ix_(found, found)])
+
+
+@by_name
+@given(A=graphs(), data=st.data())
+@settings(max_examples=15)
+def test_results_find_back(name: str, A: Matrix, data: st.DataObject) -> None:
+    p = ORDERS[name](A)
+    B, q = A.permute(p), ordering.inverse(p)
+    source = data.draw(st.integers(0, A.nrows - 1), label="source")
+    start = int(q[source].get())
+    levels = bfs_levels(A, source)
+    assert ordering.restore(bfs_levels(B, start), p).isequal(levels)
+    parents = ordering.restore(bfs_parents(B, start), p, vertices=True)
+    indptr, indices, _ = A.to_csr()
+    depth = levels.to_dense(verify.UNREACHED)
+    verify.bfs_parents(indptr, indices, source, parents.to_dense(verify.UNREACHED), depth)
+    labels = ordering.restore(connected_components(B), p, vertices=True).to_numpy()
+    expected = connected_components(A).to_numpy()
+    assert np.array_equal(expected[labels], expected), "a label is a vertex of its component"
+    assert np.unique(labels).size == np.unique(expected).size
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_degrees_are_sorted(descending: bool) -> None:
+    A = sr.random.kronecker(8, 4, seed=3)
+    p = ordering.degree_order(A, descending).to_numpy()
+    degree = np.bincount(A.to("cpu").to_coo()[0], minlength=A.nrows)
+    key = -degree if descending else degree
+    assert np.array_equal(p, np.argsort(key, kind="stable"))
+
+
+def test_search_order_goes_by_component_and_level() -> None:
+    """Two paths and two vertices alone; the second path is longer, and the order starts where it is told to."""
+    edges = [(0, 5), (5, 2), (1, 6), (6, 3), (3, 7), (6, 4)]
+    A = Matrix.from_edgelist(edges, nrows=10, ncols=10)
+    assert ordering.bfs_order(A).to_numpy().tolist() == [6, 1, 3, 4, 7, 5, 0, 2, 8, 9]
+    assert ordering.bfs_order(A, 2).to_numpy().tolist() == [2, 5, 0, 6, 1, 3, 4, 7, 8, 9]
+    assert ordering.bfs_order(A, 9).to_numpy().tolist() == [9, 5, 0, 2, 6, 1, 3, 4, 7, 8]
+
+
+def test_a_mixed_path_has_bandwidth_one_again() -> None:
+    mixed = np.random.default_rng(2).permutation(60)
+    A = Matrix.from_coo(mixed[:-1], mixed[1:], True, shape=(60, 60))
+    assert bandwidth(A.permute(ordering.reverse_cuthill_mckee(A))) == 1
+
+
+def test_bandwidth_of_a_mixed_grid_falls() -> None:
+    grid = sr.random.grid2d(12, 30)
+    A = grid.permute(np.random.default_rng(1).permutation(grid.nrows))
+    assert bandwidth(A.permute(ordering.reverse_cuthill_mckee(A))) <= 2 * bandwidth(grid.permute(range(360)))
+    assert bandwidth(A.permute(ordering.reverse_cuthill_mckee(A))) <= 24 < bandwidth(A)
+
+
+def test_locality_brings_cliques_together() -> None:
+    A = cliques(50, 12, 4)
+    B = A.permute(ordering.locality_order(A))
+    assert gap_bits(B) < 0.5 < 3 < gap_bits(A)
+
+
+def test_locality_of_a_web_graph(shared_data: Any) -> None:
+    """A crawl with its numbers taken away comes back nearly as dense as the best published order of it."""
+    crawl = sr.io.read(shared_data / "law" / "cnr-2000-llp.graph-txt.gz")
+    mixed = crawl.permute(np.random.default_rng(1).permutation(crawl.nrows))
+    found = gap_bits(mixed.permute(ordering.locality_order(mixed)))
+    assert found < gap_bits(crawl) + 1.0
+    assert found < 0.5 * gap_bits(mixed)
+
+
+@by_name
+def test_nothing_to_order(name: str) -> None:
+    assert ORDERS[name](Matrix(bool, 0, 0)).size == 0
+    assert ORDERS[name](Matrix(bool, 1, 1)).to_numpy().tolist() == [0]
+    with pytest.raises(DimensionMismatch, match=name):
+        ORDERS[name](Matrix(bool, 2, 3))
+    with pytest.raises(InvalidValue, match=name):
+        ORDERS[name](np.eye(3))  # type: ignore[arg-type]
+
+
+def test_symmetry_is_carried() -> None:
+    A = sr.random.grid2d(5, 6)
+    assert A.is_symmetric_structure
+    p = ordering.degree_order(A)
+    assert A.permute(p).store.pattern.facts["symmetric"] is True
+    assert "symmetric" not in A.permute(p, ordering.inverse(p)).store.pattern.facts
+
+
+def test_two_orders_at_once() -> None:
+    A = Matrix.from_dense(np.arange(12.0).reshape(3, 4))
+    B = A.permute([2, 0, 1], Vector.from_dense([3, 1, 0, 2]))
+    assert np.array_equal(B.to_numpy(), np.arange(12.0).reshape(3, 4)[np.ix_([2, 0, 1], [3, 1, 0, 2])])
+    with pytest.raises(DimensionMismatch, match="needs q"):
+        A.permute([2, 0, 1])
+    with pytest.raises(InvalidValue, match=r"q\[1\] and q\[2\] are both 0, and 1 is missing"):
+        A.permute([2, 0, 1], [3, 0, 0, 2])
+
+
+def test_the_caller_may_write_to_his_order() -> None:
+    A = Matrix.from_dense(np.eye(3), 0)
+    p = np.array([2, 0, 1])
+    B = A.permute(p, [0, 1, 2])
+    p[:] = 0
+    assert B.to_coo()[1].tolist() == [2, 0, 1]
+
+
+def test_wrong_orders_and_results() -> None:
+    p = Vector.from_dense([1, 0, 2])
+    with pytest.raises(InvalidValue, match="Vector"):
+        ordering.inverse([1, 0, 2])  # type: ignore[arg-type]
+    with pytest.raises(DomainMismatch, match="integers"):
+        ordering.inverse(Vector.from_dense([1.0, 0.0]))
+    with pytest.raises(InvalidValue, match="full"):
+        ordering.inverse(Vector.from_coo([0], [0], size=2))
+    with pytest.raises(SemiringError):
+        ordering.inverse(Vector.from_dense([1, 1]))
+    with pytest.raises(InvalidValue, match="size 3"):
+        ordering.restore(Vector.from_dense([1, 1]), p)
+    with pytest.raises(InvalidValue, match="size 3"):
+        ordering.restore([1, 2, 3], p)  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="vertices are integers"):
+        ordering.restore(Vector.from_dense([1.0, 2.0, 3.0]), p, vertices=True)
+    with pytest.raises(IndexOutOfBound, match="bfs_order"):
+        ordering.bfs_order(sr.random.grid2d(2, 2), 4)

@@ -1,0 +1,202 @@
+"""Slices: where they are cut, which of them are read, and that nothing made of them stays in lent memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semiring.dtypes import BOOL, FP64, INT64
+from semiring.engines import registry
+from semiring.engines.reference.dense import sparsify
+from semiring.engines.sliced.bounds import WORD, cuts, row_bounds
+from semiring.engines.spec import (
+    Closure,
+    Ewise,
+    ExtractMatrix,
+    Index,
+    IsSymmetric,
+    Keep,
+    Link,
+    Mask,
+    Mxv,
+    Rows,
+    Select,
+    Slices,
+    Transpose,
+)
+from semiring.formats import CSR, Full, Pattern, index_dtype
+from semiring.formats.arrays import to_host
+from semiring.operators import binary, select, semiring
+from tests.compare import answer, device_for, place
+from tests.draw import make_matrix, make_vector, matrix_of, seeds
+from tests.forms import in_form, small_slices
+
+
+def rows_of(lengths: list[int]) -> Pattern:
+    """Rows of the given lengths."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns = np.concatenate([np.arange(length) for length in lengths] or [np.arange(0)])
+    widest = max(lengths, default=0) + 1
+    return Pattern(len(lengths), widest, offsets.astype(np.int32), columns.astype(index_dtype(widest)))
+
+
+@given(
+    lengths=st.lists(st.sampled_from((0, 0, 1, 2, 5, 40, 300)), max_size=200), limit=st.sampled_from((1, 7, 64, 500))
+)
+def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
+    """Slices cover all rows; each is small enough, or it is 32 rows that cannot be cut."""
+    pattern = rows_of(lengths).to(device_for(engine))
+    with small_slices(limit):
+        rows, entries = cuts(pattern)
+        assert row_bounds(pattern) == tuple(sorted(set(rows)))
+    indptr = to_host(pattern.indptr)
+    assert (rows[0], rows[-1]) == (0, pattern.nrows)
+    assert list(entries) == [indptr[row] for row in rows]
+    assert all(row % WORD == 0 for row in rows[:-1])
+    for first, last in pairwise(rows):
+        size = int(indptr[last] - indptr[first]) + last - first
+        assert size <= limit or last - first <= WORD
+        assert first < last or pattern.nrows == 0
+
+
+def test_cuts_are_found_once_for_each_limit(engine: str) -> None:
+    pattern = rows_of([3] * 100).to(device_for(engine))
+    with small_slices(40):
+        assert cuts(pattern) is cuts(pattern)
+        few = cuts(pattern)
+    assert len(few.rows) == 5
+    assert cuts(pattern).rows == (0, 100)
+
+
+BLOCKS = make_matrix(130, 130, INT64, 0.2, False, 7)
+
+
+def on_host(a: CSR, engine: str) -> CSR:
+    return in_form(place(a, device_for(engine)), None, "host", engine)
+
+
+def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
+    """What the sliced call noted."""
+    with small_slices(), registry.listen() as log:
+        registry.run(spec, engine)
+    (found,) = [call.details for call in log if call.operation == name and call.details.get("kernel") == "sliced"]
+    return found
+
+
+def test_a_pull_reads_only_slices_that_the_mask_admits(engine: str) -> None:
+    rows = Rows(True, lambda: on_host(BLOCKS, engine))
+    u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))
+    only = place(sparsify(np.ones(130, bool), np.arange(130) == 70, BOOL), device_for(engine))
+    spec = Mxv(130, 130, rows, rows, u, semiring.plus_times[INT64], False, Mask(only, True, False), "pull")
+    found = details("mxv", spec, engine)
+    assert (found["slices"], found["skipped"], found["direction"]) == (5, 4, "pull")
+
+
+def test_a_push_reads_only_slices_in_which_the_vector_has_entries(engine: str) -> None:
+    rows = Rows(True, lambda: on_host(BLOCKS, engine))
+    u = place(sparsify(np.arange(130), np.isin(np.arange(130), (1, 129)), INT64), device_for(engine))
+    spec = Mxv(130, 130, rows, rows, u, semiring.plus_times[INT64], True)
+    found = details("mxv", spec, engine)
+    assert (found["slices"], found["skipped"], found["direction"]) == (5, 3, "push")
+
+
+def test_keep_and_link_pass_over_what_cannot_matter(engine: str) -> None:
+    a = on_host(BLOCKS, engine)
+    one_row = np.zeros((130, 130), bool)
+    one_row[40] = True
+    mask = place(matrix_of(one_row, BOOL, True, np.random.default_rng(0)), device_for(engine))
+    assert details("keep", Keep(a, Mask(mask, True, False)), engine)["skipped"] == 4
+    labels = np.where(np.arange(130) < 64, 0, np.arange(130)).astype(np.int32)
+    forest = place(Full(130, labels.dtype, labels), device_for(engine))
+    assert details("link", Link(forest, a.pattern, 0, None, 0), engine)["skipped"] == 2
+
+
+@pytest.fixture
+def overwritten(engine: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The engine, with slices whose memory is overwritten as early as is allowed."""
+    original = registry.find(Slices(on_host(BLOCKS, engine), (0, 130), (0,)), engine)
+    assert original is not None
+
+    def slices(q: Slices) -> Iterator[CSR]:
+        before: list[Any] = []
+        for rows in original.function(q):
+            assert isinstance(rows.pattern, Pattern)
+            values = None if rows.values is None else rows.values.copy()
+            lent = [rows.indptr.copy(), rows.indices.copy()]
+            yield CSR(Pattern(rows.nrows, rows.ncols, *lent), rows.dtype, values, rows.iso)
+            for array in before:
+                array[...] = 0
+            before = [*lent, *([] if values is None else [values])]
+        for array in before:
+            array[...] = 0
+
+    row = replace(original, function=slices)
+    monkeypatch.setitem(registry._table, ("slices", engine), [row])
+    return engine
+
+
+@pytest.mark.parametrize("codec", [None, "varint", "packed"])
+def test_results_do_not_lie_in_lent_memory(overwritten: str, codec: str | None) -> None:
+    engine = overwritten
+    other = make_matrix(130, 130, INT64, 0.05, False, 8)
+    empty = make_matrix(130, 130, INT64, 0.0, False, 8)
+    everything = Index(130, 130)
+    for spec, names in (
+        (Select(BLOCKS, select.tril[INT64], INT64.type(500)), "a"),
+        (Keep(BLOCKS, Mask(BLOCKS, True, False)), "a"),
+        (Ewise(BLOCKS, empty, binary.plus[INT64], "union"), "ab"),
+        (Ewise(BLOCKS, other, binary.second[INT64], "union"), "ab"),
+        (ExtractMatrix(BLOCKS, everything, everything), "a"),
+        (ExtractMatrix(BLOCKS, Index(130, 130, 129, -1), everything), "a"),
+    ):
+        formed = {
+            name: in_form(place(getattr(spec, name), device_for(engine)), codec, "host", engine) for name in names
+        }
+        with small_slices():
+            got = answer(replace(place(spec, device_for(engine)), **formed), engine)
+        expected = registry.run(spec, "reference")
+        for field in ("indptr", "indices", "values"):
+            np.testing.assert_array_equal(getattr(got, field), getattr(expected, field))
+
+
+@given(seed=seeds, spoil=st.booleans(), limit=st.sampled_from((40, 150, 1 << 20)))
+def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, limit: int) -> None:
+    rng = np.random.default_rng(seed)
+    present = rng.random((150, 150)) < 0.05
+    present |= present.T
+    if spoil:
+        i, j = (int(p) for p in rng.choice(150, 2, replace=False))
+        present[i, j] ^= True
+    a = on_host(matrix_of(present, BOOL, True, rng), engine)
+    with small_slices(limit):
+        assert registry.run(IsSymmetric(a.pattern), engine) is not spoil
+
+
+def test_closure_stops_where_no_sum_settles(engine: str) -> None:
+    """A cycle that improves for ever is cut off at the limit, and NaN is no improvement on NaN."""
+    weights = np.array([[np.nan, -1.0], [-1.0, np.nan]])
+    for present, settles in ((np.ones((2, 2), bool), False), (np.eye(2, dtype=bool), True)):
+        a = on_host(sparsify(weights, present, FP64), engine)
+        x = place(sparsify(np.array([np.nan if settles else 0.0, 0.0]), np.array([True, False]), FP64), a.device)
+        rows = Rows(True, lambda a=a: a)  # type: ignore[misc]
+        got = registry.run(Closure(x, rows, rows, semiring.min_plus[FP64], False, 5), engine)
+        assert got.converged is settles
+        assert got.steps == (1 if settles else 5)
+
+
+def test_a_question_about_one_plain_orientation_is_put_to_the_engine_at_once(engine: str) -> None:
+    """By columns in host memory, by rows in device memory: only the latter are read."""
+    a = place(BLOCKS, device_for(engine))
+    turned = on_host(registry.run(Transpose(BLOCKS), "reference"), engine)
+    u = place(make_vector(130, INT64, "index", 0.1, False, 3), device_for(engine))
+    spec = Mxv(130, 130, Rows(True, lambda: a), Rows(True, lambda: turned), u, semiring.plus_times[INT64], False)
+    with small_slices(), registry.listen() as log:
+        registry.run(spec, engine)
+    assert not [call for call in log if call.operation == "slices"]

@@ -1,0 +1,108 @@
+"""The same question with its matrices in other forms: compressed by either codec, pinned, in host memory.
+
+Which forms is decided by the question itself, so that a failing call fails again.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from semiring.engines import registry
+from semiring.engines.sliced import bounds
+from semiring.engines.sliced.pieces import whole
+from semiring.engines.spec import Encode, Rows, Spec
+from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
+from semiring.formats.arrays import to_host
+
+# Entries and rows of a slice: the drawn matrices then have up to three.
+SMALL = 40
+# One question in so many is asked again in other forms; all of them under --exhaustive.
+_ONE_IN = 12
+# Set by `conftest` under --exhaustive.
+always = False
+FORMS: tuple[tuple[str | None, Placement], ...] = tuple(
+    (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
+)
+
+
+@contextmanager
+def small_slices(size: int = SMALL) -> Iterator[None]:
+    """Slices so small that small matrices have several."""
+    with patch.object(bounds, "SLICE", size):
+        yield
+
+
+def is_chosen(spec: Spec) -> bool:
+    """Whether the question is to be asked in other forms too: it has a matrix, and its turn has come."""
+    return bool(_patterns(spec)) and (always or seed_of(spec) % _ONE_IN == 0)
+
+
+def seed_of(spec: Spec) -> int:
+    """A number that follows from the structures in a question."""
+    seed = zlib.crc32(spec.name.encode())
+    for pattern in _patterns(spec):
+        seed = zlib.crc32(to_host(pattern.indices).tobytes(), zlib.crc32(to_host(pattern.indptr).tobytes(), seed))
+    return seed
+
+
+def reformed(spec: Spec, engine: str) -> Spec:
+    """The question with each of its matrices in a form drawn at random; all lie on the engine's device."""
+    return _reformed(spec, engine, np.random.default_rng(seed_of(spec)))  # type: ignore[no-any-return]
+
+
+def in_form(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
+    """The matrix, which is plain and in device memory, in another form."""
+    return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
+
+
+def in_plain_form(store: Store, engine: str) -> Store:
+    """The store, decoded and brought into device memory if it is a matrix in another form."""
+    return whole(store, engine, "test") if isinstance(store, CSR) else store
+
+
+def _patterns(item: Any) -> list[Pattern]:
+    if isinstance(item, CSR):
+        item = item.pattern
+    if isinstance(item, Pattern):
+        return [item]
+    if isinstance(item, Rows):
+        return _patterns(item.get()) if item.ready else []
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+        return [pattern for part in fields(item) for pattern in _patterns(getattr(item, part.name))]
+    return []
+
+
+def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
+    if isinstance(item, CSR):
+        return in_form(item, *FORMS[int(rng.integers(len(FORMS)))], engine)
+    if isinstance(item, Pattern):
+        bare = CSR(item, np.dtype(np.bool_), None, np.bool_(True))
+        return _reformed(bare, engine, rng).pattern
+    if isinstance(item, Rows):
+        made = _reformed(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
+        return Rows(item.ready, lambda: made)
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+        return replace(item, **{part.name: _reformed(getattr(item, part.name), engine, rng) for part in fields(item)})
+    return item
+
+
+def _encoded(pattern: AnyPattern, codec: Any, engine: str) -> AnyPattern:
+    if codec is None:
+        return replace(pattern, facts={})
+    answer: CompressedPattern = registry.run(Encode(pattern, codec), engine)
+    return answer
+
+
+def _placed(a: CSR, placement: Placement) -> CSR:
+    if a.device == "cuda":
+        from semiring.formats.placement import place
+
+        return place(a, placement)
+    return replace(a, pattern=replace(a.pattern, placement=placement), cache={})
