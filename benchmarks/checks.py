@@ -120,13 +120,13 @@ def distances(A: sr.Matrix) -> Check:
     return check
 
 
-def ranks(A: sr.Matrix, iterations: int, damping: float, tolerance: float) -> Check:
-    """PageRank after so many iterations, against sums made by `bincount` in double precision."""
+def ranks(A: sr.Matrix, iterations: int, damping: float, tolerance: float, start: Any = None) -> Check:
+    """PageRank after so many iterations from `start` (by default all equal), against sums in double precision."""
     indptr, indices = arrays(A)
     xp = module(A)
     n = A.nrows
     degree = (indptr[1:] - indptr[:-1]).astype(np.float64)
-    expected = xp.full(n, 1 / n)
+    expected = xp.full(n, 1 / n) if start is None else start.astype(np.float64)
     for _ in range(iterations):
         share = expected / xp.maximum(degree, 1.0)
         mass = float(expected[degree == 0].sum())

@@ -4,15 +4,15 @@
     python -m benchmarks.larger --vertices 100000 --draws 3000000 --budget 64MB     to try the program itself
 
 First without a budget: the plain graph in device memory, whose results are proved by their properties; then compressed
-there; then, with nothing allowed beyond the budget, from page-locked host memory and streamed.  Levels and
-least-member labels are unique, so the others must equal what was proved.  The baseline is the papers' form: one lane
-decodes, every level pushes, nothing is skipped.
+there; then, with nothing allowed beyond the budget, from page-locked host memory and streamed.  Levels, least-member
+labels and distances are unique, so the others must equal what was proved; every tree of parents is proved by itself.
+The baseline is the papers' form: one lane decodes, every level pushes, nothing is skipped.  Paths need weights, which
+take as much memory as the columns: they run on a graph of a sixteenth of the size.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 import time
 from collections.abc import Callable
@@ -20,13 +20,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import semiring as sr
+from semiring.io.generator_arrays import uniform_weights
 from tests import verify
 
 from . import checks, social
-from .graphs import arrays, sources
+from .forms import Proof, pattern_arrays, release
+from .graphs import SEED, arrays, module, sources
 from .harness import Samples, measure, peak_bytes
-from .report import RESULTS, Report, Row
+from .report import RESULTS, Peer, Report, Row
 
 LINK_GB_PER_S = 51.0
 # (placement, codec) -> algorithm -> milliseconds promised on an H200.
@@ -39,27 +43,38 @@ FORMS = (
     ("host", "packed"),
     ("host", "plain"),
 )
+# The forms of pagerank and sssp.
+FEW = (("pinned", "packed"), ("host", "packed"))
+ALGORITHMS = ("bfs_levels", "bfs_parents", "connected_components", "pagerank", "sssp")
+ITERATIONS = 10
+DAMPING = 0.85
+RANK_TOLERANCE = 1e-3
+SSSP_PART = 16
+
+Call = tuple[Callable[[Any], sr.Vector], checks.Check, Any]
 
 
 class Bench:
     """The graph, what was proved about it, and the report of one run."""
 
-    def __init__(self, graph: social.Social, parts: int, count: int, report: Report) -> None:
-        self.report = report
-        self.promised = graph == social.FRIENDSTER
+    def __init__(self, graph: social.Social, parts: int, count: int, device: str, report: Report) -> None:
+        self.report, self.device = report, device
+        self.promised = device == "cuda" and graph == social.FRIENDSTER
         start = time.perf_counter()
         self.A = social.matrix(graph, parts).wait()
-        self.name = f"social {graph.vertices / 1e6:.3g} M / {self.A.nvals / 1e9:.3g} G"
-        indptr, _ = arrays(self.A)
-        degrees = indptr[1:] - indptr[:-1]
+        self.name = named(graph, self.A)
+        indptr, self.columns = arrays(self.A)
+        self.indptr = indptr
         print(
-            f"{self.name}: {self.A.nrows} rows, {self.A.nvals} entries, longest row {int(degrees.max())}, symmetric "
-            f"{self.A.is_symmetric_structure}; made in {time.perf_counter() - start:.1f} s",
+            f"{self.name}: {self.A.nrows} rows, {self.A.nvals} entries, longest row "
+            f"{int((indptr[1:] - indptr[:-1]).max())}, symmetric {self.A.is_symmetric_structure}; "
+            f"made in {time.perf_counter() - start:.1f} s",
             flush=True,
         )
         self.sources = sources(self.A, count)
-        self.levels: dict[int, Any] = {}
-        self.labels: Any = None
+        self.proof = Proof()
+        self.ranks: Any = None
+        self.beside: dict[str, Peer] = {}
 
     def prove(self) -> None:
         """Levels and labels on the plain graph, by their properties."""
@@ -67,56 +82,93 @@ class Bench:
         for source in self.sources:
             found = sr.algorithms.bfs_levels(self.A, source)
             check(source, found)
-            self.levels[source] = found.to_dense(verify.UNREACHED).get()
+            self.proof.keep_levels(source, found)
         labels = sr.algorithms.connected_components(self.A)
         assert int((labels.to_dense() != 0).sum()) == 0, "the graph has one component, whose least member is 0"
-        self.labels = labels.to_dense().get()
+        self.proof.keep_labels(labels)
         print(f"{self.name}: {len(self.sources)} searches and the components proved", flush=True)
 
-    def same_levels(self, source: int, found: sr.Vector) -> None:
-        """Those that were proved."""
-        assert (found.to_dense(verify.UNREACHED).get() == self.levels[source]).all(), f"levels from {source} differ"
+    def prove_ranks(self) -> None:
+        """The last iteration, by sums in double precision; the ones before it ran through the same calls."""
+        before, found = _ranks(self.A, ITERATIONS - 1), _ranks(self.A, ITERATIONS)
+        checks.ranks(self.A, 1, DAMPING, RANK_TOLERANCE, before.to_dense())(None, found)
+        self.ranks = found.to_numpy()
 
-    def same_labels(self, _: Any, found: sr.Vector) -> None:
-        """Those that were proved."""
-        assert (found.to_dense().get() == self.labels).all(), "labels differ"
+    def move(self, plain: sr.Matrix) -> None:
+        """Drop the matrix in device memory; trees are proved on this one."""
+        del self.A
+        self.indptr, self.columns = pattern_arrays(plain)
 
-    def algorithms(self, A: sr.Matrix) -> dict[str, tuple[Callable[[Any], Any], Any, Any]]:
+    def tree(self, source: int, found: sr.Vector) -> None:
+        """A breadth-first tree by its properties; what that takes does not count against the budget."""
+        with sr.config.set(device_memory=None):
+            levels = verify.module_of(self.columns).asarray(self.proof.levels[source])
+            parents = found.to_dense(verify.UNREACHED)
+            verify.bfs_parents(self.indptr, self.columns, source, parents, levels)
+
+    def same_ranks(self, _: Any, found: sr.Vector) -> None:
+        """Those of the plain graph in device memory."""
+        checks.close(found.to_numpy(), self.ranks, RANK_TOLERANCE)
+
+    def algorithms(self, A: sr.Matrix, wanted: list[str]) -> dict[str, Call]:
         """name -> (call, check, arguments)."""
-        return {
-            "bfs_levels": (lambda s: sr.algorithms.bfs_levels(A, s), self.same_levels, self.sources),
-            "connected_components": (lambda _: sr.algorithms.connected_components(A), self.same_labels, range(5)),
-        }
+        known: dict[str, Call] = {
+            "bfs_levels": (lambda s: sr.algorithms.bfs_levels(A, s), self.proof.same_levels, self.sources),
+            "bfs_parents": (lambda s: sr.algorithms.bfs_parents(A, s), self.tree, self.sources[:1]),
+            "connected_components": (
+                lambda _: sr.algorithms.connected_components(A), self.proof.same_labels, range(5),
+            ),
+        }  # fmt: skip
+        return {name: call for name, call in known.items() if name in wanted}
 
-    def add(self, what: str, samples: Samples, bound: float | None, **more: Any) -> None:
+    def add(self, what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> None:
         """Report a time."""
-        note = "; ".join(part for part in (samples.spread, more.pop("note", "")) if part)
         self.report.add(
             Row(
-                f"{what} {self.name}", "ms", samples.median, bound if self.promised else None, note=note,
-                samples=samples.wall_ms, device_samples=samples.device_ms, **more,
+                what, "ms", samples.median, bound if self.promised else None, samples=samples.wall_ms,
+                note="; ".join(part for part in (samples.spread, note) if part), device_samples=samples.device_ms,
+                **more,
             )
         )  # fmt: skip
 
+    def remember(self, name: str, samples: Samples) -> None:
+        """The time on the plain graph in device memory, which stands beside later ones."""
+        self.beside[name] = Peer("plain in device memory", samples.median, samples=samples.wall_ms)
 
-def in_device_memory(b: Bench, forms: dict[str, sr.Matrix]) -> None:
+    def peers(self, name: str) -> tuple[Peer, ...]:
+        """What was remembered."""
+        return (self.beside[name],) if name in self.beside else ()
+
+
+def named(graph: social.Social, A: sr.Matrix) -> str:
+    """What a row calls it."""
+    return f"social {graph.vertices / 1e6:.3g} M / {A.nvals / 1e9:.3g} G"
+
+
+def in_device_memory(b: Bench, forms: dict[str, sr.Matrix], wanted: list[str]) -> None:
     """Plain beside compressed, without a budget."""
     for form, A in forms.items():
-        for name, (call, check, arguments) in b.algorithms(A).items():
-            bits = f"{8 * A.nbytes / A.nvals:.4g} bits an entry"
-            b.add(f"{name}, device, {form},", measure(call, check, arguments, "cuda"), None, note=bits)
+        bits = f"{8 * A.nbytes / A.nvals:.4g} bits an entry"
+        for name, (call, check, arguments) in b.algorithms(A, wanted).items():
+            samples = measure(call, check, arguments, b.device)
+            b.add(f"{name}, device, {form}, {b.name}", samples, note=bits, peers=b.peers(name))
+            if form == "plain":
+                b.remember(name, samples)
+    if "pagerank" in wanted:
+        b.prove_ranks()
+        ranks(b, "device", "plain", forms["plain"])
 
 
-def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int) -> None:
+def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int, wanted: list[str]) -> None:
     """One form in host memory.  Moved bytes are those that the calls tell under `explain`."""
-    for name, (call, check, arguments) in b.algorithms(A).items():
+    for name, (call, check, arguments) in b.algorithms(A, wanted).items():
         first = time.perf_counter()
         call(arguments[0]).wait()
         first = 1e3 * (time.perf_counter() - first)
-        samples = measure(call, check, arguments, "cuda")
+        samples = measure(call, check, arguments, b.device)
         moved = [_moved(call, argument) for argument in arguments]
         floor = sum(moved) / len(moved) / LINK_GB_PER_S / 1e6
-        peak = peak_bytes(lambda call=call, arguments=arguments: call(arguments[0]), "cuda")  # type: ignore[misc]
+        peak = peak_bytes(lambda call=call, arguments=arguments: call(arguments[0]), b.device)  # type: ignore[misc]
         bound = PROMISES.get((placement, form), {}).get(name)
         if placement == "host":
             bound = STREAMED_FACTOR * floor if floor > 1 else None
@@ -125,7 +177,9 @@ def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int
             f"all entries {(A.nbytes - _resident(A)) / 1e9:.3g} GB; first call {first:.4g} ms; "
             f"peak beyond the matrix {peak / 1e9:.3g} of {budget / 1e9:.3g} GB"
         )
-        b.add(f"{name}, {placement}, {form},", samples, bound, note=note)
+        b.add(f"{name}, {placement}, {form}, {b.name}", samples, bound, note, peers=b.peers(name))
+    if "pagerank" in wanted and (placement, form) in FEW:
+        ranks(b, placement, form, A)
 
 
 def _resident(A: sr.Matrix) -> int:
@@ -139,6 +193,54 @@ def _moved(call: Callable[[Any], Any], argument: Any) -> int:
     return sum(int(entry.details.get("host_bytes", 0)) for entry in log)
 
 
+def _ranks(A: sr.Matrix, iterations: int) -> sr.Vector:
+    return sr.algorithms.pagerank(A, DAMPING, 0, iterations, dtype=np.float32).wait()
+
+
+def ranks(b: Bench, placement: str, form: str, A: sr.Matrix) -> None:
+    """Milliseconds an iteration of PageRank, the degrees before them counted in."""
+    taken = measure(lambda _: _ranks(A, ITERATIONS), b.same_ranks, range(1), b.device)
+    parts = ((ms / ITERATIONS for ms in times) for times in (taken.wall_ms, taken.device_ms))
+    samples = Samples(*(tuple(part) for part in parts))
+    note = f"{ITERATIONS} iterations"
+    b.add(f"pagerank iteration, {placement}, {form}, {b.name}", samples, note=note, peers=b.peers("pagerank"))
+    if (placement, form) == ("device", "plain"):
+        b.remember("pagerank", samples)
+
+
+def paths(b: Bench, graph: social.Social, budget: str) -> None:
+    """`sssp` with weights from 1 to 255 on a smaller graph of the same kind, proved on the plain one."""
+    A = social.matrix(graph)
+    indptr, columns = arrays(A)
+    W = sr.Matrix.from_csr(indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols)
+    source, name = sources(A, 1)[0], named(graph, A)
+    del A, indptr, columns
+    proved: list[Any] = []
+
+    def keep(source: int, found: sr.Vector) -> None:
+        checks.distances(W)(source, found)
+        proved.append(found.to_numpy(verify.UNREACHED))
+
+    def same(_: int, found: sr.Vector) -> None:
+        assert np.array_equal(found.to_numpy(verify.UNREACHED), proved[0]), "distances differ"
+
+    samples = measure(lambda s: sr.algorithms.sssp(W, s), keep, [source], b.device)
+    b.add(f"sssp, device, plain, {name}", samples)
+    b.remember("sssp", samples)
+    packed = W.compress("packed")
+    hosted = {placement: packed.to(placement=placement) for placement, _ in FEW}
+    del W, packed
+    release(b.device)
+    with sr.config.set(device_memory=budget):
+        for placement, form in FEW:
+            A = hosted.pop(placement)
+            samples = measure(lambda s, A=A: sr.algorithms.sssp(A, s), same, [source], b.device)  # type: ignore[misc]
+            note = f"entries with weights {(A.nbytes - _resident(A)) / 1e9:.3g} GB"
+            b.add(f"sssp, {placement}, {form}, {name}", samples, note=note, peers=b.peers("sssp"))
+            del A
+            release(b.device)
+
+
 def papers_form(b: Bench, A: sr.Matrix, offsets: Any) -> None:
     """One lane decodes from page-locked memory; every level pushes; hooking passes until nothing changes."""
     from .one_lane import ZeroCopy
@@ -146,11 +248,11 @@ def papers_form(b: Bench, A: sr.Matrix, offsets: Any) -> None:
     form = ZeroCopy(A, offsets)
     source = b.sources[0]
     for name, call, check in (
-        ("bfs_levels", lambda _: form.levels(source), lambda _, found: _equal(found, b.levels[source])),
-        ("connected_components", lambda _: form.components(), lambda _, found: _equal(found, b.labels)),
+        ("bfs_levels", lambda _: form.levels(source), lambda _, found: _equal(found, b.proof.levels[source])),
+        ("connected_components", lambda _: form.components(), lambda _, found: _equal(found, b.proof.labels)),
     ):
         samples = measure(call, check, range(1), "cuda")
-        b.add(f"{name}, pinned, varint, the papers' form,", samples, None)
+        b.add(f"{name}, pinned, varint, the papers' form, {b.name}", samples)
 
 
 def _equal(found: Any, expected: Any) -> None:
@@ -165,38 +267,42 @@ def main() -> int:
     parser.add_argument("--parts", type=int, default=16, help="ranges of rows that the graph is made in")
     parser.add_argument("--sources", type=int, default=4, help="searches on each form; default %(default)s")
     parser.add_argument("--budget", default="5.8 GB", help="device memory allowed; default %(default)s")
+    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), help="default: all")
     parser.add_argument("--skip-baseline", action="store_true", help="leave out the papers' form")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="cpu: to try the program itself")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
-    import cupy
-
     graph = replace(social.FRIENDSTER, vertices=asked.vertices, draws=asked.draws)
-    with sr.use("cuda"):
-        report = Report("larger", "cuda", asked.out)
-        b = Bench(graph, asked.parts, asked.sources, report)
+    with sr.use(asked.device):
+        report = Report("larger", asked.device, asked.out)
+        b = Bench(graph, asked.parts, asked.sources, asked.device, report)
         b.prove()
         forms = {"plain": b.A, "packed": b.A.compress("packed"), "varint": b.A.compress("varint")}
-        in_device_memory(b, forms)
+        in_device_memory(b, forms, asked.algorithms)
         offsets = None
-        if not asked.skip_baseline:
+        if asked.device == "cuda" and not asked.skip_baseline:
             from .one_lane import row_bytes
 
             offsets = row_bytes(b.A)
         start = time.perf_counter()
         hosted = {form: A.to(placement="pinned") for form, A in forms.items()}
         print(f"moved to page-locked memory in {time.perf_counter() - start:.1f} s", flush=True)
-        del forms, b.A
-        gc.collect()
-        cupy.get_default_memory_pool().free_all_blocks()
+        del forms
+        b.move(hosted["plain"])
+        release(asked.device)
         with sr.config.set(device_memory=asked.budget):
-            budget = sr.config.device_memory
+            budget = sr.config.device_memory or 0
             for placement, form in FORMS:
-                A = hosted[form] if placement == "pinned" else hosted[form].to(placement=placement)
-                within_budget(b, placement, form, A, budget)
+                A = hosted[form].to(placement=placement)
+                within_budget(b, placement, form, A, budget, asked.algorithms)
                 del A
-                gc.collect()
+                release(asked.device)
         if offsets is not None:
             papers_form(b, hosted["varint"], offsets)
+        del hosted
+        if "sssp" in asked.algorithms:
+            small = replace(graph, vertices=max(2, graph.vertices // SSSP_PART), draws=graph.draws // SSSP_PART)
+            paths(b, small, asked.budget)
         report.close()
     return 1 if report.failed else 0
 

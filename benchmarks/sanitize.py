@@ -25,7 +25,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import engine_for
 from semiring.engines.registry import run as run_question
-from semiring.engines.spec import CheckCompressed
+from semiring.engines.spec_forms import CheckCompressed
 from tests import verify
 
 from . import graphs

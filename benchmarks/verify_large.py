@@ -1,9 +1,13 @@
-"""Searches and components on graphs of hundreds of millions of entries, proved by properties.
+r"""Searches and components on graphs of hundreds of millions of entries, proved by properties.
 
     python -m benchmarks.verify_large
     python -m benchmarks.verify_large --graphs kron12 grid50x50 star1000 --device cpu
+    python -m benchmarks.verify_large --graphs star200000000 --sources 2 --forms plain varint packed \
+        --placements device pinned host --budget "5.8 GB"
 
-Searches start at the row with most entries and at random ones.
+Searches start at the row with most entries and at random ones.  Everything is proved on the plain form in device
+memory; other forms and placements must give the same.  A budget holds for these alone: the form that was proved is
+dropped before.
 """
 
 from __future__ import annotations
@@ -12,13 +16,32 @@ import argparse
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import semiring as sr
 
 from . import checks, graphs, machine
+from .forms import FORMS, PLACEMENTS, Proof, page_locked, release
 from .harness import SOURCES
 
 GRAPHS = ("kron24", "grid5000x5000", "star100000000")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be verified of every graph."""
+
+    sources: int = SOURCES
+    forms: tuple[str, ...] = ("plain",)
+    placements: tuple[str, ...] = ("device",)
+    budget: str | None = None
+
+    @property
+    def more(self) -> bool:
+        """Whether there is anything besides the plain form in device memory."""
+        return self.budget is not None or (self.forms, self.placements) != (("plain",), ("device",))
 
 
 def main() -> int:
@@ -26,56 +49,114 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verify_large", description=__doc__.partition("\n")[0])
     parser.add_argument("--graphs", nargs="+", default=GRAPHS, help="default: %(default)s")
     parser.add_argument("--sources", type=int, default=SOURCES, help="searches on each; default %(default)s")
+    parser.add_argument("--forms", nargs="+", choices=FORMS, default=["plain"], help="default: plain")
+    parser.add_argument("--placements", nargs="+", choices=PLACEMENTS, default=["device"], help="default: device")
+    parser.add_argument("--budget", help='device memory allowed, such as "5.8 GB"; default: all there is')
     parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
-    asked = parser.parse_args()
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    given = parser.parse_args()
+    asked = Asked(given.sources, tuple(given.forms), tuple(given.placements), given.budget)
+    device = given.device or ("cuda" if sr.cuda_available() else "cpu")
     print(machine.describe(device))
     with sr.use(device):
-        wrong = [name for name in asked.graphs if not _survived(name, asked.sources)]
+        wrong = [name for name in given.graphs if not _survived(name, asked, device)]
     return 1 if wrong else 0
 
 
-def _survived(name: str, count: int) -> bool:
+def _survived(name: str, asked: Asked, device: str) -> bool:
     """Whatever happens on one graph, the next one is tried."""
     try:
-        return _graph(name, count)
+        return verified(name, asked, device)
     except Exception:
         traceback.print_exc()
         print(f"WRONG  {name}", flush=True)
         return False
 
 
-def _graph(name: str, count: int) -> bool:
+def verified(name: str, asked: Asked, device: str) -> bool:
+    """Whether every result on a graph is right, in all forms and places asked for."""
     start = time.perf_counter()
     A = graphs.make(name).wait()
+    print(f"{name}: {A.nrows} rows, {A.nvals} entries, made in {time.perf_counter() - start:.1f} s", flush=True)
+    proof = Proof()
+    if not _proved(name, A, asked, proof):
+        return False
+    if not asked.more:
+        return True
+    made = page_locked(A, asked.forms)
+    del A
+    release(device)
+    good = True
+    with sr.config.set(device_memory=asked.budget):
+        for form in asked.forms:
+            for placement in asked.placements:
+                good &= _same(f"{name}, {form}, {placement}", made[form], placement, proof)
+            del made[form]  # and what it keeps in device memory
+            release(device)
+    return good
+
+
+def _proved(name: str, A: sr.Matrix, asked: Asked, proof: Proof) -> bool:
+    """Levels and components on the plain form in device memory, by their properties; kept if more is to come."""
     indptr, _ = graphs.arrays(A)
     hub = int((indptr[1:] - indptr[:-1]).argmax())
-    sources = [hub, *graphs.sources(A, count - 1)]
-    print(f"{name}: {A.nrows} rows, {A.nvals} entries, made in {time.perf_counter() - start:.1f} s", flush=True)
+    sources = [hub, *graphs.sources(A, asked.sources - 1)]
     good = True
     check = checks.levels(A)
     start = time.perf_counter()
     depths = []
     for source in sources:
         levels = sr.algorithms.bfs_levels(A, source)
-        good &= _proved(f"{name}: levels from {source}", check, source, levels)
+        good &= _right(f"{name}: levels from {source}", check, source, levels)
         depths.append(int(levels.reduce("max").value))
-    seconds = time.perf_counter() - start
+        if asked.more:
+            proof.keep_levels(source, levels)
     print(
-        f"{name}: {count} searches, {min(depths)} to {max(depths)} levels deep; proved in {seconds:.1f} s", flush=True
+        f"{name}: {asked.sources} searches, {min(depths)} to {max(depths)} levels deep; "
+        f"proved in {time.perf_counter() - start:.1f} s",
+        flush=True,
     )
     start = time.perf_counter()
     for method in ("afforest", "fastsv"):
         labels = sr.algorithms.connected_components(A, method=method)
         if method == "afforest":
             check = checks.components(A)
-        good &= _proved(f"{name}: components by {method}", check, None, labels)
+        good &= _right(f"{name}: components by {method}", check, None, labels)
+    proof.keep_labels(labels)
     found = int((labels.to_dense() == checks.itself(A)).sum())
     print(f"{name}: {found} components; proved in {time.perf_counter() - start:.1f} s", flush=True)
     return good
 
 
-def _proved(what: str, check: checks.Check, argument: object, result: sr.Vector) -> bool:
+def _same(what: str, made: sr.Matrix, placement: str, proof: Proof) -> bool:
+    """Whether one form in one place gives what was proved.  What is larger than the budget is passed over."""
+    start = time.perf_counter()
+    budget = sr.config.device_memory
+    if placement == "device" and budget is not None and made.nbytes > budget:
+        print(f"{what}: {made.nbytes:,} bytes are more than the budget: passed over", flush=True)
+        return True
+    A = made.to(placement=placement).wait()
+    placed = time.perf_counter() - start
+    assert A.placement == placement, f"{what}: lies {A.placement}"
+    good, took = True, {}
+    calls: dict[str, tuple[Callable[[Any], sr.Vector], checks.Check, list[Any]]] = {
+        "levels": (lambda source: sr.algorithms.bfs_levels(A, source), proof.same_levels, list(proof.levels)),
+        "components": (lambda _: sr.algorithms.connected_components(A), proof.same_labels, [None]),
+    }
+    for name, (call, check, arguments) in calls.items():
+        times = []
+        for argument in arguments:
+            start = time.perf_counter()
+            found = call(argument).wait()
+            times.append(time.perf_counter() - start)
+            good &= _right(f"{what}: {name} from {argument}", check, argument, found)
+        took[name] = min(times)
+    times_text = ", ".join(f"{name} {1e3 * seconds:.4g} ms" for name, seconds in took.items())
+    verdict = "as proved" if good else "WRONG"
+    print(f"{what}: {verdict}; placed in {placed:.1f} s; the fastest calls: {times_text}", flush=True)
+    return good
+
+
+def _right(what: str, check: checks.Check, argument: object, result: sr.Vector) -> bool:
     try:
         check(argument, result)
     except AssertionError as wrong:

@@ -85,8 +85,8 @@ class MatrixArrays(Infix):
         -----
         Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
         to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
-        NumPy arrays that stay in host memory are checked on the GPU slice by slice; such arrays are page-locked where
-        they lie.
+        NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
+        page-locked where they lie.
         """
         where = device_for(indptr, col_indices, values, device=device)
         indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)

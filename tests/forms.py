@@ -17,7 +17,8 @@ import numpy as np
 from semiring.engines import registry
 from semiring.engines.sliced import bounds
 from semiring.engines.sliced.pieces import whole
-from semiring.engines.spec import Encode, Rows, Spec
+from semiring.engines.spec import Rows, Spec
+from semiring.engines.spec_forms import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
 from semiring.formats.arrays import to_host
 

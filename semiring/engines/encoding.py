@@ -16,7 +16,7 @@ from ..formats.locked import locked_empty
 from ..formats.placement import placed
 from ..formats.transfer import download
 from . import registry
-from .spec import Encode, MeasureCompressed
+from .spec_forms import Encode, MeasureCompressed
 from .tiles import TileCutter, Tiles
 
 # A slice of rows: a matrix, a pattern, or (offsets from 0, columns).

@@ -63,7 +63,7 @@ _MODULES = {
     "cuda": "semiring.engines.cuda",
 }
 FORMS = frozenset({"plain", "compressed", "host"})
-_SLICED = "semiring.engines.sliced"
+_SLICED = "semiring.engines.sliced.answers"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # For each operation, what answers it slice by slice: a function of the question and the engine's name, and what it
 # absorbs.

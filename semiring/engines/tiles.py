@@ -11,7 +11,7 @@ from ..formats.arrays import to_device, to_host
 
 
 class Tiles(NamedTuple):
-    """Whole tiles as a plain pattern in device memory; `before` as in `spec.Encode`."""
+    """Whole tiles as a plain pattern in device memory; `before` as in `spec_forms.Encode`."""
 
     pattern: Pattern
     before: int

@@ -42,7 +42,7 @@ decoded with one prefix sum of 32 gaps each, and chunk 3 with the sums of chunks
 lead back to entry 127: the gap between tiles is stored nowhere.)  A thread that wants one entry adds at most 63 gaps,
 and at most 32 outside chunk 3.
 
-A compressed pattern is *well formed* (`engines.spec.CheckCompressed`) if
+A compressed pattern is *well formed* (`engines.spec_forms.CheckCompressed`) if
 
 - the arrays have the dtypes and sizes stated below; `indptr` rises from 0 to nvals;
 - `at` rises from 0, ``at[ntiles]`` plus the padding is the size of the stream, and each tile takes exactly the
@@ -153,7 +153,8 @@ class CompressedPattern:
 def check_arrays(pattern: CompressedPattern) -> None:
     """InvalidFormat unless the arrays have the types and sizes that belong to the shape; looks at no element.
 
-    The first part of `engines.spec.CheckCompressed`: what it lets pass, kernels can check without reading outside.
+    The first part of `engines.spec_forms.CheckCompressed`: what it lets pass, kernels can check without reading
+    outside.
     """
     if pattern.codec not in CODECS:
         raise InvalidFormat(f"codec is {pattern.codec!r}; expected one of {', '.join(CODECS)}")

@@ -14,6 +14,12 @@ from .pattern import Pattern, Placement
 AnyPattern = Pattern | CompressedPattern
 
 
+def plain_pattern(pattern: AnyPattern) -> Pattern:
+    """The pattern itself, for who is only ever given plain ones."""
+    assert isinstance(pattern, Pattern), "compressed rows have no array of columns"
+    return pattern
+
+
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Compressed sparse rows: a structure, plain or compressed, and the values of its entries.
@@ -65,8 +71,7 @@ class CSR:
     @property
     def indices(self) -> Array:
         """Columns.  Only a plain pattern has them."""
-        assert isinstance(self.pattern, Pattern), "compressed rows have no array of columns"
-        return self.pattern.indices
+        return plain_pattern(self.pattern).indices
 
     @property
     def format(self) -> Literal["csr", "ccsr"]:

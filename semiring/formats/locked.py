@@ -1,12 +1,16 @@
 """Page-locked host memory: what a GPU copies at the link's speed, and what its kernels can read without a copy.
 
-Memory is locked where it lies, arrays and mapped files alike, so that nothing is copied; what the system refuses is
-copied once into memory that it does lock.  A `Locked` range unlocks itself when the last array over it is gone.
+Memory is locked where it lies, large arrays and mapped files alike, so that nothing is copied; what the system refuses,
+and what shares its pages with something else, is copied once into memory that can be locked.  For pages are locked
+whole, and the driver refuses every copy (cudaErrorInvalidValue) of which one end lies in locked pages and the other
+does not: a neighbour that nobody thinks of could then not be copied any more.  A `Locked` range unlocks itself when the
+last array over it is gone.
 """
 
 from __future__ import annotations
 
 import functools
+import mmap
 import sys
 import threading
 import weakref
@@ -20,6 +24,10 @@ from .teams import filled, touched
 # Boundaries at which ranges begin: a page, and for large ones a huge page, which is locked 500 times faster than pages.
 _PAGE = 4096
 _HUGE = 1 << 21
+# What is so large, and begins so near to the beginning of a page, has its pages to itself: the C library asks the
+# system for each such block, and puts nothing before it but a header.
+_ALONE = 1 << 25
+_HEADER = 64
 # cudaHostRegisterReadOnly: for memory that the process itself may not write, such as a mapped file.
 _READ_ONLY = 8
 
@@ -47,32 +55,36 @@ class Locked:
 
 
 def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The same elements over page-locked memory, not copied; None where the system refuses.
+    """The same elements over page-locked memory, not copied; None where that cannot be.
 
-    The pages that hold the array are locked whole.  Cost: reading what is not in memory yet, and then about 0.1 s a
-    GB for ordinary pages.  Pages that another array has locked are not locked twice: None, unless they hold all of it.
+    What is locked is the whole memory that the array is part of (see `_whole`), so that every other part of it can
+    still be copied.  Cost: reading what is not in memory yet, and then about 0.1 s a GB for ordinary pages.  Pages that
+    another array has locked are not locked twice: None, unless they hold all of it.
     """
     if not array.size or not array.flags.c_contiguous:
         return None
     if locked_range(array) is not None:
         return array
-    begin = array.ctypes.data // _PAGE * _PAGE
-    end = -(-(array.ctypes.data + array.nbytes) // _PAGE) * _PAGE
+    whole = _whole(array)
+    if whole is None:
+        return None
+    begin = whole.ctypes.data // _PAGE * _PAGE
+    end = -(-(whole.ctypes.data + whole.nbytes) // _PAGE) * _PAGE
     with _live_lock:
         held = next((other for other in list(_live) if other.pointer <= begin and end <= _end(other)), None)
         if held is not None:
             return _view(held, array)
         # A file is never locked for writing, nor where it is mapped copy-on-write: that would copy all its pages, one
         # after another.
-        ways: tuple[int, ...] = (0,) if array.flags.writeable else (0, _READ_ONLY)
+        ways: tuple[int, ...] = (0,) if whole.flags.writeable else (0, _READ_ONLY)
         if mapped(array):
             if array.flags.writeable:
                 return None
             ways = (_READ_ONLY,)
-            touched(array)  # by several threads; the driver would read the file page by page
+            touched(whole)  # by several threads; the driver would read the file page by page
         for flags in ways:
             if _registered(begin, end - begin, flags):
-                made = Locked(begin, end - begin, array, writable=flags == 0, registered=begin)
+                made = Locked(begin, end - begin, whole, writable=flags == 0, registered=begin)
                 _live.add(made)
                 return _view(made, array)
     return None
@@ -119,13 +131,8 @@ def locked_range(array: np.ndarray[Any, Any]) -> Locked | None:
 
 
 def mapped(array: np.ndarray[Any, Any]) -> bool:
-    """True for an array over the pages of a file."""
-    import mmap
-
-    holder: Any = array
-    while isinstance(holder, (np.ndarray, memoryview)):
-        holder = holder.obj if isinstance(holder, memoryview) else holder.base
-    return isinstance(holder, mmap.mmap)
+    """True for an array over the pages of a file, locked or not."""
+    return isinstance(_holder(array), mmap.mmap)
 
 
 def seen_by_device(array: np.ndarray[Any, Any]) -> Array:
@@ -147,15 +154,11 @@ def in_host_memory(array: Array) -> bool:
     return getattr(getattr(getattr(array, "data", None), "mem", None), "host", None) is not None
 
 
-def host_view(array: Array) -> np.ndarray[Any, Any] | None:
-    """The NumPy array over the host memory of a CuPy array; None for one in device memory."""
+def host_view(array: Array) -> np.ndarray[Any, Any]:
+    """The NumPy array over the host memory of a CuPy array for which `in_host_memory` holds, whatever its strides."""
     memory = array.data.mem
-    whole = getattr(memory, "host", None)
-    if whole is None or not array.flags.c_contiguous:
-        return None
     begin = int(array.data.ptr - memory.ptr)
-    seen = whole.view(np.uint8)[begin : begin + array.nbytes].view(array.dtype)
-    return np.asarray(seen).reshape(array.shape)
+    return np.ndarray(array.shape, array.dtype, memory.host.reshape(-1).view(np.uint8), begin, array.strides)
 
 
 # The ranges that are locked now: a part of one of them is not locked again.
@@ -171,6 +174,35 @@ def _host_memory() -> Any:
         """Page-locked memory as CuPy holds memory; `host` is the NumPy array over it."""
 
     return HostMemory
+
+
+def _holder(array: np.ndarray[Any, Any]) -> Any:
+    """What the memory of an array belongs to: an array, a mapped file, or another object that lends it."""
+    holder: Any = array
+    while True:
+        if isinstance(holder, np.ndarray) and holder.base is not None:
+            holder = holder.base
+        elif isinstance(holder, memoryview):
+            holder = holder.obj
+        elif isinstance(holder, Locked):
+            holder = holder.owner
+        else:
+            return holder
+
+
+def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The memory that an array is part of, where nothing else lies in the same pages; else None.
+
+    None too for the smaller part of some memory: locking all of it would cost more than a copy.
+    """
+    holder = _holder(array)
+    if isinstance(holder, mmap.mmap):
+        whole = np.frombuffer(holder, np.uint8)
+    elif isinstance(holder, np.ndarray) and holder.nbytes >= _ALONE and holder.ctypes.data % _PAGE <= _HEADER:
+        whole = holder
+    else:
+        return None
+    return whole if 2 * array.nbytes >= whole.nbytes else None
 
 
 def _elements(held: Locked, nbytes: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

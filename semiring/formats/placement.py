@@ -37,7 +37,7 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
 
     Notes
     -----
-    Host memory is locked where it lies (see `formats.locked`) and copied only if the system refuses.  A mapped file
+    Large arrays and mapped files are locked where they lie (see `formats.locked`), others are copied.  A mapped file
     that is to be streamed is not locked: it need not fit into memory.  Cost O(bytes moved); from device memory it
     synchronises, to device memory it does not.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.config import default_device, engine_for
 from semiring.engines.registry import run
-from semiring.engines.spec import CheckCompressed
+from semiring.engines.spec_forms import CheckCompressed
 from semiring.exceptions import IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
 from semiring.formats.arrays import Array, index_dtype, to_device, to_host

@@ -11,7 +11,7 @@ from ..config import engine_for
 from ..engines import registry
 from ..engines.encoding import Encoder, measured
 from ..engines.sliced.bounds import cuts
-from ..engines.spec import Encode, MeasureCompressed, Slices
+from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype
 from ..formats.ccsr import compressed_nbytes

@@ -13,7 +13,8 @@ import numpy as np
 from ..config import checked_device, engine_for
 from ..engines import registry
 from ..engines.memory import allocating, free_memory, require
-from ..engines.spec import ImportCSR, MeasureCompressed
+from ..engines.spec import ImportCSR
+from ..engines.spec_forms import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Placement, device_of, index_dtype
 from ..formats.arrays import to_device, to_host

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.spec import Encode, Permute
+from ..engines.spec_forms import Encode, Permute
 from ..exceptions import DeviceMismatch, InvalidValue
 from ..formats import CSR, Array, CompressedPattern, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..formats.arrays import to_device, to_host

@@ -13,7 +13,7 @@ from ..config import engine_for
 from ..engines import registry
 from ..engines.memory import require
 from ..engines.sliced.pieces import whole
-from ..engines.spec import Slices
+from ..engines.spec_forms import Slices
 from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype
 from ..formats.arrays import to_host
 from ..formats.ccsr import PADDING, at_dtype

@@ -28,9 +28,9 @@ from semiring.engines.spec import (
     Mxv,
     Rows,
     Select,
-    Slices,
     Transpose,
 )
+from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.formats.arrays import to_host
 from semiring.operators import binary, select, semiring

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import config, engine_for
 from semiring.engines import registry
-from semiring.engines.spec import Slices
-from semiring.formats import CSR, PLACEMENTS, Pattern
+from semiring.engines.spec_forms import Slices
+from semiring.formats import CSR, PLACEMENTS, Pattern, locked
 from semiring.formats.arrays import to_host
 from semiring.formats.placement import place
 
@@ -163,16 +164,99 @@ def test_slices_are_the_rows(placement: str, wanted: Any) -> None:
         before = part, expected
 
 
+# -- page-locked memory, without a driver ------------------------------------------------------------------
+
+PAGE = 4096
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
+    """What the driver is asked to lock: address, bytes and flags; it always does."""
+    asked: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(locked, "_registered", lambda *range_and_flags: asked.append(range_and_flags) is None)
+    monkeypatch.setattr(locked, "_device_pointer", lambda pointer: pointer)
+    monkeypatch.setattr(locked, "_current_device", lambda: 0)
+    monkeypatch.setattr(locked, "_released", lambda *_: None)
+    return asked
+
+
+def address(array: np.ndarray[Any, Any]) -> int:
+    return int(array.ctypes.data)
+
+
+def test_pages_that_hold_something_else_are_not_locked(registered: list[tuple[int, int, int]]) -> None:
+    """Copies of which one end is locked and the other is not are refused, so no neighbour may be half locked."""
+    small, large = np.arange(5000), np.arange(1 << 23)
+    assert locked.lock(small) is None
+    assert locked.lock(np.frombuffer(bytes(1 << 26), np.int64)) is None
+    assert locked.lock(large[:1000]) is None, "a copy is cheaper"
+    assert not registered
+    made = locked.lock(large[1000:])
+    assert made is not None
+    assert address(made) == address(large[1000:])
+    ((begin, nbytes, flags),) = registered
+    assert flags == 0
+    assert begin % PAGE == 0
+    assert begin <= address(large)
+    assert address(large) + large.nbytes <= begin + nbytes
+    assert locked.lock(made) is made
+    other = locked.lock(large[: 1 << 22])
+    assert other is not None
+    assert locked.locked_range(other) is locked.locked_range(made)
+    assert len(registered) == 1
+    assert not locked.mapped(made)
+
+
+def test_mapped_files_are_locked_for_reading(registered: list[tuple[int, int, int]], tmp_path: Path) -> None:
+    np.arange(10_000).tofile(tmp_path / "numbers")
+    assert locked.lock(np.asarray(np.memmap(tmp_path / "numbers", np.int64, "c"))) is None
+    array = np.asarray(np.memmap(tmp_path / "numbers", np.int64, "r", offset=800))
+    made = locked.lock(array)
+    assert made is not None
+    assert address(made) == address(array)
+    assert locked.mapped(made)
+    assert not made.flags.writeable
+    assert [flags for _, _, flags in registered] == [8]
+
+
+def test_views_of_locked_memory_are_read_where_they_lie(registered: list[tuple[int, int, int]]) -> None:
+    """Whatever their strides: a stand-in for CuPy's array over the memory."""
+    large = np.arange(1 << 23).reshape(-1, 64)
+    made = locked.lock(large)
+    assert made is not None
+    assert len(registered) == 1
+    for seen in (made, made[3:7], made[::2, 5], made[100::-3, ::-1], made.T, made[5:5]):
+        memory = SimpleNamespace(ptr=address(made), host=made)
+        data = SimpleNamespace(mem=memory, ptr=address(seen))
+        view = to_host(SimpleNamespace(data=data, shape=seen.shape, dtype=seen.dtype, strides=seen.strides))
+        assert np.array_equal(view, seen)
+        assert address(view) == address(seen)
+        assert locked.locked_range(view) is locked.locked_range(made)
+
+
 # -- on a GPU ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+def test_neighbours_of_pinned_arrays_are_copied() -> None:
+    """Small arrays share pages: those beside a pinned one go to the GPU and back as ever."""
+    import cupy
+
+    arrays = [np.arange(3000) for _ in range(40)]
+    with sr.use("cuda"):
+        pinned = [Matrix.from_csr(np.array([0, 3000]), array, placement="pinned") for array in arrays[::2]]
+    for array in arrays:
+        assert np.array_equal(cupy.asarray(array).get(), array)
+    assert all(np.array_equal(to_host(A.store.indices), arrays[0]) for A in pinned)
 
 
 @pytest.mark.gpu
 def test_host_memory_is_locked_where_it_lies() -> None:
     from semiring.formats.locked import in_host_memory, locked_range
 
-    indices = np.arange(1 << 20, dtype=np.int32)
+    indices = np.arange(1 << 24, dtype=np.int32)
     with sr.use("cuda"):
-        A = Matrix.from_csr(np.array([0, 1 << 20]), indices, placement="pinned")
+        A = Matrix.from_csr(np.array([0, 1 << 24]), indices, placement="pinned")
         B = A.to(placement="host")
     assert in_host_memory(A.store.indices)
     assert to_host(A.store.indices).ctypes.data == indices.ctypes.data
@@ -181,7 +265,7 @@ def test_host_memory_is_locked_where_it_lies() -> None:
     assert held is not None
     del held, A
     gc.collect()
-    assert int(B.to(placement="device").reduce_scalar("plus").value) == 1 << 20
+    assert int(B.to(placement="device").reduce_scalar("plus").value) == 1 << 24
     del B
     gc.collect()
     assert locked_range(indices) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from semiring.dtypes import BOOL, FP64, INT8, INT64
 from semiring.engines import registry
-from semiring.engines.spec import Permute
+from semiring.engines.spec_forms import Permute
 from semiring.exceptions import InvalidValue
 from semiring.formats import CSR, Pattern, index_dtype
 from semiring.ops.permute import order

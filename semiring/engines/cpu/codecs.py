@@ -20,7 +20,7 @@ from ...formats.ccsr import (
 )
 from ...formats.pattern import plain_facts
 from ..registry import FORMS, implements
-from ..spec import CheckCompressed, Encode, MeasureCompressed, Slices
+from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_packed, check_varint
 from .operands import Array, plain
 from .packed import decode_packed, encode_packed, measure_packed

@@ -46,4 +46,4 @@ def bits_of(values: Array | None) -> Array | None:
 
 def rows_of(a: CSR) -> tuple[Array, Array]:
     """Row offsets and columns."""
-    return plain(a.pattern.indptr), plain(a.pattern.indices)
+    return plain(a.indptr), plain(a.indices)

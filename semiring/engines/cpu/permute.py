@@ -9,7 +9,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Pattern, index_dtype
 from ..registry import implements
-from ..spec import Permute
+from ..spec_forms import Permute
 from .compile import kernel
 from .operands import bits_of, plain, rows_of
 from .rows import share, sort_range

@@ -9,7 +9,7 @@ from ...exceptions import InvalidFormat
 from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE, check_arrays, column_bits
 from ..registry import implements
-from ..spec import CheckCompressed
+from ..spec_forms import CheckCompressed
 from .columns import column_types
 from .compile import kernel
 from .launch import BLOCK, grid, read_back

@@ -146,8 +146,6 @@ def closure_level(q: Closure) -> ClosureAnswer:
     kind = 0 if constant is not None else 1 if uniform else 2
     values = None if constant is not None else cupy.empty(n, z)
 
-    words = word_count(n)
-    state, visited = _workspace(2 * words, words)
     queue = cupy.empty(n, index_dtype(n)) if kind == 2 else None
     place = cupy.empty(2 * n, a.indptr.dtype)
     trace, traced = _trace(q, n)
@@ -161,6 +159,8 @@ def closure_level(q: Closure) -> ClosureAnswer:
         if t_values is None:  # else the entry itself must be found, for its value
             found_hubs = _hubs(t)
         t_arrays = (t.indptr, column_argument(t.pattern), t_values, found_hubs, found.words, found.nonempty)
+    words = word_count(n)
+    state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
     shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)

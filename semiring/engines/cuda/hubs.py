@@ -11,7 +11,7 @@ from ...formats.ccsr import column_bits
 from ..memory import require
 from ..registry import note, run
 from ..sliced.bounds import cuts
-from ..spec import Slices
+from ..spec_forms import Slices
 from . import tuning
 from .columns import column_types
 from .compile import kernel

@@ -12,7 +12,7 @@ from ...exceptions import InvalidFormat
 from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
 from ..registry import FORMS, implements
-from ..spec import CheckCompressed, Encode, MeasureCompressed, Slices
+from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 
 _EVERY = tuple(sorted(FORMS))
 _MOST_BYTES = 9
@@ -74,7 +74,7 @@ def slices(q: Slices) -> Iterator[CSR]:
 
 
 def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPattern:
-    """The pattern as compressed rows; `before` as in `spec.Encode`."""
+    """The pattern as compressed rows; `before` as in `spec_forms.Encode`."""
     columns, indptr = decode(pattern).tolist(), pattern.indptr.tolist()
     bits = column_bits(pattern.ncols)
     numbers = _numbers(columns, indptr, before)

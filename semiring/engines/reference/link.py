@@ -18,7 +18,8 @@ def link(q: Link) -> VectorStore:
     The root of a united tree is its smallest member, so the answer is one and the same on every engine.
     """
     parent = densify(q.forest)[0].tolist()
-    indptr, columns = q.pattern.indptr.tolist(), q.pattern.indices.tolist()
+    pattern = plain_pattern(q.pattern)
+    indptr, columns = pattern.indptr.tolist(), pattern.indices.tolist()
     before = [_root(parent, v) for v in range(q.pattern.nrows)]
     for i in range(q.pattern.nrows):
         if before[i] == q.skip:

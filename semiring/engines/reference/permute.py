@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR
 from ..registry import implements
-from ..spec import Permute
+from ..spec_forms import Permute
 from .dense import densify, sparsify
 
 

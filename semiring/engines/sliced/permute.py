@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import CSR, Pattern, array_module, index_dtype
 from ..memory import require
 from ..registry import run, slices
-from ..spec import Permute
+from ..spec_forms import Permute
 from .bounds import cuts
 from .pieces import walk
 

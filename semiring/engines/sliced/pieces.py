@@ -12,7 +12,8 @@ from ...formats import CSR, Array, Pattern, Store, array_module, device_of, inde
 from ...formats.pattern import plain_facts
 from .. import registry
 from ..memory import require
-from ..spec import Keep, Mxm, Mxv, Slices
+from ..spec import Keep, Mxm, Mxv
+from ..spec_forms import Slices
 from .bounds import cuts
 
 S = TypeVar("S", bound=Store)

@@ -38,7 +38,7 @@ struct Search {
     const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
     const u32* candidates;  // rows of the transpose that have entries
     i64 candidate_count;
-    u32* visited;  // two bitmaps, one after the other
+    u32* visited;  // two bitmaps, one after the other; with hubs a third, of the rows that are left to probe
     J* queue;  // null unless values depend on rows
     P* start;
     P* before;
@@ -54,6 +54,7 @@ struct Search {
     int skewed;
 
     DEVICE i64 words() const { return (n + 31) / 32; }
+    DEVICE u32* rest() const { return visited + 2 * words(); }
     DEVICE i64 rows(u64 packed) const { return packing.rows(packed); }
     DEVICE i64 edges(u64 packed) const { return packing.edges(packed); }
 };
@@ -90,123 +91,7 @@ struct Arrive {
     }
 };
 
-DEVICE Z pulled(const Search& s, i64 k, i64 j, i64 p) {
-    Z x = Z();
-    if constexpr (multiply_reads_x) x = s.values[k];
-    return arrival(s, s.t_values, x, k, j, p);
-}
-
-template <int BLOCK>
-struct PullStage {
-    u32 found[BLOCK / 8];
-    u16 open[4 * BLOCK];
-    u16 rest[4 * BLOCK];
-    int rest_count;
-};
-
-// From what is not visited to a neighbour that is.  A block takes BLOCK / 8 words at a time (a thread four rows), and
-// lists the open rows of them; a thread probes the first entries of a row, a warp the others.  Every visited neighbour of an
-// open row is in the frontier: had it been visited earlier, the row would be too.
-template <int BLOCK, class Team>
-DEVICE void pull_level(const Search& s, const u32* visited, u32* visited_next, const Append& to, Z level) {
-    __shared__ PullStage<BLOCK> stage;
-    const int t = int(threadIdx.x);
-    constexpr i64 WORDS = BLOCK / 8;
-    const i64 chunks = (s.words() + WORDS - 1) / WORDS;
-    for (i64 chunk = Team::rank(); chunk < chunks; chunk += Team::size()) {
-        const i64 w = chunk * WORDS + t / 8;
-        const i64 chunk_row = chunk * WORDS * 32;
-        const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
-        const u32 wanted = w < s.words() ? s.candidates[w] & ~seen : 0u;
-        u32 open = (wanted >> (4 * (t & 7))) & 15u;
-        int count;
-        int place = block_scan_exclusive(__popc(open), count);
-        if (count == 0) {  // nothing to look for: the words travel on
-            if ((t & 7) == 0 && w < s.words()) visited_next[w] = seen;
-            continue;
-        }
-        if (t < WORDS) stage.found[t] = 0;
-        if (t == 0) stage.rest_count = 0;
-        for (; open; open &= open - 1) stage.open[place++] = u16(4 * t + __ffs(int(open)) - 1);
-        __syncthreads();
-
-        for (int i = t; i < count; i += BLOCK) {
-            const int local = stage.open[i];
-            const i64 j = chunk_row + local;
-            bool hit = false;
-            i64 k = 0, p = 0, end = 0;
-            if constexpr (HUBS) {
-                const i64 first = i64(s.hubs[j]), second = i64(s.hubs[s.n + j]);
-                k = first;
-                hit = first >= 0 && bit_test(visited, first);
-                if (!hit && second >= 0) {
-                    k = second;
-                    hit = bit_test(visited, second);
-                }
-            }
-            if (!hit) {
-                end = i64(s.t_indptr[j + 1]);
-                p = i64(s.t_indptr[j]);
-                const i64 stop = p + PROBES < end ? p + PROBES : end;
-                for (Transposed::Cursor entry(s.t_columns, p, p); p < stop; p++, entry.next()) {
-                    k = entry.column();
-                    hit = bit_test(visited, k);
-                    if (hit) break;
-                }
-            }
-            if (hit) {
-                atomicOr(&stage.found[local >> 5], 1u << (local & 31));
-                if constexpr (VALUES == 1) s.values[j] = level;
-                if constexpr (VALUES == 2) s.values[j] = pulled(s, k, j, p);
-            } else if (p < end) {
-                stage.rest[atomicAdd(&stage.rest_count, 1)] = u16(local);
-            }
-        }
-        __syncthreads();
-
-        for (int r = warp_in_block(); r < stage.rest_count; r += BLOCK / 32) {
-            const int local = stage.rest[r];
-            const i64 j = chunk_row + local;
-            const i64 begin = i64(s.t_indptr[j]);
-            Transposed::Warp walk(s.t_columns, begin, begin + PROBES, i64(s.t_indptr[j + 1]));
-            while (walk.next()) {  // two steps at once, so that their loads wait together
-                const i64 p = walk.p, k = walk.inside ? walk.column : -1;
-                const bool more = walk.next();
-                const i64 p2 = walk.p, k2 = more && walk.inside ? walk.column : -1;
-                const bool hit = k >= 0 && bit_test(visited, k);
-                const bool hit2 = k2 >= 0 && bit_test(visited, k2);
-                const u32 hits = __ballot_sync(FULL_WARP, hit || hit2);
-                if (hits == 0) continue;
-                if (lane_id() == __ffs(int(hits)) - 1) {
-                    atomicOr(&stage.found[local >> 5], 1u << (local & 31));
-                    if constexpr (VALUES == 1) s.values[j] = level;
-                    if constexpr (VALUES == 2) {
-                        s.values[j] = pulled(s, hit ? k : k2, j, hit ? p : p2);
-                    }
-                }
-                break;
-            }
-        }
-        __syncthreads();
-
-        u32 found = (stage.found[t / 8] >> (4 * (t & 7))) & 15u;
-        if ((t & 7) == 0 && w < s.words()) visited_next[w] = seen | stage.found[t / 8];
-        if (!__syncthreads_or(int(found))) continue;
-        i64 degrees = 0;
-        const i64 four = chunk_row + 4 * t;
-        for (u32 left = found; left; left &= left - 1) {
-            const i64 j = four + __ffs(int(left)) - 1;
-            degrees += i64(s.indptr[j + 1]) - i64(s.indptr[j]);
-        }
-        u64 room = reserve(to, s.packing.pack(__popc(found), degrees));
-        for (; found; found &= found - 1) {
-            const i64 j = four + __ffs(int(found)) - 1;
-            const i64 start = i64(s.indptr[j]);
-            put(s.packing, to, room, j, start);
-            room += s.packing.pack(1, i64(s.indptr[j + 1]) - start);
-        }
-    }
-}
+#include "closure_pull.cuh"
 
 // Pull is taken where the entries that it is expected to probe cost less than the edges that a push would follow.  An
 // open row is probed until the first visited neighbour: nvals / edges entries on average, its own entries at most; and
@@ -242,7 +127,9 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
         u32* const visited = s.visited + parity * s.words();
         if (pull) {
             if constexpr (WIDE && MAY_PULL) {
-                pull_level<BLOCK, Team>(s, visited, s.visited + (1 - parity) * s.words(), to, level);
+                u32* const next = s.visited + (1 - parity) * s.words();
+                if constexpr (HUBS) pull_hubs<BLOCK, Team>(s, team, visited, next, to, level);
+                else pull_level<BLOCK, Team>(s, visited, next, to, level);
                 parity = 1 - parity;
             }
         } else {
