@@ -4,8 +4,10 @@
 #   benchmarks/gpu_check.sh                       tests large memcheck racecheck speed: within ten minutes
 #   benchmarks/gpu_check.sh tests=300 more        some stages, with another limit in seconds
 #
-# Stages: tests large memcheck racecheck synccheck initcheck speed more ops. Logs and results go to $OUT (default:
-# out/gpu-check): a log a stage, summary.txt, and the result files of speed, more and ops. Ends with 1 if a stage failed.
+# Stages: tests large memcheck racecheck synccheck initcheck speed more ops, and for compressed graphs and graphs
+# larger than memory: compression larger loading ordering forms. Logs and results go to $OUT (default: out/gpu-check): a
+# log a stage, summary.txt, and the result files. Ends with 1 if a stage failed. Graphs that are read come from $DATA;
+# without it ordering and compression make their own.
 set -u
 cd "$(dirname "$0")/.."
 OUT="${OUT:-out/gpu-check}"
@@ -58,6 +60,19 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
             ;;
         speed) stage 130 40 "$PYTHON" -m benchmarks.speed --device cuda --out "$OUT" ;;
         more) stage 200 60 "$PYTHON" -m benchmarks.speed --device cuda --more --out "$OUT" ;;
+        compression)
+            stage 150 60 "$PYTHON" -m benchmarks.compression --device cuda --out "$OUT" \
+                ${DATA:+--web "$DATA/law"}
+            ;;
+        larger) stage 420 90 "$PYTHON" -m benchmarks.larger --out "$OUT" ;;
+        loading) stage 90 60 "$PYTHON" -m benchmarks.loading --device cuda --out "$OUT" ;;
+        ordering)
+            stage 240 120 "$PYTHON" -m benchmarks.ordering --device cuda --out "$OUT" ${DATA:+--data "$DATA"}
+            ;;
+        forms)
+            stage 180 30 "$PYTHON" -m benchmarks.verify_large --device cuda --graphs star200000000 --sources 2 \
+                --forms plain varint packed --placements device pinned host --budget "5.8 GB"
+            ;;
         ops) stage 150 60 "$PYTHON" -m benchmarks.ops --device cuda --out "$OUT" ;;
         *)
             echo "no stage is called $name; see the top of this file" >&2

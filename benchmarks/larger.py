@@ -209,28 +209,18 @@ def ranks(b: Bench, placement: str, form: str, A: sr.Matrix) -> None:
 
 
 def paths(b: Bench, graph: social.Social, budget: str) -> None:
-    """`sssp` with weights from 1 to 255 on a smaller graph of the same kind, proved on the plain one."""
-    A = social.matrix(graph)
-    indptr, columns = arrays(A)
-    W = sr.Matrix.from_csr(indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols)
-    source, name = sources(A, 1)[0], named(graph, A)
-    del A, indptr, columns
-    proved: list[Any] = []
-
-    def keep(source: int, found: sr.Vector) -> None:
-        checks.distances(W)(source, found)
-        proved.append(found.to_numpy(verify.UNREACHED))
-
-    def same(_: int, found: sr.Vector) -> None:
-        assert np.array_equal(found.to_numpy(verify.UNREACHED), proved[0]), "distances differ"
-
-    samples = measure(lambda s: sr.algorithms.sssp(W, s), keep, [source], b.device)
-    b.add(f"sssp, device, plain, {name}", samples)
-    b.remember("sssp", samples)
+    """`sssp` on a smaller graph of the same kind: packed, within the budget, beside plain in device memory."""
+    W = _weighted(graph)
+    source, name = sources(W, 1)[0], named(graph, W)
+    distances = _proved_distances(b, W, source, name)
     packed = W.compress("packed")
     hosted = {placement: packed.to(placement=placement) for placement, _ in FEW}
     del W, packed
     release(b.device)
+
+    def same(_: int, found: sr.Vector) -> None:
+        assert np.array_equal(found.to_numpy(verify.UNREACHED), distances), "distances differ"
+
     with sr.config.set(device_memory=budget):
         for placement, form in FEW:
             A = hosted.pop(placement)
@@ -239,6 +229,29 @@ def paths(b: Bench, graph: social.Social, budget: str) -> None:
             b.add(f"sssp, {placement}, {form}, {name}", samples, note=note, peers=b.peers("sssp"))
             del A
             release(b.device)
+
+
+def _weighted(graph: social.Social) -> sr.Matrix:
+    """With weights from 1 to 255, equal in both directions."""
+    A = social.matrix(graph)
+    indptr, columns = arrays(A)
+    return sr.Matrix.from_csr(
+        indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols
+    ).wait()
+
+
+def _proved_distances(b: Bench, W: sr.Matrix, source: int, name: str) -> Any:
+    proved: list[Any] = []
+    check = checks.distances(W)
+
+    def keep(source: int, found: sr.Vector) -> None:
+        check(source, found)
+        proved.append(found.to_numpy(verify.UNREACHED))
+
+    samples = measure(lambda s: sr.algorithms.sssp(W, s), keep, [source], b.device)
+    b.add(f"sssp, device, plain, {name}", samples)
+    b.remember("sssp", samples)
+    return proved[0]
 
 
 def papers_form(b: Bench, A: sr.Matrix, offsets: Any) -> None:

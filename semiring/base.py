@@ -14,6 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .config import checked_device, default_device, engine_for
+from .engines.memory import allocating
 from .engines.spec import Mask
 from .exceptions import InvalidValue, NotSupported
 from .formats import CSR, VectorStore
@@ -166,7 +167,9 @@ class Sparse(Generic[StoreT]):
 
         Notes
         -----
-        Cost O(nbytes) where it moves.  From the GPU it synchronises.
+        Cost O(nbytes) where it moves.  From the GPU it synchronises.  NumPy arrays are page-locked where they lie, and
+        copied only if the system refuses; they stay locked until the last array over them is gone.  Row offsets, and
+        the anchors of compressed rows, lie in the memory of the device always.
         """
         wanted = None if placement is None else checked_placement(placement)
         if self.ndim == 1 and wanted not in (None, "device"):
@@ -175,7 +178,11 @@ class Sparse(Generic[StoreT]):
         if target in (None, self.device) and (self.ndim == 1 or placement is None):
             return self
         store: Any = self.store
-        made: Any = moved(store, placement, target) if isinstance(store, CSR) else store.to(target or store.device)
+        if isinstance(store, CSR):
+            made: Any = moved(store, placement, target)
+        else:
+            with allocating("to", target or store.device):
+                made = store.to(target or store.device)
         return self if made is store else self._new(made, name=self.name)
 
     # -- copies and comparison ---------------------------------------------------------------------------

@@ -166,7 +166,7 @@ class MatrixArrays(Infix):
         ------
         DuplicateIndex
             If a position repeats and there is no `dup_op`.
-        IndexOutOfBound, InvalidValue, DomainMismatch
+        IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
         Notes
         -----

@@ -34,7 +34,7 @@ class MatrixForms(MatrixArrays):
         return pattern.codec if isinstance(pattern, CompressedPattern) else None
 
     def compress(self, codec: str = "packed") -> Self:
-        """The same matrix with compressed rows: columns as gaps, which take 1 to 3 bytes instead of 4 or 8.
+        """B(i, j) = self(i, j), with compressed rows: gaps between columns in place of the columns.
 
         Parameters
         ----------
@@ -50,28 +50,50 @@ class MatrixForms(MatrixArrays):
         InvalidValue
             If there is no such codec.
         OutOfMemory
+            If the compressed form does not fit beside this one.
 
         Notes
         -----
-        Every operation takes compressed matrices; one that keeps the structure (apply, cast) keeps the form too, any
-        other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice by slice,
-        and never there as a whole.  Synchronises.  The layout is described in `semiring.formats.ccsr`.
+        Every operation takes compressed matrices; one that keeps the structure (apply, cast, permute) keeps the form
+        too, any other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice
+        by slice, and never there as a whole: it is read twice on a GPU, first to learn the size.  Synchronises.
+
+        Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
+        (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
         """
         made = compress.compress(self.store, codec)
         return self if made is self.store else self._new(made, name=self.name)
 
     def decompress(self) -> Self:
-        """The same matrix with plain rows, where this one lies, sharing its values; itself if it is plain.
+        """B(i, j) = self(i, j), with plain rows, where this matrix lies, sharing its values; itself if it is plain.
 
-        OutOfMemory where plain rows do not fit.  Cost O(nvals).
+        Raises
+        ------
+        OutOfMemory
+            If plain rows do not fit there.
+
+        Notes
+        -----
+        Cost O(nvals).  Synchronises where the entries lie in host memory, which is decoded slice by slice.
         """
         made = compress.decompress(self.store)
         return self if made is self.store else self._new(made, name=self.name)
 
     def compressed_nbytes(self, codec: str = "packed") -> int:
-        """The bytes of all arrays that ``compress(codec)`` would make, values included; exact.
+        """The ``nbytes`` that ``compress(codec)`` would have: all arrays, values included; exact.
 
-        InvalidValue if there is no such codec.  Cost O(nvals), without encoding; synchronises.
+        Parameters
+        ----------
+        codec : ``"packed"`` or ``"varint"``
+
+        Raises
+        ------
+        InvalidValue
+            If there is no such codec.
+
+        Notes
+        -----
+        Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
         """
         return compress.measure(self.store, codec)
 
@@ -97,7 +119,11 @@ class MatrixForms(MatrixArrays):
         InvalidValue
             If p or q is no permutation: names the first place that is out of range, or a number that is there twice
             and one that is missing.
-        DeviceMismatch, OutOfMemory
+        DeviceMismatch
+        OutOfMemory
+            If the result in plain form does not fit into the memory of the device.
+        NotSupported
+            On more columns than keys of 64 bits can sort.
 
         Notes
         -----

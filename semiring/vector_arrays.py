@@ -68,7 +68,7 @@ class VectorArrays(Infix):
         ------
         DuplicateIndex
             If an index repeats and there is no `dup_op`.
-        IndexOutOfBound, InvalidValue, DomainMismatch
+        IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
         Notes
         -----
@@ -101,7 +101,7 @@ class VectorArrays(Infix):
 
         Raises
         ------
-        InvalidValue, DomainMismatch
+        InvalidValue, DomainMismatch, OutOfMemory
 
         Notes
         -----
@@ -113,7 +113,8 @@ class VectorArrays(Infix):
             raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
         chosen = value_type("from_dense", array, dtype)
         if missing_value is None:
-            array = to_device(array, where).astype(chosen, copy=True)
+            with allocating("from_dense", where):
+                array = to_device(array, where).astype(chosen, copy=True)
             return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
         indices = array_module(device_of(array)).flatnonzero(differs(array, missing_value))
         return cls.from_coo(indices, array[indices], chosen, size=int(array.size), name=name, device=where)

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 import semiring as sr
-from benchmarks import checks, graphs, sanitize
+from benchmarks import checks, compression, graphs, larger, loading, ordering, sanitize, social, verify_large
+from benchmarks.forms import FORMS, PLACEMENTS
 from benchmarks.harness import Contender, compare, measure, peak_bytes
 from benchmarks.report import Peer, Report, Row
+
+GRAPH = social.Social(vertices=300, draws=2000)
+
+
+@pytest.fixture
+def device(engine: str) -> str:
+    return "cuda" if engine == "cuda" else "cpu"
+
+
+def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """The rows that a program has reported."""
+    (path,) = folder.glob("*.jsonl")
+    _, *rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return {row["what"]: row for row in rows}
 
 
 @pytest.fixture
@@ -103,3 +121,51 @@ def test_every_kernel_is_known() -> None:
     names = sanitize.entries()
     assert "closure_level.cuh:closure_wide" in names
     assert not [name for name in names if "__" in name]
+
+
+def test_a_social_graph_is_the_same_in_any_number_of_parts() -> None:
+    whole = social.matrix(GRAPH)
+    assert whole.isequal(social.matrix(GRAPH, parts=4))
+    assert whole.is_symmetric_structure
+    indptr, indices = graphs.arrays(whole)
+    assert checks.component_count(indptr, indices) == 1
+    assert whole.select("diag").nvals == 0
+    assert int((indptr[1:] - indptr[:-1]).max()) > 4 * whole.nvals // whole.nrows
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "rows"),
+    [
+        (compression, ["--scale", "8", "--sources", "2"], ["size of kron8, packed", "decoding kron8, varint"]),
+        (loading, ["--graph", "kron7"], ["reading by threads, warm", "opening kron7, packed, pinned"]),
+        (ordering, ["--graphs", "grid6x7", "--sources", "2"], ["grid6x7 rcm packed bfs_levels"]),
+        (
+            larger,
+            ["--vertices", "300", "--draws", "2000", "--sources", "1", "--budget", "400 MB", "--skip-baseline"],
+            ["bfs_parents, pinned, packed,", "pagerank iteration, host, packed,", "sssp, pinned, packed,"],
+        ),
+    ],
+    ids=["compression", "loading", "ordering", "larger"],
+)
+def test_a_program_runs_on_a_small_graph(
+    program: ModuleType, arguments: list[str], rows: list[str], device: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["program", "--device", device, "--out", str(tmp_path), *arguments])
+    assert program.main() == 0
+    found = rows_of(tmp_path)
+    for row in rows:
+        assert [what for what in found if what.startswith(row)], f"there is no row {row!r}"
+
+
+@pytest.mark.parametrize("name", ["star300", "kron6", "grid5x9"])
+def test_every_form_and_placement_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = verify_large.Asked(3, FORMS, PLACEMENTS, "400 MB")
+    assert verify_large.verified(name, asked, device)
+    said = capsys.readouterr().out
+    assert said.count(": as proved;") == len(FORMS) * len(PLACEMENTS)
+
+
+def test_a_form_that_differs_is_refused(device: str, monkeypatch: Any) -> None:
+    path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
+    monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))
+    assert not verify_large.verified("grid6x7", verify_large.Asked(2, FORMS[:1], PLACEMENTS[:2]), device)

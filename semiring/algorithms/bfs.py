@@ -65,8 +65,9 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     Notes
     -----
     Cost O(n + nvals), less where pulling stops early; beyond the matrix at most 16 bytes a vertex.  The first search
-    on a matrix learns whether its structure is symmetric (and else derives the transpose), which is kept.
-    Synchronises once, at the end; for several sources once a level.
+    on a matrix learns whether its structure is symmetric (and else, for plain rows, derives the transpose), which is
+    kept.  Synchronises once, at the end; once a level for several sources, and where the entries lie in host memory.
+    Several sources are a product of matrices, which takes A in plain form.
     """
     n = square("bfs_levels", A)
     if is_many(source):
@@ -102,7 +103,7 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
 
     Notes
     -----
-    Cost as `bfs_levels`.  Synchronises once, at the end.
+    Cost and waiting as `bfs_levels` from one source.
     """
     s = row("bfs_parents", source, square("bfs_parents", A))
     dtype = _level_dtype(A.nrows)

@@ -30,12 +30,12 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
 
     Notes
     -----
-    Puts the hubs together at one end, where caches hold what belongs to them; gaps between columns mostly grow.  Cost
-    O(n + nvals).  Synchronises, for the highest degree.
+    Puts the hubs together at one end, where caches hold what belongs to them; an order in which neighbours are near one
+    another is lost.  Cost O(n + nvals).  Synchronises, for the highest degree.
     """
     n = square("degree_order", A)
     if n == 0:
         return numbers(0, A.device)
     degrees = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").to_dense(0)
-    most = int(Vector.from_dense(degrees).reduce("max").get())  # synchronises
-    return sorted_by(Vector.from_dense(most - degrees if descending else degrees), most + 1)
+    most = int(Vector.from_dense(degrees, device=A.device).reduce("max").get())  # synchronises
+    return sorted_by(Vector.from_dense(most - degrees if descending else degrees, device=A.device), most + 1)

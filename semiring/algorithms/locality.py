@@ -77,7 +77,7 @@ def locality_order(A: Matrix) -> Vector:
     near = [_least_of_neighbours(links, h, directed) for h in hashes]
     # Isolated vertices have no shingle: they come last.
     bound = 1 << _bits(n)
-    keys = [Vector.from_dense(s.to_dense(bound)) for s in near]
+    keys = [Vector.from_dense(s.to_dense(bound), device=A.device) for s in near]
     place = inverse(degree_order(A, descending=False))
     for key in keys:
         place = inverse(sorted_by(key, bound + 1, place, n))
@@ -116,7 +116,7 @@ def _random_numbers(n: int, mixers: tuple[int, int], device: str) -> Vector:
         x = (x * multiplier + addend) & ((1 << bits) - 1)
         x ^= x >> ((bits + 1) // 2)
         multiplier, addend = addend, multiplier
-    return Vector.from_dense(x)
+    return Vector.from_dense(x, device=device)
 
 
 def _least_of_neighbours(A: Matrix, h: Vector, directed: bool) -> Vector:
@@ -138,10 +138,10 @@ def _joined(choice: Vector, owners: Vector | None, n: int) -> Vector:
     vertices, chosen = choice.to_coo()
     if owners is not None:
         chosen = owners[chosen].to_dense()
-    label = connected_components(Matrix.from_coo(vertices, chosen, True, nrows=n, ncols=n))
+    label = connected_components(Matrix.from_coo(vertices, chosen, True, nrows=n, ncols=n, device=choice.device))
     roots, _ = label.dup(mask=label.ewise_mult(numbers(n, label.device), "eq").V).to_coo()
     number = Vector.from_coo(roots, numbers(int(roots.size), label.device).to_dense(), size=n, device=label.device)
-    return Vector.from_dense(number[label].to_dense())
+    return Vector.from_dense(number[label].to_dense(), device=label.device)
 
 
 def _least_of_members(place: Vector, cluster: Vector) -> Vector:
@@ -157,12 +157,12 @@ def _member_counts(size: Vector, cluster: Vector) -> Vector:
 def _folded(values: Vector, cluster: Vector, op: str) -> Vector:
     count = int(cluster.reduce("max")) + 1  # synchronises
     made = Vector.from_coo(cluster.to_dense(), values.to_dense(), size=count, dup_op=op, device=cluster.device)
-    return Vector.from_dense(made.to_dense())
+    return Vector.from_dense(made.to_dense(), device=cluster.device)
 
 
 def _between(W: Matrix, cluster: Vector, directed: bool) -> Matrix:
     """P' W P: the weight between each two clusters, without what lies inside one."""
     vertices = numbers(cluster.size, cluster.device).to_dense()
-    P = Matrix.from_coo(vertices, cluster.to_dense(), np.float32(1), nrows=cluster.size)
+    P = Matrix.from_coo(vertices, cluster.to_dense(), np.float32(1), nrows=cluster.size, device=cluster.device)
     between = P.T.mxm(W.mxm(P, "plus_first"), "plus_second").select("offdiag")
     return between.ewise_add(between.T, "plus") if directed else between

@@ -66,13 +66,14 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     preference[first] = 0
     # A row of this matrix is a component, by preference: its first entry is where the search begins.
     wide = (n + 1, n + 1)
-    offsets, _, vertices = Matrix.from_coo(component, preference, numbers(n, A.device).to_dense(), shape=wide).to_csr()
+    listed = numbers(n, A.device).to_dense()
+    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=wide, device=A.device).to_csr()
     starts = vertices[offsets[:-1][offsets[1:] > offsets[:-1]]]
     dtype = np.int32 if n < 2**31 - 1 else np.int64
     frontier = Vector.from_coo(starts, 0, dtype, size=n, device=A.device)
     levels = ops.closure(frontier, both.apply("second", right=dtype(1)), semiring.min_plus)
     by_level = inverse(sorted_by(levels, n))
-    return sorted_by(Vector.from_dense(component), n + 1, by_level, n)
+    return sorted_by(Vector.from_dense(component, device=A.device), n + 1, by_level, n)
 
 
 def reverse_cuthill_mckee(A: Matrix) -> Vector:

@@ -41,7 +41,8 @@ def inverse(p: Vector) -> Vector:
     """
     _permutation("inverse", p)
     places = numbers(p.size, p.device).to_dense()
-    return Vector.from_dense(Vector.from_coo(p.to_dense(), places, size=p.size, device=p.device).to_dense())
+    made = Vector.from_coo(p.to_dense(), places, size=p.size, device=p.device)
+    return Vector.from_dense(made.to_dense(), device=p.device)
 
 
 def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
@@ -87,13 +88,14 @@ def sorted_by(key: Vector, bound: int, minor: Vector | None = None, minor_bound:
 
     key, minor: full, of integers from 0 below `bound` and `minor_bound`.  Cost: building a matrix of as many entries.
     """
-    places = numbers(key.size, key.device)
+    device = key.device
+    keys, places = key.to_dense(), numbers(key.size, device).to_dense()
     if minor is None:
-        _, listed, _ = Matrix.from_coo(key.to_dense(), places.to_dense(), True, nrows=bound, ncols=key.size).to_csr()
+        _, listed, _ = Matrix.from_coo(keys, places, True, shape=(bound, key.size), device=device).to_csr()
     else:
         shape = (bound, minor_bound)
-        _, _, listed = Matrix.from_coo(key.to_dense(), minor.to_dense(), places.to_dense(), shape=shape).to_csr()
-    return Vector.from_dense(listed)
+        _, _, listed = Matrix.from_coo(keys, minor.to_dense(), places, shape=shape, device=device).to_csr()
+    return Vector.from_dense(listed, device=device)
 
 
 def _permutation(name: str, p: Any) -> None:

@@ -41,6 +41,8 @@ def allocating(operation: str, device: str) -> Iterator[None]:
     """Turn a MemoryError inside the block into OutOfMemory."""
     try:
         yield
+    except OutOfMemory:
+        raise
     except MemoryError as error:
         raise out_of_memory(operation, device, error) from error
 

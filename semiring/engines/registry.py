@@ -118,14 +118,21 @@ def form_of(matrix: Any) -> str | None:
 
 def forms(spec: Spec) -> frozenset[str]:
     """The forms of all matrices in a question; of a derived orientation only if it is there."""
-    found = set()
+    return frozenset(form for form in map(form_of, _operands(spec)) if form is not None)
+
+
+def _operands(spec: Spec) -> Iterator[Any]:
     for value in vars(spec).values():
         if isinstance(value, Rows):
             value = value.get() if value.ready else None
         elif isinstance(value, Mask):
             value = value.store
-        found.add(form_of(value))
-    return frozenset(form for form in found if form is not None)
+        yield value
+
+
+def _far(operand: Any) -> bool:
+    """True for a matrix whose entries do not lie in the device's memory."""
+    return getattr(operand, "placement", "device") != "device"
 
 
 def load(engine: str) -> None:
@@ -142,7 +149,7 @@ def find(spec: Spec, engine: str) -> Implementation | None:
     for row in _table.get((spec.name, engine), ()):
         if needed <= row.takes and (row.when is None or row.when(spec)):
             return row
-    if needed <= {"plain"}:
+    if needed <= {"plain"} and not any(map(_far, _operands(spec))):
         return None
     importlib.import_module(_SLICED)
     found = _sliced.get(spec.name)

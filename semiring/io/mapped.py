@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.config import default_device, engine_for
+from semiring.engines.memory import allocating
 from semiring.engines.registry import run
 from semiring.engines.spec_forms import CheckCompressed
 from semiring.exceptions import IndexOutOfBound, InvalidFormat, NotSupported
@@ -65,6 +66,11 @@ def open(
         A codec or a memory other than the device's for a vector.
     OutOfMemory
         The matrix does not fit where it is to lie; the message says what would, in bytes.
+
+    Notes
+    -----
+    Cost O(1) where the pages are used as they are, else O(bytes) for what is read, locked, encoded or verified.  Copies
+    to the GPU may still be under way, in order on the current stream; encoding and verifying synchronise.
     """
     return _opened(path, placement, compress, verify, None)
 
@@ -76,7 +82,10 @@ def read_srb(
     compress: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix | Vector:
-    """Read a ``.srb`` file and check all of it, O(bytes); else as `open`."""
+    """Read a ``.srb`` file and check all of it: ``open(..., verify=True)``, with its parameters and errors.
+
+    progress : called as ``progress(what, share)``.  Cost O(bytes).  Synchronises on the GPU.
+    """
     return _opened(path, placement, compress, True, progress)
 
 
@@ -124,7 +133,8 @@ def _opened(
             return _matrix(store, path, "device" if placement is None else placement, compress, verify=verify)
         if placement not in (None, "device", "auto") or compress is not None:
             raise NotSupported(f"{os.fspath(path)}: a Vector lies in the memory of its device, and is not compressed")
-        return _vector(store, verify=verify)
+        with allocating("open", default_device()):
+            return _vector(store, verify=verify)
     except (InvalidFormat, IndexOutOfBound) as error:
         if str(error).startswith(f"{os.fspath(path)}: "):
             raise

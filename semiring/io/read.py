@@ -123,6 +123,10 @@ def read(
         ``path`` is no path, the reader has no such option, or there is no such placement or codec.
     OutOfMemory
         The matrix does not fit where it is to lie; the message says what would, in bytes.
+
+    Notes
+    -----
+    Cost O(bytes), and sorting the entries of a format that does not have them in rows.  Synchronises on the GPU.
     """
     kind, compression = extension(_checked_path("read", path))
     if kind == ".v":
@@ -167,6 +171,11 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     InvalidValue
         A compression after ``.npz`` or ``.srb``, an option that the writer does not have, a ``path`` that is no path,
         or an ``A`` that is neither Matrix nor Vector.
+
+    Notes
+    -----
+    Only ``.srb`` keeps compressed rows as they are.  Cost O(bytes).  Synchronises, and copies to the host what is in
+    the memory of the GPU.
     """
     from semiring.matrix import Matrix
     from semiring.vector import Vector

@@ -9,7 +9,7 @@ import numpy as np
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
-from ..engines.memory import require
+from ..engines.memory import allocating, require
 from ..engines.spec import BuildMatrix, BuildVector, ImportCSR
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
@@ -22,8 +22,9 @@ from .stream_in import import_streamed
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
     """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
     given = indices, values
-    indices = _indices("indices", indices, size, device)
-    values, iso = _values(values, int(indices.size), dtype, device)
+    with allocating("build", device):
+        indices = _indices("indices", indices, size, device)
+        values, iso = _values(values, int(indices.size), dtype, device)
     if indices.size <= 1:  # nothing to sort: a source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
         values = values.copy() if values is not None and values is given[1] else values
@@ -47,9 +48,10 @@ def build_matrix(
     """A matrix from (row, column, value) triples; `values` is an array, or one scalar."""
     if rows.size != cols.size:
         raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
-    rows = _indices("rows", rows, nrows, device)
-    cols = _indices("columns", cols, ncols, device)
-    values, iso = _values(values, int(rows.size), dtype, device)
+    with allocating("build", device):
+        rows = _indices("rows", rows, nrows, device)
+        cols = _indices("columns", cols, ncols, device)
+        values, iso = _values(values, int(rows.size), dtype, device)
     require_rows("build", device, nrows, int(rows.size), 0 if values is None else dtype.itemsize, scratch=8)
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
     return cast(CSR, registry.run(spec, engine_for(device)))
@@ -87,7 +89,8 @@ def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CS
     """A(i, i) = value."""
     require_rows("identity", device, n, n, 0)
     xp = array_module(device)
-    offsets, columns = xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n))
+    with allocating("identity", device):
+        offsets, columns = xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n))
     pattern = Pattern(n, n, offsets, columns, {"symmetric": True})
     return CSR(pattern, dtype, None, cast_scalar(value, dtype))
 
@@ -115,9 +118,11 @@ def import_csr(
     chosen = arriving(indptr, indices, values, ncols, dtype, device, checked_placement(placement))
     if chosen != "device" and device == "cuda" and device_of(indices) == "cpu":
         x, iso = _values(to_host(values), int(indices.size), dtype, "cpu", convert=False)
-        return import_streamed(to_host(indptr), indices, x, iso, ncols, dtype, _dup(dup_op, dtype), chosen)
-    indptr, indices = to_device(indptr, device), to_device(indices, device)
-    values, iso = _values(values, int(indices.size), dtype, device)
+        with allocating("from_csr", device):
+            return import_streamed(to_host(indptr), indices, x, iso, ncols, dtype, _dup(dup_op, dtype), chosen)
+    with allocating("from_csr", device):
+        indptr, indices = to_device(indptr, device), to_device(indices, device)
+        values, iso = _values(values, int(indices.size), dtype, device)
     spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, _dup(dup_op, dtype))
     made = cast(CSR, registry.run(spec, engine_for(device)))
     return moved(made, chosen, None)

@@ -69,7 +69,8 @@ def closure(
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
-    if final and config.direction != "push" and not by_column.ready and is_plain(a):
+    held = is_plain(a) and a.placement == "device"
+    if final and config.direction != "push" and not by_column.ready and held:
         # A level-synchronous search wants to pull: derived once, and kept.  Not where the matrix is held otherwise:
         # its transpose would be plain, and need the memory that the other form was to save.
         by_column.get()

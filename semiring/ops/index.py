@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.memory import allocating
 from ..engines.spec import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
@@ -80,7 +81,8 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
         if low < 0:
             value = value.astype(np.int64)
             value = array_module(device_of(value)).where(value < 0, value + size, value)
-    array = to_device(value, device).astype(index_dtype(size), copy=False)
+    with allocating(f"index of {axis}", device):
+        array = to_device(value, device).astype(index_dtype(size), copy=False)
     return Index(size, int(array.size), array=array)
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..engines import registry
+from ..engines.memory import allocating
 from ..engines.spec_forms import Encode, Permute
 from ..exceptions import DeviceMismatch, InvalidValue
 from ..formats import CSR, Array, CompressedPattern, VectorStore, array_module, dense_values, device_of, index_dtype
@@ -28,7 +29,9 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
 
     def question() -> CSR:
         engine = check.engine_of("permute", a)
-        made = cast(CSR, registry.run(Permute(a, rows, inverse(cols)), engine))
+        with allocating("permute", a.device):
+            places = inverse(cols)
+        made = cast(CSR, registry.run(Permute(a, rows, places), engine))
         if isinstance(a.pattern, CompressedPattern):
             pattern = registry.run(Encode(made.pattern, a.pattern.codec), engine)
             made = CSR(pattern, made.dtype, made.values, made.iso)
@@ -55,9 +58,10 @@ def order(name: str, given: Any, size: int, device: str) -> Array:
         array = as_indices(name, given).copy()  # the caller may write to his, and the operation may be pending
     if array.size != size:
         raise InvalidValue(f"{name} must be a permutation of {size} numbers, got {array.size}")
-    array = to_device(array, device)
-    _check(name, array, size)
-    return array.astype(index_dtype(size), copy=False)
+    with allocating("permute", device):
+        array = to_device(array, device)
+        _check(name, array, size)
+        return array.astype(index_dtype(size), copy=False)
 
 
 def inverse(permutation: Array) -> Array:

@@ -78,7 +78,8 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     Notes
     -----
     Cost: O(nvals) where entries are final on arrival (BFS), else O(nvals) a step.  Memory: at most 16 bytes a
-    row beyond the matrix for BFS.  Synchronises once, at the end.
+    row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries lie in host
+    memory.
     """
     return _run(frontier, a, semiring, max_steps, trace=False).vector  # type: ignore[no-any-return]
 
@@ -135,7 +136,7 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
 
     Notes
     -----
-    Cost: O(visited entries).  Does not synchronise.
+    Cost: O(visited entries).  Does not synchronise, unless the entries are streamed.
     """
     matrix, _ = _operand("link", a)  # a union has no direction, so the transpose visits the same pairs
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
@@ -164,7 +165,11 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
 
     Notes
     -----
-    Does not synchronise.
+    Cost O(n neighbours); the first time O(nvals), once, where the entries lie in host memory: the neighbours with the
+    longest rows are found then.  That synchronises, and nothing else does.
+
+    Source: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
+    2018.
     """
     matrix, _ = _operand("link_sample", a)
     answer = _link_sample(forest.store, matrix, neighbours=neighbours)

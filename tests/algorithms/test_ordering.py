@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import Matrix, Vector
+from semiring import Matrix, Vector, matrix_arrays, vector_arrays
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, ordering
+from semiring.base import device_for
 from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, SemiringError
 from tests import verify
 
@@ -135,6 +136,43 @@ def test_locality_of_a_web_graph(shared_data: Any) -> None:
     found = gap_bits(mixed.permute(ordering.locality_order(mixed)))
     assert found < gap_bits(crawl) + 1.0
     assert found < 0.5 * gap_bits(mixed)
+
+
+@by_name
+def test_everything_is_made_where_the_matrix_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not on the default device, which may be another."""
+    A = sr.random.kronecker(6, 4, seed=1)
+
+    def asked(*arrays: Any, device: str | None = None) -> str:
+        assert device == A.device
+        return device_for(*arrays, device=device)
+
+    for module in (vector_arrays, matrix_arrays):
+        monkeypatch.setattr(module, "device_for", asked)
+    assert ORDERS[name](A).device == A.device
+
+
+@pytest.mark.gpu
+@by_name
+def test_the_default_device_is_another(name: str) -> None:
+    with sr.use("cpu"):
+        A = sr.random.kronecker(8, 4, seed=1)
+        expected = ORDERS[name](A)
+    with sr.use("cuda"):
+        assert ORDERS[name](A).isequal(expected)
+
+
+@by_name
+@pytest.mark.parametrize(("codec", "placement"), [("varint", "device"), ("packed", "pinned"), (None, "host")])
+def test_of_every_form(name: str, codec: str | None, placement: str) -> None:
+    A = cliques(12, 6, 1)
+    p = ORDERS[name](A)
+    B = A.to(placement=placement) if codec is None else A.compress(codec).to(placement=placement)
+    assert (B.codec, B.placement) == (codec, placement)
+    assert ORDERS[name](B).isequal(p)
+    made = B.permute(p)
+    assert (made.codec, made.placement) == (codec, "device")
+    assert made.isequal(A.permute(p))
 
 
 @by_name

@@ -33,7 +33,8 @@ def many_parts(engine: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         from semiring.engines.cuda import sweep, tuning, windows
 
         monkeypatch.setattr(tuning, "WINDOW_BYTES", 1 << 13)
-        monkeypatch.setattr(tuning, "GAP_BLOCKS", 0)
+        for call in ("COPY_CALL", "STAGED_CALL"):
+            monkeypatch.setattr(tuning, call, 0)
         monkeypatch.setattr(windows, "BLOCK_TILES", 32)
         monkeypatch.setattr(sweep, "_BLOCK_WORDS", 1)
     with forms.small_slices(5000):
@@ -161,3 +162,22 @@ def test_a_matrix_without_entries() -> None:
         A = placed(Matrix(bool, 50, 50), codec, placement)
         assert numbers(bfs_levels(A, 7)).tolist() == [0 if v == 7 else verify.UNREACHED for v in range(50)]
         assert numbers(connected_components(A)).tolist() == list(range(50))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("percent", [1, 10**6], ids=["copied", "read in place"])
+@pytest.mark.parametrize("codec", [None, "varint", "packed"])
+def test_a_stream_is_copied_or_read_in_place(codec: str | None, percent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either way alone; by itself a sweep takes what costs less, window by window."""
+    from semiring.engines.cuda import tuning
+
+    monkeypatch.setattr(tuning, "READ_PERCENT", percent)
+    with sr.use("cuda"):
+        for kind in KINDS:
+            A = graph(kind, 9000, seed=8)
+            B = placed(A, codec, "host")
+            source = int(np.flatnonzero(np.diff(csr_of(A)[0]))[0])
+            assert connected_components(B).isequal(connected_components(A))
+            for direction in DIRECTIONS:
+                with sr.config.set(direction=direction):
+                    assert bfs_levels(B, source).isequal(bfs_levels(A, source))

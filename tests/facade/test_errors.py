@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, Scalar, Vector, binary, config, monoid
+from semiring import Matrix, Scalar, Vector, binary, config, monoid, vector_arrays
 from semiring import exceptions as ex
+from semiring.ops import build, index, permute
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -140,6 +141,31 @@ def test_an_engine_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ex.OutOfMemory, match=r"ewise.*1,024 bytes") as caught:
         _ = (Vector.full(1, 3) + Vector.full(2, 3)).nvals
     assert caught.value.asked_bytes == 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("from_dense", lambda x: Vector.from_dense(x)),
+        ("build", lambda x: Vector.from_coo(x, x)),
+        ("build", lambda x: Matrix.from_coo(x, x, x)),
+        ("from_csr", lambda x: Matrix.from_csr(x, x[:2], x[:2])),
+        ("permute", lambda x: Matrix.identity(3).permute(x)),
+        ("index of a vector", lambda x: Vector.full(1, 3)[x].new()),
+    ],
+)
+def test_arrays_that_do_not_fit_on_the_device(name: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes a user's arrays to a device tells about its memory as operations do."""
+
+    def full(*_: Any) -> Any:
+        raise MemoryError("Out of memory allocating 1,024 bytes (allocated so far: 0 bytes, limit set to: 10 bytes).")
+
+    for module in (vector_arrays, build, index, permute):
+        monkeypatch.setattr(module, "to_device", full)
+    with pytest.raises(ex.OutOfMemory, match=f"{name}: out of memory.*1,024 bytes.*; use ") as caught:
+        make(np.array([0, 1, 2]))
+    assert caught.value.asked_bytes == 1024
+    assert isinstance(caught.value.free_bytes, int)
 
 
 @pytest.mark.skipif(sr.cuda_available(), reason="there is a GPU")

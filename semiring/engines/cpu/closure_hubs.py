@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Pattern
+from ...formats import AnyPattern, Pattern
 from .atomics import fetch_add, next_chunk
 from .compile import kernel
 from .operands import Array, plain
@@ -35,7 +35,7 @@ class Hubs:
     count: int
 
 
-def known(pattern: Pattern) -> bool:
+def known(pattern: AnyPattern) -> bool:
     """True if `hubs_of` costs nothing."""
     return _FACT in pattern.facts
 

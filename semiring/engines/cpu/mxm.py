@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Pattern, index_dtype
+from ...formats import CSR, Pattern, index_dtype, plain_pattern
 from ..registry import implements
 from ..spec import Mxm
 from . import types
@@ -34,7 +34,7 @@ def mxm(q: Mxm) -> CSR:
     a, b, semiring = q.a, q.b, q.semiring
     known = sum_value(semiring.add, binary_value(semiring.mult, a.iso, b.iso))
     mode = _OPEN if q.mask is None else _OUTSIDE if q.mask.complement else _INSIDE
-    mask = b.pattern if q.mask is None else mask_pattern(q.mask)
+    mask = plain_pattern(b.pattern) if q.mask is None else mask_pattern(q.mask)
     admitted = (plain(mask.indptr), plain(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = rows_of(b)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Bitmap, Count, IndexList, Pattern, VectorStore, index_dtype, with_values
+from ...formats import CSR, Bitmap, Count, IndexList, Pattern, VectorStore, index_dtype, plain_pattern, with_values
 from ..registry import implements
 from ..spec import Apply, Index, Keep, Mask, Outside, Select
 from . import presence
@@ -132,13 +132,12 @@ def mask_pattern(mask: Mask) -> Pattern:
     """The entries of a matrix mask before complement: its structure, or where it is nonzero."""
     store = mask.store
     assert isinstance(store, CSR)
-    if mask.structural:
-        return store.pattern
+    if mask.structural or (store.iso is not None and store.iso != 0):
+        return plain_pattern(store.pattern)
     if store.iso is not None:
-        return store.pattern if store.iso != 0 else _kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern
-    return _kept_rows(
-        with_values(store, np.dtype(np.bool_), None, np.bool_(True)), np.asarray(store.values != 0)
-    ).pattern
+        return plain_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
+    present = with_values(store, np.dtype(np.bool_), None, np.bool_(True))
+    return plain_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:

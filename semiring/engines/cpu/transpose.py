@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Pattern, index_dtype
+from ...formats import CSR, Pattern, index_dtype, plain_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import barrier
@@ -99,7 +99,7 @@ def _transpose(
 @implements(IsSymmetric, engine="cpu")
 def is_symmetric(q: IsSymmetric) -> bool:
     """True if a(j, i) is present wherever a(i, j) is."""
-    pattern = q.pattern
+    pattern = plain_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
     threads = threads_for(pattern.nvals)

@@ -185,7 +185,7 @@ def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: i
 
 
 def _outofcore() -> Iterator[Entry]:
-    yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=16)
+    yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=32)
     for number, columns in enumerate((_COLUMNS[0], codec_types("plain", INT64), *_COLUMNS[1:])):
         index = (INT32, INT64)[number % 2]
         ring = _SEMIRINGS[number % len(_SEMIRINGS)]

@@ -37,7 +37,7 @@ def link_outofcore(q: Link) -> Full:
     kernel(_FILE, "outofcore_list", sweeper.prologue + labels)(
         grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(q.skip is not None), skip, rows, tiles
     )
-    sweeper.run(_FILE, "outofcore_link", labels, rows, sweeper.weigh(tiles, 0), parent, q.first, last)
+    sweeper.run(_FILE, "outofcore_link", labels, rows, sweeper.weigh(tiles), parent, q.first, last)
     kernel(_FILE, "outofcore_flatten", sweeper.prologue + labels)(grid(n), BLOCK, parent, n)
     if noting():
         note(host_bytes=sweeper.read())  # synchronises

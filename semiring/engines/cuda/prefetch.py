@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -44,7 +44,12 @@ def elements(pattern: AnyPattern) -> Array:
     return pattern.indices if pattern.format == "csr" else pattern.stream
 
 
-def prefetching(array: Array, ranges: Sequence[tuple[int, int]], *, held: int = 1) -> Iterator[Part]:
+Ranges = Sequence[tuple[int, int]]
+
+
+def prefetching(
+    array: Array, ranges: Ranges, *, held: int = 1, pieces: Sequence[Ranges] | None = None
+) -> Generator[Part]:
     """The elements [begin, end) of an array for each of `ranges`, in device memory, ready for the current stream.
 
     Parameters
@@ -52,6 +57,7 @@ def prefetching(array: Array, ranges: Sequence[tuple[int, int]], *, held: int = 
     array : of a pattern (see `elements`) or of values: NumPy, over page-locked memory, or in device memory
     ranges : of elements, in the order in which they are wanted
     held : how many parts, counted back from the last one given, must stay as they are
+    pieces : what of each range is wanted, ascending: of the rest nothing is copied.  By default all of it
 
     Yields
     ------
@@ -70,7 +76,7 @@ def prefetching(array: Array, ranges: Sequence[tuple[int, int]], *, held: int = 
             yield Part(array, 0, begin, end)
         return
     source = array if device_of(array) == "cpu" else host_view(array)
-    copies = _Copies(np.ascontiguousarray(source), ranges, held + 1)
+    copies = _Copies(np.ascontiguousarray(source), ranges, held + 1, pieces)
     try:
         copies.start(0)
         for k in range(len(ranges)):
@@ -83,8 +89,11 @@ def prefetching(array: Array, ranges: Sequence[tuple[int, int]], *, held: int = 
 class _Copies:
     """The ring of buffers: part k lies in buffer k modulo their number."""
 
-    def __init__(self, source: np.ndarray[Any, Any], ranges: Sequence[tuple[int, int]], buffers: int) -> None:
+    def __init__(
+        self, source: np.ndarray[Any, Any], ranges: Ranges, buffers: int, pieces: Sequence[Ranges] | None
+    ) -> None:
         self.source, self.ranges = source, ranges
+        self.pieces = [[extent] for extent in ranges] if pieces is None else pieces
         self.item = int(source.dtype.itemsize)
         count = min(buffers, len(ranges))
         most = max((end - begin for begin, end in ranges), default=0) * self.item
@@ -108,21 +117,24 @@ class _Copies:
     def _copy(self, k: int, free: Any) -> None:
         cupy.cuda.runtime.setDevice(self.device)
         slot = k % len(self.buffers)
-        position, past = self._extent(k)
+        origin = self._extent(self.ranges[k])[0]
         self.stream.wait_event(free)
-        upload(self.source[position:past], self.buffers[slot][: (past - position) * self.item], self.stream)
+        for piece in self.pieces[k]:
+            begin, past = self._extent(piece)
+            target = self.buffers[slot][(begin - origin) * self.item : (past - origin) * self.item]
+            upload(self.source[begin:past], target, self.stream)
         self.copied[slot].record(self.stream)
 
-    def _extent(self, k: int) -> tuple[int, int]:
-        """The elements that are copied for part k: from a multiple of 128 bytes to 16 bytes past its end."""
-        begin, end = self.ranges[k]
+    def _extent(self, piece: tuple[int, int]) -> tuple[int, int]:
+        """The elements that are copied for some: from a multiple of 128 bytes to 16 bytes past their end."""
+        begin, end = piece
         return begin - begin % (_ALIGNED // self.item), min(end + _PAST // self.item, int(self.source.size))
 
     def finish(self, k: int) -> Part:
         """Part k, which the current stream has once it comes past here."""
         if k in self.staged:
             self.staged.pop(k).result()
-        position, past = self._extent(k)
+        position, past = self._extent(self.ranges[k])
         slot = k % len(self.buffers)
         cupy.cuda.get_current_stream().wait_event(self.copied[slot])
         held = self.buffers[slot][: (past - position) * self.item].view(self.source.dtype)

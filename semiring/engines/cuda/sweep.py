@@ -1,11 +1,13 @@
 """Sweeps over the entries of some rows of a pattern that need not lie in device memory (``outofcore_sweep.cuh``).
 
-Where kernels can address the entries, a sweep is one launch; else one launch for each part of the stream in which
-something is marked, copied while the part before is in use.
+Where kernels can address the entries, a sweep is one launch.  A stream is swept window by window, in the way that takes
+less of the link's time (`windows`): what is marked is copied while the window before is in use, one launch for each
+window, or is read in place if the memory is page-locked, one launch for all such windows in a row.
 """
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +16,14 @@ import numpy as np
 
 from ...formats import AnyPattern, Array, Pattern
 from ...formats.ccsr import TILE, column_bits
+from ...formats.locked import locked_range, seen_by_device
+from . import tuning
 from .columns import column_types
 from .compile import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_back
 from .prefetch import elements, prefetching
 from .specialise import constants, typedefs
-from .windows import BLOCK_TILES, layout
+from .windows import BLOCK_TILES, Plan, layout
 
 __all__ = ["Marks", "Sweeper", "out_of_core"]
 
@@ -39,18 +43,18 @@ def out_of_core(pattern: AnyPattern) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Which tiles a sweep reads: their bitmap, about how many bytes that takes, and for a stream the runs of blocks."""
+    """Which tiles a sweep reads: their bitmap, about how many bytes that takes of the link, and how, for a stream."""
 
     tiles: Array
     nbytes: float
-    runs: list[tuple[int, int]]
+    plan: Plan | None
 
 
 class Sweeper:
     """The entries of one pattern, and what is needed to sweep over them again and again.
 
-    traffic: counts on the device the bytes of entries that kernels asked for, in sectors of 32.
-    copied: the bytes copied so far; 0 where nothing is streamed.
+    traffic: counts on the device the bytes of entries that kernels asked for in host memory, in sectors of 32.
+    copied: the bytes of entries copied so far; 0 where nothing is streamed.
     """
 
     def __init__(self, pattern: AnyPattern) -> None:
@@ -60,23 +64,33 @@ class Sweeper:
         self.traffic = cupy.zeros(1, np.uint64)
         self.copied = 0
         self._layout = layout(pattern) if pattern.placement == "host" else None
-        self._tile_bytes = int(elements(pattern).nbytes) / max(1, -(-pattern.nvals // TILE))
+        self._address, self._call = _address(elements(pattern))
+        tile = int(elements(pattern).nbytes) / max(1, -(-pattern.nvals // TILE))
+        edges = 0 if isinstance(pattern, Pattern) else tuning.READ_EDGES
+        self._tile_bytes = (tile + edges) * 100 / tuning.READ_PERCENT
 
     def read(self) -> int:
         """The bytes that came through the link.  Synchronises."""
-        return self.copied if self._layout is not None else int(read_back(self.traffic)[0])  # synchronises
+        return self.copied + int(read_back(self.traffic)[0])  # synchronises
 
-    def weigh(self, tiles: Array, marked: int) -> Marks:
-        """The price of a sweep over `marked` tiles.  Synchronises where the entries are streamed."""
+    def weigh(self, tiles: Array, marked: int | None = None) -> Marks:
+        """The price of a sweep over the marked tiles.  Synchronises where the entries are streamed.
+
+        marked: as how many tiles those count that kernels read themselves; by default all of them.
+        """
         if self._layout is None:
-            return Marks(tiles, marked * self._tile_bytes, [])
+            return Marks(tiles, (0 if marked is None else marked) * self._tile_bytes, None)
         blocks = self._layout.blocks
-        listed = cupy.empty(-(-blocks // 32), np.uint32)
-        run = kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=_BLOCK_WORDS))
-        run(grid(blocks), BLOCK, tiles, self.words, blocks, listed)
-        bits = np.unpackbits(read_back(listed).view(np.uint8), bitorder="little")  # synchronises
-        runs = self._layout.runs(bits[:blocks].astype(bool))
-        return Marks(tiles, self._layout.bytes_of(runs), runs)
+        listed = cupy.empty(blocks, np.uint32)
+        count = kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=_BLOCK_WORDS))
+        count(grid(blocks), BLOCK, tiles, self.words, blocks, listed)
+        wanted = read_back(listed)  # synchronises
+        each = None
+        if self._address is not None:
+            all_of_them = max(1, int(wanted.sum()))
+            each = self._tile_bytes * (1.0 if marked is None else min(1.0, marked / all_of_them))
+        plan = self._layout.plan(wanted, self._call, each)
+        return Marks(tiles, 0.0 if plan is None else plan.nbytes, plan)
 
     def run(self, file: str, entry: str, prologue: str, rows: Array, marks: Marks, *arguments: Any) -> None:
         """Queue a sweep over the entries of `rows` (a bitmap) in the marked tiles.
@@ -90,19 +104,38 @@ class Sweeper:
         blocks = multiprocessors() * _RESIDENT
         warps = _SWEEP_BLOCK // 32
 
-        def launch(address: int, first: int, end: int) -> None:
+        def launch(address: int, first: int, end: int, traffic: Array | None) -> None:
             grab = max(1, min(_GRAB, (end - first) // (4 * warps * blocks)))
             function(
                 min(blocks, -(-(end - first) // warps)), _SWEEP_BLOCK, pattern.indptr, base, at, np.uint64(address),
-                mask, pattern.nrows, pattern.nvals, rows, marks.tiles, first, end, grab, counter(), self.traffic,
+                mask, pattern.nrows, pattern.nvals, rows, marks.tiles, first, end, grab, counter(), traffic,
                 *arguments,
             )  # fmt: skip
 
-        array = elements(pattern)
         if self._layout is None:
-            launch(int(array.data.ptr), 0, self.words)
+            assert self._address is not None
+            launch(self._address, 0, self.words, self.traffic if out_of_core(pattern) else None)
             return
-        parts = prefetching(array, self._layout.ranges(marks.runs))
-        for (first, end), part in zip(marks.runs, parts, strict=True):
-            launch(part.whole, first * _BLOCK_WORDS, min(end * _BLOCK_WORDS, self.words))
-        self.copied += self._layout.bytes_of(marks.runs)
+        steps = [] if marks.plan is None else list(marks.plan.steps())
+        pieces = [[self._layout.range_of(run) for run in runs] for _, _, runs in steps if runs]
+        whole = [(runs[0][0], runs[-1][1]) for runs in pieces]
+        with closing(prefetching(elements(pattern), whole, pieces=pieces)) as parts:
+            for first, end, runs in steps:
+                words = first * _BLOCK_WORDS, min(end * _BLOCK_WORDS, self.words)
+                if runs:
+                    launch(next(parts).whole, *words, None)
+                else:
+                    assert self._address is not None
+                    launch(self._address, *words, self.traffic)
+        self.copied += self._layout.item * sum(end - begin for runs in pieces for begin, end in runs)
+
+
+def _address(array: Array) -> tuple[int | None, int]:
+    """Where kernels find the elements, or None; and how many bytes are copied while a copy is started."""
+    if isinstance(array, cupy.ndarray):
+        return int(array.data.ptr), tuning.COPY_CALL
+    if locked_range(array) is None:
+        return None, tuning.STAGED_CALL
+    if not array.flags.aligned:
+        return None, tuning.COPY_CALL
+    return int(seen_by_device(array).data.ptr), tuning.COPY_CALL

@@ -134,9 +134,23 @@ WINDOW_BYTES: Final = _row(
     "a part of a stream that is copied in 0.6 ms, twenty times what queueing a copy and a kernel takes; two lie on the "
     "device",
 )  # fmt: skip
-GAP_BLOCKS: Final = _row(
-    "GAP_BLOCKS", 4, "reasoned",
-    "blocks of 256 KB between two parts of a stream that are copied too: in 20 us, about what one more part takes",
+COPY_CALL: Final = _row(
+    "COPY_CALL", 1 << 18, "reasoned",
+    "bytes that the link moves while the host starts a copy of page-locked memory, about 5 us; shorter gaps between "
+    "two copies are copied too",
+)  # fmt: skip
+STAGED_CALL: Final = _row(
+    "STAGED_CALL", 1 << 21, "reasoned",
+    "the same for memory that is not page-locked: a short copy is staged by one thread at 10 GB/s, a long one by all",
+)  # fmt: skip
+READ_PERCENT: Final = _row(
+    "READ_PERCENT", 92, "measured",
+    "what kernels read of host memory, in order, while a copy moves 100: 51 against 55 GB/s on an H200",
+)  # fmt: skip
+READ_EDGES: Final = _row(
+    "READ_EDGES", 128, "measured",
+    "bytes that a compressed tile read in host memory costs beside its own, for its first and last line: H200, "
+    "bfs_levels on 3.6 G packed entries, 1.5 GB in tiles of 340 bytes took 38 ms",
 )  # fmt: skip
 PUSHED_ROW: Final = _row(
     "PUSHED_ROW", 512, "reasoned",

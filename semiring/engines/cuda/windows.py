@@ -1,7 +1,12 @@
-"""Which parts of a stream are copied for a sweep: runs of blocks in which something is wanted."""
+"""How a sweep comes to the tiles of a stream that it wants: runs of blocks are copied, or kernels read tiles in place.
+
+A stream is cut into windows of its addresses.  Of each window that is copied, only blocks are copied in which something
+is wanted; where few tiles are, and kernels can read host memory, reading those alone takes less of the link's time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,48 +19,89 @@ from . import tuning
 from .launch import read_back
 from .prefetch import elements
 
-__all__ = ["BLOCK_TILES", "Layout", "layout"]
+__all__ = ["BLOCK_TILES", "Layout", "Plan", "layout"]
 
-# Tiles of a block: 16 words of a bitmap of tiles, and 256 KB of plain columns.
-BLOCK_TILES = 512
+Numbers = np.ndarray[Any, Any]
+
+# Tiles of a block: 32 words of a bitmap of tiles, and 512 KB of plain columns.
+BLOCK_TILES = 1024
 _FACT = "cuda.windows"
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """The blocks of a stream: the element at which each begins, and where the last one ends.
+class Plan:
+    """What a sweep does with a stream, window by window.
 
-    item: the bytes of an element.
+    first, last: run i that could be copied is of the blocks first[i] to last[i], exclusive.
+    group: the first run of each window, and after the last window the number of runs.
+    in_place: of each window whether kernels read it in host memory.
+    nbytes: the link's time for all of it, as bytes that a copy moves meanwhile.
     """
 
-    edges: np.ndarray[Any, Any]
+    first: Numbers
+    last: Numbers
+    group: Numbers
+    in_place: Numbers
+    nbytes: float
+
+    def steps(self) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+        """(first block, end, runs of blocks to copy) in ascending order; no runs: read in place.
+
+        A step is a window, or as many windows read in place as follow one another.
+        """
+        starts = np.flatnonzero(~self.in_place | np.concatenate(([True], ~self.in_place[:-1])))
+        for begin, end in zip(starts.tolist(), [*starts[1:].tolist(), self.in_place.size], strict=True):
+            low, high = int(self.group[begin]), int(self.group[end])
+            runs: list[tuple[int, int]] = []
+            if not self.in_place[begin]:
+                runs = list(zip(self.first[low:high].tolist(), self.last[low:high].tolist(), strict=True))
+            yield int(self.first[low]), int(self.last[high - 1]), runs
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The blocks of a stream.
+
+    edges: the element at which each begins, and where the last one ends.  item: the bytes of an element.
+    window: the window in which each begins.
+    """
+
+    edges: Numbers
     item: int
+    window: Numbers
 
     @property
     def blocks(self) -> int:
         """The number of blocks."""
         return int(self.edges.size) - 1
 
-    def runs(self, wanted: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
-        """Wanted blocks (a boolean each) in runs [first, end), ascending.
+    def plan(self, wanted: Numbers, call: int, tile_bytes: float | None) -> Plan | None:
+        """The cheapest way for a sweep; None if it wants nothing.
 
-        A gap is copied too where another part would take longer, and what is longer than a window is cut.
+        wanted: how many tiles of each block.  call: the bytes that are copied while a copy is started.
+        tile_bytes: what a tile read in place costs, as bytes copied meanwhile; None where kernels cannot read.
         """
         at = np.flatnonzero(wanted)
         if at.size == 0:
-            return []
-        window = self.edges[at] * self.item // tuning.WINDOW_BYTES
-        cut = np.flatnonzero((np.diff(at) > tuning.GAP_BLOCKS + 1) | (np.diff(window) != 0))
-        first, last = at[np.concatenate(([0], cut + 1))], at[np.concatenate((cut, [-1]))]
-        return list(zip(first.tolist(), (last + 1).tolist(), strict=True))
+            return None
+        window, begin, end = self.window[at], self.edges[at], self.edges[at + 1]
+        # A gap is copied too where starting another copy would take longer.
+        far = (begin[1:] - end[:-1]) * self.item > call
+        cut = np.flatnonzero(far | (np.diff(window) != 0)) + 1
+        heads, tails = np.concatenate(([0], cut)), np.concatenate((cut, [at.size])) - 1
+        group = np.concatenate(([0], np.flatnonzero(np.diff(window[heads])) + 1))
+        copied = np.add.reduceat((end[tails] - begin[heads]) * self.item + call, group)
+        if tile_bytes is None:
+            in_place, cost = np.zeros(group.size, bool), copied
+        else:
+            read = np.add.reduceat(wanted[at], heads[group]) * tile_bytes
+            in_place, cost = read < copied, np.minimum(read, copied)
+        group = np.append(group, heads.size)
+        return Plan(at[heads], at[tails] + 1, group, in_place, float(cost.sum()))
 
-    def ranges(self, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The elements of each run."""
-        return [(int(self.edges[first]), int(self.edges[end])) for first, end in runs]
-
-    def bytes_of(self, runs: list[tuple[int, int]]) -> int:
-        """What is copied for the runs."""
-        return self.item * sum(end - begin for begin, end in self.ranges(runs))
+    def range_of(self, run: tuple[int, int]) -> tuple[int, int]:
+        """The elements of a run of blocks."""
+        return int(self.edges[run[0]]), int(self.edges[run[1]])
 
 
 def layout(pattern: AnyPattern) -> Layout:
@@ -71,6 +117,6 @@ def layout(pattern: AnyPattern) -> Layout:
     else:
         edges[-1] = pattern.ntiles
         edges = read_back(pattern.at[cupy.asarray(edges)]).astype(np.int64)  # synchronises
-    made = Layout(edges, item)
+    made = Layout(edges, item, edges[:-1] * item // tuning.WINDOW_BYTES)
     pattern.facts[_FACT] = made
     return made

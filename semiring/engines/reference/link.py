@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats import Full, VectorStore
+from ...formats import Full, VectorStore, plain_pattern
 from ..registry import FORMS, implements
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link

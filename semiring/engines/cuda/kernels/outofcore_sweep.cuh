@@ -12,7 +12,7 @@
 constexpr int SWEEP_BLOCK = 256;
 
 // rows, tiles: the bitmaps; words [first, last) of `tiles` are swept, `grab` at a time (at most 32).
-// cursor: starts at 0.  traffic: gets the bytes of entries that were asked for.
+// cursor: starts at 0.  traffic: gets the bytes of entries that were asked for, unless it is null.
 struct Sweep {
     const u32* rows;
     const u32* tiles;
@@ -46,6 +46,17 @@ DEVICE int clamped(i64 place) { return place <= 0 ? 0 : place < TILE_SIZE ? int(
 // What of entries [begin, end) lies in the tile.
 DEVICE Part clamped(i64 begin, i64 end) { return {clamped(begin), clamped(end)}; }
 
+// Where what lanes want of a half of the tile, beginning at entry `half`, ends; 0 if they want nothing.  Parts ascend
+// with the lanes.  Every lane of the warp calls.
+DEVICE int wanted_half(Part part, int half) {
+    if constexpr (CODEC != PACKED) return 0;  // other tiles are read whole, or entry by entry
+    const int from = part.from > half ? part.from : half;
+    const int to = part.to < half + TILE_SIZE / 2 ? part.to : half + TILE_SIZE / 2;
+    const u32 lanes = __ballot_sync(FULL_WARP, from < to);
+    const int last = __shfl_sync(FULL_WARP, to, 31 - __clz(int(lanes | 1u)));
+    return lanes == 0 ? 0 : last;
+}
+
 // The entries of tile t that belong to the rows; gives a row that begins before or in it, from where the next tile may
 // seek.  A lane first stands for a row, of 32 at a time, then for an entry.
 template <class Visitor>
@@ -53,7 +64,7 @@ DEVICE i64 sweep_tile(OpenTile& tile, const u32* rows, i64 t, i64 from, const Vi
     const Entries& of = tile.of;
     const i64 start = TILE_SIZE * t;
     const int count = int(of.nvals - start < TILE_SIZE ? of.nvals - start : TILE_SIZE);
-    bool opened = false;
+    tile.turn_to(t, count);
     for (i64 row = row_of(of, start, from);;) {
         const i64 i = row + lane_id();
         const i64 begin = i < of.n ? i64(of.indptr[i]) : of.nvals;
@@ -65,8 +76,7 @@ DEVICE i64 sweep_tile(OpenTile& tile, const u32* rows, i64 t, i64 from, const Vi
         }
         const u32 wanted = __ballot_sync(FULL_WARP, part.from < part.to);
         if (wanted != 0) {
-            if (!opened) tile.open(t, count);
-            opened = true;
+            tile.reach(wanted_half(part, 0), wanted_half(part, TILE_SIZE / 2));
 #pragma unroll
             for (int c = 0; c < CHUNKS; ++c) {
                 const int s = 32 * c + lane_id();
@@ -118,7 +128,7 @@ DEVICE void sweep(const Entries& of, const Sweep& work, const Visitor& visitor) 
             }
         }
     }
-    if (lane_id() == 0 && tile.traffic != 0) atomicAdd(work.traffic, u64(tile.traffic));
+    if (lane_id() == 0 && tile.traffic != 0 && work.traffic != nullptr) atomicAdd(work.traffic, u64(tile.traffic));
 }
 
 // --- which tiles ------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 //
 // Reads of host memory run at the speed of the link where neighbouring lanes ask for neighbouring words of aligned
 // lines, and lines ascend.  So the bytes of a compressed tile are copied to shared memory first, and decoded there; a
-// lane takes the entries 32 c + lane, for c = 0 to 3.  Plain columns go to the lane that wants them, and lines in which
-// no lane wants anything are not read.
+// lane takes the entries 32 c + lane, for c = 0 to 3.  Lines in which no lane wants anything are not read.  Plain
+// columns go to the lane that wants them.  Each half of a packed tile has an anchor of its own, and is fetched as far
+// as somebody wants it.
 //
 // The prologue defines the types P (offsets) and what columns.cuh asks for: J, AT, CODEC.
 
@@ -41,47 +42,102 @@ struct __align__(16) TileStage {
 struct OpenTile {
     const Entries& of;
     TileStage& stage;
-    i64 start;               // its first entry
+    i64 t;                   // which one,
+    int count;               // and its entries
+    bool opened;             // compressed: the rest is known, and something has been fetched
+    u64 from;                // where its bytes begin,
+    int length;              // and how many there are
+    int fetched[2];          // packed: behind how many of them what has been fetched of each half ends
     Column columns[CHUNKS];  // packed: of the entries 32 c + lane
     i64 traffic;             // bytes asked for so far, in sectors of 32; the same in every lane
 
-    DEVICE OpenTile(const Entries& of, TileStage& stage) : of(of), stage(stage), start(0), columns{}, traffic(0) {}
+    DEVICE OpenTile(const Entries& of, TileStage& stage)
+        : of(of), stage(stage), t(0), count(0), opened(false), from(0), length(0), fetched{}, columns{}, traffic(0) {}
 
-    // Bytes [begin, end) of the entries into the stage; gives how far behind its beginning they begin.
-    DEVICE int fetch(i64 begin, i64 end) {
-        const u64 from = u64(of.entries) + u64(begin);
-        const u64 origin = from & ~u64(15);
-        u64 to = u64(of.entries) + u64(end);
-        to = to < origin + 4 * STAGE_WORDS ? to : origin + 4 * STAGE_WORDS;
-        for (u64 word = (from & ~u64(127)) + 4 * u64(lane_id()); word < to; word += 128) {
-            if (word + 4 > from) stage.words[(word - origin) / 4] = __ldcs(reinterpret_cast<const u32*>(word));
-        }
-        traffic += i64(((to + 31) & ~u64(31)) - (from & ~u64(31)));
-        return int(from - origin);
+    // Goes to tile `next` of `entries` entries; nothing is read yet.
+    DEVICE void turn_to(i64 next, int entries) {
+        t = next;
+        count = entries;
+        opened = false;
     }
-    // Decodes tile t of `count` entries.  Every lane of the warp calls.
-    DEVICE void open(i64 t, int count) {
-        start = TILE_SIZE * t;
+    // Makes the columns known of the entries of the first half in front of `first`, and of those of the second half
+    // in front of `second`; 0 where none is wanted.  Every lane of the warp calls.
+    DEVICE void reach(int first, int second) {
         if constexpr (CODEC != PLAIN) {
-            constexpr i64 ELEMENT = CODEC == PACKED ? 4 : 1;
-            const i64 begin = ELEMENT * i64(of.at[t]), end = ELEMENT * i64(of.at[t + 1]);
-            __syncwarp();  // the tile before may still be read
-            const int place = fetch(begin, end);
-            __syncwarp();
-            const Column anchor = Column(of.base[t]);
-            if constexpr (CODEC == PACKED) unpack(place / 4, count, anchor);
-            else add_up(place, int(end - begin), count, anchor);
+            __syncwarp();  // what the stage holds may still be read
+            if (!opened) locate();
+            if constexpr (CODEC == PACKED) {
+                unpack(first, second);
+            } else if (!opened) {
+                fetch(0, length);
+                __syncwarp();
+                add_up(place(), length, count, Column(of.base[t]));
+            }
+            opened = true;
         }
     }
-    DEVICE void unpack(int place, int count, Column anchor) {
-        const PackedTile tile(stage.words, STAGE_WORDS, place, count, of.mask);
-        u32 exception = 0;
+    DEVICE void locate() {
+        constexpr u64 ELEMENT = CODEC == PACKED ? 4 : 1;
+        const i64 bytes = i64(ELEMENT * (u64(of.at[t + 1]) - u64(of.at[t])));
+        from = u64(of.entries) + ELEMENT * u64(of.at[t]);
+        const int room = 4 * STAGE_WORDS - place();
+        length = int(bytes < 0 ? 0 : bytes < room ? bytes : room);
+    }
+    // Where in the stage the tile begins: the stage begins at a multiple of 16 bytes.
+    DEVICE int place() const { return int(from & 15); }
+
+    // Bytes [begin, end) of the tile into the stage.
+    DEVICE void fetch(int begin, int end) {
+        if (begin >= end) return;
+        const u64 origin = from & ~u64(15), first = from + u64(begin), last = from + u64(end);
+        for (u64 word = (first & ~u64(127)) + 4 * u64(lane_id()); word < last; word += 128) {
+            if (word + 4 > first) stage.words[(word - origin) / 4] = __ldcs(reinterpret_cast<const u32*>(word));
+        }
+        traffic += i64(((last + 31) & ~u64(31)) - (first & ~u64(31)));
+    }
+    // Goes on to byte `end` and the end of its sector, which comes with it.
+    DEVICE void fetch_to(int& done, int end) {
+        if (end <= done) return;
+        const int whole = int(((from + u64(end) + 31) & ~u64(31)) - from);
+        const int reached = whole < length ? whole : length;
+        fetch(done, reached);
+        done = reached;
+    }
+    DEVICE void unpack(int first, int second) {
+        constexpr int HALF = TILE_SIZE / 2;
+        const int ends[2] = {first, second};
+        if (!opened) {
+            // The header says how much of the rest is needed, unless nearly all of it is.
+            const bool nearly_all = first == HALF && second > 3 * HALF / 2;
+            fetched[0] = 0;
+            fetch_to(fetched[0], nearly_all ? length : 4 + (count > HALF ? 4 * int(anchor_words(of.mask)) : 0));
+            __syncwarp();
+        }
+        const PackedTile tile(stage.words, STAGE_WORDS, place() / 4, count, of.mask);
+        const int gaps = 4 * int(tile.gaps), width = int(tile.width);
+        if (!opened) {
+            const int places = 4 * int(tile.places), middle = gaps + HALF / 8 * width;
+            if (tile.exceptions != 0) fetch(places > fetched[0] ? places : fetched[0], length);
+            fetched[1] = middle > fetched[0] ? middle : fetched[0];
+        }
 #pragma unroll
-        for (u32 c = 0; c < CHUNKS; ++c) {
-            const Column gap = packed_gaps(tile, c, count, exception);
-            const Column here = (anchor + warp_scan_inclusive(gap)) & Column(of.mask);
-            anchor = shuffle(here, 31);
-            columns[c] = here;
+        for (int half = 0; half < 2; ++half) {
+            if (ends[half] != 0) fetch_to(fetched[half], gaps + (ends[half] * width + 7) / 8);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            if (ends[half] == 0) continue;
+            Column before = half == 0 ? Column(of.base[t]) : Column(tile.middle(of.mask));
+            u32 exception = half == 0 || tile.exceptions == 0 ? 0 : tile.exceptions_to(HALF - 1);
+#pragma unroll
+            for (int c = 2 * half; c < 2 * half + 2; ++c) {
+                if (32 * c >= ends[half]) continue;
+                Column gap = packed_gaps(tile, u32(c), count, exception);
+                if (32 * c == HALF && lane_id() == 0) gap = 0;  // the anchor is this entry's column
+                columns[c] = (before + warp_scan_inclusive(gap)) & Column(of.mask);
+                before = shuffle(columns[c], 31);
+            }
         }
     }
     // The numbers, each added to all before it in the tile, whatever rows they belong to.  A lane takes the numbers
@@ -130,7 +186,7 @@ struct OpenTile {
     DEVICE i64 column(int c, int row_begin, bool wanted) {
         const int s = 32 * c + lane_id();
         if constexpr (CODEC == PLAIN) {
-            const u64 place = u64(of.entries) + sizeof(J) * u64(start + s);
+            const u64 place = u64(of.entries) + sizeof(J) * u64(TILE_SIZE * t + s);
             const u32 lanes = __ballot_sync(FULL_WARP, wanted);
             traffic += 32 * i64(sectors(lanes));
             return wanted ? i64(__ldcs(reinterpret_cast<const J*>(place))) : 0;
