@@ -65,7 +65,7 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
                 ${DATA:+--web "$DATA/law"}
             ;;
         larger) stage 420 90 "$PYTHON" -m benchmarks.larger --out "$OUT" ;;
-        loading) stage 90 60 "$PYTHON" -m benchmarks.loading --device cuda --out "$OUT" ;;
+        loading) stage 120 60 "$PYTHON" -m benchmarks.loading --device cuda --out "$OUT" ;;
         ordering)
             stage 240 120 "$PYTHON" -m benchmarks.ordering --device cuda --out "$OUT" ${DATA:+--data "$DATA"}
             ;;

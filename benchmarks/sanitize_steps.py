@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -152,7 +153,7 @@ def _round_trip(A: Matrix, codec: str) -> Matrix:
         array = getattr(pattern, name).copy()
         array[places] = value
         damaged = replace(pattern, facts={}, **{name: array})
-        assert _refused(lambda damaged=damaged: run_question(CheckCompressed(damaged), engine)).get(0), name  # type: ignore[misc]
+        assert _refused(partial(run_question, CheckCompressed(damaged), engine)).get(0), name
         if engine == "cuda" and name == "stream":
             Matrix._new(replace(compressed.store, pattern=damaged)).decompress().wait()
     return compressed.decompress()
@@ -349,7 +350,7 @@ def large(scale: int) -> None:
     far = Matrix.from_coo(rows, columns.astype(np.int64) << 28, True, shape=(A.nrows, A.ncols << 28))
     for codec in ("varint", "packed"):
         assert _round_trip(far, codec).isequal(far)
-        streamed = _in_slices(lambda codec=codec: _placed(far, codec, "host").select("tril", 1 << 30))  # type: ignore[misc]
+        streamed = _in_slices(partial(_placed(far, codec, "host").select, "tril", 1 << 30))
         assert streamed.isequal(far.select("tril", 1 << 30))
         star = sr.random.star(5000)  # the hubs of a row that all blocks divide
         levels = sr.algorithms.bfs_levels(star.compress(codec), 5).to_dense(verify.UNREACHED)
@@ -357,7 +358,7 @@ def large(scale: int) -> None:
     for form, placement in (("packed", "pinned"), ("varint", "host"), (None, "host")):
         hosted = _placed(A, form, placement)  # more than one block is copied
         for direction in ("push", "auto"):
-            levels = _forced(direction, lambda hosted=hosted: sr.algorithms.bfs_levels(hosted, source))  # type: ignore[misc]
+            levels = _forced(direction, partial(sr.algorithms.bfs_levels, hosted, source))
             verify.bfs_levels(indptr, indices, source, levels.to_dense(verify.UNREACHED))
         verify.components(indptr, indices, sr.algorithms.connected_components(hosted).to_dense())
     B = sr.random.kronecker(min(scale, 9), seed=graphs.SEED)

@@ -17,6 +17,8 @@ from ...formats.transfer import upload
 
 __all__ = ["Part", "elements", "prefetching"]
 
+Ranges = Sequence[tuple[int, int]]
+
 # A part lies in its buffer as it lies in the whole array modulo so many bytes, so that wide loads stay aligned.
 _ALIGNED = 128
 # What readers may load past the end of a part: a word of 16 bytes, as much as the padding of a compressed stream.
@@ -42,9 +44,6 @@ class Part:
 def elements(pattern: AnyPattern) -> Array:
     """The array of a pattern that a placement concerns: columns, or the compressed stream."""
     return pattern.indices if pattern.format == "csr" else pattern.stream
-
-
-Ranges = Sequence[tuple[int, int]]
 
 
 def prefetching(
