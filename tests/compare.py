@@ -34,7 +34,7 @@ def place(item: Any, device: str) -> Any:
         return Rows(item.ready, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
         return to_device(item, device)
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
         return replace(item, **{part.name: place(getattr(item, part.name), device) for part in fields(item)})
     return item
 

@@ -24,10 +24,9 @@ from .teams import filled, touched
 # Boundaries at which ranges begin: a page, and for large ones a huge page, which is locked 500 times faster than pages.
 _PAGE = 4096
 _HUGE = 1 << 21
-# What is so large, and begins so near to the beginning of a page, has its pages to itself: the C library asks the
-# system for each such block, and puts nothing before it but a header.
+# What is so large has its pages to itself: allocators ask the system for each such block, and put nothing into its
+# first and last page but what they know about it.
 _ALONE = 1 << 25
-_HEADER = 64
 # cudaHostRegisterReadOnly: for memory that the process itself may not write, such as a mapped file.
 _READ_ONLY = 8
 
@@ -198,7 +197,7 @@ def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     holder = _holder(array)
     if isinstance(holder, mmap.mmap):
         whole = np.frombuffer(holder, np.uint8)
-    elif isinstance(holder, np.ndarray) and holder.nbytes >= _ALONE and holder.ctypes.data % _PAGE <= _HEADER:
+    elif isinstance(holder, np.ndarray) and holder.nbytes >= _ALONE:
         whole = holder
     else:
         return None

@@ -26,7 +26,8 @@ DEVICE PackedTile packed_columns(PackedStage& stage, const TileLines& lines, int
 #pragma unroll
         for (int i = 0; i < 4; ++i) stage.gaps[s + i] = columns[i];
         __syncwarp();
-        for (u32 e = u32(lane_id()); e < tile.exceptions; e += 32) stage.gaps[tile.place(e)] += tile.excess(e);
+        // By atomics, because a damaged tile may name a place twice.
+        for (u32 e = u32(lane_id()); e < tile.exceptions; e += 32) atomicAdd(stage.gaps + tile.place(e), tile.excess(e));
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < 4; ++i) columns[i] = stage.gaps[s + i];
