@@ -59,7 +59,7 @@ def check(spec: Spec, engine: str) -> Any:
     """
     got = answer(spec, engine)
     _compare(spec, engine, place(spec, device_for(engine)), got)
-    if forms.is_chosen(spec):
+    if forms.is_chosen(spec, engine):
         other = forms.reformed(place(spec, device_for(engine)), engine)
         with forms.small_slices():
             again = answer(other, engine)

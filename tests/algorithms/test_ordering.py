@@ -61,7 +61,7 @@ def gap_bits(A: Matrix) -> float:
 
 @by_name
 @given(A=graphs())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_is_a_permutation_of_the_same_matrix(name: str, A: Matrix) -> None:
     p = ORDERS[name](A)
     found = p.to_numpy()
@@ -74,7 +74,7 @@ def test_is_a_permutation_of_the_same_matrix(name: str, A: Matrix) -> None:
 
 @by_name
 @given(A=graphs(), data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_results_find_back(name: str, A: Matrix, data: st.DataObject) -> None:
     p = ORDERS[name](A)
     B, q = A.permute(p), ordering.inverse(p)

@@ -17,6 +17,9 @@ from semiring import Matrix, Vector, ops
 from semiring.config import config
 from tests import verify
 
+# On the CPU engine all of this goes slice by slice, which tests/facade/test_forms.py and test_sliced.py prove.
+pytestmark = pytest.mark.wide
+
 CODECS = ("varint", "packed")
 N = 2999
 SOURCE = 1

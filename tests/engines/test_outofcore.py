@@ -20,6 +20,9 @@ from semiring.formats.arrays import to_host
 from tests import forms, verify
 from tests.draw import seeds
 
+# On the CPU engine all of this goes slice by slice, which tests/facade/test_forms.py and test_sliced.py prove.
+pytestmark = pytest.mark.wide
+
 PLACED = [(codec, placement) for codec in (None, "varint", "packed") for placement in ("pinned", "host")]
 IDS = [f"{codec or 'plain'}-{placement}" for codec, placement in PLACED]
 DIRECTIONS = ("auto", "push", "pull")

@@ -70,7 +70,7 @@ def test_closure(engine: str, pooled: Semiring, final: bool, data: st.DataObject
 
     expected = ask(spec, "reference")
     compare_closures(spec, source, expected, ask(spec, engine))
-    if forms.is_chosen(spec):
+    if forms.is_chosen(spec, engine):
         with forms.small_slices():
             again = ask(forms.reformed(place(spec, device_for(engine)), engine), engine)
         compare_closures(spec, source, expected, again)
