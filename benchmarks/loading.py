@@ -189,7 +189,7 @@ def to_device(b: Bench) -> None:
             note = f"{size / seconds / 1e9:.4g} GB/s; {_spread(samples)}"
             b.add(
                 f"{what}, share of the slower", "x", size / seconds / slower, at_most=False,
-                bound=LEAST_SHARE if b.promised and state == "cold" else None, peers=peers, note=note, samples=samples,
+                bound=LEAST_SHARE if b.promised else None, peers=peers, note=note, samples=samples,
             )  # fmt: skip
 
 
