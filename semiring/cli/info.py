@@ -68,8 +68,9 @@ def _operations(as_json: bool, progress: Progress) -> None:
     """Operation by operation, the implementations of each engine in the order they are asked."""
     with progress.step("loading engines"):
         reasons = {engine: why_not(engine) for engine in _ENGINES}
-    rows = [row for engine in _ENGINES for row in kernels.rows(engine)]
-    rows.sort(key=lambda row: (row.operation, _ENGINES.index(row.engine)))
+    asked = (*_ENGINES, "any")
+    rows = [row for engine in asked for row in kernels.rows(engine)]
+    rows.sort(key=lambda row: (row.operation, asked.index(row.engine)))
     if as_json:
         listed = [
             {
@@ -78,6 +79,7 @@ def _operations(as_json: bool, progress: Progress) -> None:
                 "implementation": row.name,
                 "when": row.when or None,
                 "absorbs": row.absorbs,
+                "takes": row.takes,
                 "about": row.about,
             }
             for row in rows
@@ -89,9 +91,11 @@ def _operations(as_json: bool, progress: Progress) -> None:
     for row in rows:
         name = "" if row.operation == before else row.operation
         before = row.operation
-        cells.append([name, row.engine, row.name, row.when, ", ".join(row.absorbs), row.about])
-    print(table(["operation", "engine", "implementation", "when", "absorbs", "what it does"], cells, left=6))
+        takes = "all" if len(row.takes) == 3 else ", ".join(row.takes)
+        cells.append([name, row.engine, row.name, row.when, takes, ", ".join(row.absorbs), row.about])
+    print(table(["operation", "engine", "implementation", "when", "takes", "absorbs", "what it does"], cells, left=7))
     print("\nwhen: what must hold of the question q (its fields: semiring.engines.spec); else the next row is asked.")
+    print("takes: forms of matrices that it reads; engine any: slice by slice, where no row before takes the form.")
     for engine, reason in reasons.items():
         if reason:
             print(f"\n{engine}: not available here: {reason}")

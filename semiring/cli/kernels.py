@@ -13,7 +13,10 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Row:
-    """One implementation: what it answers, where, under which condition on the question ``q``, and what it absorbs."""
+    """One implementation: what it answers, where, under which condition on the question ``q``, and what it absorbs.
+
+    takes: the forms of matrices that it reads.  The answers slice by slice have the engine ``"any"``.
+    """
 
     operation: str
     engine: str
@@ -21,13 +24,32 @@ class Row:
     when: str
     absorbs: tuple[str, ...]
     about: str
+    takes: tuple[str, ...] = ("plain",)
+
+
+_FORMS = ("plain", "compressed", "host")
 
 
 def rows(engine: str) -> list[Row]:
-    """The implementations of one engine; those of one operation in the order in which they are asked."""
-    folder = files("semiring.engines") / engine
-    modules = sorted(path.name for path in folder.iterdir() if path.name.endswith(".py"))
-    return [row for name in modules for row in _of_module((folder / name).read_text(encoding="utf-8"))]
+    """The implementations of one engine; those of one operation in the order in which they are asked.
+
+    Engine ``"any"``: what answers slice by slice, on every engine, where no implementation takes the form.
+    """
+    folder = files("semiring.engines") / ("sliced" if engine == "any" else engine)
+    modules = sorted(path.name.removesuffix(".py") for path in folder.iterdir() if path.name.endswith(".py"))
+    first = _imported((folder / "__init__.py").read_text(encoding="utf-8"))
+    modules.sort(key=lambda name: first.index(name) if name in first else len(first))
+    return [row for name in modules for row in _of_module((folder / f"{name}.py").read_text(encoding="utf-8"))]
+
+
+def _imported(source: str) -> list[str]:
+    """The modules of an engine in the order in which it imports them, which is the order in which they are asked."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "OPERATIONS":
+            return list(ast.literal_eval(node.value))
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is None:
+            return [name.name for name in node.names]
+    return []
 
 
 def _of_module(source: str) -> Iterator[Row]:
@@ -35,7 +57,7 @@ def _of_module(source: str) -> Iterator[Row]:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in reversed(node.decorator_list):  # as Python applies them
-            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "implements":
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in ("implements", "slices"):
                 yield _row(node, decorator)
 
 
@@ -45,7 +67,14 @@ def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
     absorbs = ast.literal_eval(given["absorbs"]) if "absorbs" in given else ()
     about = (ast.get_docstring(function) or "").split("\n")[0]
     when = _condition(given["when"]) if "when" in given else ""
-    return Row(question, ast.literal_eval(given["engine"]), function.name, when, tuple(sorted(absorbs)), about)
+    engine = ast.literal_eval(given["engine"]) if "engine" in given else "any"
+    takes = _takes(given["takes"]) if "takes" in given else ("plain",) if "engine" in given else _FORMS
+    return Row(question, engine, function.name, when, tuple(sorted(absorbs)), about, takes)
+
+
+def _takes(node: ast.expr) -> tuple[str, ...]:
+    """The forms named; all of them for what is made of `registry.FORMS`."""
+    return tuple(ast.literal_eval(node)) if isinstance(node, ast.Tuple) else _FORMS
 
 
 @functools.cache

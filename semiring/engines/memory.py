@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..config import config
 from ..exceptions import OutOfMemory
+from ..formats.locked import CannotLock
 from .budget import free_device_memory
 
 _HELP = {
@@ -51,6 +52,12 @@ def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemor
     """The error that tells a user about `error`, which NumPy or CuPy raised in `operation` on `device`."""
     if isinstance(error, OutOfMemory):
         return error
+    if isinstance(error, CannotLock):
+        return OutOfMemory(
+            f"{operation}: {error}; a file opened with placement='host' needs no locked memory",
+            asked_bytes=error.nbytes,
+            free_bytes=free_memory("cpu"),
+        )
     return _error(operation, device, _asked(error), free_memory(device))
 
 

@@ -53,6 +53,14 @@ class Locked:
         return {"data": (self.pointer, not self.writable), "shape": (self.nbytes,), "typestr": "|u1", "version": 3}
 
 
+class CannotLock(MemoryError):
+    """The system does not lock so much host memory."""
+
+    def __init__(self, nbytes: int, reason: str) -> None:
+        super().__init__(f"cannot lock {nbytes:,} bytes of host memory: {reason}")
+        self.nbytes = nbytes
+
+
 def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     """The same elements over page-locked memory, not copied; None where that cannot be.
 
@@ -90,7 +98,7 @@ def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
 
 
 def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An array of `count` elements in page-locked memory of its own, not initialised; MemoryError where there is none.
+    """An array of `count` elements in page-locked memory of its own, not initialised; CannotLock where there is none.
 
     Several threads touch the memory before it is locked, which is then quick; the driver's own allocation takes
     seconds for 10 GB.
@@ -114,7 +122,7 @@ def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     try:
         memory = cupy.cuda.PinnedMemory(nbytes)
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise MemoryError(f"cannot lock {nbytes:,} bytes of host memory: {error}") from error
+        raise CannotLock(nbytes, str(error)) from error
     with _live_lock:
         made = Locked(memory.ptr, nbytes, memory, writable=True, registered=None)
         _live.add(made)

@@ -158,19 +158,23 @@ def test_the_printed_table_is_the_registry(engine: str) -> None:
 
 
 def test_conditions_are_shown_as_they_stand() -> None:
-    conditions = [row.when for row in kernels.rows("cuda") if row.operation == "closure"]
-    assert conditions[0] == "q.final_on_arrival"
-    assert all("lambda" not in condition for condition in conditions)
+    answers = [row for row in kernels.rows("cuda") if row.operation == "closure"]
+    assert [row.name for row in answers] == ["closure_outofcore", "closure_level", "closure_relax"]
+    assert answers[1].when == "q.final_on_arrival"
+    assert answers[1].takes == ("plain", "compressed")
+    assert all("lambda" not in row.when for row in answers)
 
 
 def test_info_ops_lists_every_engine(answer: Run, printed: Run) -> None:
     facts = answer("info", "ops")
     engines = {row["engine"] for row in facts["operations"]}
-    assert engines == {"reference", "cpu", "cuda"}
+    assert engines == {"reference", "cpu", "cuda", "any"}
     assert {"reference", "cpu"}.isdisjoint(facts["not_available"])
     named = {row["operation"] for row in facts["operations"] if row["engine"] == "reference"}
     assert {"mxv", "closure", "link", "write_vector"} <= named
     assert all(row["about"] for row in facts["operations"])
+    sliced = {row["operation"]: row["takes"] for row in facts["operations"] if row["engine"] == "any"}
+    assert sliced["mxm"] == ["plain", "compressed", "host"]
     assert "closure" in printed("info", "ops")
 
 

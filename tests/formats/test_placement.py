@@ -15,6 +15,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import config, engine_for
 from semiring.engines import registry
+from semiring.engines.memory import out_of_memory
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, PLACEMENTS, Pattern, locked
 from semiring.formats.arrays import to_host
@@ -325,3 +326,10 @@ def test_the_other_device_is_reached_from_every_place() -> None:
             assert (C.device, C.placement) == ("cuda", placement)
             assert same_arrays(C, A)
     assert config.device_memory is None
+
+
+def test_what_cannot_be_locked_is_said_to_be_host_memory() -> None:
+    told = out_of_memory("to", "cuda", locked.CannotLock(1 << 40, "out of memory"))
+    assert "host memory" in str(told)
+    assert "on cuda" not in str(told)
+    assert told.asked_bytes == 1 << 40
