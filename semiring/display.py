@@ -53,7 +53,13 @@ def _header(x: Any) -> str:
     name = f" {x.name!r}" if x.name else ""
     shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
     iso = f", all {_text(x.iso_value)}" if x.is_iso and x.nvals else ""
-    return f"{kind}{name}: {shape}, {counted(x.nvals)} of {x.dtype}{iso}, {x.format} on {x.device}"
+    return f"{kind}{name}: {shape}, {counted(x.nvals)} of {x.dtype}{iso}, {_held(x)} on {x.device}"
+
+
+def _held(x: Any) -> str:
+    """The format, with the codec of compressed rows, and where the entries lie if not in the device's memory."""
+    codec = f" ({x.codec})" if x.format == "ccsr" else ""
+    return f"{x.format}{codec}{'' if x.placement == 'device' else f', {x.placement},'}"
 
 
 def counted(entries: int) -> str:
