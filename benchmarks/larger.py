@@ -193,8 +193,9 @@ def hold_to_budget(b: Bench, form: str, placements: tuple[str, ...], A: sr.Matri
     budget = sr.config.device_memory or 0
     for placement in placements:
         if placement == "copied":
+            searches = [name for name in asked.algorithms if name == "bfs_levels"]
             with _copies_only(b.device):
-                within_budget(b, placement, form, A.to(placement="host"), budget, ["bfs_levels"])
+                within_budget(b, placement, form, A.to(placement="host"), budget, searches)
         else:
             within_budget(b, placement, form, A.to(placement=placement), budget, asked.algorithms)
         release(b.device)

@@ -29,7 +29,7 @@ _COMMON = {
     "print_blob": True,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
-settings.register_profile("fixed", derandomize=True, database=None, max_examples=60, **_COMMON)
+settings.register_profile("fixed", derandomize=True, database=None, max_examples=40, **_COMMON)
 settings.register_profile("exhaustive", derandomize=True, database=None, max_examples=600, **_COMMON)
 settings.register_profile("random", max_examples=200, **_COMMON)
 

@@ -26,7 +26,7 @@ from semiring.formats.arrays import to_host
 SMALL = 40
 # One question in so many is asked again in other forms; all of them under --exhaustive.  On the CPU each takes kernels
 # that the question itself does not, and to compile them takes longer than to run them.
-_ONE_IN = {"cpu": 24}
+_ONE_IN = {"cpu": 32}
 _USUALLY_ONE_IN = 6
 # Set by `conftest` under --exhaustive.
 always = False
