@@ -2,8 +2,8 @@
 
 All device memory of the library comes from CuPy's default pool, and `config.device_memory` limits what that pool may
 hold, in use or kept for later; so the process never has more from the driver than the budget.  Not counted, as it is
-no allocation of the library: the CUDA context and the code and local memory of kernels (some 500 MB on a large GPU,
-whatever the graph), what other libraries allocate past the pool, and page-locked host memory, which is host memory.
+no allocation of the library: the CUDA context and the code and local memory of kernels (the same
+for every graph), what other libraries allocate past the pool, and page-locked host memory, which is host memory.
 The limit holds for the device that is current when the setting is made.
 """
 

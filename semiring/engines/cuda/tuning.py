@@ -148,9 +148,9 @@ READ_PERCENT: Final = _row(
     "what kernels read of host memory, in order, while a copy moves 100: 51 against 55 GB/s on an H200",
 )  # fmt: skip
 READ_EDGES: Final = _row(
-    "READ_EDGES", 128, "measured",
-    "bytes that a compressed tile read in host memory costs beside its own, for its first and last line: H200, "
-    "bfs_levels on 3.6 G packed entries, 1.5 GB in tiles of 340 bytes took 38 ms",
+    "READ_EDGES", 128, "reasoned",
+    "bytes that a compressed tile read in host memory costs beside its own, for its first and last line; from the time "
+    "and the bytes of a whole search on 3.6 G packed entries, not from a run of its own",
 )  # fmt: skip
 PUSHED_ROW: Final = _row(
     "PUSHED_ROW", 512, "reasoned",
