@@ -276,6 +276,12 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "components, fastsv": lambda s: sr.algorithms.connected_components(s.S, method="fastsv"),
     "compressed, levels": lambda s: sr.algorithms.bfs_levels(s.S.compress("varint"), 7),
     "compressed, pulled": lambda s: _forced("pull", lambda: sr.algorithms.bfs_levels(s.S.compress("packed"), 7)),
+    "compressed, pulled from late entries": lambda s: _forced(
+        "pull", lambda: sr.algorithms.bfs_levels(s.S.compress("packed"), 200)
+    ),
+    "compressed, parents from late entries": lambda s: _forced(
+        "pull", lambda: sr.algorithms.bfs_parents(s.S.compress("varint"), 200).apply("one")
+    ),
     "compressed, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E.compress("varint"), 7)),
     "compressed, pushed by edges": lambda s: _forced(
         "push", lambda: sr.algorithms.bfs_levels(s.A.compress("packed"), 0)

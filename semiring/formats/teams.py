@@ -19,7 +19,7 @@ _PAGE = 4096
 
 def members() -> int:
     """How many threads a team has."""
-    return min(8, os.cpu_count() or 1)
+    return min(12, os.cpu_count() or 1)
 
 
 @functools.cache

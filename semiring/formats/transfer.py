@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from .teams import members, team
 
 # Writes the bytes from position `begin` on into a piece of page-locked memory.
 Fill = Callable[[np.ndarray[Any, Any], int], None]
+# What writes them, how many they are, and their address in device memory.
+_Part = tuple[Fill, int, int]
 
-# Bytes of one buffer.  Files in memory came to an H200 with 17 GB/s through buffers of 1 MB, 32 through 2 MB, 45
-# through 4 MB, 53 through 8 MB and 37 through 16 MB.
-_BUFFER = 8 << 20
+# Bytes of one buffer.  Smaller ones cost more calls, larger ones fall out of the cache between the two copies.  Files
+# in memory came to an H200, from three hosts of 16 cores, with 39 to 50 GB/s through 12 x 2 buffers of 4 MB, 31 to 49
+# through 8 x 2 of 8 MB, and 19 to 29 through any number of 2 MB.
+_BUFFER = 4 << 20
 # Pieces are no smaller: each is a call to the driver.
 _LEAST = 1 << 20
 # What is not larger the driver stages itself, in one call.
@@ -47,17 +50,20 @@ def upload(source: np.ndarray[Any, Any], target: Array, stream: Any = None) -> N
         cupy.cuda.runtime.memcpyAsync(to, source.ctypes.data, nbytes, kind, stream.ptr)
         return
     flat = source.view(np.uint8).reshape(-1)
-    upload_filled(lambda piece, begin: np.copyto(piece, flat[begin : begin + piece.size]), target, stream)
+    upload_filled([(lambda piece, begin: np.copyto(piece, flat[begin : begin + piece.size]), target)], stream)
 
 
-def upload_filled(fill: Fill, target: Array, stream: Any = None) -> None:
-    """Copy to device memory what `fill` writes, as `upload`; several threads call it, each for pieces of its own."""
+def upload_filled(parts: Iterable[tuple[Fill, Array]], stream: Any = None) -> None:
+    """Copy to each array what its `fill` writes, as `upload`; several threads call it, each for pieces of its own.
+
+    All parts go as one: none waits for the last pieces of the one before.
+    """
     import cupy
 
     stream = cupy.cuda.get_current_stream() if stream is None else stream
-    if target.nbytes:
-        staging = _staging(int(cupy.cuda.runtime.getDevice()))
-        staging.upload(fill, int(target.nbytes), int(target.data.ptr), stream)
+    work = [(fill, int(target.nbytes), int(target.data.ptr)) for fill, target in parts if target.nbytes]
+    if work:
+        _staging(int(cupy.cuda.runtime.getDevice())).upload(work, stream)
 
 
 def download(source: Array, target: np.ndarray[Any, Any]) -> None:
@@ -97,26 +103,33 @@ class _Staging:
             for _ in range(members())
         ]
 
-    def upload(self, fill: Fill, nbytes: int, to: int, stream: Any) -> None:
-        """Copy what `fill` writes to the address `to`; all copies are queued when this returns."""
+    def upload(self, parts: list[_Part], stream: Any) -> None:
+        """Copy what each `fill` writes to its address; all copies are queued when this returns."""
         from concurrent.futures import wait
 
         # Little is cut finer, so that every thread has some of it.
-        size = min(max(nbytes // (2 * members()), _LEAST), _BUFFER)
-        pieces = iter([(begin, min(begin + size, nbytes)) for begin in range(0, nbytes, size)])
+        total = sum(nbytes for _, nbytes, _ in parts)
+        size = min(max(total // (2 * members()), _LEAST), _BUFFER)
+        pieces = iter(
+            [
+                (fill, to, begin, min(begin + size, nbytes))
+                for fill, nbytes, to in parts
+                for begin in range(0, nbytes, size)
+            ]
+        )
         with self.lock:
-            work = [team().submit(self._pieces, own, pieces, fill, to, stream) for own in self.buffers]
+            work = [team().submit(self._pieces, own, pieces, stream) for own in self.buffers]
             wait(work)  # also where one fails: the buffers belong to the next caller after that
             for done in work:
                 done.result()
 
-    def _pieces(self, own: list[Any], pieces: Iterator[tuple[int, int]], fill: Fill, to: int, stream: Any) -> None:
+    def _pieces(self, own: list[Any], pieces: Iterator[tuple[Fill, int, int, int]], stream: Any) -> None:
         """What one thread does: take the next piece, copy it into a free buffer, queue its copy to the device."""
         import cupy
 
         runtime = cupy.cuda.runtime
         runtime.setDevice(self.device)
-        for turn, (begin, end) in enumerate(pieces):
+        for turn, (fill, to, begin, end) in enumerate(pieces):
             buffer, copied = own[turn % 2]
             copied.synchronize()  # the device may still read what this buffer held; synchronises
             piece = buffer[: end - begin]

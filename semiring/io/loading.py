@@ -9,6 +9,8 @@ page faults, 4 KB at a time.
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -18,14 +20,12 @@ from semiring.exceptions import InvalidFormat
 from semiring.formats.arrays import Array
 from semiring.formats.locked import locked_empty
 from semiring.formats.teams import team
-from semiring.formats.transfer import upload_filled, uploaded
+from semiring.formats.transfer import Fill, upload_filled
 from semiring.io.files import PathLike
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
 
 _PIECE_BYTES: Final = 1 << 24
-# What is not larger is copied as it is, without the buffers.
-_SMALL_BYTES: Final = 1 << 18
 
 
 def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
@@ -37,13 +37,17 @@ def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
         The file ends before the array is full.
     OSError
     """
+    from concurrent.futures import wait
+
     flat = target.reshape(-1).view(np.uint8)
-    work = [
-        team().submit(_read, path, offset + begin, flat[begin : begin + _PIECE_BYTES])
-        for begin in range(0, flat.size, _PIECE_BYTES)
-    ]
-    for done in work:
-        done.result()
+    with _Reader(path) as reader:
+        work = [
+            team().submit(reader.read, offset + begin, flat[begin : begin + _PIECE_BYTES])
+            for begin in range(0, flat.size, _PIECE_BYTES)
+        ]
+        wait(work)  # also where one fails: the descriptors are closed after that
+        for done in work:
+            done.result()
 
 
 def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -53,8 +57,8 @@ def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]
     return target
 
 
-def read_to_device(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> Array:
-    """So many numbers of a file, from byte ``offset`` on, as a CuPy array.
+def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[Any]]]) -> list[Array]:
+    """CuPy arrays of numbers of a file: of each section from byte ``offset`` on so many numbers of that type.
 
     O(bytes). All has been read when this returns; the last copies to the device may be under way, in order on the
     current stream.
@@ -64,36 +68,53 @@ def read_to_device(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]
     InvalidFormat
         The file ends before that.
     MemoryError
-        CuPy's own, if the array does not fit.
+        CuPy's own, if an array does not fit.
     OSError
     """
     import cupy
 
-    if count * dtype.itemsize <= _SMALL_BYTES:
-        host = np.empty(count, dtype)
-        read_into(path, offset, host)
-        return uploaded(host)
-    target = cupy.empty(count, dtype)
-    upload_filled(lambda piece, begin: _read(path, offset + begin, piece), target)
-    return target
+    def filling(offset: int) -> Fill:
+        return lambda piece, begin: reader.read(offset + begin, piece)
+
+    with _Reader(path) as reader:
+        parts = [(filling(offset), cupy.empty(count, dtype)) for offset, count, dtype in sections]
+        upload_filled(parts)
+    return [made for _, made in parts]
 
 
-def _read(path: PathLike, offset: int, target: NDArray[np.uint8]) -> None:
-    # The system reads ahead by open file: with one of its own, each piece is a sequential read.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(descriptor, offset, target.size, os.POSIX_FADV_SEQUENTIAL)
-        done = 0
+class _Reader:
+    """A file that several threads read, each through a descriptor of its own: the system reads ahead by open file."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self.descriptors: dict[int, int] = {}
+
+    def __enter__(self) -> _Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self.descriptors.values():
+            os.close(descriptor)
+
+    def read(self, offset: int, target: NDArray[np.uint8]) -> None:
+        """Fill an array from byte ``offset`` on."""
+        descriptor, done = self._descriptor(), 0
         while done < target.size:
             found = _read_at(descriptor, offset + done, target[done:])
             if not found:
                 raise InvalidFormat(
-                    f"{os.fspath(path)}: byte {offset + done}: expected {target.size - done} bytes more, found the end"
+                    f"{os.fspath(self.path)}: byte {offset + done}: expected {target.size - done} bytes more, found "
+                    "the end"
                 )
             done += found
-    finally:
-        os.close(descriptor)
+
+    def _descriptor(self) -> int:
+        thread = threading.get_ident()
+        if thread not in self.descriptors:
+            self.descriptors[thread] = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(self.descriptors[thread], 0, 0, os.POSIX_FADV_SEQUENTIAL)
+        return self.descriptors[thread]
 
 
 def _read_at(descriptor: int, offset: int, target: NDArray[np.uint8]) -> int:

@@ -78,22 +78,29 @@ def load(path: PathLike, store: Store, placement: str, device: str) -> CSR:
     held = mapped_matrix(store)
     chosen = destined("open", held, placement, device)
     with allocating("open", device):
-        arrays = {name: _section(path, store, name, chosen, device) for name in store.arrays}
+        arrays = _arrays(path, store, chosen, device)
     return _assembled(store, arrays, chosen)
 
 
-def _section(path: PathLike, store: Store, name: str, placement: Placement, device: str) -> Array:
-    array = _right(store, name)
-    if device == "cpu":
-        return array
-    where = placement if name in ("indices", "stream", "values") else "device"
-    if where == "host" or array.dtype != store.arrays[name].dtype or not array.size:
-        return placed(array, where, device)
-    offset = store.offsets[name]
-    if where == "device":
-        return read_to_device(path, offset, array.size, array.dtype)
-    locked = lock(array)
-    return seen_by_device(read_to_locked(path, offset, array.size, array.dtype) if locked is None else locked)
+def _arrays(path: PathLike, store: Store, placement: Placement, device: str) -> dict[str, Array]:
+    """The sections of a file where they belong."""
+    arrays: dict[str, Array] = {}
+    direct: dict[str, tuple[int, int, np.dtype[Any]]] = {}  # straight to the device, all together
+    for name in store.arrays:
+        array = _right(store, name)
+        if device == "cpu":
+            arrays[name] = array
+            continue
+        where = placement if name in ("indices", "stream", "values") else "device"
+        place = store.offsets[name], array.size, array.dtype
+        if where == "host" or array.dtype != store.arrays[name].dtype or not array.size:
+            arrays[name] = placed(array, where, device)
+        elif where == "device":
+            direct[name] = place
+        else:
+            locked = lock(array)
+            arrays[name] = seen_by_device(read_to_locked(path, *place) if locked is None else locked)
+    return arrays | dict(zip(direct, read_to_device(path, direct.values()), strict=True))
 
 
 def _right(store: Store, name: str) -> np.ndarray[Any, Any]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, VectorStore
+from ...formats import CSR, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..numpy_helpers import cast, evaluate
 
-__all__ = ["constant_product", "evaluate_once", "native_atomic", "reads_positions", "start_value"]
+__all__ = [
+    "Arrivals",
+    "arrivals",
+    "constant_product",
+    "evaluate_once",
+    "native_atomic",
+    "reads_positions",
+    "start_value",
+]
 
 _POSITIONS = frozenset(("xi", "xj", "yi", "yj"))
 
@@ -69,3 +78,28 @@ def native_atomic(monoid: TypedMonoid) -> int:
     known = _NATIVE.get(op.expr, 0)
     whole = dtype.kind in "iu" or (dtype.kind == "f" and known == 1)
     return known if op.x == op.y == op.z and dtype.itemsize >= 4 and whole else 0
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What a level-synchronous closure computes for an entry: kind 0 its presence, 1 the value of its level, 2 its own.
+
+    first: kind 1: the value in front of the first level.  constant: kind 0: the value of all entries.
+    """
+
+    kind: int
+    first: np.generic | None = None
+    constant: np.generic | None = None
+
+
+def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
+    """The least that a closure from these entries over `a` must compute."""
+    mult, z = ring.mult, ring.z
+    if reads_positions(mult) or ("x" in mult.uses and frontier.iso is None) or ("y" in mult.uses and a.iso is None):
+        return Arrivals(2)
+    if frontier.iso is None:
+        return Arrivals(1)
+    first = z.type(cast(frontier.iso, z)[()])
+    if evaluate_once(mult, first, a.iso if "y" in mult.uses else None) == first:
+        return Arrivals(0, constant=first)  # nothing but presence is left to compute
+    return Arrivals(1, first)

@@ -10,11 +10,10 @@ import numpy as np
 
 from ...formats import CSR, AnyPattern, Array, CompressedPattern, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
-from ..numpy_helpers import cast
 from ..registry import implements, note, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
-from .algebra import evaluate_once, reads_positions, start_value
+from .algebra import arrivals, start_value
 from .columns import CODEC_NUMBERS, codec_of, codec_types, column_argument, column_types
 from .compile import Kernel, kernel
 from .degrees import degrees
@@ -113,12 +112,18 @@ def _hubs(t: CSR) -> Array | None:
     return hubs(t.pattern, build=t.placement == "device") if tuning.HUBS_PLAIN else None
 
 
+def _piece_room(t: CSR) -> int:
+    """Places for pieces of long rows, for every level anew; what finds no place is gone through where it is found."""
+    return min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
+
+
 @implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, takes=("plain", "compressed"))
 def closure_level(q: Closure) -> ClosureAnswer:
     """Level by level in two launches: push and pull in turns, chosen on the device.
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
-    indices), and a column a row where values depend on rows; with compressed rows two columns a row, which are kept.
+    indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
+    compressed rows two columns a row, which are kept.
     Synchronises once, at the end, for the number of entries, the steps and the convergence.
     """
     a = q.by_row.get()
@@ -133,17 +138,8 @@ def closure_level(q: Closure) -> ClosureAnswer:
     rows = degrees(a.pattern)
     found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
 
-    uniform = (
-        not reads_positions(mult)
-        and ("x" not in mult.uses or f.iso is not None)
-        and ("y" not in mult.uses or a.iso is not None)
-    )
-    constant: np.generic | None = None
-    if uniform and f.iso is not None:
-        first = z.type(cast(f.iso, z)[()])
-        if evaluate_once(mult, first, a.iso if "y" in mult.uses else None) == first:
-            constant = first  # nothing but presence is left to compute
-    kind = 0 if constant is not None else 1 if uniform else 2
+    arriving = arrivals(q.semiring, f, a)
+    kind, constant = arriving.kind, arriving.constant
     values = None if constant is not None else cupy.empty(n, z)
 
     queue = cupy.empty(n, index_dtype(n)) if kind == 2 else None
@@ -161,6 +157,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
         t_arrays = (t.indptr, column_argument(t.pattern), t_values, found_hubs, found.words, found.nonempty)
     words = word_count(n)
     state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
+    pieces = None if t is None else cupy.empty(_piece_room(t), np.uint64)
     shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)
@@ -172,9 +169,9 @@ def closure_level(q: Closure) -> ClosureAnswer:
         + _blocks(a.pattern)
     )
     arguments = (
-        a.indptr, indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, state, trace,
-        traced, n, a.nvals, min(q.max_steps, _ALWAYS), shift, _DIRECTIONS[q.direction],
-        int(rows.longest > tuning.SKEWED_ROW),
+        a.indptr, indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, pieces,
+        0 if pieces is None else pieces.size, state, trace, traced, n, a.nvals, min(q.max_steps, _ALWAYS), shift,
+        _DIRECTIONS[q.direction], int(rows.longest > tuning.SKEWED_ROW),
     )  # fmt: skip
     entered = (f.indices, f_values, f_iso, f.nvals, *arguments)
     _launch("closure_level.cuh", ("closure_narrow", "closure_wide"), prologue, entered, arguments)

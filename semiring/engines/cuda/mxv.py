@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import cupy
 import numpy as np
@@ -14,7 +14,7 @@ from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorSt
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedSemiring
 from .. import spec
-from ..registry import implements, note, run
+from ..registry import implements, note, run, run_sliced
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, native_atomic, start_value
@@ -192,6 +192,13 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
         u = run(Convert(u, "bitmap"), "cuda")
     facts = degrees(a.pattern)
     constant = constant_product(q.semiring, a, u, q.flip)
+    average = a.nvals / max(facts.nonempty, 1)
+    skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
+    early = constant is not None or _finishes_early(q)
+    early = early and (likely or facts.longest <= tuning.EARLY_ROW)
+    if a.placement == "pinned" and constant is None and mask.form == 0 and not early:
+        # All entries are read: in order by copies, which keep the link busier than loads of kernels.
+        return cast(VectorStore, run_sliced(replace(q, vector=u, direction="pull"), "cuda"))
     if isinstance(u, Full) and mask.form == 0:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
         if constant is not None:
@@ -207,10 +214,7 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     )  # fmt: skip
     prologue = _prologue(q, a, mask, constant is None)
 
-    average = a.nvals / max(facts.nonempty, 1)
-    skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
-    early = constant is not None or _finishes_early(q)
-    if early and (likely or facts.longest <= tuning.EARLY_ROW):
+    if early:
         chosen = "early"
         run_early = kernel("mxv_pull.cuh", "mxv_pull_early", prologue + _shape(1))
         run_early(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)

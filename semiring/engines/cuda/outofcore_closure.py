@@ -7,7 +7,6 @@ Rows are read in the order of their addresses, each line once, because the link 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import cupy
@@ -15,11 +14,10 @@ import numpy as np
 
 from ...formats import Array, IndexList, word_count
 from ...formats.vectors import empty_vector
-from ..numpy_helpers import cast
 from ..registry import FORMS, implements, note, noting, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
-from .algebra import evaluate_once, reads_positions
+from .algebra import arrivals, evaluate_once
 from .compile import kernel
 from .degrees import degrees
 from .hubs import hubs
@@ -39,29 +37,6 @@ def _serves(q: Closure) -> bool:
     if "y" in q.semiring.mult.uses and a.iso is None:
         return False
     return out_of_core(a.pattern) or (q.by_column.ready and out_of_core(q.by_column.get().pattern))
-
-
-@dataclass(frozen=True)
-class _Values:
-    """What is computed for an entry: kind 0 only its presence, 1 the value of its level, 2 a value of its own.
-
-    first: kind 1: the value of the first level.  constant: kind 0: the value of all entries.
-    """
-
-    kind: int
-    first: np.generic | None = None
-    constant: np.generic | None = None
-
-
-def _values(q: Closure, f: IndexList, y: np.generic | None) -> _Values:
-    mult, z = q.semiring.mult, q.semiring.z
-    if reads_positions(mult) or ("x" in mult.uses and f.iso is None):
-        return _Values(2)
-    if f.iso is None:
-        return _Values(1)
-    first = z.type(cast(f.iso, z)[()])
-    constant = evaluate_once(mult, first, y) == first  # nothing but presence is left to compute
-    return _Values(0, constant=first) if constant else _Values(1, first)
 
 
 @implements(Closure, engine="cuda", when=_serves, takes=tuple(FORMS))
@@ -88,7 +63,7 @@ class _Search:
         may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
         t = q.by_column.get() if may_pull else None
         self.y = a.iso if "y" in q.semiring.mult.uses else None
-        self.values = _values(q, f, self.y)
+        self.values = arrivals(q.semiring, f, a)
         n, z, words = a.nrows, q.semiring.z, word_count(a.nrows)
         self.stored = None if self.values.kind == 0 else cupy.empty(n, z)
         self.visited, self.frontier, self.next, self.rest = cupy.zeros((4, words), np.uint32)

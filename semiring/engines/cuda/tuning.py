@@ -43,8 +43,8 @@ SWEEP_ROWS: Final = _row(
 )  # fmt: skip
 PROBES: Final = _row(
     "PROBES", 16, "measured",
-    "entries that one thread tries before a warp takes over; H200, bfs_levels on kron22: 2 0.42 ms, 4 0.35, 8 0.34, "
-    "16 0.32",
+    "entries that one thread tries before warps share what is left; H200, bfs_levels on kron22: 2 0.42 ms, 4 0.35, "
+    "8 0.34, 16 0.32",
 )  # fmt: skip
 NARROW_EDGES: Final = _row(
     "NARROW_EDGES", 8192, "measured",
@@ -82,6 +82,7 @@ HUBS_LONG: Final = _row(
     "entries that one warp goes through for the hubs of a row (64 rounds, about 50 us); the entries of longer rows "
     "are divided among all blocks",
 )  # fmt: skip
+PIECES: Final = _row("PIECES", 1 << 20, "reasoned", "8 MB for the longest list of pieces of long rows")
 TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest trace that is kept")
 
 # Matrix-vector product.

@@ -11,7 +11,7 @@
 // Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
 // words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
 //
-// A pull first tries the hubs of a row (hubs.cuh) where they are known: two loads side by side, none of the row itself.
+// A pull first tries the hubs of a row where they are known (closure_hubs.cuh): two loads, none of the row itself.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
 // columns.cuh asks for, and T_CODEC, which is how the transpose stores its columns; and the constants VALUES (0 presence
@@ -25,7 +25,9 @@ typedef ColumnReaders<T_CODEC> Transposed;
 
 // Words of the state.  Counters are separate for the two launches; each level uses the next of its three, so
 // that one can be reset while another is still being read.
-enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3,
+       PIECE_COUNT = WIDE_COUNT + 3 };
+constexpr u64 NO_PIECE = ~u64(0);
 
 struct Search {
     const P* indptr;
@@ -43,6 +45,8 @@ struct Search {
     P* start;
     P* before;
     Z* values;
+    u64* pieces;  // with pulls: `piece_room` places for pieces of long rows
+    i64 piece_room;
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -91,7 +95,9 @@ struct Arrive {
     }
 };
 
+#include "closure_rows.cuh"
 #include "closure_pull.cuh"
+#include "closure_hubs.cuh"
 
 // Pull is taken where the entries that it is expected to probe cost less than the edges that a push would follow.  An
 // open row is probed until the first visited neighbour: nvals / edges entries on average, its own entries at most; and
@@ -116,6 +122,7 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
         if constexpr (WIDE && MAY_PULL) pull = prefers_pull(s, head, tail);
         if (Team::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
+            s.state[PIECE_COUNT + (turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
                 s.trace[3 * step] = pull;
                 s.trace[3 * step + 1] = s.rows(tail) - s.rows(head);
@@ -128,8 +135,9 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
         if (pull) {
             if constexpr (WIDE && MAY_PULL) {
                 u32* const next = s.visited + (1 - parity) * s.words();
-                if constexpr (HUBS) pull_hubs<BLOCK, Team>(s, team, visited, next, to, level);
-                else pull_level<BLOCK, Team>(s, visited, next, to, level);
+                const Pull one = {s, visited, next, to, level, s.state + PIECE_COUNT + turn};
+                if constexpr (HUBS) pull_hubs<BLOCK, Team>(one, team);
+                else pull_level<BLOCK, Team>(one, team);
                 parity = 1 - parity;
             }
         } else {
@@ -157,12 +165,12 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
 #define SEARCH_ARGUMENTS                                                                                             \
     const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, const P *t_indptr,                         \
         Transposed::Argument t_indices, const A *t_values, const J *hubs, const u32 *candidates,                     \
-        i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, u64 *state, i64 *trace,         \
-        i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
+        i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, u64 *pieces, i64 piece_room,    \
+        u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
 #define SEARCH                                                                                                       \
     {indptr, open_columns(indices), a_values, a_iso, t_indptr, Transposed::Columns(t_indices), t_values, hubs,       \
-     candidates, candidate_count, visited, queue, start, before, values, state, trace, trace_rows, n, nvals,         \
-     max_steps, {int(shift)}, int(direction), int(skewed)}
+     candidates, candidate_count, visited, queue, start, before, values, pieces, piece_room, state, trace,           \
+     trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
 
 // One cluster.  Enters the given rows (`sources` ascending, their values or one for all), then goes on while it is narrow.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)

@@ -124,16 +124,19 @@ DEVICE void prefetch(const C& columns, i64 p) {
     if constexpr (CODEC == PLAIN) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
 }
 
-// Pieces of compressed rows up to this many entries are decoded by a lane each, longer ones by a warp.
+// Pieces of compressed rows up to this many entries are decoded by a lane each, longer ones by a warp.  Where a warp
+// has few pieces it decodes all of them: a lane goes to its first entry by one load after another.
 constexpr i64 SHORT_PIECE = 8;
+constexpr int FEW_PIECES = 2;
 
 // Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  A warp
 // takes an equal share of the edges, and goes through the rows of its share 32 at a time.  The whole block calls.
 template <int BLOCK, class Visitor>
 DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64 passed, i64 group, i64 end,
                    i64 known) {
-    constexpr i64 SHARE = EDGES_AT_ONCE * 32;
-    const i64 from = group + SHARE * warp_in_block(), to = from + SHARE < end ? from + SHARE : end;
+    constexpr i64 WARPS = BLOCK / 32, MOST = EDGES_AT_ONCE * 32;
+    const i64 even = (end - group + WARPS - 1) / WARPS, share = even < MOST ? even : MOST;
+    const i64 from = group + share * warp_in_block(), to = from + share < end ? from + share : end;
     if (from >= to) return;
     for (int first = stage.row_of(from); first < BLOCK && i64(stage.before[first]) < to; first += 32) {
         const int r = first + lane_id();
@@ -145,7 +148,8 @@ DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64
             row_start = i64(stage.start[r]);
             p = row_start + passed + (begin - before);
         }
-        const bool longer = stop - begin > SHORT_PIECE;
+        const bool few = __popc(__ballot_sync(FULL_WARP, begin < stop)) <= FEW_PIECES;
+        const bool longer = stop - begin > (few ? 0 : SHORT_PIECE);
         if (!longer && begin < stop) {
             ColumnCursor cursor(columns, row_start, p);
             for (i64 edge = begin; edge < stop; edge++, cursor.next()) stage.column[edge - group] = J(cursor.column());

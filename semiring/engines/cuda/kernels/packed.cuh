@@ -173,21 +173,25 @@ DEVICE UJ packed_gaps(const PackedTile& tile, u32 chunk, int count, u32& excepti
     const u32 s = 32 * chunk + u32(lane_id());
     UJ gap = 0;
     if (s < u32(count) && s != 0) gap = tile.gap(s);
-    while (exception < tile.exceptions) {  // 32 exceptions a round: a lane takes one and hands it to its entry
+    if (exception < tile.exceptions) {  // a lane takes one and hands it to its entry, the k-th entry from the k-th lane
         const u32 e = exception + u32(lane_id());
         const u32 place = e < tile.exceptions ? tile.place(e) : 128u;
-        const u32 mine = __ballot_sync(FULL_WARP, place < 32 * chunk + 32);
-        const UJ excess = place < 32 * chunk + 32 ? tile.excess(e) : UJ(0);
-        const int taken = __popc(mine);
-        for (int k = 0; k < taken; ++k) {
-            const u32 where = __shfl_sync(FULL_WARP, place, k);
-            const UJ more = shuffle(excess, k);
-            if (where == s) gap += more;
-        }
-        exception += u32(taken);
-        if (taken < 32) break;
+        const bool mine = place < 32 * chunk + 32;
+        const UJ excess = mine ? tile.excess(e) : UJ(0);
+        const u32 exceptional = warp_or(mine ? 1u << (place & 31) : 0u);
+        const UJ more = shuffle(excess, __popc(exceptional & lanes_below()));
+        if (exceptional >> lane_id() & 1u) gap += more;
+        exception += u32(__popc(__ballot_sync(FULL_WARP, mine)));
     }
     return gap;
+}
+
+// The number of exceptions at entries 0 to s of a tile.  Every lane of the warp calls.
+DEVICE u32 warp_exceptions_to(const PackedTile& tile, u32 s) {
+    u32 found = 0;
+    for (u32 e = u32(lane_id()); e - u32(lane_id()) < tile.exceptions; e += 32)
+        found += u32(__popc(__ballot_sync(FULL_WARP, e < tile.exceptions && tile.place(e) <= s)));
+    return found;
 }
 
 struct PackedWarp {
@@ -208,11 +212,11 @@ struct PackedWarp {
         const u32 part = u32(chunk % 4);
         if (part == 0) return;
         // Entry 64 stands at the beginning of chunk 2; what lies between an anchor and the chunk is summed.
-        exception = tile.exceptions_to(32 * part - 1);
+        exception = warp_exceptions_to(tile, 32 * part - 1);
         if (part == 2) {
             before = tile.middle(columns.mask) - gap_of_middle();
         } else {
-            u32 from = part == 1 ? 0 : tile.exceptions_to(63);
+            u32 from = part == 1 ? 0 : warp_exceptions_to(tile, 63);
             const UJ gaps = packed_gaps(tile, part - 1, 128, from);
             if (part == 1) before = UJ(columns.base[first / TILE_ENTRIES]) + warp_sum(gaps);
             else before = tile.middle(columns.mask) + warp_sum(lane_id() == 0 ? UJ(0) : gaps);

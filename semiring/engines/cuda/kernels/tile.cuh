@@ -129,7 +129,7 @@ struct OpenTile {
         for (int half = 0; half < 2; ++half) {
             if (ends[half] == 0) continue;
             Column before = half == 0 ? Column(of.base[t]) : Column(tile.middle(of.mask));
-            u32 exception = half == 0 || tile.exceptions == 0 ? 0 : tile.exceptions_to(HALF - 1);
+            u32 exception = half == 0 ? 0 : warp_exceptions_to(tile, HALF - 1);
 #pragma unroll
             for (int c = 2 * half; c < 2 * half + 2; ++c) {
                 if (32 * c >= ends[half]) continue;

@@ -67,6 +67,22 @@ struct VarintBytes {
         }
         return position;
     }
+    // The same for every lane of a warp, 256 bytes a round.
+    DEVICE i64 warp_skip(i64 position, i64 end, int count) const {
+        while (count > 0 && position < end) {
+            u64 ends = ~window(position + 8 * lane_id()) & TERMINATORS;
+            const int up_to = warp_scan_inclusive(__popcll(ends)), total = shuffle(up_to, 31);
+            if (total < count) {
+                count -= total;
+                position += 256;
+                continue;
+            }
+            const int owner = __ffs(int(__ballot_sync(FULL_WARP, up_to >= count))) - 1;
+            for (int more = count - (up_to - __popcll(ends)); more > 1; --more) ends &= ends - 1;
+            return shuffle(position + 8 * lane_id() + __ffsll(i64(ends)) / 8, owner);
+        }
+        return position;
+    }
 };
 
 struct VarintColumns {
@@ -82,17 +98,22 @@ struct VarintColumns {
         UJ column;      // of the entry before it, or 0 at the beginning of a row
         i64 next;      // the next entry
     };
-    // The nearest place in front of entry p from where sums can start: its row's first entry, or its tile's.
+    // The nearest place in front of entry p from where sums can start: its row's first entry, or its tile's.  With WARP
+    // every lane of a warp calls, for the same entry.
+    template <bool WARP>
     DEVICE Place start(i64 row_start, i64 p) const {
         const i64 t = p / TILE_ENTRIES, first = TILE_ENTRIES * t;
         const i64 begin = i64(offsets[t]);
-        if (row_start >= first)
-            return {bytes.skip(begin, i64(offsets[t + 1]), int(row_start - first)), UJ(0), row_start};
+        if (row_start >= first) {
+            const i64 end = i64(offsets[t + 1]);
+            const int numbers = int(row_start - first);
+            return {WARP ? bytes.warp_skip(begin, end, numbers) : bytes.skip(begin, end, numbers), UJ(0), row_start};
+        }
         return {begin + bytes.number(begin).bytes, UJ(base[t]), first + 1};
     }
     // ... and the place behind entry p, whose column it holds.
     DEVICE Place behind(i64 row_start, i64 p) const {
-        Place place = start(row_start, p);
+        Place place = start<false>(row_start, p);
         for (; place.next <= p; ++place.next) {
             const VarintNumber number = bytes.number(place.position);
             place.column += number.value;
@@ -133,7 +154,7 @@ struct VarintWarp {
         : bytes(columns.bytes), begin(last), first(first), last(last), position(0), before(0), p(0), column(0),
           inside(false) {
         if (first >= last) return;
-        const VarintColumns::Place place = columns.start(row_start, first);
+        const VarintColumns::Place place = columns.start<true>(row_start, first);
         position = place.position;
         before = place.column;
         begin = place.next;

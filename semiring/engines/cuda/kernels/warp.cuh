@@ -94,6 +94,16 @@ DEVICE T warp_sum(T value) {
     for (int mask = 16; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
     return value;
 }
+// The bits that any lane of the warp has; valid in every lane.
+DEVICE u32 warp_or(u32 bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(FULL_WARP, bits);
+#else
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, mask);
+    return bits;
+#endif
+}
 // The sum over this and the lower lanes; valid in every lane.
 template <class T>
 DEVICE T warp_scan_inclusive(T value) {

@@ -1,0 +1,126 @@
+// The pulls of a level-synchronous closure where the hubs of all rows are known (hubs.cuh), in three sweeps.
+//
+// First a lane tests the hubs of its row, with nothing but loads side by side; nearly every row that can be reached is
+// found here.  The others are marked in `rest`, unless the hubs were all their entries.  The second sweep probes what
+// is marked, 32 waiting rows at a time: to look through a row takes several loads that wait for each other, above all a
+// compressed one, and rows of the first sweep would wait too.  The third goes through the pieces of long rows.
+//
+// Included by closure_level.cuh behind closure_pull.cuh.
+
+#pragma once
+
+template <int BLOCK>
+struct HubStage {
+    u32 found[BLOCK / 8];
+    i64 waiting[BLOCK / 32][64];
+};
+
+// Probes the rows that the lanes hold; -1: none.  The whole warp calls.
+DEVICE void probe_rest(const Pull& pull, i64 j) {
+    const Search& s = pull.s;
+    const u32* const visited = pull.visited;
+    i64 begin = 0, end = 0;
+    if (j >= 0) {
+        begin = i64(s.t_indptr[j]);
+        end = i64(s.t_indptr[j + 1]);
+        if (end - begin <= 2) begin = end;  // the hubs were all its entries
+    }
+    const i64 rest = begin + PROBES;
+    Reached from = probe<4>(s, visited, begin, rest < end ? rest : end);
+    for (u32 longer = __ballot_sync(FULL_WARP, from.row < 0 && rest < end); longer; longer &= longer - 1) {
+        const int lane = __ffs(int(longer)) - 1;
+        const i64 first = shuffle(rest, lane), last = shuffle(end, lane);
+        if (list_pieces(pull, shuffle(j, lane), first, last)) continue;
+        const Reached at = look_through(s, visited, first - PROBES, first, last);
+        if (lane_id() == lane) from = at;
+    }
+    const bool hit = from.row >= 0;
+    const u32 found = __ballot_sync(FULL_WARP, hit);
+    if (found == 0) return;
+    u64 mine = 0;
+    i64 start = 0;
+    if (hit) {
+        atomicOr(pull.visited_next + (j >> 5), 1u << (j & 31));
+        pull.write(from.row, j, 0);
+        start = i64(s.indptr[j]);
+        mine = s.packing.pack(1, i64(s.indptr[j + 1]) - start);
+    }
+    const u64 upto = warp_scan_inclusive(mine);
+    u64 room = 0;
+    if (lane_id() == 31) room = pull.to.base + atomicAdd(pull.to.counter, upto);
+    room = shuffle(room, 31) + upto - mine;
+    if (hit) put(s.packing, pull.to, room, j, start);
+}
+
+template <int BLOCK, class Team>
+DEVICE void pull_hubs(const Pull& pull, Team& team) {
+    __shared__ HubStage<BLOCK> stage;
+    const Search& s = pull.s;
+    const u32* const visited = pull.visited;
+    constexpr int WORDS = 4;  // of a warp, so that their loads wait together
+    const int lane = lane_id();
+    const i64 chunks = (s.words() + BLOCK / 8 - 1) / (BLOCK / 8);
+    for (i64 chunk = Team::rank(); chunk < chunks; chunk += Team::size()) {
+        const i64 first_word = chunk * (BLOCK / 8) + WORDS * warp_in_block();
+        u32 seen[WORDS];
+        i64 first[WORDS], second[WORDS];
+#pragma unroll
+        for (int u = 0; u < WORDS; u++) {
+            const i64 w = first_word + u;
+            seen[u] = w < s.words() ? visited[w] : FULL_WARP;
+            const u32 wanted = w < s.words() ? s.candidates[w] & ~seen[u] : 0u;
+            const bool mine = (wanted >> lane) & 1u;
+            first[u] = mine ? i64(s.hubs[32 * w + lane]) : -1;
+            second[u] = mine ? i64(s.hubs[s.n + 32 * w + lane]) : -1;
+        }
+#pragma unroll
+        for (int u = 0; u < WORDS; u++) {
+            const i64 w = first_word + u, j = 32 * w + lane;
+            const bool hit_first = first[u] >= 0 && bit_test(visited, first[u]);
+            const bool hit_second = second[u] >= 0 && bit_test(visited, second[u]);
+            const bool hit = hit_first || hit_second;
+            if (hit) pull.write(hit_first ? first[u] : second[u], j, 0);
+            const u32 found = __ballot_sync(FULL_WARP, hit);
+            const u32 rest = __ballot_sync(FULL_WARP, !hit && second[u] >= 0);
+            if (lane == 0) {
+                stage.found[WORDS * warp_in_block() + u] = found;
+                if (w < s.words()) {
+                    pull.visited_next[w] = seen[u] | found;
+                    s.rest()[w] = rest;
+                }
+            }
+        }
+        __syncthreads();
+        append_found<BLOCK>(s, pull.to, stage.found, chunk * BLOCK * 4);
+    }
+    team.barrier();
+
+    // Neighbouring warps of the count are in different blocks: what lies together in the matrix is spread.
+    const i64 warps = Team::size() * (BLOCK / 32);
+    const i64 warp = warp_in_block() * Team::size() + Team::rank();
+    i64 span = 1;  // words at once: all lanes have one where there are enough for every warp
+    while (span < 32 && 2 * span * warps <= s.words()) span *= 2;
+    i64* const waiting = stage.waiting[warp_in_block()];
+    int count = 0;
+    for (i64 group = warp; span * group < s.words(); group += warps) {
+        const i64 w = span * group + lane;
+        const u32 rest = lane < span && w < s.words() ? __ldcg(s.rest() + w) : 0u;
+        for (u32 marked = __ballot_sync(FULL_WARP, rest != 0); marked; marked &= marked - 1) {
+            const int source = __ffs(int(marked)) - 1;
+            const u32 word = shuffle(rest, source);
+            if ((word >> lane) & 1u) waiting[count + __popc(word & lanes_below())] = 32 * (span * group + source) + lane;
+            count += __popc(word);
+            __syncwarp();
+            if (count < 32) continue;
+            probe_rest(pull, waiting[lane]);
+            count -= 32;
+            const i64 kept = waiting[32 + lane];
+            __syncwarp();
+            if (lane < count) waiting[lane] = kept;
+            __syncwarp();
+        }
+    }
+    if (count > 0) probe_rest(pull, lane < count ? waiting[lane] : -1);
+    team.barrier();
+    probe_pieces<BLOCK, Team>(pull);
+}

@@ -1,0 +1,136 @@
+// What pulls of a level-synchronous closure share: a row is looked through until a neighbour is found that is visited.
+//
+// What is left of a long row after its first entries is cut into pieces and listed, and once all rows have been tried
+// every warp of the grid takes its share of the pieces.  Long rows come in clusters (those of one site of a crawl, the
+// first ones where rows are ordered by degree), and blocks that take rows by their numbers would wait for the block
+// that has got a cluster.
+//
+// Included by closure_level.cuh behind `Search`.
+
+#pragma once
+
+// One pull.  Every visited neighbour of an open row is in the frontier: had it been visited earlier, the row would be too.
+struct Pull {
+    const Search& s;
+    const u32* visited;
+    u32* visited_next;
+    const Append& to;
+    Z level;
+    u64* listed;  // how many pieces
+
+    // Row j is reached from row k, over the entry at position p where somebody reads its value.
+    DEVICE void write(i64 k, i64 j, i64 p) const {
+        if constexpr (VALUES == 1) s.values[j] = level;
+        if constexpr (VALUES == 2) {
+            Z x = Z();
+            if constexpr (multiply_reads_x) x = s.values[k];
+            s.values[j] = arrival(s, s.t_values, x, k, j, p);
+        }
+    }
+};
+
+// A visited neighbour and its entry; -1: none.
+struct Reached {
+    i64 row, entry;
+};
+
+// Probes entries [p, stop) of a row, BATCH at once; any thread.  Gives the first that is visited.
+template <int BATCH>
+DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
+    if (p >= stop) return {-1, p};
+    for (Transposed::Cursor entry(s.t_columns, p, p); p < stop; p += BATCH) {
+        i64 k[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            k[u] = p + u < stop ? entry.column() : -1;
+            if (p + u + 1 < stop) entry.next();
+        }
+        u32 hits = 0;
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) hits |= u32(k[u] >= 0 && bit_test(visited, k[u])) << u;
+        if (hits == 0) continue;
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            if (hits & (1u << u)) return {k[u], p + u};
+    }
+    return {-1, stop};
+}
+
+// Looks through entries [first, last) of a row; the answer is valid in every lane.  The whole warp calls.
+DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
+    Transposed::Warp walk(s.t_columns, row_start, first, last);
+    while (walk.next()) {  // two steps at once, so that their loads wait together
+        const i64 p = walk.p, k = walk.inside ? walk.column : -1;
+        const bool more = walk.next();
+        const i64 p2 = walk.p, k2 = more && walk.inside ? walk.column : -1;
+        const bool hit = k >= 0 && bit_test(visited, k);
+        const bool hit2 = k2 >= 0 && bit_test(visited, k2);
+        const u32 hits = __ballot_sync(FULL_WARP, hit || hit2);
+        if (hits == 0) continue;
+        const int lane = __ffs(int(hits)) - 1;
+        return {shuffle(hit ? k : k2, lane), shuffle(hit ? p : p2, lane)};
+    }
+    return {-1, 0};
+}
+
+// The part of a row that is left, cut at tiles: pieces of 2 or more of them, MOST at most.
+struct Pieces {
+    static constexpr int BITS = 12;
+    static constexpr i64 MOST = i64(1) << BITS;
+    i64 begin, end, length;
+
+    DEVICE Pieces(i64 begin, i64 end) : begin(begin), end(end), length(2 * TILE_ENTRIES) {
+        while ((MOST - 1) * length < end - begin) length *= 2;
+    }
+    DEVICE i64 count() const { return (end - 1) / length - begin / length + 1; }
+    DEVICE i64 first(i64 piece) const {
+        const i64 cut = (begin / length + piece) * length;
+        return cut < begin ? begin : cut;
+    }
+    DEVICE i64 last(i64 piece) const {
+        const i64 cut = (begin / length + piece + 1) * length;
+        return cut < end ? cut : end;
+    }
+};
+
+// Lists what is left of row j behind its first PROBES entries, from `begin` on; false if there is no room for it.  The
+// whole warp calls.
+DEVICE bool list_pieces(const Pull& pull, i64 j, i64 begin, i64 end) {
+    const Search& s = pull.s;
+    const i64 count = Pieces(begin, end).count();
+    i64 place = 0;
+    if (lane_id() == 0) place = i64(atomicAdd(pull.listed, u64(count)));
+    place = shuffle(place, 0);
+    const bool fits = place + count <= s.piece_room;
+    // Places that are left over are marked, for the counter has passed them.
+    for (i64 i = lane_id(); i < count && place + i < s.piece_room; i += 32)
+        s.pieces[place + i] = fits ? u64(j) << Pieces::BITS | u64(i) : NO_PIECE;
+    return fits;
+}
+
+// Looks through one piece, unless its row has been found by another.  The whole warp calls.
+DEVICE void probe_piece(const Pull& pull, u64 piece) {
+    const Search& s = pull.s;
+    if (piece == NO_PIECE) return;
+    const i64 j = i64(piece >> Pieces::BITS), number = i64(piece & u64(Pieces::MOST - 1));
+    const u32 bit = 1u << (j & 31);
+    if (__any_sync(FULL_WARP, (__ldcg(pull.visited_next + (j >> 5)) & bit) != 0)) return;
+    const i64 row_start = i64(s.t_indptr[j]);
+    const Pieces pieces(row_start + PROBES, i64(s.t_indptr[j + 1]));
+    const Reached from = look_through(s, pull.visited, row_start, pieces.first(number), pieces.last(number));
+    if (from.row < 0 || lane_id() != 0) return;
+    if (atomicOr(pull.visited_next + (j >> 5), bit) & bit) return;
+    pull.write(from.row, j, from.entry);
+    const i64 start = i64(s.indptr[j]);
+    const u64 mine = s.packing.pack(1, i64(s.indptr[j + 1]) - start);
+    put(s.packing, pull.to, pull.to.base + atomicAdd(pull.to.counter, mine), j, start);
+}
+
+// All listed pieces, behind a barrier of the team.  Neighbours on the list go to different blocks.
+template <int BLOCK, class Team>
+DEVICE void probe_pieces(const Pull& pull) {
+    const i64 listed = i64(__ldcg(pull.listed)), room = pull.s.piece_room;
+    const i64 count = listed < room ? listed : room;
+    for (i64 at = warp_in_block() * Team::size() + Team::rank(); at < count; at += Team::size() * (BLOCK / 32))
+        probe_piece(pull, __ldcg(pull.s.pieces + at));
+}
