@@ -27,12 +27,14 @@ def test_parts_of_a_file_are_read_whole(tmp_path: Path, monkeypatch: pytest.Monk
 def test_parts_of_a_file_come_to_the_device(tmp_path: Path, count: int) -> None:
     content = np.arange(count + 20, dtype=np.int32)
     content.tofile(tmp_path / "a")
-    found = loading.read_to_device(tmp_path / "a", 40, count, np.dtype(np.int32))
+    dtype = np.dtype(np.int32)
+    found, start = loading.read_to_device(tmp_path / "a", [(40, count, dtype), (0, 7, dtype)])
     np.testing.assert_array_equal(to_host(found), content[10 : 10 + count])
-    locked = loading.read_to_locked(tmp_path / "a", 40, count, np.dtype(np.int32))
+    np.testing.assert_array_equal(to_host(start), content[:7])
+    locked = loading.read_to_locked(tmp_path / "a", 40, count, dtype)
     np.testing.assert_array_equal(locked, content[10 : 10 + count])
     with pytest.raises(InvalidFormat, match="found the end"):
-        loading.read_to_device(tmp_path / "a", 40, count + 11, np.dtype(np.int32))
+        loading.read_to_device(tmp_path / "a", [(0, 7, dtype), (40, count + 11, dtype)])
 
 
 def test_a_file_that_ends_early_is_named_with_the_byte(tmp_path: Path) -> None:

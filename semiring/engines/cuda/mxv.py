@@ -196,8 +196,8 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
     early = constant is not None or _finishes_early(q)
     early = early and (likely or facts.longest <= tuning.EARLY_ROW)
-    if a.placement == "pinned" and constant is None and mask.form == 0 and not early:
-        # All entries are read: in order by copies, which keep the link busier than loads of kernels.
+    if a.placement == "pinned" and a.format == "ccsr" and constant is None and mask.form == 0 and not early:
+        # All entries are read: decoding slice after slice keeps the link busier than rows that wait for their tiles.
         return cast(VectorStore, run_sliced(replace(q, vector=u, direction="pull"), "cuda"))
     if isinstance(u, Full) and mask.form == 0:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
