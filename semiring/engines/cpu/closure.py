@@ -89,7 +89,8 @@ class _Search:
             self.reads = "y" in mult.uses
             self.values = np.empty(n, self.z)
             self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
-        self.hubs: Array | None = None
+        self.no_hubs: Array = np.empty(0, self.a.indices.dtype)  # an array too: one kernel serves both
+        self.hubs = self.no_hubs
         self.occupied = self.words
         self.queue = np.empty(n, index_dtype(n))
         self.queue[: start.size] = start
@@ -140,7 +141,7 @@ class _Search:
         self.transpose = self.q.by_column.get()
         hubs = closure_hubs.hubs_of(plain_pattern(self.transpose.pattern))
         # Where values of the matrix are read, the entry must be found, not only the column.
-        self.hubs = None if self.reads and self.transpose.iso is None else hubs.hubs
+        self.hubs = self.no_hubs if self.reads and self.transpose.iso is None else hubs.hubs
         self.occupied = hubs.occupied
         self.state[ROWS] = hubs.count
         self.state[PULL_ALLOWED] = 2

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
 from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, trailing_zeros
 from .closure_state import (
@@ -42,7 +41,7 @@ from .closure_state import (
 from .compile import device, kernel
 from .mxv import product
 from .team import close_job, dismiss, join_job, leave_job, open_job
-from .types import meaning, position, present, put, value_at
+from .types import position, present, put, value_at
 
 # Pull where the frontier has more than 1/ALPHA of the edges of absent entries (Beamer: 14; GAP: 15).
 _ALPHA = 8
@@ -120,7 +119,10 @@ def levels(
     many: int,
     max_steps: int,
 ) -> None:
-    """Levels until the frontier is empty or Python must help; `bits` are two rows, of this frontier and the next."""
+    """Levels until the frontier is empty or Python must help; `bits` are two rows, of this frontier and the next.
+
+    hubs: none where nobody may look at them.
+    """
     n = indptr.size - 1
     nwords = seen.size
     buffer = buffers[t]
@@ -128,11 +130,12 @@ def levels(
     pull = (t_indptr, t_indices, t_avals, hubs, occupied)
     if t > 0:
         job = 0
+        alone = threads == 1
         while True:
             job = join_job(control, job)
             if job == 0:
                 return
-            _work(False, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+            _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
             leave_job(control)
     while not must_stop(state, trace, max_steps):
         work = _decide(state, control, n, nwords, threads, most_threads, many)
@@ -140,17 +143,30 @@ def levels(
             break
         pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
         record(state, trace, pulling)
-        alone = threads == 1 or work * FEW < many
-        inner = threads == 1 or max(nwords, size) * FEW < many
-        if was_pulling and not pulling:
-            state[HEAD] = state[TAIL] = 0
-            _do(_LIST, inner, control, push, pull, mult, values, seen, bits, queue, buffer, state)
-        elif pulling and not was_pulling:
-            bits[state[FLIPPED]] = 0
-            _do(_MARK, inner, control, push, pull, mult, values, seen, bits, queue, buffer, state)
-        state[TAIL] = state[HEAD] + size
-        state[FOUND] = state[FOUND_EDGES] = 0
-        _do(_PULL if pulling else _PUSH, alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+        # The frontier in the form that the direction needs, then the level: jobs from one place, for compiling takes
+        # as long as the code of a job is copied.
+        for part in range(0 if pulling != was_pulling else 1, 2):
+            visits = work
+            if part == 1:
+                state[PHASE] = _PULL if pulling else _PUSH
+                state[TAIL] = state[HEAD] + size
+                state[FOUND] = state[FOUND_EDGES] = 0
+            else:
+                visits = max(nwords, size)
+                if pulling:
+                    state[PHASE] = _MARK
+                    bits[state[FLIPPED]] = 0
+                else:
+                    state[PHASE] = _LIST
+                    state[HEAD] = state[TAIL] = 0
+            alone = threads == 1 or visits * FEW < many
+            if alone:
+                control[CHUNK] = 0
+            else:
+                open_job(control)
+            _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
+            if not alone:
+                close_job(control)
         state[SHRINKING] = 1 if state[FOUND] < size else 0
         state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
         state[FRONTIER_EDGES] = state[FOUND_EDGES]
@@ -160,32 +176,6 @@ def levels(
         state[PULLING] = pulling
         state[FLIPPED] ^= pulling
     dismiss(control)
-
-
-@device
-def _do(
-    phase: int,
-    alone: bool,
-    control: Any,
-    push: Any,
-    pull: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    bits: Any,
-    queue: Any,
-    buffer: Any,
-    state: Any,
-) -> None:
-    """One job, with helpers or without."""
-    state[PHASE] = phase
-    if alone:
-        control[CHUNK] = 0
-        _work(True, control, push, pull, mult, values, seen, bits, queue, buffer, state)
-    else:
-        open_job(control)
-        _work(False, control, push, pull, mult, values, seen, bits, queue, buffer, state)
-        close_job(control)
 
 
 @device
@@ -205,8 +195,10 @@ def _work(
     """A thread's part in the open job."""
     phase = state[PHASE]
     near, far = bits[state[FLIPPED]], bits[1 - state[FLIPPED]]
-    if phase == _PUSH:
-        _push(alone, control, push, mult, values, seen, queue, buffer, state)
+    if phase == _PUSH and alone:
+        _push(True, control, push, mult, values, seen, queue, buffer, state)
+    elif phase == _PUSH:
+        _push(False, control, push, mult, values, seen, queue, buffer, state)
     elif phase == _PULL:
         _pull(control, push[0], pull, mult, values, seen, near, far, buffer, state)
     elif phase == _MARK:
@@ -254,18 +246,6 @@ def _push(
     fetch_add(state, FOUND_EDGES, edges)
 
 
-def hub_at(hubs: Any, o: Any) -> Any:
-    """The hub of a row, or -1 where hubs are not looked at."""
-    raise NotImplementedError
-
-
-@meaning(hub_at)
-def _hub_at(hubs: Any, o: Any) -> Any:
-    if isinstance(hubs, types.NoneType):
-        return lambda hubs, o: np.int64(-1)
-    return lambda hubs, o: np.int64(hubs[np.uintp(o)])
-
-
 @device
 def _pull(
     control: Any,
@@ -281,6 +261,7 @@ def _pull(
 ) -> None:
     """Look for the frontier in the bits `near` from every entry that is absent: at its hub, then along its row."""
     t_indptr, t_indices, t_avals, hubs, occupied = rows
+    known = hubs.size > 0
     nwords = seen.size
     found: Any = 0
     edges: Any = 0
@@ -299,7 +280,7 @@ def _pull(
                 bit = absent & (~absent + np.uint32(1))
                 absent ^= bit
                 o = (np.int64(w) << 5) + trailing_zeros(bit)
-                k = hub_at(hubs, o)
+                k = np.int64(hubs[np.uintp(o)]) if known else np.int64(-1)
                 if k >= 0 and present(near, k):
                     put(values, o, product(mult, True, value_at(t_avals, 0), value_at(values, k), o, k))
                     fresh |= bit
@@ -314,7 +295,7 @@ def _pull(
                 prefetch(t_indices, t_indptr[np.uintp(buffer[b + _AHEAD])])
             o = np.int64(buffer[b])
             p, end = np.int64(t_indptr[np.uintp(o)]), np.int64(t_indptr[np.uintp(o + 1)])
-            if hub_at(hubs, o) >= 0 and end - p == 1:
+            if known and end - p == 1:
                 continue
             while p < end and not present(near, position(t_indices, p)):
                 p += 1

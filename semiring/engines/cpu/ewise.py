@@ -16,7 +16,7 @@ from .constants import binary_value, cast_value
 from .operands import rows_of, values_of
 from .rows import share
 from .threads import run, threads_for
-from .types import call, converted, position, put, value_at, word_at
+from .types import call, converted, position, put, value_at
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
 _INTERSECT, _UNION = 0, 1
@@ -59,17 +59,16 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     awords, avals = slots.operand(a)
     bwords, bvals = slots.operand(b)
     z = q.op.z
+    left, right = presence.spelled(awords, slots.size), presence.spelled(bwords, slots.size)
     constant = _constant(q)
     if constant is not None:
-        full = presence.all_bits(slots.size)
-        left, right = full if awords is None else awords, full if bwords is None else bwords
         words = left & right if q.mode == "intersect" else left | right
         return slots.store(a.size, z, words, None, constant, presence.count_bits(words))
     words, made = presence.no_bits(slots.size), np.empty(slots.size, z)
     threads = threads_for(slots.size)
     counts = np.zeros(threads, np.int64)
     operators = _operators(q, None)
-    run(_slots, threads, slots.indices, awords, avals, bwords, bvals, *operators, words, made, counts)
+    run(_slots, threads, slots.indices, left, avals, right, bvals, *operators, words, made, counts)
     return slots.store(a.size, z, words, made, None, int(counts.sum()))
 
 
@@ -93,7 +92,7 @@ def _slots(
 ) -> None:
     size, zero, count = made.size, np.int64(0), 0
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
-        left, right = word_at(awords, w), word_at(bwords, w)
+        left, right = awords[w], bwords[w]
         found = left & right if mode == _INTERSECT else left | right
         base = np.int64(w) << 5
         if base + 32 > size:

@@ -24,7 +24,7 @@ from .operands import plain, rows_of, values_of
 from .rows import lower_bound, share_words
 from .team import close_job, dismiss, join_job, leave_job, open_job
 from .threads import assisted, run, threads_for
-from .types import call, combine, position, present, put, stops, value_at, word_at
+from .types import call, combine, position, present, put, stops, value_at
 
 # Visiting one entry costs a push so many times what it costs a pull: it writes where a pull only reads.
 _PUSH_COST = 3
@@ -101,7 +101,8 @@ def _pulled(q: Mxv) -> VectorStore:
     counts = np.zeros(threads, np.int64)
     uvals = plain(slots) if isinstance(slots, np.ndarray) else slots
     avals = values_of(a, made.matrix_read)
-    operands = (indptr, indices, avals, words, uvals, made.mask, made.add, made.mult, made.flip)
+    mask = presence.spelled(made.mask, q.nout)
+    operands = (indptr, indices, avals, words, uvals, mask, made.add, made.mult, made.flip)
     assisted(_pull, threads, *operands, made.words, made.values, counts)
     return made.answer(q, int(counts.sum()))
 
@@ -166,7 +167,7 @@ def _pull(
         if chunk >= chunks:
             break
         for w in range(share_words(indptr, chunk, chunks), share_words(indptr, chunk + 1, chunks)):
-            wanted = word_at(mask, w)
+            wanted = mask[w]
             if wanted == 0:
                 continue
             base = np.int64(w) << 5

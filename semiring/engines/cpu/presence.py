@@ -29,6 +29,11 @@ def all_bits(size: int) -> Words:
     return trimmed(np.full(word_count(size), 0xFFFFFFFF, np.uint32), size)
 
 
+def spelled(words: Words | None, size: int) -> Words:
+    """The bits, also where all are set: with one type of presence there are fewer kernels to compile."""
+    return all_bits(size) if words is None else words
+
+
 def trimmed(words: Words, size: int) -> Words:
     """The same array, with the bits past `size` cleared."""
     if size & 31:

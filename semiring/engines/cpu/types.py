@@ -195,11 +195,6 @@ def present(words: Any, p: Any) -> bool:
     raise NotImplementedError
 
 
-def word_at(words: Any, w: Any) -> Any:
-    """Word w of presence bits; all ones with None for words."""
-    raise NotImplementedError
-
-
 def position(indices: Any, p: Any) -> Any:
     """The index of the p-th entry: indices[p], or p itself where there are no indices."""
     raise NotImplementedError
@@ -273,13 +268,6 @@ def _present(words: Any, p: Any) -> Any:
     if isinstance(words, types.NoneType):
         return lambda words, p: True
     return lambda words, p: (words[np.uintp(p) >> np.uintp(5)] >> np.uint32(p & 31)) & np.uint32(1) != 0
-
-
-@meaning(word_at)
-def _word_at(words: Any, w: Any) -> Any:
-    if isinstance(words, types.NoneType):
-        return lambda words, w: np.uint32(0xFFFFFFFF)
-    return lambda words, w: words[np.uintp(w)]
 
 
 @meaning(position)

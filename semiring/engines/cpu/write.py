@@ -15,7 +15,7 @@ from .compile import kernel
 from .constants import binary_value, cast_value
 from .presence import Words
 from .threads import run, threads_for
-from .types import combine, converted, value_at, word_at
+from .types import combine, converted, value_at
 
 
 @implements(WriteVector, engine="cpu")
@@ -25,10 +25,11 @@ def write_vector(q: WriteVector) -> VectorStore:
     slots = align.union(c, t)
     cwords, cvals = slots.operand(c)
     twords, tvals = slots.operand(t)
-    mask = slots.admitted(presence.admitted(q.mask, c.size))
+    cwords, twords = presence.spelled(cwords, slots.size), presence.spelled(twords, slots.size)
+    mask = presence.spelled(slots.admitted(presence.admitted(q.mask, c.size)), slots.size)
     constant = _constant(q)
     if constant is not None:
-        words = _written(q, slots.size, cwords, twords, mask)
+        words = _written(q, cwords, twords, mask)
         return slots.store(c.size, c.dtype, words, None, constant, presence.count_bits(words))
     words, made = presence.no_bits(slots.size), np.empty(slots.size, c.dtype)
     threads = threads_for(slots.size)
@@ -53,14 +54,9 @@ def _constant(q: WriteVector) -> np.generic | None:
     return new if both is not None and cast_value(both, q.c.dtype) == new else None
 
 
-def _written(q: WriteVector, size: int, c: Words | None, t: Words | None, mask: Words | None) -> Words:
+def _written(q: WriteVector, c: Words, t: Words, mask: Words) -> Words:
     """Which entries there are afterwards."""
-    full = presence.all_bits(size)
-    c, t = full if c is None else c, full if t is None else t
-    z = t if q.accum is None else c | t
-    if mask is None:
-        return z if z is not full else full.copy()
-    inside = z & mask
+    inside = (t if q.accum is None else c | t) & mask
     return inside if q.replace else inside | (c & ~mask)
 
 
@@ -82,7 +78,7 @@ def _write(
 ) -> None:
     size, count = made.size, 0
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
-        old, new, admitted = word_at(cwords, w), word_at(twords, w), word_at(mask, w)
+        old, new, admitted = cwords[w], twords[w], mask[w]
         base = np.int64(w) << 5
         # Entries of C that stay where T has none, and where it has one but may not write.
         kept = old & admitted if accum is not None else np.uint32(0)

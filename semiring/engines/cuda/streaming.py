@@ -1,7 +1,7 @@
 """Slices of rows as plain matrices in device memory, from every form and placement.
 
-What lies in device memory is not copied.  Pinned columns are copied as well: the copy engine takes 55 GB/s of the link,
-kernels that read it 51, and every slice is read more than once.
+What lies in device memory is not copied.  What is pinned is copied as well: the copy engine takes 55 GB/s of the link,
+kernels that read columns 51 and those that decode 32, and the next slice is copied while the current one is in use.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _columns(pattern: Any, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]
 
 def _streams(pattern: CompressedPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
     """For each range of entries the part of the stream that holds it and where that begins; () for the whole stream."""
-    if pattern.placement != "host":
+    if pattern.placement == "device":
         yield from (() for _ in ranges)
         return
     tiles = [tile for begin, end in ranges for tile in (begin // TILE, -(-end // TILE))]
