@@ -167,7 +167,9 @@ def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: A
     assert {f"bfs_parents, {place}, {form}," for place, form in placed} <= found
 
 
-@pytest.mark.parametrize("name", ["star300", "kron6", "grid5x9"])
+@pytest.mark.parametrize(
+    "name", ["kron6", pytest.param("star300", marks=pytest.mark.wide), pytest.param("grid5x9", marks=pytest.mark.wide)]
+)
 def test_every_form_and_placement_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
     asked = verify_large.Asked(3, FORMS, PLACEMENTS, "4 GB")
     assert verify_large.verified(name, asked, device)

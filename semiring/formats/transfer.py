@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def upload(source: np.ndarray[Any, Any], target: Array, stream: Any = None) -> N
     upload_filled([(lambda piece, begin: np.copyto(piece, flat[begin : begin + piece.size]), target)], stream)
 
 
-def upload_filled(parts: Iterable[tuple[Fill, Array]], stream: Any = None) -> None:
+def upload_filled(parts: Sequence[tuple[Fill, Array]], stream: Any = None) -> None:
     """Copy to each array what its `fill` writes, as `upload`; several threads call it, each for pieces of its own.
 
     All parts go as one: none waits for the last pieces of the one before.
@@ -119,9 +119,13 @@ class _Staging:
         )
         with self.lock:
             work = [team().submit(self._pieces, own, pieces, stream) for own in self.buffers]
-            wait(work)  # also where one fails: the buffers belong to the next caller after that
-            for done in work:
-                done.result()
+            try:
+                for done in work:
+                    done.result()
+            finally:  # also where one fails, or somebody interrupts: the buffers belong to the next caller after that
+                for _ in pieces:
+                    pass
+                wait(work)
 
     def _pieces(self, own: list[Any], pieces: Iterator[tuple[Fill, int, int, int]], stream: Any) -> None:
         """What one thread does: take the next piece, copy it into a free buffer, queue its copy to the device."""

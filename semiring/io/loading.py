@@ -20,12 +20,14 @@ from semiring.exceptions import InvalidFormat
 from semiring.formats.arrays import Array
 from semiring.formats.locked import locked_empty
 from semiring.formats.teams import team
-from semiring.formats.transfer import Fill, upload_filled
+from semiring.formats.transfer import Fill, upload_filled, uploaded
 from semiring.io.files import PathLike
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
 
 _PIECE_BYTES: Final = 1 << 24
+# What is not larger, all together, comes without page-locked buffers, which would be kept for ever.
+_SMALL_BYTES: Final = 1 << 22
 
 
 def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
@@ -45,9 +47,13 @@ def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
             team().submit(reader.read, offset + begin, flat[begin : begin + _PIECE_BYTES])
             for begin in range(0, flat.size, _PIECE_BYTES)
         ]
-        wait(work)  # also where one fails: the descriptors are closed after that
-        for done in work:
-            done.result()
+        try:
+            for done in work:
+                done.result()
+        finally:  # also where one fails, or somebody interrupts: the descriptors are closed after that
+            for left in work:
+                left.cancel()
+            wait(work)
 
 
 def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -68,10 +74,14 @@ def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[A
     InvalidFormat
         The file ends before that.
     MemoryError
-        CuPy's own, if an array does not fit.
+        CuPy's own, if an array does not fit; `CannotLock`, if the system gives no page-locked buffers.
     OSError
     """
     import cupy
+
+    sections = list(sections)
+    if sum(count * dtype.itemsize for _, count, dtype in sections) <= _SMALL_BYTES:
+        return [uploaded(_read_small(path, *section)) for section in sections]
 
     def filling(offset: int) -> Fill:
         return lambda piece, begin: reader.read(offset + begin, piece)
@@ -80,6 +90,12 @@ def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[A
         parts = [(filling(offset), cupy.empty(count, dtype)) for offset, count, dtype in sections]
         upload_filled(parts)
     return [made for _, made in parts]
+
+
+def _read_small(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    target = np.empty(count, dtype)
+    read_into(path, offset, target)
+    return target
 
 
 class _Reader:

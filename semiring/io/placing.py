@@ -100,7 +100,9 @@ def _arrays(path: PathLike, store: Store, placement: Placement, device: str) -> 
         else:
             locked = lock(array)
             arrays[name] = seen_by_device(read_to_locked(path, *place) if locked is None else locked)
-    return arrays | dict(zip(direct, read_to_device(path, direct.values()), strict=True))
+    if direct:
+        arrays.update(zip(direct, read_to_device(path, direct.values()), strict=True))
+    return arrays
 
 
 def _right(store: Store, name: str) -> np.ndarray[Any, Any]:

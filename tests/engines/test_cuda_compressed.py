@@ -77,18 +77,18 @@ def centres_and_leaves() -> Matrix:
     return Matrix.from_coo(np.concatenate([i, j]), np.concatenate([j, i]), True, shape=(3444, 3444))
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("places", [1, 1 << 20])
+@pytest.mark.parametrize("codec", [None, *CODECS])
+@pytest.mark.parametrize("places", [1, 100, 1 << 20])
 @pytest.mark.parametrize("source", [3442, 3443, 1542, 3100])
 def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is found neither at the hubs of a row nor among its first entries is found in the pieces of the row."""
     if sr.cuda_available():
         from semiring.engines.cuda import tuning
 
-        monkeypatch.setattr(tuning, "PIECES", places)  # with one place, rows are gone through where they are
+        monkeypatch.setattr(tuning, "PIECES", places)  # with few places rows are gone through where they are
     A = centres_and_leaves()
     indptr, indices, _ = A.to("cpu").to_csr()
-    packed = A.compress(codec)
+    packed = A if codec is None else A.compress(codec)
     with config.set(direction="pull"):
         levels = plain(sr.algorithms.bfs_levels(packed, source), verify.UNREACHED)
         parents = plain(sr.algorithms.bfs_parents(packed, source), verify.UNREACHED)
@@ -96,12 +96,14 @@ def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatc
     verify.bfs_parents(indptr, indices, source, parents, levels)
 
 
-@pytest.mark.parametrize("codec", CODECS)
-def test_parents_with_a_value_of_each_entry(codec: Any) -> None:
+@pytest.mark.parametrize("codec", [None, *CODECS])
+@pytest.mark.parametrize("direction", ["auto", "pull"])
+def test_parents_with_a_value_of_each_entry(codec: Any, direction: str) -> None:
     """The product reads the entry itself, so no hub may stand for it: any_second over distinct weights."""
     A = graph(False)
     x = Vector.from_coo([SOURCE], [1], size=N)
-    found = plain(ops.closure(x, A.compress(codec), "any_second"))
+    with config.set(direction=direction):
+        found = plain(ops.closure(x, A if codec is None else A.compress(codec), "any_second"))
     levels = plain(sr.algorithms.bfs_levels(A, SOURCE), verify.UNREACHED)
     rows, columns, values = triples(False)
     before = levels[rows] >= 0

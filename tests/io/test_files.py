@@ -401,6 +401,16 @@ def test_a_real_road_network_through_every_layer(tmp_path: Path) -> None:
     assert sr.io.open(tmp_path / "ny.srb").isequal(A)
 
 
+def test_files_are_opened_without_cupy(tmp_path: Path) -> None:
+    sr.io.write(tmp_path / "a.srb", Matrix.from_edgelist([(0, 1), (1, 2)], nrows=3, ncols=3))
+    code = (
+        "import sys; sys.modules['cupy'] = None; import semiring as sr;"
+        f"sr.use('cpu'); print(sr.io.open({str(tmp_path / 'a.srb')!r}).nvals)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert found.stdout.strip() == "2"
+
+
 def test_importing_io_loads_no_engine() -> None:
     code = "import semiring.io, sys; print([m for m in ('numba','scipy','cupy','networkx') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)

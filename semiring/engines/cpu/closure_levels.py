@@ -121,7 +121,7 @@ def levels(
 ) -> None:
     """Levels until the frontier is empty or Python must help; `bits` are two rows, of this frontier and the next.
 
-    hubs: none where nobody may look at them.
+    hubs: empty where nobody may look at them.
     """
     n = indptr.size - 1
     nwords = seen.size
@@ -130,7 +130,7 @@ def levels(
     pull = (t_indptr, t_indices, t_avals, hubs, occupied)
     if t > 0:
         job = 0
-        alone = threads == 1
+        alone = threads == 1  # never: a constant would have the work compiled a second time
         while True:
             job = join_job(control, job)
             if job == 0:

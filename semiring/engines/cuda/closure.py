@@ -123,7 +123,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
     indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
-    compressed rows two columns a row, which are kept.
+    compressed rows another bitmap, and two columns a row, which are kept.
     Synchronises once, at the end, for the number of entries, the steps and the convergence.
     """
     a = q.by_row.get()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -58,7 +59,8 @@ def mxv(q: Mxv) -> VectorStore:
 
     Synchronises only for facts that are kept: the longest row the first time that a matrix is used, and the number
     of entries of a bitmap vector if it was not known; and, where these leave open whether to push, for the number of
-    edges of its entries.
+    edges of its entries.  A pinned compressed matrix of which all is read goes slice by slice, if there is memory for
+    two of them, and synchronises for the bounds of the slices and for the longest row of each.
     """
     mask = _mask(q.mask, q.nout)
     if mask is None or q.nout == 0:
@@ -198,7 +200,8 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     early = early and (likely or facts.longest <= tuning.EARLY_ROW)
     if a.placement == "pinned" and a.format == "ccsr" and constant is None and mask.form == 0 and not early:
         # All entries are read: decoding slice after slice keeps the link busier than rows that wait for their tiles.
-        return cast(VectorStore, run_sliced(replace(q, vector=u, direction="pull"), "cuda"))
+        with suppress(MemoryError):
+            return cast(VectorStore, run_sliced(replace(q, vector=u, direction="pull"), "cuda"))
     if isinstance(u, Full) and mask.form == 0:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
         if constant is not None:

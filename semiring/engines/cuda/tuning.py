@@ -39,7 +39,7 @@ PUSH_COST: Final = _row(
 SWEEP_ROWS: Final = _row(
     "SWEEP_ROWS", 16, "reasoned",
     "rows whose presence bits a pull sweeps in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
-    "150 G probes/s, and the barrier-free rest of the sweep",
+    "150 G probes/s, and the rest of the sweep; its barriers, 1 us each, are not counted",
 )  # fmt: skip
 PROBES: Final = _row(
     "PROBES", 16, "measured",
@@ -82,7 +82,9 @@ HUBS_LONG: Final = _row(
     "entries that one warp goes through for the hubs of a row (64 rounds, about 50 us); the entries of longer rows "
     "are divided among all blocks",
 )  # fmt: skip
-PIECES: Final = _row("PIECES", 1 << 20, "reasoned", "8 MB for the longest list of pieces of long rows")
+PIECES: Final = _row(
+    "PIECES", 1 << 20, "reasoned", "8 MB for the longest list of pieces of long rows (there is one place more)"
+)
 TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest trace that is kept")
 
 # Matrix-vector product.

@@ -4,9 +4,10 @@
 // a frontier has few edges, at a hardware barrier of 0.2 us a level.  `closure_wide` is every multiprocessor: it goes
 // on to the end, choosing push or pull for each level; it returns at once if nothing is left.
 //
-// What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there are no atomics
-// and no clearing), and one list of n places (expand.cuh; which rows they are is left out where nobody asks).  A row enters it once in the whole search, so that it
-// never overflows and both directions append to it directly.
+// What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there is no clearing), with
+// hubs the rows that are left to probe, pieces of long rows, and one list of n places (expand.cuh; which rows they are
+// is left out where nobody asks).  A row enters it once in the whole search, so that it never overflows and both
+// directions append to it directly.
 //
 // Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
 // words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
@@ -23,8 +24,8 @@
 
 typedef ColumnReaders<T_CODEC> Transposed;
 
-// Words of the state.  Counters are separate for the two launches; each level uses the next of its three, so
-// that one can be reset while another is still being read.
+// Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
+// one can be reset while another is still being read.
 enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3,
        PIECE_COUNT = WIDE_COUNT + 3 };
 constexpr u64 NO_PIECE = ~u64(0);

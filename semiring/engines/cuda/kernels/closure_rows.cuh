@@ -73,7 +73,8 @@ DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, 
     return {-1, 0};
 }
 
-// The part of a row that is left, cut at tiles: pieces of 2 or more of them, MOST at most.
+// The part of a row that is left, cut at every second tile of the matrix (of long rows at every fourth, eighth, ...), so
+// that no tile is decoded twice and there are MOST pieces at most; the first and the last may be short.
 struct Pieces {
     static constexpr int BITS = 12;
     static constexpr i64 MOST = i64(1) << BITS;

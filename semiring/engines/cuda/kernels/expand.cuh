@@ -125,7 +125,7 @@ DEVICE void prefetch(const C& columns, i64 p) {
 }
 
 // Pieces of compressed rows up to this many entries are decoded by a lane each, longer ones by a warp.  Where a warp
-// has few pieces it decodes all of them: a lane goes to its first entry by one load after another.
+// has few pieces at once it decodes all of them: a lane goes to its first entry by one load after another.
 constexpr i64 SHORT_PIECE = 8;
 constexpr int FEW_PIECES = 2;
 
