@@ -21,7 +21,7 @@ from ...formats.ccsr import (
 from ...formats.pattern import plain_facts
 from ..registry import FORMS, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
-from .codecs_check import FAULTS, check_packed, check_varint
+from .codecs_check import FAULTS, check_tiles
 from .operands import Array, plain
 from .packed import decode_packed, encode_packed, measure_packed
 from .threads import run, threads_for
@@ -116,10 +116,8 @@ def check(q: CheckCompressed) -> None:
     threads = threads_for(pattern.nvals)
     found = np.zeros((threads, 3), np.int64)
     arrays = tuple(plain(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
-    if pattern.codec == "packed":
-        run(check_packed, threads, *arrays, column_bits(pattern.ncols), *modulus(pattern.ncols), pattern.ncols, found)
-    else:
-        run(check_varint, threads, *arrays, pattern.ncols, found)
+    packing = (column_bits(pattern.ncols), *modulus(pattern.ncols)) if pattern.codec == "packed" else None
+    run(check_tiles, threads, *arrays, packing, pattern.ncols, found)
     faults = sorted((tile, entry, fault) for fault, tile, entry in found.tolist() if fault)
     if faults:
         tile, entry, fault = faults[0]

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
 from ...formats import TILE
 from .compile import device, kernel
 from .packed import FAULT_EXCEPTIONS, FAULT_MIDDLE, FAULT_SIZE, check_packed_tile, share_tiles
+from .types import meaning
 from .varint import FAULT_BASE, FAULT_NUMBERS, check_varint_tile, row_of
 
 FAULT_COLUMN, FAULT_ANCHOR = 6, 7
@@ -40,13 +42,52 @@ def _check_columns(indptr: Any, row: int, p: int, count: int, ncols: int, before
     return -1
 
 
-@device
-def _report(found: Any, t: int, fault: int, tile: int, entry: int) -> None:
-    found[t, 0], found[t, 1], found[t, 2] = fault, tile, entry
+def tile_fault(
+    packing: Any,
+    stream: Any,
+    begin: Any,
+    end: Any,
+    base: Any,
+    indptr: Any,
+    row: Any,
+    p: Any,
+    count: Any,
+    ncols: Any,
+    before: Any,
+    gaps: Any,
+    columns: Any,
+) -> Any:
+    """A fault of the tile between elements `begin` and `end` of the stream, or 0; then its columns are known."""
+    raise NotImplementedError
+
+
+@meaning(tile_fault)
+def _tile_fault(
+    packing: Any,
+    stream: Any,
+    begin: Any,
+    end: Any,
+    base: Any,
+    indptr: Any,
+    row: Any,
+    p: Any,
+    count: Any,
+    ncols: Any,
+    before: Any,
+    gaps: Any,
+    columns: Any,
+) -> Any:
+    if isinstance(packing, types.NoneType):
+        return lambda packing, stream, begin, end, base, indptr, row, p, count, ncols, before, gaps, columns: (
+            check_varint_tile(stream, begin, end, base, indptr, row, p, count, ncols, before, columns)
+        )
+    return lambda packing, stream, begin, end, base, indptr, row, p, count, ncols, before, gaps, columns: (
+        check_packed_tile(stream, begin, end, base, count, packing[0], packing[1], packing[2], gaps, columns)
+    )
 
 
 @kernel
-def check_packed(
+def check_tiles(
     t: int,
     threads: int,
     control: Any,
@@ -54,42 +95,15 @@ def check_packed(
     base: Any,
     at: Any,
     stream: Any,
-    bits: int,
-    mask: Any,
-    anchor: int,
+    packing: Any,
     ncols: int,
     found: Any,
 ) -> None:
-    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
+    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles.
+
+    packing: None: varint; else the bits of a column, 2^bits - 1, and the words of the column of entry 64.
+    """
     gaps, columns = np.empty(TILE, np.uint64), np.empty(TILE, np.int64)
-    begin, end = share_tiles(t, threads, 0, base.size)
-    nvals, before = np.int64(indptr[indptr.size - 1]), np.int64(-1)
-    for k in range(max(begin - 1, 0), end):
-        p = k * TILE
-        count: Any = min(TILE, nvals - p)
-        fault, entry = 0, p
-        if base[k] < 0 or base[k] >= ncols:
-            fault = FAULT_ANCHOR
-        else:
-            fault = check_packed_tile(
-                stream, np.int64(at[k]), np.int64(at[k + 1]), base[k], count, bits, mask, anchor, gaps, columns
-            )
-        if fault == 0 and k >= begin:
-            entry = _check_columns(indptr, row_of(indptr, p), p, count, ncols, before, columns)
-            fault = FAULT_COLUMN if entry >= 0 else 0
-        if fault:
-            if k >= begin:
-                _report(found, t, fault, k, entry)
-            return
-        before = columns[count - 1]
-
-
-@kernel
-def check_varint(
-    t: int, threads: int, control: Any, indptr: Any, base: Any, at: Any, stream: Any, ncols: int, found: Any
-) -> None:
-    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
-    columns = np.empty(TILE, np.int64)
     begin, end = share_tiles(t, threads, 0, base.size)
     nvals, before = np.int64(indptr[indptr.size - 1]), np.int64(-1)
     for k in range(max(begin - 1, 0), end):
@@ -100,14 +114,15 @@ def check_varint(
         if base[k] < 0 or base[k] >= ncols:
             fault = FAULT_ANCHOR
         else:
-            fault = check_varint_tile(
-                stream, np.int64(at[k]), np.int64(at[k + 1]), base[k], indptr, row, p, count, ncols, before, columns
+            first, after = np.int64(at[k]), np.int64(at[k + 1])
+            fault = tile_fault(
+                packing, stream, first, after, base[k], indptr, row, p, count, ncols, before, gaps, columns
             )
         if fault == 0 and k >= begin:
             entry = _check_columns(indptr, row, p, count, ncols, before, columns)
             fault = FAULT_COLUMN if entry >= 0 else 0
         if fault:
             if k >= begin:
-                _report(found, t, fault, k, entry)
+                found[t, 0], found[t, 1], found[t, 2] = fault, k, entry
             return
         before = columns[count - 1]
