@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engines import registry
 from ..engines.memory import free_memory, require
+from ..engines.refusals import check_columns, check_offsets, repeated
 from ..engines.spec import ImportCSR
 from ..exceptions import DuplicateIndex, InvalidFormat
 from ..formats import CSR, Pattern, Placement, index_dtype
@@ -41,7 +42,7 @@ def import_streamed(
     be of another type than `dtype`.  Cost O(nvals) and one way over the link.  Synchronises.
     """
     nrows, nvals = int(indptr.size) - 1, int(indices.size)
-    _check_offsets(indptr, nvals)
+    check_offsets(indptr, nrows, nvals)
     indptr = indptr.astype(np.int64, copy=False)
     kept = _Kept(indptr, indices, values, iso, index_dtype(ncols), dtype)
     for first, last in _bounds(indptr, _most(dtype.itemsize if values is not None else 0)):
@@ -55,8 +56,9 @@ def import_streamed(
         question = ImportCSR(last - first, ncols, dtype, offsets, part, x, iso, dup)
         try:
             made = registry.run(question, "cuda")
-        except InvalidFormat as error:
-            raise (_outside(indices[begin:end], begin, ncols) or error) from error
+        except InvalidFormat:
+            check_columns(indices[begin:end], ncols, begin)  # which names the place among all entries
+            raise
         except DuplicateIndex as error:
             rows = np.repeat(np.arange(first, last), np.diff(indptr[first : last + 1]))
             raise (_repeated(rows, indices[begin:end]) or error) from error
@@ -143,30 +145,6 @@ def _bounds(indptr: np.ndarray[Any, Any], most: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _check_offsets(indptr: np.ndarray[Any, Any], nvals: int) -> None:
-    """Offsets start at 0, do not decrease, and end at the number of columns."""
-    nrows = int(indptr.size) - 1
-    if indptr[0] != 0:
-        raise InvalidFormat(f"indptr[0] is {indptr[0]}; expected 0")
-    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if falls.size:
-        k = int(falls[0])
-        raise InvalidFormat(
-            f"indptr[{k + 1}] is {indptr[k + 1]}, less than indptr[{k}] = {indptr[k]}; row offsets must not decrease"
-        )
-    if indptr[nrows] != nvals:
-        raise InvalidFormat(f"indptr[{nrows}] is {indptr[nrows]}; expected the number of columns given, {nvals}")
-
-
-def _outside(columns: np.ndarray[Any, Any], begin: int, ncols: int) -> InvalidFormat | None:
-    """The error for the first column of a slice that is out of range; it begins at entry `begin`."""
-    wrong = np.flatnonzero((columns < 0) | (columns >= ncols))
-    if not wrong.size:
-        return None
-    k = int(wrong[0])
-    return InvalidFormat(f"indices[{begin + k}] is {columns[k]}; expected a column from 0 to {ncols - 1}")
-
-
 def _repeated(rows: np.ndarray[Any, Any], columns: np.ndarray[Any, Any]) -> DuplicateIndex | None:
     """The error for the first repeated entry of a slice, in the order of rows and columns."""
     order = np.lexsort((columns, rows))
@@ -174,5 +152,4 @@ def _repeated(rows: np.ndarray[Any, Any], columns: np.ndarray[Any, Any]) -> Dupl
     again = np.flatnonzero((i[1:] == i[:-1]) & (j[1:] == j[:-1]))
     if not again.size:
         return None
-    place = int(i[again[0]]), int(j[again[0]])
-    return DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
+    return repeated((int(i[again[0]]), int(j[again[0]])))

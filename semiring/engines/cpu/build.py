@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...exceptions import DuplicateIndex, InvalidFormat
 from ...formats import CSR, Pattern, VectorStore, index_dtype
+from ..refusals import check_columns, check_offsets, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import types
@@ -29,9 +29,9 @@ Values = Array | np.generic
 def build_vector(q: BuildVector) -> VectorStore:
     """t(indices[p]) = values[p]; repeats combine by `dup` in the order given."""
     values = _given(q.values, q.iso)
-    answer, repeated = scatter_entries(q.size, q.dtype, _index(q.indices), values, q.dup)
-    if q.dup is None and repeated is not None:
-        raise _duplicate(repeated)
+    answer, again = scatter_entries(q.size, q.dtype, _index(q.indices), values, q.dup)
+    if q.dup is None and again is not None:
+        raise repeated(again)
     return answer
 
 
@@ -45,8 +45,8 @@ def build_matrix(q: BuildMatrix) -> CSR:
 def import_csr(q: ImportCSR) -> CSR:
     """t(i, indices[p]) = values[p] for indptr[i] <= p < indptr[i + 1]; validated, sorted where it was not."""
     nvals = int(q.indices.size)
-    _check_offsets(q.indptr, q.nrows, nvals)
-    _check_columns(q.indices, q.ncols)
+    check_offsets(q.indptr, q.nrows, nvals)
+    check_columns(q.indices, q.ncols)
     indptr = plain(q.indptr.astype(index_dtype(nvals), copy=False))
     indices = plain(q.indices.astype(index_dtype(q.ncols), copy=False))
     if _ascending(indptr, indices):
@@ -103,7 +103,7 @@ def _sorted_rows(
     offsets = indptr if total == nvals else distinct.astype(index_dtype(total))
     if total < nvals and dup is None and not keep_last:
         i, j = _first_repeat(indptr, distinct, keys)
-        raise _duplicate((i, j if columns is None else int(columns[j])))
+        raise repeated((i, j if columns is None else int(columns[j])))
     indices = np.empty(total, cols.dtype if columns is not None else index_dtype(ncols))
     iso = values if isinstance(values, np.generic) and (total == nvals or dup is None) else None
     made = None if iso is not None else np.empty(total, dtype)
@@ -198,31 +198,6 @@ def _first_repeat(indptr: Array, distinct: Array, keys: Array) -> tuple[int, int
     i = int(np.flatnonzero(np.diff(distinct) != np.diff(indptr))[0])
     cols = keys[indptr[i] : indptr[i + 1]] >> 32
     return i, int(cols[np.flatnonzero(cols[1:] == cols[:-1])[0]])
-
-
-def _duplicate(place: int | tuple[int, int]) -> DuplicateIndex:
-    return DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
-
-
-def _check_offsets(indptr: Array, nrows: int, nvals: int) -> None:
-    if indptr.size != nrows + 1:
-        raise InvalidFormat(f"indptr has {indptr.size} offsets; expected nrows + 1 = {nrows + 1}")
-    if indptr[0] != 0:
-        raise InvalidFormat(f"indptr[0] is {indptr[0]}; expected 0")
-    falling = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if falling.size:
-        i = int(falling[0])
-        raise InvalidFormat(
-            f"indptr[{i + 1}] is {indptr[i + 1]}, less than indptr[{i}] = {indptr[i]}; row offsets must not decrease"
-        )
-    if indptr[nrows] != nvals:
-        raise InvalidFormat(f"indptr[{nrows}] is {indptr[nrows]}; expected the number of columns given, {nvals}")
-
-
-def _check_columns(indices: Array, ncols: int) -> None:
-    if indices.size and (indices.min() < 0 or indices.max() >= ncols):
-        p = int(np.flatnonzero((indices < 0) | (indices >= ncols))[0])
-        raise InvalidFormat(f"indices[{p}] is {indices[p]}; expected a column from 0 to {ncols - 1}")
 
 
 def _ascending(indptr: Array, indices: Array) -> bool:

@@ -11,10 +11,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...exceptions import DuplicateIndex, InvalidFormat, NotSupported
+from ...exceptions import DuplicateIndex, NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
+from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from .compile import kernel
@@ -135,7 +136,7 @@ def _repeated(bits: int, keys: Array, *, vector: bool) -> DuplicateIndex:
     key = read_one(smallest)  # synchronises: on the way to an error
     row, column = key >> bits, key & ((1 << bits) - 1)
     place: Any = column if vector else (row, column)
-    return DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
+    return repeated(place)
 
 
 def csr_from_sorted(
@@ -203,7 +204,7 @@ def import_csr(q: ImportCSR) -> CSR:
     outside, unsorted = first
     if outside != _NONE:
         column = read_one(indices[outside : outside + 1])
-        raise InvalidFormat(f"indices[{outside}] is {column}; expected a column from 0 to {q.ncols - 1}")
+        raise column_outside(outside, column, q.ncols)
     if unsorted == _NONE:
         pattern = Pattern(
             q.nrows, q.ncols, cast_array(indptr, index_dtype(n)), cast_array(indices, index_dtype(q.ncols))
@@ -239,16 +240,13 @@ def _bad_positions(
 
 def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
     """Offsets start at 0, do not decrease, and end at the number of columns."""
-    if indptr.size != nrows + 1:
-        raise InvalidFormat(f"indptr has {indptr.size} offsets; expected nrows + 1 = {nrows + 1}")
+    check_size(int(indptr.size), nrows)
     start, end = read_one(indptr[:1]), read_one(indptr[-1:])  # synchronises
     if start != 0:
-        raise InvalidFormat(f"indptr[0] is {start}; expected 0")
+        raise offsets_start(start)
     (falls,) = _bad_positions("check_offsets", 1, (nrows, indptr), nrows, indptr.dtype, _INT32)
     if falls != _NONE:
         before, after = (int(offset) for offset in read_back(indptr[falls : falls + 2]))
-        raise InvalidFormat(
-            f"indptr[{falls + 1}] is {after}, less than indptr[{falls}] = {before}; row offsets must not decrease"
-        )
+        raise offsets_fall(falls, before, after)
     if end != nvals:
-        raise InvalidFormat(f"indptr[{nrows}] is {end}; expected the number of columns given, {nvals}")
+        raise offsets_end(nrows, end, nvals)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DuplicateIndex, InvalidFormat
 from ...formats import CSR, VectorStore
+from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from .assembly import Assembly
@@ -43,7 +43,7 @@ def import_csr(q: ImportCSR) -> CSR:
     _check_offsets(indptr, q.nrows, len(columns))
     for p, j in enumerate(columns):
         if not 0 <= j < q.ncols:
-            raise InvalidFormat(f"indices[{p}] is {j}; expected a column from 0 to {q.ncols - 1}")
+            raise column_outside(p, j, q.ncols)
     t = Assembly((q.nrows, q.ncols), q.dtype, q.dup)
     values = _values(q, len(columns))
     for i in range(q.nrows):
@@ -55,18 +55,14 @@ def import_csr(q: ImportCSR) -> CSR:
 
 
 def _check_offsets(indptr: list[int], nrows: int, nvals: int) -> None:
-    if len(indptr) != nrows + 1:
-        raise InvalidFormat(f"indptr has {len(indptr)} offsets; expected nrows + 1 = {nrows + 1}")
+    check_size(len(indptr), nrows)
     if indptr[0] != 0:
-        raise InvalidFormat(f"indptr[0] is {indptr[0]}; expected 0")
+        raise offsets_start(indptr[0])
     for i in range(nrows):
         if indptr[i + 1] < indptr[i]:
-            raise InvalidFormat(
-                f"indptr[{i + 1}] is {indptr[i + 1]}, less than indptr[{i}] = {indptr[i]}; "
-                "row offsets must not decrease"
-            )
+            raise offsets_fall(i, indptr[i], indptr[i + 1])
     if indptr[nrows] != nvals:
-        raise InvalidFormat(f"indptr[{nrows}] is {indptr[nrows]}; expected the number of columns given, {nvals}")
+        raise offsets_end(nrows, indptr[nrows], nvals)
 
 
 def _values(q: BuildVector | BuildMatrix | ImportCSR, count: int) -> Values:
@@ -77,4 +73,4 @@ def _refuse_repeats(t: Assembly) -> None:
     at = t.first_repeated()
     if t.dup is None and at is not None:
         place: Any = at[0] if len(at) == 1 else at
-        raise DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
+        raise repeated(place)
