@@ -10,7 +10,6 @@ a promise is broken; promises are made for kron24 on an H200.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 
 import semiring as sr
 
-from . import checks, graphs
+from . import arguments, checks, graphs
 from .harness import RUNS, SOURCES, Contender, Samples, compare, measure
-from .report import RESULTS, Peer, Report, Row
+from .report import Peer, Report, Row
 
 SCALE = {"cuda": 24, "cpu": 18}
 CODECS = ("varint", "packed")
@@ -149,21 +148,16 @@ ROWS = (sizes, web, encoding, decoding, searches)
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compression", description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser = arguments.parser("compression", __doc__, rows=ROWS)
     parser.add_argument("--scale", type=int, help="of the Kronecker graph; default: 24 on a GPU, 18 on a CPU")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
     parser.add_argument("--web", type=Path, help="a folder of web graphs")
-    parser.add_argument("--rows", nargs="+", metavar="ROW", help="only these: " + ", ".join(f.__name__ for f in ROWS))
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    device = arguments.device_of(asked)
     with sr.use(device):
         report = Report("compression", device, asked.out)
         bench = Bench(device, asked.scale or SCALE[device], asked.sources, asked.web, report)
-        for row in ROWS:
-            if asked.rows is None or row.__name__ in asked.rows:
-                row(bench)
+        arguments.measure_rows(ROWS, asked, bench)
         report.close()
     return 1 if report.failed else 0
 

@@ -11,7 +11,6 @@ that was written.  Ends with 1 if a promise is broken; promises are made for kro
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import statistics
@@ -28,9 +27,9 @@ import numpy as np
 
 import semiring as sr
 
-from . import graphs
+from . import arguments, graphs
 from .forms import FORMS, encoded
-from .report import RESULTS, Peer, Report, Row
+from .report import Peer, Report, Row
 
 GRAPH = {"cuda": "kron25", "cpu": "kron16"}  # kron25: 4 GB of plain columns
 LEAST_SHARE = 0.8
@@ -230,18 +229,16 @@ ROWS = (speeds, to_device, elsewhere, encoding)
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.loading", description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser = arguments.parser("loading", __doc__)
     parser.add_argument("--graph", help="default: kron25 on a GPU, kron16 on a CPU")
     parser.add_argument("--folder", type=Path, help="where the files are written; default: for temporary files")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    device = arguments.device_of(asked)
     with sr.use(device), tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         report = Report("loading", device, asked.out)
         b = Bench(device, asked.graph or GRAPH[device], Path(folder), report)
         b.write()
-        for row in ROWS:
+        for row in ROWS:  # always all: what is loaded is compared with what disk and link gave
             row(b)
         report.close()
     return 1 if report.failed else 0

@@ -12,7 +12,6 @@ beside them.  Every result is proved before its time is reported.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -23,9 +22,9 @@ import numpy as np
 import semiring as sr
 from semiring.algorithms import ordering
 
-from . import checks, graphs
+from . import arguments, checks, graphs
 from .harness import RUNS, measure
-from .report import RESULTS, Report, Row
+from .report import Report, Row
 
 GRAPHS = {"cuda": ("kron22", "grid5000x5000", "cnr-2000"), "cpu": ("kron16", "grid300x300", "cnr-2000")}
 FORMATS = ("plain", "varint", "packed")
@@ -89,14 +88,12 @@ def study(report: Report, name: str, A: sr.Matrix, count: int) -> None:
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ordering", description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser = arguments.parser("ordering", __doc__)
     parser.add_argument("--graphs", nargs="+", metavar="GRAPH", help="default: a selection for the device")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where real graphs are")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    device = arguments.device_of(asked)
     with sr.use(device):
         report = Report("ordering", device, asked.out)
         for name in asked.graphs or GRAPHS[device]:

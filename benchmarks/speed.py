@@ -11,10 +11,8 @@ what they say; at others they are left out.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +21,9 @@ import semiring as sr
 from examples.bfs_six_lines import bfs_levels as six_lines
 from tests import verify
 
-from . import checks, cold, graphs, peers
+from . import arguments, checks, cold, graphs, peers
 from .harness import RUNS, SOURCES, Contender, Samples, compare, measure, peak_bytes
-from .report import RESULTS, Peer, Report, Row
+from .report import Peer, Report, Row
 
 SCALE = {"cuda": 22, "cpu": 18}
 # Contenders of the search.
@@ -203,17 +201,14 @@ ROWS = (search, search_against_peers, components, product, six_line_search, memo
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser = arguments.parser("speed", __doc__, rows=ROWS)
     parser.add_argument("--scale", type=int, help="of the Kronecker graph; default: 22 on a GPU, 18 on a CPU")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
-    parser.add_argument("--rows", nargs="+", metavar="ROW", help="only these: " + ", ".join(f.__name__ for f in ROWS))
     parser.add_argument(
         "--more", nargs="*", metavar="GRAPH", help="other algorithms on these graphs (default: a selection)"
     )
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    device = arguments.device_of(asked)
     with sr.use(device):
         if asked.more is not None:
             from .more import run_more
@@ -221,9 +216,7 @@ def main() -> int:
             return run_more(device, asked.more, asked.sources, asked.out)
         report = Report("speed", device, asked.out)
         bench = Bench(device, asked.scale or SCALE[device], asked.sources, report)
-        for row in ROWS:
-            if asked.rows is None or row.__name__ in asked.rows:
-                row(bench)
+        arguments.measure_rows(ROWS, asked, bench)
         report.close()
     return 1 if report.failed else 0
 

@@ -8,16 +8,14 @@ Each result is compared with array expressions outside the clock.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import semiring as sr
 
-from .. import graphs
+from .. import arguments, graphs
 from ..harness import SOURCES, measure
-from ..report import RESULTS, Report, Row
+from ..report import Report, Row
 from .case import Case
 
 WORDS = ("mxv", "vxm", "ewise", "apply", "write", "reduce", "build")
@@ -25,16 +23,14 @@ WORDS = ("mxv", "vxm", "ewise", "apply", "write", "reduce", "build")
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ops", description="Time single operations.")
+    parser = arguments.parser("ops", __doc__)
     parser.add_argument("words", nargs="*", metavar="WORD", help="of " + ", ".join(WORDS))
     parser.add_argument("--graph", help="default: kron22 on a GPU, kron16 on a CPU")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
     asked = parser.parse_args()
     words = asked.words or list(WORDS)
     if unknown := [word for word in words if word not in WORDS]:
         parser.error(f"no such word: {', '.join(unknown)}; there are {', '.join(WORDS)}")
-    device = asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    device = arguments.device_of(asked)
     name = asked.graph or {"cuda": "kron22", "cpu": "kron16"}[device]
     with sr.use(device):
         report = Report("ops", device, asked.out)
