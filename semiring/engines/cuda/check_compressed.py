@@ -7,10 +7,10 @@ import numpy as np
 
 from ...exceptions import InvalidFormat
 from ...formats import Array, CompressedPattern
-from ...formats.ccsr import PADDING, TILE, check_arrays, column_bits
+from ...formats.ccsr import PADDING, TILE, check_arrays
 from ..registry import implements
 from ..spec_forms import CheckCompressed
-from .columns import column_types
+from .columns import column_mask, column_types
 from .compile import kernel
 from .launch import BLOCK, grid, read_back
 from .specialise import typedefs
@@ -25,7 +25,7 @@ _GROUP = 8  # tiles a warp takes at a time
 def check_compressed(q: CheckCompressed) -> None:
     """First types and sizes, then the offsets, then all tiles, a warp each, decoded and thrown away.
 
-    Synchronises: what was found is read back, twice.
+    Synchronises: the ends of the offsets, and what was found among them and in the tiles, are read back.
     """
     pattern = q.pattern
     if not isinstance(pattern, CompressedPattern):
@@ -61,7 +61,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
     kernel("check_compressed.cuh", "check_tiles", prologue)(
         grid(32 * -(-pattern.ntiles // _GROUP), 256), 256, pattern.stream, int(pattern.stream.size), pattern.base,
         pattern.at, pattern.indptr, pattern.nrows, pattern.ncols,
-        np.uint64((1 << column_bits(pattern.ncols)) - 1), pattern.nvals, first,
+        column_mask(pattern.ncols), pattern.nvals, first,
     )  # fmt: skip
     tile, base, middle, entry = (int(place) for place in read_back(first))  # synchronises
     if tile != _NONE:

@@ -106,10 +106,12 @@ def _readable_together(a: AnyPattern, t: AnyPattern) -> bool:
 
 
 def _hubs(t: CSR) -> Array | None:
-    """The hubs of the rows that a pull looks through, if they help: to decode a row costs far more than to test two."""
-    if t.format == "ccsr":
-        return hubs(t.pattern, build=t.placement == "device")
-    return hubs(t.pattern, build=t.placement == "device") if tuning.HUBS_PLAIN else None
+    """The hubs of the rows that a pull looks through: to decode a row costs far more than to test two.
+
+    Plain rows do without: a probe of theirs costs little more than one of a hub, and hubs are kept, 8 bytes a row.
+    Rows out of core do not come here (`outofcore_closure`).
+    """
+    return hubs(t.pattern, build=True) if t.format == "ccsr" else None
 
 
 def _piece_room(t: CSR) -> int:
@@ -124,7 +126,8 @@ def closure_level(q: Closure) -> ClosureAnswer:
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
     indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
     compressed rows another bitmap, and two columns a row, which are kept.
-    Synchronises once, at the end, for the number of entries, the steps and the convergence.
+    Synchronises once, at the end, for the number of entries, the steps and the convergence; and the first time that a
+    matrix is used, for facts that are kept: the longest row, and with compressed rows their hubs.
     """
     a = q.by_row.get()
     n, mult, z = a.nrows, q.semiring.mult, q.semiring.z

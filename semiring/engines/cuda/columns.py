@@ -13,7 +13,7 @@ from ...formats.ccsr import column_bits
 from ...formats.csr import AnyPattern
 from .specialise import constants, typedefs
 
-__all__ = ["CODEC_NUMBERS", "codec_of", "codec_types", "column_argument", "column_types"]
+__all__ = ["CODEC_NUMBERS", "codec_of", "codec_types", "column_argument", "column_mask", "column_types"]
 
 # The values of CODEC in kernel text.
 CODEC_NUMBERS = {"plain": 0, "varint": 1, "packed": 2}
@@ -49,17 +49,22 @@ def column_argument(pattern: AnyPattern) -> Array:
         return pattern.indices
     arrays = (pattern.stream, pattern.base, pattern.at)
     kept = pattern.facts.get(_FACT)
-    # Facts may have been handed on to a pattern whose arrays lie elsewhere.
+    # A copy of the pattern with other arrays may share its facts.
     if kept is None or any(old is not new for old, new in zip(kept[1], arrays, strict=True)):
         kept = pattern.facts[_FACT] = (_described(pattern), arrays)
     made: Array = kept[0]
     return made
 
 
+def column_mask(ncols: int) -> np.uint64:
+    """2^b - 1, where b is the number of bits of a column."""
+    return np.uint64((1 << column_bits(ncols)) - 1)
+
+
 def _described(pattern: CompressedPattern) -> Array:
     """The struct ``CompressedColumns``, field by field."""
     stream = pattern.stream
     assert stream.data.ptr % 16 == 0, "a stream begins at a multiple of 16"
-    mask = (1 << column_bits(pattern.ncols)) - 1
+    mask = int(column_mask(pattern.ncols))
     fields = (stream.data.ptr, pattern.base.data.ptr, pattern.at.data.ptr, mask, pattern.nvals, stream.size)
     return cupy.asarray(np.array(fields, np.uint64))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Array, CompressedPattern
-from ...formats.ccsr import PADDING, TILE, column_bits
-from .columns import column_types
+from ...formats.ccsr import PADDING, TILE
+from .columns import column_mask, column_types
 from .compile import kernel
 from .launch import grid
 from .specialise import typedefs
@@ -62,5 +62,5 @@ def decode_range(
     prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
     kernel("decode.cuh", "decode_tiles", prologue)(
         grid(32 * groups), _BLOCK, origin, position, readable, pattern.base, pattern.at, pattern.indptr, pattern.nrows,
-        np.uint64((1 << column_bits(pattern.ncols)) - 1), pattern.nvals, first, last, out,
+        column_mask(pattern.ncols), pattern.nvals, first, last, out,
     )  # fmt: skip

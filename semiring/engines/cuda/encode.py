@@ -12,7 +12,7 @@ from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits
 from ...formats.pattern import kept_facts
 from ..registry import implements
 from ..spec_forms import Encode, MeasureCompressed
-from .columns import codec_types
+from .columns import codec_types, column_mask
 from .compile import kernel
 from .launch import counter, grid, read_one
 from .primitives import cast_array, exclusive_scan
@@ -87,7 +87,7 @@ def _blocks(tiles: int, codec: Codec) -> int:
 
 
 def _operands(pattern: Pattern) -> tuple[Any, ...]:
-    mask = np.uint64((1 << column_bits(pattern.ncols)) - 1)
+    mask = column_mask(pattern.ncols)
     return pattern.indices, pattern.indptr, pattern.nrows, mask, pattern.nvals
 
 

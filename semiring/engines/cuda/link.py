@@ -60,6 +60,7 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The hubs of every row, if they are known; else its first neighbours, in turn.
 
     Out of the memory of the device hubs are worth finding: a pass over first neighbours touches as much of a stream.
+    Finding them synchronises.
     """
     forest, n = q.forest, q.pattern.nrows
     assert isinstance(forest, Full)

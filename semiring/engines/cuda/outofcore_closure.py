@@ -63,9 +63,10 @@ class _Search:
         may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
         t = q.by_column.get() if may_pull else None
         self.y = a.iso if "y" in q.semiring.mult.uses else None
-        self.values = arrivals(q.semiring, f, a)
+        self.arriving = arrivals(q.semiring, f, a)
+        self.iso = values_of(a)[1]  # read only where it is the value of every entry
         n, z, words = a.nrows, q.semiring.z, word_count(a.nrows)
-        self.stored = None if self.values.kind == 0 else cupy.empty(n, z)
+        self.stored = None if self.arriving.kind == 0 else cupy.empty(n, z)
         self.visited, self.frontier, self.next, self.rest = cupy.zeros((4, words), np.uint32)
         self.counts = cupy.zeros(_COUNTS, np.uint64)
         self.pushing = Sweeper(a.pattern)
@@ -80,14 +81,14 @@ class _Search:
         self.prologue = (
             semiring(q.semiring)
             + typedefs(A=a.dtype, E=f.dtype, I=f.indices.dtype, Z=z)
-            + constants(VALUES=self.values.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
+            + constants(VALUES=self.arriving.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
         )
 
     def answer(self) -> ClosureAnswer:
         """Levels until the frontier is empty, or `max_steps` are done."""
         q, n = self.q, self.a.nrows
         self._enter()
-        level, steps, reached, edges = self.values.first, 0, 0, 0
+        level, steps, reached, edges = self.arriving.first, 0, 0, 0
         trace: list[Step] = []
         while True:
             self._advance(level, writes=steps > 0)
@@ -100,9 +101,9 @@ class _Search:
             if q.trace:
                 trace.append(Step(direction, rows, leaving))
             steps += 1
-            if self.values.kind == 1:
+            if self.arriving.kind == 1:
                 level = evaluate_once(q.semiring.mult, level, self.y)
-        values = self.values.constant if self.stored is None else self.stored
+        values = self.arriving.constant if self.stored is None else self.stored
         store = bitmap(n, q.semiring.z, self.visited, values, reached)
         note(steps=steps, reached=reached, edges=edges)
         if noting():
@@ -135,7 +136,7 @@ class _Search:
         self._kernel("outofcore_open")(
             grid(self.a.nrows), BLOCK, self.a.indptr, t_indptr, self.hubs, self.a.nrows, self.a.nvals, self.frontier,
             self.visited, self.candidates, self.next, self.rest, self.push_tiles, self.pull_tiles, self.stored,
-            self._iso(), self.counts,
+            self.iso, self.counts,
         )  # fmt: skip
 
     def _read(self, push: int, pull: int, *, looked: bool) -> str:
@@ -149,10 +150,6 @@ class _Search:
         if marks.nbytes:
             sweeper.run(
                 _FILE, f"outofcore_{direction}", self.prologue, rows, marks, self.visited, self.next, self.stored,
-                self._iso(),
+                self.iso,
             )  # fmt: skip
         return direction
-
-    def _iso(self) -> np.generic:
-        a = self.a
-        return a.dtype.type(0) if a.iso is None else a.iso

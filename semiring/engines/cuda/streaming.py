@@ -1,7 +1,7 @@
 """Slices of rows as plain matrices in device memory, from every form and placement.
 
-What lies in device memory is not copied.  What is pinned is copied as well: the copy engine takes 55 GB/s of the link,
-kernels that read columns 51 and those that decode 32, and the next slice is copied while the current one is in use.
+What lies in device memory is not copied.  What is pinned is copied as well: the copy engine keeps the link busier than
+kernels that read it, above all those that decode, and the next slice is copied while the current one is in use.
 """
 
 from __future__ import annotations

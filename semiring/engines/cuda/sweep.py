@@ -15,10 +15,10 @@ import cupy
 import numpy as np
 
 from ...formats import AnyPattern, Array, Pattern
-from ...formats.ccsr import TILE, column_bits
+from ...formats.ccsr import TILE
 from ...formats.locked import locked_range, seen_by_device
 from . import tuning
-from .columns import column_types
+from .columns import column_mask, column_types
 from .compile import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_back
 from .prefetch import elements, prefetching
@@ -76,7 +76,8 @@ class Sweeper:
     def weigh(self, tiles: Array, marked: int | None = None) -> Marks:
         """The price of a sweep over the marked tiles.  Synchronises where the entries are streamed.
 
-        marked: as how many tiles those count that kernels read themselves; by default all of them.
+        marked: as how many tiles those count that kernels read themselves; by default all of them, or where nothing is
+            streamed none.
         """
         if self._layout is None:
             return Marks(tiles, (0 if marked is None else marked) * self._tile_bytes, None)
@@ -100,7 +101,7 @@ class Sweeper:
         function = kernel(file, entry, self.prologue + prologue)
         pattern = self.pattern
         base, at = (None, None) if isinstance(pattern, Pattern) else (pattern.base, pattern.at)
-        mask = np.uint64((1 << column_bits(pattern.ncols)) - 1)
+        mask = column_mask(pattern.ncols)
         blocks = multiprocessors() * _RESIDENT
         warps = _SWEEP_BLOCK // 32
 

@@ -107,9 +107,9 @@ class Layout:
 def layout(pattern: AnyPattern) -> Layout:
     """The blocks of a pattern's stream.  Synchronises the first time that a compressed pattern is asked."""
     known = pattern.facts.get(_FACT)
-    item = int(elements(pattern).dtype.itemsize)
-    if isinstance(known, Layout) and known.item == item:
+    if isinstance(known, Layout):
         return known
+    item = int(elements(pattern).dtype.itemsize)
     blocks = -(-pattern.nvals // (TILE * BLOCK_TILES))
     edges = np.arange(blocks + 1, dtype=np.int64) * BLOCK_TILES
     if isinstance(pattern, Pattern):

@@ -11,6 +11,7 @@ import numpy as np
 from ...exceptions import InvalidFormat
 from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
+from ...formats.pattern import plain_facts
 from ..registry import FORMS, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 
@@ -98,7 +99,7 @@ def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPat
         np.array(base, index_dtype(pattern.ncols)),
         np.array(at, at_dtype(len(stream))),
         np.array(stream, ELEMENT[codec]),
-        {key: value for key, value in pattern.facts.items() if isinstance(value, (bool, int))},
+        plain_facts(pattern),
     )
 
 
