@@ -110,7 +110,7 @@ def _bytes(place: str, value: Any) -> int | None:
         return None
     count = -1
     if isinstance(value, str):
-        found = re.fullmatch(r"\s*([0-9][0-9_,]*(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", value)
+        found = re.fullmatch(r"\s*((?:[0-9]{1,3}(?:[_,][0-9]{3})+|[0-9]+)(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", value)
         unit = None if found is None else _UNITS.get(found.group(2).lower())
         if found is not None and unit is not None:
             count = int(float(re.sub("[_,]", "", found.group(1))) * unit)

@@ -134,7 +134,7 @@ class MatrixForms(MatrixArrays):
         if q is None and nrows != ncols:
             raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
         rows = order("p", index_value(p), nrows, self.device)
-        cols = rows if q is None else order("q", index_value(q), ncols, self.device)
+        cols = rows if q is None or (q is p and nrows == ncols) else order("q", index_value(q), ncols, self.device)
         return self._new(None, permute(self.store, rows, cols))
 
     def __reduce__(self) -> Any:

@@ -54,7 +54,7 @@ def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemor
         return error
     if isinstance(error, CannotLock):
         return OutOfMemory(
-            f"{operation}: {error}; a file opened with placement='host' needs no locked memory",
+            f"{operation}: {error}; placement='host' needs no locked memory",
             asked_bytes=error.nbytes,
             free_bytes=free_memory("cpu"),
         )

@@ -51,7 +51,7 @@ def open(
         - ``"auto"``: ``"device"`` if that leaves room to work, else ``"pinned"``, else ``"host"``.
     compress : ``"varint"``, ``"packed"`` or None
         Compress a matrix that the file holds plain, slice by slice: its plain form is never in device memory as a
-        whole. (Compressed files come as they are, whatever their size.)
+        whole. A file that is compressed by the other codec is encoded anew; by default it comes as it is.
     verify : bool
         Read the whole file first, and check every section and index. The header is always checked. Leave it False
         only for files that you trust: nothing else looks at an index before a kernel uses it.
@@ -148,11 +148,11 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
     encode = codec is not None and codec != store.codec
     if store.codec is None and (encode or (verify and (device == "cpu" or placement != "device"))):
         held = mapped_matrix(near)
-        return Matrix._new(settled(_checked(held, device, "host") if verify else held, placement, codec))
+        return Matrix._new(settled("open", _checked(held, device, "host") if verify else held, placement, codec))
     if encode:
         if verify:
             _check_stream(mapped_matrix(store))
-        return Matrix._new(settled(mapped_matrix(near), placement, codec))
+        return Matrix._new(settled("open", mapped_matrix(near), placement, codec))
     held = load(path, near, placement, device)
     if verify and store.codec is None:
         held = _checked(held, device, "device")

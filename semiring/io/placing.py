@@ -41,7 +41,7 @@ def on_the_host() -> Iterator[None]:
         yield
 
 
-def settled(held: CSR, placement: str | None, codec: Any) -> CSR:
+def settled(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR:
     """A matrix that lies in the host's memory, in its form and place on the device where new objects live.
 
     It is encoded slice by slice out of host memory, and into it: on a GPU neither form is there as a whole, unless the
@@ -56,7 +56,7 @@ def settled(held: CSR, placement: str | None, codec: Any) -> CSR:
     if codec is not None:
         with allocating("compress", device):
             held = compress(place(held, "host", device), codec)
-    return moved(held, "device" if placement is None else placement, device)
+    return moved(held, "device" if placement is None else placement, device, operation)
 
 
 def mapped_matrix(store: Store) -> CSR:

@@ -155,7 +155,7 @@ def read(
 
 
 def _settled(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
-    return type(A)._new(settled(A.store, placement, compress))
+    return type(A)._new(settled("read", A.store, placement, compress))
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:

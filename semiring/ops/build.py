@@ -125,7 +125,7 @@ def import_csr(
         values, iso = _values(values, int(indices.size), dtype, device)
     spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, _dup(dup_op, dtype))
     made = cast(CSR, registry.run(spec, engine_for(device)))
-    return moved(made, chosen, None)
+    return moved(made, chosen, None, "from_csr")
 
 
 def _dup(dup_op: Any, dtype: np.dtype[Any]) -> Any:

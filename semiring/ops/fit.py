@@ -65,13 +65,14 @@ def automatic(device: str, nrows: int, near: int, entries: int) -> Placement:
     return "pinned" if host is None or entries <= host else "host"
 
 
-def moved(store: CSR, placement: str | None, device: str | None) -> CSR:
+def moved(store: CSR, placement: str | None, device: str | None, operation: str = "to") -> CSR:
     """The matrix with its entries where `placement` says, for `device`; itself if that is so already.
 
     Parameters
     ----------
     placement : one of `PLACEMENTS`, or ``"auto"``; None: as it is, or in the device's memory where the device changes
     device : None: its own
+    operation : what the user called, for messages
 
     Raises
     ------
@@ -82,12 +83,12 @@ def moved(store: CSR, placement: str | None, device: str | None) -> CSR:
     target = store.device if device is None else checked_device(device)
     if placement is None:
         placement = store.placement if target == store.device else "device"
-    chosen = destined("to", store, placement, target)
+    chosen = destined(operation, store, placement, target)
     if target == store.device and chosen == store.placement:
         return store
     if store.device == target == "cuda" and store.placement == "device":  # what is on the host already stays there
-        require("to", "cpu", entries_nbytes(store), hint='keep placement="device", or compress the matrix first')
-    with allocating("to", target):
+        require(operation, "cpu", entries_nbytes(store), hint='keep placement="device", or compress the matrix first')
+    with allocating(operation, target):
         return place(store, chosen, target)
 
 
@@ -102,7 +103,7 @@ def destined(operation: str, store: CSR, placement: str, device: str) -> Placeme
     needed = _needed(store, chosen, device)
     free = free_memory(device) if needed else None
     if free is not None and needed > free:
-        message = what_fits(*store.shape, store.nvals, _itemsize(store), lambda: measured(store), device)
+        message = what_fits(*store.shape, store.nvals, _itemsize(store), lambda: measured(store), device, near)
         raise OutOfMemory(f"{operation}: {message}", asked_bytes=needed, free_bytes=free)
     return chosen
 
@@ -127,7 +128,9 @@ def arriving(
     if device == "cuda" and device_of(indices) == "cpu":
         needed, free = whole if chosen == "device" else near, free_memory(device)
         if free is not None and needed > free:
-            message = what_fits(nrows, ncols, nvals, itemsize, lambda: estimated(indptr, indices, ncols, device))
+            message = what_fits(
+                nrows, ncols, nvals, itemsize, lambda: estimated(indptr, indices, ncols, device), device, near
+            )
             raise OutOfMemory(f"from_csr: {message}", asked_bytes=needed, free_bytes=free)
     return chosen
 
@@ -162,6 +165,7 @@ def what_fits(
     itemsize: int,
     measure: Callable[[], Mapping[str, int]] | None = None,
     device: str = "cuda",
+    near: int = 0,
 ) -> str:
     """One sentence for an OutOfMemory: what the forms of a matrix need, what is free, and what to write instead.
 
@@ -171,6 +175,7 @@ def what_fits(
     itemsize : bytes of a value, 0 where all entries share one
     measure : bytes of the compressed structure by codec (see `estimated`); called only here, on the way to an error
     device : where it does not fit
+    near : bytes that lie there in every placement: row offsets, and the tiles of compressed rows
 
     Returns
     -------
@@ -180,6 +185,10 @@ def what_fits(
     plain, free = plain_nbytes(nrows, ncols, nvals, itemsize), free_memory(device)
     sizes = {} if measure is None else {codec: size + nvals * itemsize for codec, size in measure().items()}
     parts = [f"{plain:,} bytes plain", *(f"about {size:,} as {codec}" for codec, size in sizes.items())]
+    known = "" if free is None else f"; free are {free:,} bytes on {device}"
+    needs = f"the matrix needs {', '.join(parts)}{known}"
+    if free is not None and near > free:
+        return f'{needs}; of these {near:,} (row offsets) lie there in every placement: what works is device="cpu"'
     advice = ['placement="pinned" (read in host memory)', 'placement="host" (streamed)', 'placement="auto"']
     fitting = [codec for codec, size in sizes.items() if free is not None and size <= free]
     if fitting:
@@ -188,8 +197,7 @@ def what_fits(
     elif sizes:
         best = min(sizes, key=lambda codec: sizes[codec])
         advice.append(f'.compress("{best}") for less to read')
-    known = "" if free is None else f"; free are {free:,} bytes on {device}"
-    return f"the matrix needs {', '.join(parts)}{known}; what works: {', '.join(advice)}"
+    return f"{needs}; what works: {', '.join(advice)}"
 
 
 def measured(store: CSR) -> dict[str, int]:

@@ -14,7 +14,13 @@ import semiring as sr
 from semiring import Matrix, Vector, matrix_arrays, vector_arrays
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, ordering
 from semiring.base import device_for
-from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, SemiringError
+from semiring.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    DuplicateIndex,
+    IndexOutOfBound,
+    InvalidValue,
+)
 from tests import verify
 
 ORDERS: dict[str, Callable[[Matrix], Vector]] = {
@@ -219,8 +225,12 @@ def test_wrong_orders_and_results() -> None:
         ordering.inverse(Vector.from_dense([1.0, 0.0]))
     with pytest.raises(InvalidValue, match="full"):
         ordering.inverse(Vector.from_coo([0], [0], size=2))
-    with pytest.raises(SemiringError):
+    with pytest.raises(DuplicateIndex):
         ordering.inverse(Vector.from_dense([1, 1]))
+    with pytest.raises(IndexOutOfBound):
+        ordering.inverse(Vector.from_dense([0, 2]))
+    with pytest.raises(InvalidValue, match="p must be full; 1 of 2"):
+        Matrix.from_edgelist([(0, 1)], nrows=2, ncols=2).permute(Vector.from_coo([0], [0], size=2))
     with pytest.raises(InvalidValue, match="size 3"):
         ordering.restore(Vector.from_dense([1, 1]), p)
     with pytest.raises(InvalidValue, match="size 3"):

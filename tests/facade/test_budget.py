@@ -11,7 +11,9 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import _from_environment, config
+from semiring.exceptions import OutOfMemory
 from semiring.formats import CODECS
+from semiring.ops import fit
 from semiring.ops.fit import estimated, plain_nbytes, what_fits
 
 
@@ -30,6 +32,7 @@ from semiring.ops.fit import estimated, plain_nbytes, what_fits
         ("300 kB", 300_000),
         ("1_000", 1000),
         ("1,000 B", 1000),
+        ("5,800,000.5 kB", 5_800_000_500),
     ],
 )
 def test_bytes_are_read(given: Any, count: int | None) -> None:
@@ -38,7 +41,9 @@ def test_bytes_are_read(given: Any, count: int | None) -> None:
     assert config.device_memory is None
 
 
-@pytest.mark.parametrize("given", [0, -1, True, 1.5, "5.8 G", "much", "-3 GB", "1e9", [1], "0"])
+@pytest.mark.parametrize(
+    "given", [0, -1, True, 1.5, "5.8 G", "much", "-3 GB", "1e9", [1], "0", "5,8 GB", "1_0 GB", "1,000,00"]
+)
 def test_what_is_no_size_is_refused(given: Any) -> None:
     with pytest.raises(sr.exceptions.InvalidValue, match=r"config.device_memory must be None or bytes.*5.8 GB"):
         config.device_memory = given
@@ -65,13 +70,44 @@ def test_what_fits_says_what_to_write() -> None:
     assert "as varint" not in what_fits(10, 10, 100, 8, device="cpu")
 
 
-def test_estimates_come_close_to_what_compressing_gives() -> None:
+def test_what_does_not_fit_is_told_with_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the GPU: what is free there is what the test says."""
+    A = Matrix.from_coo(np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997, nrows=1000, ncols=997, dup_op="any")
+    store, entries = A.store, fit.entries_nbytes(A.store)
+    offsets = A.nbytes - entries
+    monkeypatch.setattr(fit, "free_memory", lambda device: {"cpu": 10 * entries, "cuda": offsets + 100}[device])
+    with pytest.raises(
+        OutOfMemory, match=r'^open: the matrix needs .*plain.*what works: .*placement="pinned"'
+    ) as caught:
+        fit.destined("open", store, "device", "cuda")
+    assert (caught.value.asked_bytes, caught.value.free_bytes) == (A.nbytes, offsets + 100)
+    assert isinstance(caught.value, MemoryError)
+    assert fit.destined("open", store, "host", "cuda") == "host"
+    monkeypatch.setattr(fit, "free_memory", lambda device: offsets - 1)
+    with pytest.raises(OutOfMemory, match=rf'of these {offsets:,} .*in every placement: what works is device="cpu"$'):
+        fit.destined("open", store, "host", "cuda")
+
+
+@pytest.mark.parametrize(
+    ("device_free", "host_free", "expected"),
+    [(1 << 30, 1 << 30, "device"), (2_000_000, 1 << 30, "pinned"), (2_000_000, 1_000_000, "host"), (None, 0, "device")],
+)
+def test_auto_leaves_room_to_work(
+    monkeypatch: pytest.MonkeyPatch, device_free: int | None, host_free: int, expected: str
+) -> None:
+    monkeypatch.setattr(fit, "free_memory", lambda device: host_free if device == "cpu" else device_free)
+    assert fit.automatic("cuda", 1000, 4004, 1_700_000) == expected
+    assert fit.automatic("cpu", 1000, 4004, 1_700_000) == "device"
+
+
+def test_estimates_come_close_to_what_compressing_gives(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("the specification is dense")
     generator = np.random.default_rng(3)
     rows, cols = generator.integers(0, 40_000, (2, 3_000_000))
     A = Matrix.from_coo(rows, cols, nrows=40_000, ncols=40_000, dup_op="any")
     sizes = estimated(A.store.indptr, A.store.indices, 40_000, A.device)
-    if not sizes:
-        pytest.skip("this engine does not measure compressed rows")
+    assert sizes.keys() == set(CODECS)
     indptr, indices, _ = A.to_csr()
     for codec in CODECS:
         real = A.compress(codec).store.pattern.nbytes

@@ -10,7 +10,7 @@ import pytest
 
 import semiring as sr
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, pagerank, sssp
-from semiring.engines.sliced import pieces
+from semiring.engines.sliced import entrywise, pieces
 from semiring.exceptions import DimensionMismatch, OutOfMemory
 from tests.forms import FORMS, in_form, small_slices
 
@@ -38,6 +38,30 @@ def graph(*, symmetric: bool, seed: int = 3) -> sr.Matrix:
         rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
     weights = (rows + cols) % 9 + 1
     return sr.Matrix.from_coo(rows, cols, weights, "int64", nrows=N, ncols=N, dup_op="min")
+
+
+def test_one_order_for_rows_and_columns_keeps_symmetry() -> None:
+    A, p = graph(symmetric=True), np.roll(np.arange(N), 7)
+    assert A.is_symmetric_structure
+    for B in (A.permute(p), A.permute(p, p)):
+        assert B.store.pattern.facts.get("symmetric") is True
+    assert "symmetric" not in A.permute(p, p[::-1]).store.pattern.facts
+    assert A.permute(p).isequal(A.permute(p, p))
+
+
+def test_operators_of_positions_leave_the_structure_where_it_lies(formed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each slice the values are kept, and nothing else."""
+    kept: list[Any] = []
+    joined = entrywise.values_together
+    monkeypatch.setattr(entrywise, "values_together", lambda parts, *rest: kept.extend(parts) or joined(parts, *rest))
+    plain = graph(symmetric=False)
+    other = formed(plain)
+    for name in ("rowindex", "colindex"):
+        made = other.apply(name)
+        assert made.isequal(plain.apply(name))
+        assert made.format == other.format
+    assert kept or (other.format, other.placement) in (("csr", "device"), ("csr", "pinned"))
+    assert not any(hasattr(part, "pattern") for part in kept)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
@@ -71,6 +95,7 @@ OPERATIONS: dict[str, Callable[[sr.Matrix, sr.Matrix, sr.Vector], Any]] = {
     "ewise_union": lambda a, b, u: a.ewise_union(b, "minus", 2, 3),
     "apply": lambda a, b, u: a.apply("ainv"),
     "apply_positions": lambda a, b, u: a.apply("rowindex"),
+    "permute": lambda a, b, u: a.permute(np.roll(np.arange(N), 7), np.arange(N)[::-1]),
     "cast": lambda a, b, u: a.dup("float32"),
     "select": lambda a, b, u: a.select("tril", -3),
     "extract": lambda a, b, u: a[[70, 3, 3, 99, 0], ::-2],

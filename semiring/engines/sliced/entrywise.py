@@ -28,10 +28,11 @@ def apply(q: Apply, engine: str) -> CSR:
     wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
     note_slices(rows, wanted)
     tall = "i" in q.op.uses
-    parts = [
-        piece.kept(registry.run(replace(q, a=piece.standing(tall, q.a.nrows)), engine))
-        for piece in walk(q.a, engine, rows, wanted)
-    ]
+    parts = []
+    for piece in walk(q.a, engine, rows, wanted):
+        done = registry.run(replace(q, a=piece.standing(tall, q.a.nrows)), engine)
+        # Its values alone: the structure is that of the whole, in the form in which that lies.
+        parts.append(piece.kept(Full(done.nvals, done.dtype, done.values, done.iso, done.device)))
     if not parts:
         return with_values(q.a, q.op.z, array_module(q.a.device).empty(0, dtype=q.op.z), None)
     return with_values(q.a, q.op.z, *values_together(parts, q.op.z, q.a.device))

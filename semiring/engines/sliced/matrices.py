@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Pattern, array_module, dense_values, index_dtype
+from ...formats import CSR, Full, Pattern, array_module, dense_values, index_dtype
 from ..memory import require
 from .pieces import Piece, same_iso
 
@@ -63,7 +64,7 @@ def _cut(rows: CSR, begin: int, count: int) -> CSR:
     return CSR(pattern, rows.dtype, rows.values, rows.iso)
 
 
-def values_together(parts: list[CSR], dtype: np.dtype[Any], device: str) -> tuple[Any, np.generic | None]:
+def values_together(parts: Sequence[CSR | Full], dtype: np.dtype[Any], device: str) -> tuple[Any, np.generic | None]:
     """(values, iso) of the entries of all parts, one after the other; there is at least one part."""
     iso = same_iso([part.iso for part in parts])
     if iso is not None:
