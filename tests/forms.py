@@ -77,7 +77,7 @@ def _patterns(item: Any) -> list[Pattern]:
         return [item]
     if isinstance(item, Rows):
         return _patterns(item.get()) if item.ready else []
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
         return [pattern for part in fields(item) for pattern in _patterns(getattr(item, part.name))]
     return []
 
@@ -91,7 +91,7 @@ def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
     if isinstance(item, Rows):
         made = _reformed(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
         return Rows(item.ready, lambda: made)
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__ == Spec.__module__:
+    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
         return replace(item, **{part.name: _reformed(getattr(item, part.name), engine, rng) for part in fields(item)})
     return item
 

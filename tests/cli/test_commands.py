@@ -269,6 +269,24 @@ def test_commands_on_every_form(graph: str, answer: Run, tmp_path: Path, form: l
     assert sr.config.device_memory is None
 
 
+@pytest.mark.parametrize("trust", [True, False])
+def test_device_memory_holds_while_a_command_runs(
+    graph: str, answer: Run, tmp_path: Path, trust: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int | None] = []
+    for name in ("open", "read"):
+        given = getattr(sr.io, name)
+        monkeypatch.setattr(
+            sr.io, name, lambda *a, given=given, **k: seen.append(sr.config.device_memory) or given(*a, **k)
+        )
+    sr.io.write(tmp_path / "a.srb", sr.io.read(graph))
+    seen.clear()
+    answer("components", str(tmp_path / "a.srb"), "--device-memory", "5.8 GB", *(["--trust"] if trust else []))
+    assert seen
+    assert set(seen) == {5_800_000_000}
+    assert sr.config.device_memory is None
+
+
 def test_symmetric_comes_before_compression(answer: Run, tmp_path: Path) -> None:
     listed, out = tmp_path / "edges.el", str(tmp_path / "edges.srb")
     listed.write_text("0 1\n1 2\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix
+from semiring.engines.sliced.bounds import SLICE
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, PLACEMENTS
 from semiring.formats.arrays import to_host
+from tests.forms import small_slices
 
 codecs = pytest.mark.parametrize("codec", CODECS)
 placements = pytest.mark.parametrize("placement", PLACEMENTS)
@@ -31,9 +34,17 @@ def matrix(ncols: int = 3000, *, iso: bool = False) -> Matrix:
     return Matrix.from_coo(order[0], order[1], values, shape=(42, ncols))
 
 
+@pytest.fixture(params=[None, 200], ids=["whole", "slices"])
+def slices(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Rows come to the codecs all at once, and a few at a time."""
+    with small_slices(request.param or SLICE):
+        yield
+
+
 @codecs
 @placements
 @pytest.mark.parametrize("iso", [False, True])
+@pytest.mark.usefixtures("slices")
 def test_there_and_back(codec: str, placement: str, iso: bool) -> None:
     A = matrix(iso=iso)
     P = A.to(placement=placement)
@@ -49,6 +60,7 @@ def test_there_and_back(codec: str, placement: str, iso: bool) -> None:
     assert changed.nbytes == C.compressed_nbytes(other) == A.compress(other).nbytes
     D = C.decompress()
     assert (D.format, D.codec, D.placement) == ("csr", None, placement)
+    assert D.store.values is C.store.values
     assert D.decompress() is D
     assert A.decompress() is A
     for B in (C, changed, D):
@@ -61,10 +73,10 @@ def test_there_and_back(codec: str, placement: str, iso: bool) -> None:
 @codecs
 def test_the_same_arrays_from_every_placement(codec: str) -> None:
     A = matrix()
-    arrays = [
-        [to_host(array) for array in (p.indptr, p.base, p.at, p.stream)]
-        for p in (A.to(placement=placement).compress(codec).store.pattern for placement in PLACEMENTS)
-    ]
+    made = [A.to(placement=placement).compress(codec).store.pattern for placement in PLACEMENTS]
+    with small_slices(200):
+        made += [A.to(placement=placement).compress(codec).store.pattern for placement in PLACEMENTS]
+    arrays = [[to_host(array) for array in (p.indptr, p.base, p.at, p.stream)] for p in made]
     for other in arrays[1:]:
         for one, another in zip(arrays[0], other, strict=True):
             np.testing.assert_array_equal(one, another)

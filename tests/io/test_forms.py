@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Matrix, Vector
+from semiring.engines import registry
 from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
 from semiring.formats import CODECS, PLACEMENTS, CompressedPattern
 from semiring.formats.arrays import to_host
 from semiring.io.srb import Store, write_store
 from semiring.io.srb_reading import map_store
+from tests.forms import small_slices
 
 GRAPH = "# from to\n0 1\n2 1\n1 0\n3 2\n0 3\n"
 
@@ -42,6 +44,18 @@ def path(tmp_path: Path, weights: str | None) -> Path:
     target = tmp_path / "a.srb"
     sr.io.write(target, sr.random.rmat(8, 6, seed=3, weights=weights))
     return target
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_plain_files_are_encoded_slice_by_slice(path: Path, codec: Any) -> None:
+    whole = sr.io.open(path, compress=codec)
+    with small_slices(200), registry.listen() as calls:
+        made = sr.io.open(path, compress=codec, placement="host")
+    assert isinstance(whole, Matrix)
+    assert isinstance(made, Matrix)
+    assert sum(call.operation == "encode" for call in calls) > 2
+    for name in ("indptr", "base", "at", "stream"):
+        same(getattr(made.store.pattern, name), getattr(whole.store.pattern, name))
 
 
 @pytest.mark.parametrize("placement", [*PLACEMENTS, "auto"])

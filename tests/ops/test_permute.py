@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from semiring.dtypes import BOOL, FP64, INT8, INT64
 from semiring.engines import registry
 from semiring.engines.spec_forms import Permute
 from semiring.exceptions import InvalidValue
-from semiring.formats import CSR, Pattern, index_dtype
+from semiring.formats import CODECS, CSR, Pattern, index_dtype
 from semiring.ops.permute import order
+from tests import forms
 from tests.compare import assert_same, check, check_invariants, device_for, place
 from tests.draw import matrices, seeds, sizes
 
@@ -59,19 +61,17 @@ def test_long_rows_and_many_of_them(engine: str, iso: bool) -> None:
         np.testing.assert_array_equal(made.values, values[expected])
 
 
+@pytest.mark.parametrize("codec", [None, *CODECS])
 @given(data=st.data())
-def test_slice_by_slice(engine: str, data: st.DataObject) -> None:
+def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> None:
     """What lies in host memory is permuted in slices, and the result is the same."""
     n = data.draw(sizes, label="n")
     a = data.draw(matrices(n, n, data.draw(dtypes)), label="A")
-    pattern = Pattern(n, n, a.indptr, a.indices, {}, "host")
-    question = Permute(
-        CSR(pattern, a.dtype, a.values, a.iso), drawn_order(data, n, "rows"), drawn_order(data, n, "cols")
-    )
-    expected = registry.run(Permute(a, question.rows, question.cols), "reference")
-    if engine == "cuda":
-        pytest.skip("a pattern in host memory has its offsets on the device; see the tests of placement")
-    assert_same(registry.run(question, engine), expected)
+    plain = Permute(a, drawn_order(data, n, "rows"), drawn_order(data, n, "cols"))
+    here = place(plain, device_for(engine))
+    with forms.small_slices():
+        found = registry.run(replace(here, a=forms.in_form(here.a, codec, "host", engine)), engine)
+    assert_same(found.to("cpu"), registry.run(plain, "reference"))
 
 
 @pytest.mark.parametrize(
