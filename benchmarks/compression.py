@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import semiring as sr
+from semiring.formats import CODECS
 
 from . import arguments, checks, graphs
 from .harness import RUNS, SOURCES, Contender, Samples, compare, measure
 from .report import Peer, Report, Row
 
 SCALE = {"cuda": 24, "cpu": 18}
-CODECS = ("varint", "packed")
 MOST_BITS = {"varint": 21.0, "packed": 21.0}
 MOST_WEB_BITS = 12.0
 LEAST_DECODED = {"varint": 60.0, "packed": 120.0}
@@ -128,6 +128,7 @@ def searches(b: Bench) -> None:
             b.add(
                 f"{what} {b.name}, {codec} against plain", found["plain"].median / found[codec].median, "x", bound,
                 at_most=False, peers=beside, note=f"{found[codec]}", samples=found[codec].wall_ms,
+                device_samples=found[codec].device_ms,
             )  # fmt: skip
 
 

@@ -45,6 +45,10 @@ class Samples:
         """The longest wall time."""
         return max(self.wall_ms)
 
+    def divided(self, parts: int) -> Samples:
+        """The times of one of so many equal parts."""
+        return Samples(tuple(ms / parts for ms in self.wall_ms), tuple(ms / parts for ms in self.device_ms))
+
     @property
     def device_median(self) -> float | None:
         """The median time between the events, or None on the CPU."""

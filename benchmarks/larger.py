@@ -32,7 +32,7 @@ from . import checks, social
 from .forms import Proof, pattern_arrays, release
 from .graphs import SEED, arrays, module, sources
 from .harness import Samples, measure, peak_bytes
-from .report import RESULTS, Peer, Report, Row
+from .report import RESULTS, Peer, Report, timed
 
 LINK_GB_PER_S = 51.0
 # (placement, codec) -> algorithm -> milliseconds promised on an H200.
@@ -126,13 +126,7 @@ class Bench:
 
     def add(self, what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> None:
         """Report a time."""
-        self.report.add(
-            Row(
-                what, "ms", samples.median, bound if self.promised else None, samples=samples.wall_ms,
-                note="; ".join(part for part in (samples.spread, note) if part), device_samples=samples.device_ms,
-                **more,
-            )
-        )  # fmt: skip
+        self.report.add(timed(what, samples, bound if self.promised else None, note, **more))
 
     def remember(self, name: str, samples: Samples) -> None:
         """The time on the plain graph in device memory, which stands beside later ones."""
@@ -229,8 +223,7 @@ def _ranks(A: sr.Matrix, iterations: int) -> sr.Vector:
 def ranks(b: Bench, placement: str, form: str, A: sr.Matrix) -> None:
     """Milliseconds an iteration of PageRank, the degrees before them counted in."""
     taken = measure(lambda _: _ranks(A, ITERATIONS), b.same_ranks, range(1), b.device)
-    parts = ((ms / ITERATIONS for ms in times) for times in (taken.wall_ms, taken.device_ms))
-    samples = Samples(*(tuple(part) for part in parts))
+    samples = taken.divided(ITERATIONS)
     note = f"{ITERATIONS} iterations"
     b.add(f"pagerank iteration, {placement}, {form}, {b.name}", samples, note=note, peers=b.peers("pagerank"))
     if (placement, form) == ("device", "plain"):

@@ -11,7 +11,7 @@ import semiring as sr
 
 from . import checks, graphs, peers
 from .harness import RUNS, Samples, measure
-from .report import Peer, Report, Row
+from .report import Peer, Report, Row, timed
 
 GRAPHS = {
     "cuda": ("kron20", "kron22", "kron24", "uniform2000000x32", "grid5000x5000"),
@@ -62,19 +62,11 @@ def run_more(device: str, names: list[str], count: int, folder: Path) -> int:
 
 
 def _row(algorithm: str, name: str, samples: Samples, device: str) -> Row:
-    note = samples.spread
     known = peers.RECORDED.get((algorithm, name), ()) if device == "cuda" else ()
-    if device == "cuda" and (algorithm, name) in GOALS:
-        note += "; goal {} ms, aim {} ms".format(*GOALS[algorithm, name])
-    return Row(
-        f"{algorithm} {name}",
-        "ms",
-        samples.median,
-        peers=tuple(Peer(peer, ms, recorded=True) for peer, ms in known),
-        note=note,
-        samples=samples.wall_ms,
-        device_samples=samples.device_ms,
-    )
+    goal = GOALS.get((algorithm, name)) if device == "cuda" else None
+    note = "" if goal is None else "goal {} ms, aim {} ms".format(*goal)
+    recorded = tuple(Peer(peer, ms, recorded=True) for peer, ms in known)
+    return timed(f"{algorithm} {name}", samples, note=note, peers=recorded)
 
 
 def _levels(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
@@ -103,8 +95,7 @@ def _ranks(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
         return sr.algorithms.pagerank(A, 0.85, 0, ITERATIONS, dtype=np.float32).wait()
 
     samples = measure(call, check, range(RUNS), A.device)
-    parts = ((ms / ITERATIONS for ms in times) for times in (samples.wall_ms, samples.device_ms))
-    return Samples(*(tuple(part) for part in parts))
+    return samples.divided(ITERATIONS)
 
 
 ALGORITHMS: dict[str, Callable[[sr.Matrix, str, list[int]], Samples | None]] = {

@@ -23,11 +23,11 @@ import semiring as sr
 from semiring.algorithms import ordering
 
 from . import arguments, checks, graphs
+from .forms import FORMS, encoded
 from .harness import RUNS, measure
-from .report import Report, Row
+from .report import Report, Row, timed
 
 GRAPHS = {"cuda": ("kron22", "grid5000x5000", "cnr-2000"), "cpu": ("kron16", "grid300x300", "cnr-2000")}
-FORMATS = ("plain", "varint", "packed")
 ORDERS = {
     "degree": ordering.degree_order,
     "bfs": ordering.bfs_order,
@@ -65,8 +65,8 @@ def study(report: Report, name: str, A: sr.Matrix, count: int) -> None:
     for order, plain, found_ms in orders(A, graphs.SEED):
         sources = graphs.sources(plain, count)
         levels, components = checks.levels(plain), checks.components(plain)
-        for form in FORMATS:
-            B = plain if form == "plain" else plain.compress(form)
+        for form in FORMS:
+            B = encoded(plain, form)
             what = f"{name} {order} {form}"
             bits = 8 * B.store.pattern.nbytes / max(B.nvals, 1)
             note = f"order and permute {found_ms:.4g} ms" if found_ms else ""
@@ -74,16 +74,7 @@ def study(report: Report, name: str, A: sr.Matrix, count: int) -> None:
             searched = measure(lambda s, B=B: sr.algorithms.bfs_levels(B, s), levels, sources, B.device)  # type: ignore[misc]
             joined = measure(lambda _, B=B: sr.algorithms.connected_components(B), components, range(RUNS), B.device)  # type: ignore[misc]
             for algorithm, samples in (("bfs_levels", searched), ("connected_components", joined)):
-                report.add(
-                    Row(
-                        f"{what} {algorithm}",
-                        "ms",
-                        samples.median,
-                        note=samples.spread,
-                        samples=samples.wall_ms,
-                        device_samples=samples.device_ms,
-                    )
-                )
+                report.add(timed(f"{what} {algorithm}", samples))
 
 
 def main() -> int:
@@ -103,7 +94,7 @@ def main() -> int:
                 continue
             study(report, name, A, asked.sources)
         report.close()
-    return 0
+    return 1 if report.failed else 0
 
 
 if __name__ == "__main__":

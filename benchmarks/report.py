@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import machine
+from .harness import Samples
 
 RESULTS = Path(__file__).resolve().parent / "results"
 _COLUMNS = ("what", "measured", "target", "", "beside it")
@@ -73,6 +74,14 @@ class Row:
         return (self.what, measured, target, verdict, beside)
 
 
+def timed(what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> Row:
+    """A row of milliseconds: the median, with the spread in its note."""
+    told = "; ".join(part for part in (samples.spread, note) if part)
+    return Row(
+        what, "ms", samples.median, bound, note=told, samples=samples.wall_ms, device_samples=samples.device_ms, **more
+    )
+
+
 class Report:
     """The rows of one run, kept in two files beside each other."""
 
@@ -91,8 +100,8 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether a bound is broken."""
-        return any(row.passed is False for row in self.rows)
+        """Whether a bound is broken, or nothing was measured at all."""
+        return not self.rows or any(row.passed is False for row in self.rows)
 
     def table(self) -> str:
         """The rows under the machine's facts."""
@@ -114,6 +123,9 @@ class Report:
 
     def close(self) -> None:
         """Say where the files are."""
+        if not self.rows:
+            print("nothing was measured, and nothing written", flush=True)
+            return
         print(f"\n{self.table()}\nwritten: {self._stem}.jsonl and .txt", flush=True)
 
 

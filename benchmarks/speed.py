@@ -23,7 +23,7 @@ from tests import verify
 
 from . import arguments, checks, cold, graphs, peers
 from .harness import RUNS, SOURCES, Contender, Samples, compare, measure, peak_bytes
-from .report import Peer, Report, Row
+from .report import Peer, Report, Row, timed
 
 SCALE = {"cuda": 22, "cpu": 18}
 # Contenders of the search.
@@ -46,11 +46,9 @@ class Bench:
 
     def add(self, what: str, value: float | Samples | None, unit: str, bound: float | None = None, **more: Any) -> None:
         """Report a figure; a bound counts at the promised scale alone."""
-        if isinstance(value, Samples):
-            more["note"] = "; ".join(part for part in (value.spread, more.get("note", "")) if part)
-            more |= {"samples": value.wall_ms, "device_samples": value.device_ms}
-            value = value.median
-        self.report.add(Row(what, unit, value, bound if self.promised else None, **more))
+        kept = bound if self.promised else None
+        row = timed(what, value, kept, **more) if isinstance(value, Samples) else Row(what, unit, value, kept, **more)
+        self.report.add(row)
 
     def recorded(self, algorithm: str, graph: str) -> tuple[Peer, ...]:
         """Peers that cannot be called here."""

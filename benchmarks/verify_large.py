@@ -57,6 +57,8 @@ def main() -> int:
     asked = Asked(given.sources, tuple(given.forms), tuple(given.placements), given.budget)
     device = given.device or ("cuda" if sr.cuda_available() else "cpu")
     print(machine.describe(device))
+    if asked.budget:
+        print(f"pinned and host with {asked.budget} of device memory allowed")
     with sr.use(device):
         wrong = [name for name in given.graphs if not _survived(name, asked, device)]
     return 1 if wrong else 0

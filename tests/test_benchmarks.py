@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from benchmarks import checks, compression, graphs, larger, loading, ordering, sanitize, social, verify_large
+from benchmarks import arguments, checks, compression, graphs, larger, loading, ordering, sanitize, social, verify_large
 from benchmarks.forms import FORMS, PLACEMENTS
 from benchmarks.harness import Contender, compare, measure, peak_bytes
 from benchmarks.report import Peer, Report, Row
@@ -121,6 +121,23 @@ def test_a_report_is_a_table_and_json_lines(tmp_path: Path) -> None:
     facts, *rows = [json.loads(line) for line in lines.splitlines()]
     assert facts["revision"]
     assert [row["passed"] for row in rows] == [True, False]
+
+
+def test_a_report_of_nothing_has_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report("try", "cpu", tmp_path)
+    report.close()
+    assert report.failed
+    assert "nothing was measured" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    def search(_: Any) -> None:
+        raise AssertionError("was not asked for")
+
+    with pytest.raises(SystemExit):
+        arguments.parser("try", "About.\nMore.", rows=(search,)).parse_args(["--rows", "serach"])
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_every_kernel_is_known() -> None:

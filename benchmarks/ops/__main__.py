@@ -15,7 +15,7 @@ import semiring as sr
 
 from .. import arguments, graphs
 from ..harness import SOURCES, measure
-from ..report import Report, Row
+from ..report import Report, Row, timed
 from .case import Case
 
 WORDS = ("mxv", "vxm", "ewise", "apply", "write", "reduce", "build")
@@ -44,8 +44,7 @@ def main() -> int:
 
 def _row(what: str, case: Case, device: str) -> Row:
     samples = measure(lambda _: case.call(), lambda _, result: case.check(result), range(SOURCES), device)
-    note = f"{case.moved_bytes / samples.median / 1e6:.4g} GB/s; {samples.spread}"
-    return Row(what, "ms", samples.median, note=note, samples=samples.wall_ms, device_samples=samples.device_ms)
+    return timed(what, samples, note=f"{case.moved_bytes / samples.median / 1e6:.4g} GB/s")
 
 
 if __name__ == "__main__":
