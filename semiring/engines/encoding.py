@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..formats import CSR, Array, Codec, CompressedPattern, Pattern, Placement, array_module, index_dtype
-from ..formats.arrays import to_device, to_host
+from ..formats.arrays import to_host
 from ..formats.ccsr import ELEMENT, PADDING, at_dtype, compressed_nbytes, tile_count
 from ..formats.locked import locked_empty
 from ..formats.placement import placed
@@ -31,8 +31,7 @@ class Encoder:
     ncols : number of columns
     codec : ``"varint"`` or ``"packed"``
     engine : which engine encodes; slices are brought to its device
-    nrows : number of rows, if there may be more than are fed: the others are empty
-    indptr : the offsets of all rows, if they are known; else they are put together from the slices
+    indptr : the offsets of all rows, on that device
     used : the elements of the stream without padding, if they are known (`measured`): device memory is then taken
         once, and not twice for a while
     placement : where the stream is put together; in host memory for ``"pinned"`` and ``"host"``, of which only the part
@@ -48,31 +47,25 @@ class Encoder:
         ncols: int,
         codec: Codec,
         engine: str,
+        indptr: Array,
         *,
-        nrows: int | None = None,
-        indptr: Array | None = None,
         used: int | None = None,
         placement: Placement = "device",
     ) -> None:
         self.ncols, self.codec, self.engine, self.placement = ncols, codec, engine, placement
         self.device = "cuda" if engine == "cuda" else "cpu"
-        self._nrows, self._indptr = nrows, indptr
+        self._indptr = indptr
         self._cutter = TileCutter(ncols, self.device)
-        self._offsets: list[tuple[Array, int]] = []
         self._bases: list[Array] = []
         self._ats: list[tuple[Array, int]] = []
         self._stream = _Stream(codec, self.device, placement, used)
-        self._rows = self._entries = 0
+        self._entries = 0
 
     def feed(self, rows: Rows) -> None:
         """Add rows, whose columns ascend and lie below ncols, after those fed before."""
         if isinstance(rows, CSR):
             rows = _plain(rows)
         indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
-        if self._indptr is None:
-            # A copy: slices lend their arrays.
-            self._offsets.append((to_device(indptr, self.device).copy(), self._entries))
-        self._rows += int(indptr.size) - 1
         self._entries += int(indices.size)
         self._encode(self._cutter.feed(indptr, indices))
 
@@ -90,10 +83,10 @@ class Encoder:
             done += int(part.size)
         at[done:] = used
         base = xp.concatenate([xp.zeros(0, index_dtype(self.ncols)), *self._bases])
-        indptr = self._row_offsets() if self._indptr is None else self._indptr
         stream = self._stream.finish()
-        shape = int(indptr.size) - 1, self.ncols, self._entries
-        return CompressedPattern(*shape, self.codec, indptr, base, at, stream, dict(facts or {}), self.placement)
+        shape = int(self._indptr.size) - 1, self.ncols, self._entries
+        arrays = self._indptr, base, at, stream
+        return CompressedPattern(*shape, self.codec, *arrays, dict(facts or {}), self.placement)
 
     def _encode(self, tiles: Tiles | None) -> None:
         if tiles is None:
@@ -102,19 +95,6 @@ class Encoder:
         self._bases.append(made.base)
         self._ats.append((made.at[:-1], self._stream.used))
         self._stream.add(made.stream[: -PADDING[self.codec]])
-
-    def _row_offsets(self) -> Array:
-        """The offsets of all rows, each part let go as it is copied."""
-        nrows = max(self._rows, self._nrows or 0)
-        offsets = array_module(self.device).zeros(nrows + 1, index_dtype(self._entries))
-        done = 1
-        for part, start in _emptied(self._offsets):
-            place = offsets[done : done + part.size - 1]
-            place[...] = part[1:]
-            place += offsets.dtype.type(start)
-            done += int(part.size) - 1
-        offsets[done:] = self._entries
-        return offsets
 
 
 class _Stream:
@@ -173,7 +153,7 @@ def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
         return 0
     pattern = tiles.pattern
     nbytes = int(registry.run(MeasureCompressed(pattern, codec), engine))
-    used = elements_of(nbytes, pattern, codec)
+    used = _elements_of(nbytes, pattern, codec)
     if codec == "varint" and tiles.before >= 0:
         # The first row goes on: its first number is a gap, where the engine has measured a column.
         first = int(to_host(pattern.indices[:1])[0])  # synchronises
@@ -181,7 +161,7 @@ def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
     return used
 
 
-def elements_of(nbytes: int, pattern: Pattern | CompressedPattern, codec: Codec) -> int:
+def _elements_of(nbytes: int, pattern: Pattern | CompressedPattern, codec: Codec) -> int:
     """The elements of the stream, without padding, of a pattern that takes `nbytes` when it is compressed."""
     nrows, ncols, nvals = pattern.nrows, pattern.ncols, pattern.nvals
     itemsize = ELEMENT[codec].itemsize

@@ -2,7 +2,7 @@
 
 from .arrays import Array, array_module, device_of, index_dtype
 from .ccsr import CODECS, TILE, Codec, CompressedPattern
-from .csr import CSR, AnyPattern, plain_pattern
+from .csr import CSR, AnyPattern, plain_pattern, structure_only
 from .pattern import PLACEMENTS, Pattern, Placement
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
@@ -31,6 +31,7 @@ __all__ = [
     "device_of",
     "index_dtype",
     "plain_pattern",
+    "structure_only",
     "with_values",
     "word_count",
 ]

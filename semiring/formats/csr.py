@@ -101,6 +101,11 @@ class CSR:
         return CSR(self.pattern.to(device), self.dtype, values, self.iso)
 
 
+def structure_only(pattern: AnyPattern) -> CSR:
+    """A structure as a matrix: every entry is true, and no values are stored."""
+    return CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))
+
+
 def empty_csr(nrows: int, ncols: int, dtype: np.dtype[Any], device: str) -> CSR:
     """A matrix without entries."""
     xp = array_module(device)

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .teams import filled, touched
+from .teams import PAGE, filled, touched
 
 # Boundaries at which ranges begin: a page, and for large ones a huge page, which is locked 500 times faster than pages.
-_PAGE = 4096
 _HUGE = 1 << 21
 # What is so large has its pages to itself: allocators ask the system for each such block, and put nothing into its
 # first and last page but what they know about it.
@@ -75,8 +74,8 @@ def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     whole = _whole(array)
     if whole is None:
         return None
-    begin = whole.ctypes.data // _PAGE * _PAGE
-    end = -(-(whole.ctypes.data + whole.nbytes) // _PAGE) * _PAGE
+    begin = whole.ctypes.data // PAGE * PAGE
+    end = -(-(whole.ctypes.data + whole.nbytes) // PAGE) * PAGE
     with _live_lock:
         held = next((other for other in list(_live) if other.pointer <= begin and end <= _end(other)), None)
         if held is not None:
@@ -108,7 +107,7 @@ def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     nbytes = count * dtype.itemsize
     if not nbytes:
         return np.empty(0, dtype)
-    step = _HUGE if nbytes >= 4 * _HUGE else _PAGE
+    step = _HUGE if nbytes >= 4 * _HUGE else PAGE
     room = np.empty(nbytes + 2 * step, np.uint8)
     begin = -room.ctypes.data % step
     inside = room[begin : begin + -(-nbytes // step) * step]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What one thread takes at a time: long enough to be worth a call, short enough to even out.
 _PIECE = 16 << 20
-_PAGE = 4096
+PAGE = 4096
 
 
 def members() -> int:
@@ -33,28 +33,40 @@ def team() -> ThreadPoolExecutor:
 def copied(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
     """Copy all elements; both are contiguous and of one type."""
     to, of = target.view(np.uint8), source.view(np.uint8)
-    _each(of.nbytes, lambda begin, end: np.copyto(to[begin:end], of[begin:end]))
+    each(of.nbytes, lambda begin, end: np.copyto(to[begin:end], of[begin:end]))
 
 
 def filled(array: np.ndarray[Any, Any]) -> None:
     """Write one byte of every page, so that the system gives the memory."""
 
     def fill(begin: int, end: int) -> None:
-        array[begin:end:_PAGE] = 0
+        array[begin:end:PAGE] = 0
 
-    _each(array.nbytes, fill)
+    each(array.nbytes, fill)
 
 
 def touched(array: np.ndarray[Any, Any]) -> None:
     """Read one byte of every page, so that the system brings a mapped file into memory."""
     seen = array.view(np.uint8)
-    _each(seen.nbytes, lambda begin, end: seen[begin:end:_PAGE].max())
+    each(seen.nbytes, lambda begin, end: seen[begin:end:PAGE].max())
 
 
-def _each(nbytes: int, work: Callable[[int, int], Any]) -> None:
+def each(nbytes: int, work: Callable[[int, int], Any]) -> None:
+    """Call ``work(begin, end)`` for all pieces of so many bytes, by several threads.
+
+    Nobody works any more when this returns, nor when it raises: what a piece raised, or an interrupt.
+    """
+    from concurrent.futures import wait
+
     pieces = range(0, nbytes, _PIECE)
     if len(pieces) == 1:
         work(0, nbytes)
         return
-    for done in [team().submit(work, begin, min(begin + _PIECE, nbytes)) for begin in pieces]:
-        done.result()
+    given = [team().submit(work, begin, min(begin + _PIECE, nbytes)) for begin in pieces]
+    try:
+        for done in given:
+            done.result()
+    finally:
+        for left in given:
+            left.cancel()
+        wait(given)

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from semiring.exceptions import InvalidFormat
 from semiring.formats.arrays import Array
 from semiring.formats.locked import locked_empty
-from semiring.formats.teams import team
+from semiring.formats.teams import each
 from semiring.formats.transfer import Fill, upload_filled, uploaded
 from semiring.io.files import PathLike
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
 
-_PIECE_BYTES: Final = 1 << 24
 # What is not larger, all together, comes without page-locked buffers, which would be kept for ever.
 _SMALL_BYTES: Final = 1 << 22
 
@@ -39,21 +38,9 @@ def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
         The file ends before the array is full.
     OSError
     """
-    from concurrent.futures import wait
-
     flat = target.reshape(-1).view(np.uint8)
     with _Reader(path) as reader:
-        work = [
-            team().submit(reader.read, offset + begin, flat[begin : begin + _PIECE_BYTES])
-            for begin in range(0, flat.size, _PIECE_BYTES)
-        ]
-        try:
-            for done in work:
-                done.result()
-        finally:  # also where one fails, or somebody interrupts: the descriptors are closed after that
-            for left in work:
-                left.cancel()
-            wait(work)
+        each(flat.size, lambda begin, end: reader.read(offset + begin, flat[begin:end]))
 
 
 def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -13,13 +13,13 @@ from ..engines.encoding import Encoder, measured
 from ..engines.sliced.bounds import cuts
 from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
-from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype
+from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
 from ..formats.locked import locked_empty
 from ..formats.pattern import kept_facts
 from ..formats.placement import placed
 from ..formats.transfer import download
-from .plain import lies_plain, plain, structure_of
+from .plain import lies_plain, plain
 
 
 def checked_codec(codec: Any) -> Codec:
@@ -44,7 +44,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     else:
         # Page-locked and device memory are taken once, at their final size; pageable memory grows as it is written.
         used = measured(_slices(a, engine), a.ncols, codec, engine) if a.device == "cuda" else None
-        encoder = Encoder(a.ncols, codec, engine, indptr=pattern.indptr, used=used, placement=pattern.placement)
+        encoder = Encoder(a.ncols, codec, engine, pattern.indptr, used=used, placement=pattern.placement)
         for rows in _slices(a, engine):
             encoder.feed(rows)
         made = encoder.finish(facts)
@@ -57,7 +57,7 @@ def decompress(a: CSR) -> CSR:
     if isinstance(pattern, Pattern):
         return a
     if pattern.placement == "device":
-        return CSR(plain(structure_of(a)).pattern, a.dtype, a.values, a.iso)
+        return CSR(plain(structure_only(a.pattern)).pattern, a.dtype, a.values, a.iso)
     engine, dtype = engine_for(a.device), index_dtype(a.ncols)
     columns = locked_empty(a.nvals, dtype) if a.device == "cuda" else np.empty(a.nvals, dtype)
     done = 0
@@ -89,4 +89,4 @@ def measure(a: CSR, codec: Any) -> int:
 def _slices(a: CSR, engine: str) -> Any:
     """The structure, slice by slice."""
     bounds = cuts(a.pattern).rows
-    return registry.run(Slices(structure_of(a), bounds, tuple(range(len(bounds) - 1))), engine)
+    return registry.run(Slices(structure_only(a.pattern), bounds, tuple(range(len(bounds) - 1))), engine)

@@ -14,7 +14,7 @@ from ..engines import registry
 from ..engines.memory import require
 from ..engines.sliced.pieces import whole
 from ..engines.spec_forms import Slices
-from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype
+from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
 from ..formats.arrays import to_host
 from ..formats.ccsr import PADDING, at_dtype
 from ..formats.pattern import plain_facts
@@ -34,10 +34,10 @@ def plain(a: CSR) -> CSR:
     if form == "compressed":
         dtype = index_dtype(a.ncols)
         require("decompress", a.device, a.nvals * dtype.itemsize, hint="keep the matrix compressed")
-        columns = plain_rows(structure_of(a), 0, a.nrows).indices
+        columns = plain_rows(structure_only(a.pattern), 0, a.nrows).indices
         pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, plain_facts(a.pattern))
     else:
-        pattern = cast(Pattern, whole(structure_of(a), engine_for(a.device), "decompress").pattern)
+        pattern = cast(Pattern, whole(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
     values = None if a.values is None else placed(a.values, "device", a.device)
     return CSR(pattern, a.dtype, values, a.iso)
 
@@ -56,11 +56,6 @@ def plain_rows(a: CSR, first: int, last: int) -> CSR:
     return cast(CSR, part)
 
 
-def structure_of(a: CSR) -> CSR:
-    """The structure alone: one value for all entries, so that no values are copied."""
-    return CSR(a.pattern, np.dtype(np.bool_), None, np.bool_(True))
-
-
 def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     """Columns of `row`, ascending, among which is `col` if it is stored, and the number of the first one's entry.
 
@@ -77,7 +72,7 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])
     low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
     window = _tile(a.pattern, tile, low, high)
-    matrix = CSR(window, np.dtype(np.bool_), None, np.bool_(True))
+    matrix = structure_only(window)
     return plain_rows(matrix, 1, 2).indices, low
 
 

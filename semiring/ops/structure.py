@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy as np
-
 from ..engines import registry
 from ..engines.spec import IsSymmetric, Rows, Transpose
-from ..formats import CSR, AnyPattern
+from ..formats import CSR, AnyPattern, structure_only
 from . import check
 from .build import require_rows
 
@@ -26,7 +24,7 @@ def is_symmetric(pattern: AnyPattern) -> bool:
         return False
     known = pattern.facts.get("symmetric")
     if known is None:
-        probe = _structure_only(pattern)
+        probe = structure_only(pattern)
         known = bool(registry.run(IsSymmetric(pattern), check.engine_of("is_symmetric", probe)))
         pattern.facts["symmetric"] = known
     return cast(bool, known)
@@ -77,11 +75,7 @@ def _transposed_pattern(pattern: AnyPattern) -> AnyPattern:
     if is_symmetric(pattern):
         return pattern
     require_rows("transpose", pattern.device, pattern.ncols, pattern.nvals, 0, scratch=4)
-    plain = _structure_only(pattern)
+    plain = structure_only(pattern)
     answer = registry.run(Transpose(plain), check.engine_of("transpose", plain)).pattern
     pattern.facts["transpose"] = answer
     return cast(AnyPattern, answer)
-
-
-def _structure_only(pattern: AnyPattern) -> CSR:
-    return CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from semiring.exceptions import InvalidFormat
-from semiring.formats import transfer
+from semiring.formats import teams, transfer
 from semiring.formats.arrays import to_host
 from semiring.io import loading
 
 
 @pytest.mark.parametrize("piece", [8, 100, 1 << 24])
 def test_parts_of_a_file_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
-    monkeypatch.setattr(loading, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(teams, "_PIECE", piece)
     content = np.arange(500, dtype=np.int32)
     (tmp_path / "a").write_bytes(b"\xff" * 24 + content.tobytes())
     target = np.zeros(300, np.int32)

@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Bitmap, Count, IndexList, Pattern, VectorStore, index_dtype, plain_pattern, with_values
+from ...formats import (
+    CSR,
+    Bitmap,
+    Count,
+    IndexList,
+    Pattern,
+    VectorStore,
+    index_dtype,
+    plain_pattern,
+    structure_only,
+    with_values,
+)
 from ..registry import implements
 from ..spec import Apply, Index, Keep, Mask, Outside, Select
 from . import presence
@@ -145,7 +156,7 @@ def _admitted_entries(a: CSR, mask: Mask) -> Array:
     pattern = mask_pattern(mask)
     if pattern is a.pattern:
         return np.full(a.nvals, not mask.complement)
-    m_indptr, m_indices = rows_of(CSR(pattern, np.dtype(np.bool_), None, np.bool_(True)))
+    m_indptr, m_indices = rows_of(structure_only(pattern))
     holds = np.empty(a.nvals, np.bool_)
     run(_probe_mask, threads_for(a.nvals), *rows_of(a), m_indptr, m_indices, mask.complement, holds)
     return holds

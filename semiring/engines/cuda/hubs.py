@@ -5,8 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from ...dtypes import BOOL
-from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
+from ...formats import AnyPattern, Array, Pattern, index_dtype, structure_only
 from ...formats.ccsr import column_bits
 from ..memory import require
 from ..registry import note, run
@@ -44,9 +43,9 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
         made = cupy.full((HUBS, pattern.nrows), -1, column)
     except MemoryError:
         return None
-    a = CSR(pattern, BOOL, None, np.True_)
-    rows, entries = cuts(pattern)  # synchronises
-    wanted = tuple(s for s in range(len(rows) - 1) if entries[s] < entries[s + 1])
+    a = structure_only(pattern)
+    where = cuts(pattern)  # synchronises
+    rows, wanted = where.rows, tuple(where.filled())
     if wanted:
         for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronises
             _sweep(pattern, rows[s], part.pattern, made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats import CSR, VectorStore
+from ...formats import CSR, VectorStore, structure_only
 from ..registry import implements
 from ..spec import (
     ExtractMatrix,
@@ -82,5 +82,5 @@ def is_symmetric(q: IsSymmetric) -> bool:
     """Whether a(j, i) is present wherever a(i, j) is."""
     if q.pattern.nrows != q.pattern.ncols:
         return False
-    _, present = densify(CSR(q.pattern, np.dtype(np.bool_), None, np.True_))
+    _, present = densify(structure_only(q.pattern))
     return bool((present == present.T).all())

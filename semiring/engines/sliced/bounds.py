@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...config import config
-from ...formats import AnyPattern, array_module
+from ...formats import AnyPattern, array_module, index_dtype
 from ...formats.arrays import to_host
 
 # Rows in one word of presence bits.
@@ -33,13 +33,17 @@ class Cuts(NamedTuple):
         """The number of entries of each slice."""
         return [end - begin for begin, end in zip(self.entries, self.entries[1:], strict=False)]
 
+    def filled(self) -> list[int]:
+        """The slices that have entries."""
+        return [s for s, count in enumerate(self.held()) if count]
+
 
 def most(pattern: AnyPattern) -> int:
     """The entries and rows that a slice of this pattern may hold."""
     budget = config.device_memory
     if budget is None or pattern.device == "cpu":
         return SLICE
-    widest = (8 if pattern.ncols >= 2**31 else 4) + 8  # a column and the largest value
+    widest = index_dtype(pattern.ncols).itemsize + 8  # a column and the largest value
     return max(WORD, min(SLICE, budget // _SHARE // widest))
 
 

@@ -24,8 +24,8 @@ def apply(q: Apply, engine: str) -> CSR:
     assert isinstance(q.a, CSR)
     if not q.op.uses & {"i", "j"}:
         return _apply_to_values(q, q.a, engine)
-    rows, entries = cuts(q.a.pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(q.a.pattern)
+    rows, wanted = where.rows, where.filled()
     note_slices(rows, wanted)
     tall = "i" in q.op.uses
     parts = []
@@ -70,8 +70,8 @@ def outside(q: Outside, engine: str) -> CSR:
 
 def _of_rows(q: Select | Outside, a: CSR, tall: bool, engine: str) -> CSR:
     """The question put to each slice that has entries."""
-    rows, entries = cuts(a.pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(a.pattern)
+    rows, wanted = where.rows, where.filled()
     note_slices(rows, wanted)
     made = RowRanges(q.name, a.nrows, a.ncols, a.dtype, a.device)
     for piece in walk(a, engine, rows, wanted):

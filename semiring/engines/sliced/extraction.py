@@ -27,10 +27,11 @@ def extract_row(q: ExtractRow, engine: str) -> VectorStore:
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     """t(p, q) = a(rows[p], cols[q]): rows in ascending order slice by slice, then in the order that was asked for."""
     a = q.a
-    rows, entries = cuts(a.pattern)
+    where = cuts(a.pattern)
+    rows = where.rows
     made = RowRanges(q.name, q.rows.count, q.cols.count, a.dtype, a.device)
     if q.rows.is_all:
-        wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+        wanted = where.filled()
         note_slices(rows, wanted)
         for piece in walk(a, engine, rows, wanted):
             height = piece.last - piece.first
@@ -38,7 +39,7 @@ def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
         return made.matrix()
     ascending, back = _ascending(q.rows, a.device)
     at = places_of(rows, ascending)  # synchronises
-    wanted = [s for s in range(len(rows) - 1) if at[s] < at[s + 1] and entries[s] < entries[s + 1]]
+    wanted = [s for s in where.filled() if at[s] < at[s + 1]]
     note_slices(rows, wanted)
     for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
         height = piece.last - piece.first

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_values, index_dtype
+from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_values, index_dtype, structure_only
 from ...formats.arrays import to_host
 from .. import registry
 from ..registry import slices
@@ -23,9 +23,9 @@ def link(q: Link, engine: str) -> VectorStore:
     Which rows are skipped is settled before the first slice.  Synchronises where rows are skipped.
     """
     pattern = q.pattern
-    a = CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))
-    rows, entries = cuts(pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    a = structure_only(pattern)
+    where = cuts(pattern)
+    rows, wanted = where.rows, where.filled()
     visited = None if q.skip is None else _visited(q.forest, q.skip)
     left: list[int] = []
     if visited is not None:

@@ -27,8 +27,8 @@ def permute(q: Permute, engine: str) -> CSR:
     shift -= a.indptr[:-1]
     indices = xp.empty(a.nvals, dtype=index)
     values = None if a.values is None else xp.empty(a.nvals, dtype=a.dtype)
-    rows, entries = cuts(a.pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(a.pattern)
+    (rows, entries), wanted = where, where.filled()
     for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
         part = piece.rows
         as_they_lie = xp.arange(part.nrows, dtype=q.rows.dtype)

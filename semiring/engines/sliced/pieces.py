@@ -117,8 +117,8 @@ def whole(a: CSR, engine: str, operation: str) -> CSR:
     xp = array_module(device)
     columns = xp.empty(a.nvals, dtype=column)
     values = None if a.iso is not None else xp.empty(a.nvals, dtype=a.dtype)
-    rows, entries = cuts(a.pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(a.pattern)
+    (rows, entries), wanted = where, where.filled()
     for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
         place = slice(entries[s], entries[s + 1])
         columns[place] = piece.rows.indices

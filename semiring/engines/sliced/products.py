@@ -69,19 +69,19 @@ class _Work:
         return "push" if _size(pushed, self._pushed_slices(pushed)) < pull else "pull"
 
     def _pulled_slices(self, a: CSR) -> list[int]:
-        rows, entries = cuts(a.pattern)
+        where = cuts(a.pattern)
         mask = self.q.mask
         if mask is not None and self._admitted is None:
-            self._admitted = admitted(mask, self.q.nout, rows, self.engine)
+            self._admitted = admitted(mask, self.q.nout, where.rows, self.engine)
         allowed = self._admitted
-        filled = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+        filled = where.filled()
         return [s for s in filled if allowed is None or allowed.has(s)]
 
     def _pushed_slices(self, a: CSR) -> list[int]:
-        rows, entries = cuts(a.pattern)
+        where = cuts(a.pattern)
         if self._listed is None:
-            self._listed = Listed(self.q.vector, rows, self.engine)
-        return [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1] and self._listed.has(s)]
+            self._listed = Listed(self.q.vector, where.rows, self.engine)
+        return [s for s in where.filled() if self._listed.has(s)]
 
     def pull(self) -> VectorStore:
         """Each slice of rows gives the results of its rows."""

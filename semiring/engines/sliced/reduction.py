@@ -23,8 +23,8 @@ _TRAVEL = 1 << 24
 def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     """t(i) = (+)_j a(i, j): entry p of a slice may as well stand in column p, so that nothing is decoded."""
     a = q.a
-    rows, entries = cuts(a.pattern)
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(a.pattern)
+    (rows, entries), wanted = where, where.filled()
     note_slices(rows, wanted)
     xp, parts = array_module(a.device), []
     for s in wanted:

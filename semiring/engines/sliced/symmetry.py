@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Array, array_module
+from ...formats import CSR, Array, array_module, structure_only
 from ...formats.arrays import to_host
 from .. import registry
 from ..memory import require
@@ -34,9 +34,9 @@ def is_symmetric(q: IsSymmetric, engine: str) -> bool:
     pattern = q.pattern
     if pattern.nrows != pattern.ncols:
         return False
-    rows, entries = cuts(pattern)
-    a = CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))
-    wanted = [s for s in range(len(rows) - 1) if entries[s] < entries[s + 1]]
+    where = cuts(pattern)
+    rows, wanted = where.rows, where.filled()
+    a = structure_only(pattern)
     note_slices(rows, wanted)
     if len(rows) == 2:
         (piece,) = walk(a, engine, rows, (0,))

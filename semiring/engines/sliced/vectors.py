@@ -14,6 +14,7 @@ from ...formats import (
     IndexList,
     VectorStore,
     array_module,
+    dense_values,
     device_of,
     index_dtype,
     word_count,
@@ -125,7 +126,7 @@ def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> 
     wide = index_dtype(size)
     indices = xp.concatenate([part.entries.indices.astype(wide) + wide.type(part.first) for part in filled])  # type: ignore[union-attr]
     iso = same_iso([part.entries.iso for part in filled])
-    values = None if iso is not None else xp.concatenate([_values(part.entries, xp) for part in filled])
+    values = None if iso is not None else xp.concatenate([dense_values(part.entries) for part in filled])
     return IndexList(size, dtype, indices, values, iso)
 
 
@@ -141,9 +142,3 @@ def _slots(
         slots = converted(entries, "bitmap", engine) if isinstance(entries, IndexList) else entries
         values[first:last] = slots.iso if slots.values is None else slots.values
     return values, None
-
-
-def _values(entries: VectorStore, xp: Any) -> Array:
-    if entries.values is not None:
-        return entries.values
-    return xp.full(entries.nvals, entries.iso, dtype=entries.dtype)
