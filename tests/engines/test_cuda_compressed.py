@@ -134,34 +134,6 @@ def test_components(codec: Any, symmetric: bool, searched: bool) -> None:
     verify.components(indptr, indices, plain(sr.algorithms.connected_components(packed)))
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize(("first", "last", "skip"), [(0, 1, None), (1, 2, None), (3, 40, None), (2, None, 0)])
-def test_links(codec: Any, first: int, last: int | None, skip: int | None) -> None:
-    A = graph(False, weighted=False)
-    forest = ops.link(ops.singletons(Vector(bool, N)), A, first=0, last=1)
-    found, expected = (plain(ops.link(forest, a, first=first, last=last, skip=skip)) for a in (A.compress(codec), A))
-    assert (found == expected).all()
-
-
-@pytest.mark.parametrize("codec", [None, *CODECS])
-@pytest.mark.parametrize("neighbours", [0, 1, 2, 3])
-def test_a_sample_and_the_rest_are_everything(codec: Any, neighbours: int) -> None:
-    A = graph(False, weighted=False)
-    a = A if codec is None else A.compress(codec)
-    forest, position = ops.link_sample(ops.singletons(Vector(bool, N)), a, neighbours=neighbours)
-    assert 0 <= position <= neighbours
-    found = ops.link(forest, a, first=position)
-    assert (plain(found) == plain(ops.link(ops.singletons(Vector(bool, N)), A))).all()
-
-
-def test_link_sample_refuses_what_link_refuses() -> None:
-    A = graph(False, weighted=False)
-    with pytest.raises(sr.exceptions.InvalidValue, match="neighbours"):
-        ops.link_sample(ops.singletons(Vector(bool, N)), A, neighbours=-1)
-    with pytest.raises(sr.exceptions.DimensionMismatch, match="link_sample"):
-        ops.link_sample(ops.singletons(Vector(bool, N - 1)), A)
-
-
 def vectors() -> dict[str, Vector]:
     draw = np.random.default_rng(6)
     values = draw.integers(1, 50, N)

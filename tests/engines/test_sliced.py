@@ -34,7 +34,7 @@ from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.formats.arrays import to_host
 from semiring.operators import binary, select, semiring
-from tests.compare import answer, device_for, place
+from tests.compare import answer, check, device_for, place
 from tests.draw import make_matrix, make_vector, matrix_of, seeds
 from tests.forms import in_form, small_slices
 
@@ -119,12 +119,18 @@ def test_keep_and_link_pass_over_what_cannot_matter(engine: str) -> None:
     one_row = np.zeros((130, 130), bool)
     one_row[40] = True
     mask = place(matrix_of(one_row, BOOL, True, np.random.default_rng(0)), device_for(engine))
-    assert details("keep", Keep(a, Mask(mask, True, False)), engine)["skipped"] == 4
+    kept = Keep(a, Mask(mask, True, False))
+    assert details("keep", kept, engine)["skipped"] == 4
     labels = np.where(np.arange(130) < 64, 0, np.arange(130)).astype(np.int32)
     forest = place(Full(130, labels.dtype, labels), device_for(engine))
     question = Link(forest, a.pattern, 0, None, 0)
     if in_slices(question, engine):
         assert details("link", question, engine)["skipped"] == 2
+    for first, last, skip in ((0, None, 0), (0, 2, None), (3, 40, None), (1, None, 5)):
+        with small_slices():
+            check(replace(question, first=first, last=last, skip=skip), engine)
+    with small_slices():
+        check(kept, engine)
 
 
 @pytest.fixture

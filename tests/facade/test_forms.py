@@ -64,6 +64,13 @@ def test_operators_of_positions_leave_the_structure_where_it_lies(formed: Any, m
     assert not any(hasattr(part, "pattern") for part in kept)
 
 
+def test_a_matrix_without_entries(formed: Any) -> None:
+    empty = formed(sr.Matrix(bool, 50, 50))
+    assert bfs_levels(empty, 7).to_dense(-1).tolist() == [0 if v == 7 else -1 for v in range(50)]
+    assert connected_components(empty).to_dense().tolist() == list(range(50))
+    assert (empty.nvals, empty.T.nvals, empty.mxm(empty, "plus_pair").nvals) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_algorithms(formed: Any, symmetric: bool) -> None:
     plain = graph(symmetric=symmetric)

@@ -6,16 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from ...formats import CSR, Full, array_module, dense_values, with_values
-from ...formats.arrays import device_of, to_device
+from ...formats.arrays import device_of
 from .. import registry
 from ..registry import slices
 from ..spec import Apply, Ewise, Keep, Mask, Outside, Select
 from .bounds import cuts, entries_at, row_bounds
 from .matrices import RowRanges, values_together
-from .pieces import is_plain, note_slices, walk
-
-# Values that travel to the device at once.
-_TRAVEL = 1 << 24
+from .pieces import is_plain, note_slices, travelling, walk
 
 
 @slices(Apply)
@@ -47,10 +44,9 @@ def _apply_to_values(q: Apply, a: CSR, engine: str) -> CSR:
             return with_values(a, q.op.z, done.values, done.iso)
         return with_values(a, q.op.z, dense_values(done), None)
     values = array_module(a.device).empty(count, dtype=q.op.z)
-    for first in range(0, count, _TRAVEL):
-        here = to_device(a.values[first : first + _TRAVEL], a.device)
-        done = registry.run(replace(q, a=Full(int(here.size), a.dtype, here)), engine)
-        values[first : first + _TRAVEL] = dense_values(done)
+    for first, here in travelling(a):
+        done = registry.run(replace(q, a=here), engine)
+        values[first : first + here.size] = dense_values(done)
     return with_values(a, q.op.z, values, None)
 
 

@@ -9,7 +9,7 @@ from ..memory import require
 from ..registry import run, slices
 from ..spec_forms import Permute
 from .bounds import cuts
-from .pieces import walk
+from .pieces import note_slices, walk
 
 
 @slices(Permute)
@@ -29,6 +29,7 @@ def permute(q: Permute, engine: str) -> CSR:
     values = None if a.values is None else xp.empty(a.nvals, dtype=a.dtype)
     where = cuts(a.pattern)
     (rows, entries), wanted = where, where.filled()
+    note_slices(rows, wanted)
     for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
         part = piece.rows
         as_they_lie = xp.arange(part.nrows, dtype=q.rows.dtype)

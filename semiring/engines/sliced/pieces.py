@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...formats import CSR, Array, Pattern, Store, array_module, device_of, index_dtype
+from ...formats import CSR, Array, Full, Pattern, Store, array_module, device_of, index_dtype
+from ...formats.arrays import to_device
 from ...formats.pattern import plain_facts
 from .. import registry
 from ..memory import require
@@ -21,6 +22,8 @@ _NEEDS_PLAIN = (
     "this operation rewrites every entry, so it needs the plain form in the memory of the device; "
     "use smaller types or iso values, or a device with more memory"
 )
+# Values that travel to the device at once.
+_TRAVEL = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,14 @@ def walk(a: CSR, engine: str, bounds: tuple[int, ...], wanted: Iterable[int]) ->
         found = registry.run(Slices(a, bounds, chosen), engine)
         for s, rows in zip(chosen, found, strict=True):
             yield Piece(bounds[s], bounds[s + 1], rows)
+
+
+def travelling(a: CSR) -> Iterator[tuple[int, Full]]:
+    """The values of a matrix that lie in host memory, part after part in that of its device: (first entry, values)."""
+    assert a.values is not None
+    for first in range(0, a.nvals, _TRAVEL):
+        part = to_device(a.values[first : first + _TRAVEL], a.device)
+        yield first, Full(int(part.size), a.dtype, part)
 
 
 def note_slices(bounds: tuple[int, ...], wanted: Iterable[int], **details: Any) -> None:

@@ -12,11 +12,8 @@ from .. import registry
 from ..registry import slices
 from ..spec import ReduceRows, ReduceScalar
 from .bounds import cuts
-from .pieces import note_slices
+from .pieces import note_slices, travelling
 from .vectors import Part, joined
-
-# Values that travel to the device at once.
-_TRAVEL = 1 << 24
 
 
 @slices(ReduceRows)
@@ -48,10 +45,7 @@ def reduce_scalar(q: ReduceScalar, engine: str) -> np.generic | None:
             replace(q, a=Full(a.nvals, a.dtype, a.values, a.iso, a.device)), engine
         )
         return answer
-    folds = []
-    for first in range(0, a.nvals, _TRAVEL):
-        here = to_device(a.values[first : first + _TRAVEL], a.device)
-        folds.append(registry.run(replace(q, a=Full(int(here.size), a.dtype, here)), engine))
+    folds = [registry.run(replace(q, a=here), engine) for _, here in travelling(a)]
     together = to_device(np.array(folds, q.monoid.z), a.device)
     total: np.generic | None = registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine)
     return total
