@@ -3,7 +3,8 @@
     pytest                      the CPU engine
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
-    pytest --exhaustive         larger pools of operators and types, more drawn calls
+    pytest --exhaustive         larger pools of operators and types, more drawn calls, more fault trials
+    pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
 """
@@ -11,7 +12,7 @@ Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothes
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("semiring")
     group.addoption("--engine", choices=ENGINES, default="cpu", help="the engine under test (default: cpu)")
     group.addoption("--exhaustive", action="store_true", help="larger pools of operators, more drawn calls")
+    group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,6 +91,18 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
     for name in changed:
         setattr(config, name, before[name])
     assert not changed, f"the test left settings changed: {changed}"
+
+
+@pytest.fixture
+def trial_count(request: pytest.FixtureRequest) -> Callable[[int, int, int], int]:
+    """How many trials a fault campaign runs: ``trial_count(plain, exhaustive, long)`` picks the one of this run."""
+
+    def pick(plain: int, exhaustive: int, long: int) -> int:
+        if request.config.getoption("--long-faults"):
+            return long
+        return exhaustive if request.config.getoption("--exhaustive") else plain
+
+    return pick
 
 
 def shared_folder() -> Path:
