@@ -323,14 +323,14 @@ class Matrix(MatrixForms):
 
         Notes
         -----
-        Cost O(nvals) at most.  Reading its value synchronises.
+        Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
         """
         aggregator = aggregate.as_aggregator(op)
         if aggregator is not None:
             return aggregate.whole(self, aggregator)
         monoid = operators.lookup_monoid(op).typed(self.dtype)
         store, _ = self.operand
-        return Scalar.pending(monoid.z, lambda: reduce_scalar(store, monoid))
+        return Scalar.pending(monoid.z, reduce_scalar(store, monoid))
 
     def reduce(self, op: Any = "plus") -> Scalar:
         """S = (+) of all entries, as a Vector spells it; parameters, errors and cost as `reduce_scalar`."""

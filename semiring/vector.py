@@ -189,10 +189,9 @@ class Vector(VectorArrays):
 
         Notes
         -----
-        Cost O(entries of both).  Reading its value synchronises.
+        Cost O(entries of both), queued at once.  Reading the value waits for it, not for what is queued later.
         """
-        products, monoid = inner(self.store, self._same_kind(other).store, op)
-        return Scalar.pending(monoid.z, lambda: reduce_scalar(products.into(), monoid))
+        return Scalar.pending(*inner(self.store, self._same_kind(other).store, op))
 
     def outer(self, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
         """C(i, j) = self(i) (x) other(j).
@@ -232,14 +231,13 @@ class Vector(VectorArrays):
 
         Notes
         -----
-        Cost O(nvals) at most.  Reading its value synchronises.
+        Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
         """
         aggregator = aggregate.as_aggregator(op)
         if aggregator is not None:
             return aggregate.whole(self, aggregator)
         monoid = operators.lookup_monoid(op).typed(self.dtype)
-        store = self.store
-        return Scalar.pending(monoid.z, lambda: reduce_scalar(store, monoid))
+        return Scalar.pending(monoid.z, reduce_scalar(self.store, monoid))
 
     def diag(self, k: int = 0) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.

@@ -194,13 +194,36 @@ class ReduceRows(Spec):
     monoid: TypedMonoid
 
 
+# The result of an operation that gives one value: a NumPy scalar, None if there is no entry, or a function that waits
+# for the device and returns either of them.  What was queued after the operation is not waited for.
+ScalarResult = np.generic | None | Callable[[], np.generic | None]
+
+
+def scalar_value(result: ScalarResult) -> np.generic | None:
+    """The value of a scalar result.  Synchronises if it is still on the device."""
+    return result() if callable(result) else result
+
+
 @dataclass(frozen=True, eq=False)
 class ReduceScalar(Spec):
-    """(+) over all entries; the answer is a NumPy scalar, or None if there is no entry.  Synchronises."""
+    """(+) over all entries; gives a `ScalarResult`."""
 
     name: ClassVar[str] = "reduce_scalar"
     a: CSR | VectorStore
     monoid: TypedMonoid
+
+
+@dataclass(frozen=True, eq=False)
+class Inner(Spec):
+    """s = (+)_k  u(k) (x) v(k), u as a row and v as a column: positions ``xi=0 xj=k yi=k yj=0``.
+
+    Gives a `ScalarResult`.  An engine without it computes the products and reduces them (`ops.inner`).
+    """
+
+    name: ClassVar[str] = "inner"
+    u: VectorStore
+    v: VectorStore
+    semiring: TypedSemiring
 
 
 @dataclass(frozen=True, eq=False)

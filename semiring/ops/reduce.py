@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from .. import operators
 from ..engines import registry
-from ..engines.spec import ReduceRows, ReduceScalar
+from ..engines.spec import ReduceRows, ReduceScalar, scalar_value
 from ..formats import CSR, Full, Store, VectorStore
 from ..operators.types import TypedSemiring
 from . import check
@@ -31,7 +33,7 @@ def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[Vector
     return Plan("reduce_rows", (a.nrows,), typed.z, a.device, ReduceRows(a, typed))
 
 
-def reduce_scalar(a: Store, monoid: Any) -> np.generic | None:
-    """The fold of all entries, or None where there is none.  Synchronises."""
+def reduce_scalar(a: Store, monoid: Any) -> Callable[[], np.generic | None]:
+    """The fold of all entries, queued; the function returned waits for it (None: there is no entry)."""
     typed = operators.lookup_monoid(monoid).typed(a.dtype)
-    return cast("np.generic | None", registry.run(ReduceScalar(a, typed), check.engine_of("reduce", a)))
+    return partial(scalar_value, registry.run(ReduceScalar(a, typed), check.engine_of("reduce", a)))

@@ -9,7 +9,7 @@ import pytest
 
 cupy = pytest.importorskip("cupy")
 
-from semiring import operators  # noqa: E402
+from semiring import Vector, operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines import registry  # noqa: E402
 from semiring.engines.spec import (  # noqa: E402
@@ -104,8 +104,25 @@ def test_compaction_and_scalar_read_one_number() -> None:
     listed = registry.run(Convert(some_bitmap(1), "index"), "cuda")
     assert isinstance(listed, IndexList)
     assert Transfers.copies == 1
-    registry.run(ReduceScalar(listed, operators.monoid.plus.typed(INT32)), "cuda")
+    total = registry.run(ReduceScalar(listed, operators.monoid.plus.typed(INT32)), "cuda")
+    assert Transfers.copies == 1
+    assert total() == int(cupy.asnumpy(listed.values).sum())
     assert Transfers.copies == 2
+
+
+def test_a_queued_scalar_does_not_wait_for_later_work() -> None:
+    u = Vector.from_dense(cupy.arange(1000.0))
+    total = u.reduce("plus")
+    release = cupy.zeros(1, np.int32)
+    other = cupy.cuda.Stream(non_blocking=True)
+    spin = cupy.RawKernel('extern "C" __global__ void spin(volatile int* go) { while (*go == 0); }', "spin")
+    spin((1,), (1,), (release,))  # queued behind the sum, and runs until it is released
+    try:
+        assert total.value == 499500.0
+    finally:
+        with other:
+            release.fill(1)
+        cupy.cuda.get_current_stream().synchronize()
 
 
 def test_results_share_what_does_not_change() -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.engines.spec import Mask, Mxm, Mxv, ReduceRows, ReduceScalar
-from tests.compare import check
+from semiring.engines import registry
+from semiring.engines.reference.dense import densify
+from semiring.engines.spec import Inner, Mask, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
+from semiring.formats import CSR, IndexList, Pattern
+from semiring.ops.inner import inner
+from tests.compare import check, device_for, place, same_values
 from tests.draw import both_ways, masks, matrices, sizes, stores, vectors
 from tests.pool import MONOIDS, SEMIRINGS, Operator, Semiring
 
@@ -71,3 +76,37 @@ def test_reduce_rows(engine: str, pooled: Operator, data: st.DataObject) -> None
 def test_reduce_scalar(engine: str, pooled: Operator, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(sizes) | st.tuples(sizes, sizes), label="shape")
     check(ReduceScalar(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed), engine)
+
+
+@pytest.mark.parametrize("pooled", SEMIRINGS)
+@FEW
+@given(data=st.data())
+def test_inner(engine: str, pooled: Semiring, data: st.DataObject) -> None:
+    shape = data.draw(st.tuples(sizes), label="size")
+    u = data.draw(stores(shape, pooled.left), label="u")
+    v = data.draw(stores(shape, pooled.right), label="v")
+    device = device_for(engine)
+    dtype, value = inner(place(u, device), place(v, device), pooled.typed)
+    got, expected = value(), scalar_value(registry.run(Inner(u, v, pooled.typed), "reference"))
+    assert dtype == pooled.typed.z
+    assert (got is None) == (expected is None)
+    if expected is None:
+        return
+    assert np.asarray(got).dtype == dtype
+    if pooled.typed.add.is_any:
+        values, present = densify(u)
+        only = (IndexList(u.size, u.dtype, np.array([k], np.int32), values[[k]]) for k in np.flatnonzero(present))
+        legal = [scalar_value(registry.run(Inner(one, v, pooled.typed), "reference")) for one in only]
+        assert any(same_values(np.asarray(z), np.asarray(got)) for z in legal if z is not None)
+    else:
+        assert same_values(np.asarray(got), np.asarray(expected)), f"got {got!r}; expected {expected!r}"
+
+
+@pytest.mark.parametrize("pooled", MONOIDS)
+def test_rows_of_an_iso_valued_matrix(engine: str, pooled: Operator) -> None:
+    # 0 to 9 entries a row: every path of doubling.
+    indptr = np.cumsum(np.r_[0, np.arange(10)]).astype(np.int32)
+    indices = np.concatenate([np.arange(k) for k in range(10)]).astype(np.int32)
+    pattern = Pattern(10, 9, indptr, indices)
+    for value in (0, 1, 2):
+        check(ReduceRows(CSR(pattern, pooled.operand, None, pooled.operand.type(value)), pooled.typed), engine)

@@ -34,7 +34,8 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     words, values = presence.no_bits(a.nrows), np.empty(a.nrows, z)
     threads = threads_for(a.nvals)
     counts = np.zeros(threads, np.int64)
-    run(_reduce_rows, threads, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
+    method = _reduce_rows if a.iso is None else _reduce_rows_iso
+    run(method, threads, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
     return presence.from_slots(a.nrows, z, words, values, None, int(counts.sum()))
 
 
@@ -55,6 +56,38 @@ def _reduce_rows(
             while p < end and not stops(add, total):
                 total = combine(add, total, converted(add, value_at(values, p)))
                 p += 1
+            made[i] = total
+            found |= np.uint32(1) << np.uint32(i & 31)
+        words[w] = found
+        count += bit_count(found)
+    counts[t] = count
+
+
+@kernel
+def _reduce_rows_iso(
+    t: int, threads: int, control: Any, indptr: Any, values: Any, add: Any, words: Any, made: Any, counts: Any
+) -> None:
+    """As `_reduce_rows` where all entries share one value: it is combined by doubling, and no entry is read."""
+    nrows = indptr.size - 1
+    share = (words.size + threads - 1) // threads
+    count = 0
+    for w in range(share * t, min(share * (t + 1), words.size)):
+        found = np.uint32(0)
+        for i in range(w << 5, min((w << 5) + 32, nrows)):
+            left = np.int64(indptr[i + 1]) - np.int64(indptr[i])
+            if left == 0:
+                continue
+            power = converted(add, value_at(values, 0))
+            while left & 1 == 0:
+                power = combine(add, power, power)
+                left >>= 1
+            total = power
+            left >>= 1
+            while left:
+                power = combine(add, power, power)
+                if left & 1:
+                    total = combine(add, total, power)
+                left >>= 1
             made[i] = total
             found |= np.uint32(1) << np.uint32(i & 31)
         words[w] = found

@@ -104,6 +104,9 @@ def _reductions() -> Iterator[Entry]:
     for add in (_PLUS, _MIN8, _LOR, _ANY):
         types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FIRST_ONLY=add.is_any, FORM=2)
         yield "reduce.cuh", types + monoid("add", add)
+    for number, ring in enumerate(_SEMIRINGS):
+        types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)
+        yield "inner.cuh", types + constants(LISTED=number % 2 == 1, SWAPPED=number % 4 == 3) + semiring(ring)
     sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FIRST_ONLY=False, FORM=2)
     yield "reduce.cuh", sequential + binary("add", _PLUS32)
 

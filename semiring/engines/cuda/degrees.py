@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cupy
 import numpy as np
 
-from ...formats import AnyPattern, Array, word_count
+from ...formats import AnyPattern, Array, VectorStore, word_count
 from .compile import kernel
-from .launch import BLOCK, grid, read_back
+from .launch import BLOCK, bitmap, full, grid, read_back
 from .specialise import typedefs
 
-__all__ = ["Degrees", "degrees"]
+__all__ = ["Degrees", "degrees", "present_rows"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,14 @@ def degrees(pattern: AnyPattern) -> Degrees:
     pattern.facts["cuda.degrees"] = made
     pattern.facts["max_degree"] = longest
     return made
+
+
+def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.generic) -> VectorStore:
+    """A vector with an entry for every row of the pattern that has entries; full if all have.
+
+    values: a slot for every row, or the value that all entries share.
+    """
+    facts = degrees(pattern)
+    if facts.nonempty == pattern.nrows:
+        return full(pattern.nrows, dtype, values)
+    return bitmap(pattern.nrows, dtype, facts.words, values, facts.nonempty)

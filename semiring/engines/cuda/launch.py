@@ -1,6 +1,6 @@
 """What stands between an operation and its kernels: grid sizes, arguments, counters, and reading back.
 
-Nothing here compiles or computes.  The only function that waits for the device is `read_back`.
+Nothing here compiles or computes.  Only `read_back`, `read_one` and `Queued.read` wait for the device.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ...formats.arrays import Transfers
 
 __all__ = [
     "BLOCK",
+    "Queued",
     "bitmap",
     "counter",
     "full",
@@ -100,12 +101,48 @@ def read_back(array: Array) -> np.ndarray[Any, Any]:
 
     Goes through pinned memory on the current stream, which costs 7 microseconds where a pageable copy costs 11.
     """
+    return _copied(array, cupy.cuda.get_current_stream())
+
+
+def read_one(array: Array) -> int:
+    """The integer in a device array of one element: synchronises."""
+    return int(read_back(array).item(0))
+
+
+class Queued:
+    """A small device array that queued kernels write, to be read without waiting for what is queued after them."""
+
+    __slots__ = ("_array", "_device", "_written")
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self._device = cupy.cuda.runtime.getDevice()
+        self._written = cupy.cuda.Event(disable_timing=True)
+        self._written.record()
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """The array on the host: synchronises, with the kernels queued before this object was made."""
+        with cupy.cuda.Device(self._device):
+            stream = _reading_stream(self._device)
+            stream.wait_event(self._written)
+            return _copied(self._array, stream)
+
+
+def _reading_stream(device: int) -> Any:
+    """The stream of this thread for copies that wait for an event alone."""
+    streams: dict[int, Any] = _pools.__dict__.setdefault("reading", {})
+    if device not in streams:
+        streams[device] = cupy.cuda.Stream(non_blocking=True)
+    return streams[device]
+
+
+def _copied(array: Array, stream: Any) -> np.ndarray[Any, Any]:
+    """The array on the host, copied on `stream` through the pinned buffer of this thread."""
     pinned = getattr(_pools, "pinned", None)
     if pinned is None or pinned.nbytes < array.nbytes:
         room = max(4096, int(array.nbytes))
         memory = cupy.cuda.alloc_pinned_memory(room)
         pinned = _pools.pinned = np.frombuffer(memory, np.uint8, room)
-    stream = cupy.cuda.get_current_stream()
     kind = cupy.cuda.runtime.memcpyDeviceToHost
     cupy.cuda.runtime.memcpyAsync(pinned.ctypes.data, array.data.ptr, array.nbytes, kind, stream.ptr)
     stream.synchronize()  # synchronises
@@ -113,8 +150,3 @@ def read_back(array: Array) -> np.ndarray[Any, Any]:
     Transfers.bytes += int(array.nbytes)
     made: np.ndarray[Any, Any] = pinned[: array.nbytes].view(array.dtype).reshape(array.shape).copy()
     return made
-
-
-def read_one(array: Array) -> int:
-    """The integer in a device array of one element: synchronises."""
-    return int(read_back(array).item(0))

@@ -21,7 +21,7 @@ from . import tuning
 from .algebra import constant_product, native_atomic, start_value
 from .columns import column_argument, column_types
 from .compile import Kernel, kernel
-from .degrees import degrees
+from .degrees import degrees, present_rows
 from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
 from .primitives import filled
 from .specialise import constants, semiring, typedefs
@@ -206,7 +206,7 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
         if constant is not None:
             note(direction="pull", kernel="none")
-            return _result(q, facts.words, constant, facts.nonempty)
+            return present_rows(a.pattern, q.semiring.z, constant)
         whole, words, count = True, facts.words, facts.nonempty
     else:
         whole, words, count = False, cupy.empty(word_count(q.nout), np.uint32), counter()

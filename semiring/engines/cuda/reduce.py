@@ -1,22 +1,25 @@
-"""Reduction of rows to a vector, and of everything to a scalar."""
+"""Reduction of rows to a vector, and of everything to one value; the inner product."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
+from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
 from ..registry import implements
-from ..spec import ReduceRows, ReduceScalar
-from .compile import kernel
-from .launch import BLOCK, bitmap, counter, grid, multiprocessors, read_back, values_of
-from .primitives import moved
-from .specialise import binary, constants, monoid, typedefs
+from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
+from .algebra import evaluate_once
+from .compile import Kernel, kernel
+from .degrees import degrees, present_rows
+from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
+from .primitives import as_dense, moved
+from .specialise import binary, constants, monoid, semiring, typedefs
 
 _TILE = 1024
 _INT32 = np.dtype(np.int32)
@@ -24,20 +27,31 @@ _INT32 = np.dtype(np.int32)
 
 @implements(ReduceRows, engine="cuda")
 def reduce_rows(q: ReduceRows) -> VectorStore:
-    """t(i) = (+)_j a(i, j): work is cut by entries, not by rows, so skewed rows cost no more.  Nothing waits."""
+    """t(i) = (+)_j a(i, j): partitioned by entries, not by rows, so skewed rows cost no more.
+
+    An iso-valued matrix is reduced from its row offsets alone.  Which rows have entries is a fact of the pattern, which
+    the result shares.  Synchronises the first time that a pattern is used, for that fact.
+    """
     a, z = q.a, q.monoid.dtype
-    words = cupy.empty(word_count(a.nrows), np.uint32)
-    count = counter()
+    facts = degrees(a.pattern)  # synchronises the first time
+    value = None if a.iso is None else z.type(cast(a.iso, z)[()])
     first_only = q.monoid.is_any
-    iso = z.type(cast(a.iso, z)[()]) if first_only and a.iso is not None else None
-    out = None if iso is not None else cupy.empty(a.nrows, z)
+    if value is not None and (first_only or evaluate_once(q.monoid.op, value, value) == value):
+        return present_rows(a.pattern, z, value)
+    out = cupy.empty(a.nrows, z)
     prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + constants(FIRST_ONLY=first_only)
     prologue += constants(FORM=2) + monoid("add", q.monoid)
-    if not first_only:
+    if facts.nonempty == 0:
+        pass
+    elif first_only:
+        run = kernel("reduce.cuh", "reduce_rows_first", prologue)
+        run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
+    elif value is not None:
+        run = kernel("reduce.cuh", "reduce_rows_iso", prologue)
+        run(grid(a.nrows), BLOCK, a.nrows, a.indptr, a.iso, out)
+    else:
         segments(prologue, a.nvals, a.indptr, a.nrows, a, out)
-    run = kernel("reduce.cuh", "reduce_rows_presence", prologue)
-    run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out, words, count)
-    return bitmap(a.nrows, z, words, iso if out is None else out, count if a.nrows else 0)
+    return present_rows(a.pattern, z, out)
 
 
 @dataclass(frozen=True)
@@ -78,22 +92,51 @@ def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out:
 
 
 @implements(ReduceScalar, engine="cuda")
-def reduce_scalar(q: ReduceScalar) -> np.generic | None:
-    """(+) over all entries, or None if there is none.  Synchronises: 16 bytes are read back."""
+def reduce_scalar(q: ReduceScalar) -> ScalarResult:
+    """(+) over all entries: one launch.  Reading the result waits for it and for nothing that is queued later."""
     a, z = q.a, q.monoid.dtype
     n = a.nvals if isinstance(a, (CSR, IndexList)) else a.size
     if n == 0:
         return None
     prologue = typedefs(A=a.dtype, P=_INT32, OUT=z) + constants(FIRST_ONLY=False, FORM=2)
     prologue += monoid("add", q.monoid)
-    blocks = min(-(-n // BLOCK), 4 * multiprocessors())
-    parts, hits = cupy.empty(blocks, z), cupy.empty(blocks, np.uint32)
-    result = cupy.empty(2, np.uint64)
     words = a.words if isinstance(a, Bitmap) else None
-    kernel("reduce.cuh", "reduce_all", prologue)(blocks, BLOCK, n, words, *values_of(a), parts, hits)
-    kernel("reduce.cuh", "reduce_parts", prologue)(1, BLOCK, blocks, parts, hits, result)
-    found = read_back(result)  # synchronises
-    if not found[0]:
+    return _one_value(kernel("reduce.cuh", "reduce_all", prologue), n, z, n, words, *values_of(a))
+
+
+@implements(Inner, engine="cuda")
+def inner(q: Inner) -> ScalarResult:
+    """(+)_k  u(k) (x) v(k): one launch, and one to make a bitmap of v if both are index lists.
+
+    Reading the result waits for it and for nothing that is queued later.
+    """
+    x, y, swapped = q.u, q.v, False
+    if isinstance(y, IndexList) and not isinstance(x, IndexList):
+        x, y, swapped = y, x, True
+    dense = as_dense(y)
+    n = x.nvals if isinstance(x, IndexList) else x.size
+    if n == 0:
         return None
-    answer: np.generic = found[1:].astype(moved(z)).view(z)[0]
-    return answer
+    listed = x.indices if isinstance(x, IndexList) else None
+    prologue = typedefs(U=x.dtype, V=y.dtype, I=_INT32 if listed is None else listed.dtype, P=_INT32)
+    prologue += constants(LISTED=listed is not None, SWAPPED=swapped, FORM=0) + semiring(q.semiring)
+    words = None if isinstance(x, IndexList) else words_of(x)
+    operands = (listed, words, *values_of(x), words_of(dense), *values_of(dense))
+    return _one_value(kernel("inner.cuh", "inner_product", prologue), n, q.semiring.z, n, *operands)
+
+
+def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Callable[[], np.generic | None]:
+    """Launch a kernel that ends with `reduce_blocks`; the function returned waits for its value."""
+    blocks = min(-(-items // BLOCK), 4 * multiprocessors())
+    result = cupy.empty(2 + 2 * blocks, np.uint64)
+    run(blocks, BLOCK, *arguments, result, counter())
+    queued = Queued(result[:2])
+
+    def value() -> np.generic | None:
+        found = queued.read()  # synchronises
+        if not found[0]:
+            return None
+        read: np.generic = found[1:].astype(moved(z)).view(z)[0]
+        return read
+
+    return value

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import VectorStore
 from ..registry import implements
-from ..spec import ReduceRows, ReduceScalar
+from ..spec import Inner, ReduceRows, ReduceScalar
 from .dense import densify, sparsify
-from .evaluation import Fold
+from .evaluation import Fold, binary
 
 
 @implements(ReduceRows, engine="reference")
@@ -30,5 +30,18 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
     one = np.ones(1, np.bool_)
     for value in a[present]:
         fold.meet(one, np.array([value]))
+    total: np.generic = fold.values[0]
+    return total if fold.present[0] else None
+
+
+@implements(Inner, engine="reference")
+def inner(q: Inner) -> np.generic | None:
+    """(+)_k  u(k) (x) v(k), k ascending; None if u and v have no position in common."""
+    (u, in_u), (v, in_v) = densify(q.u), densify(q.v)
+    fold = Fold(q.semiring.add, (1,))
+    one, zero = np.ones(1, np.bool_), np.zeros(1, np.int64)
+    for k in np.flatnonzero(in_u & in_v):
+        at = np.array([k], np.int64)
+        fold.meet(one, binary(q.semiring.mult, u[at], v[at], xi=zero, xj=at, yi=at, yj=zero))
     total: np.generic = fold.values[0]
     return total if fold.present[0] else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtyp
 from ...formats.arrays import device_of, to_device
 from .. import registry
 from ..registry import slices
-from ..spec import ReduceRows, ReduceScalar
+from ..spec import ReduceRows, ReduceScalar, ScalarResult, scalar_value
 from .bounds import cuts
 from .pieces import note_slices, travelling
 from .vectors import Part, joined
@@ -36,16 +37,13 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
 
 
 @slices(ReduceScalar)
-def reduce_scalar(q: ReduceScalar, engine: str) -> np.generic | None:
+def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
     """(+) over all entries: over the values as a vector, and over the folds of its parts where they travel."""
     a = q.a
     assert isinstance(a, CSR)
     if a.values is None or device_of(a.values) == a.device:
-        answer: np.generic | None = registry.run(
-            replace(q, a=Full(a.nvals, a.dtype, a.values, a.iso, a.device)), engine
-        )
-        return answer
-    folds = [registry.run(replace(q, a=here), engine) for _, here in travelling(a)]
+        values = Full(a.nvals, a.dtype, a.values, a.iso, a.device)
+        return cast(ScalarResult, registry.run(replace(q, a=values), engine))
+    folds = [scalar_value(registry.run(replace(q, a=here), engine)) for _, here in travelling(a)]
     together = to_device(np.array(folds, q.monoid.z), a.device)
-    total: np.generic | None = registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine)
-    return total
+    return cast(ScalarResult, registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine))

@@ -6,10 +6,15 @@
 // part in `tail`, the following ones theirs in `head`, and a second pass puts them together.
 
 #include "entries.cuh"
+#include "reduce_blocks.cuh"
 
 constexpr i64 REDUCE_TILE = 1024;
 
 DEVICE OUT combined(OUT x, OUT y) { return cast<OUT>(add(x, y)); }
+
+struct Combined {
+    DEVICE OUT operator()(OUT x, OUT y) const { return combined(x, y); }
+};
 
 // The combination of all lanes of a segment up to this one; a segment is a run of lanes with one row.
 // Every lane of the warp calls; valid in every lane.
@@ -75,23 +80,12 @@ extern "C" __global__ void reduce_rows_carry(i64 n, const P* indptr, i64 nrows, 
     }
 }
 
-// Presence of the rows that have entries.  Where any entry serves (FIRST_ONLY), also the result: the first one.
-extern "C" __global__ void reduce_rows_presence(i64 nrows, const P* indptr, const A* values, A iso, OUT* out,
-                                                u32* words, i64* count) {
-    i64 present = 0;
-    for (i64 w = warp_id(); 32 * w < nrows; w += warp_count()) {
-        const i64 r = 32 * w + lane_id();
-        const bool hit = r < nrows && indptr[r + 1] > indptr[r];
-        if constexpr (FIRST_ONLY) {
-            if (hit && out != nullptr) out[r] = cast<OUT>(value_at(values, iso, i64(indptr[r])));
-        }
-        const u32 word = __ballot_sync(FULL_WARP, hit);
-        if (lane_id() == 0) {
-            words[w] = word;
-            present += __popc(word);
-        }
+// The first entry of each row that has any: for a monoid of which any entry is a result.
+extern "C" __global__ void reduce_rows_first(i64 nrows, const P* indptr, const A* values, A iso, OUT* out) {
+    for (i64 r = thread_id(); r < nrows; r += thread_count()) {
+        const i64 p = i64(indptr[r]);
+        if (p < i64(indptr[r + 1])) out[r] = cast<OUT>(value_at(values, iso, p));
     }
-    add_count(count, present);
 }
 
 // Rows one by one, left to right, for an operator that is not associative.
@@ -106,33 +100,26 @@ extern "C" __global__ void reduce_rows_fold(i64 nrows, const P* indptr, const A*
     }
 }
 
-// One partial result a block, over the slots that are present.
-extern "C" __global__ void reduce_all(i64 n, const u32* words, const A* values, A iso, OUT* parts, u32* hits) {
+// The combination of all slots that are present: result[0] is whether there is one, result[1] its bits.
+extern "C" __global__ void reduce_all(i64 n, const u32* words, const A* values, A iso, u64* result, u64* arrived) {
     Maybe<OUT> sum{false, OUT()};
     for (i64 p = thread_id(); p < n; p += thread_count()) {
         if (!is_present(words, p)) continue;
-        const OUT value = cast<OUT>(value_at(values, iso, p));
-        sum.value = sum.hit ? combined(sum.value, value) : value;
-        sum.hit = true;
+        sum = join(sum, {true, cast<OUT>(value_at(values, iso, p))}, Combined());
     }
-    sum = block_reduce(sum, [](OUT x, OUT y) { return combined(x, y); });
-    if (threadIdx.x == 0) {
-        parts[blockIdx.x] = sum.value;
-        hits[blockIdx.x] = sum.hit;
-    }
+    reduce_blocks(sum, Combined(), result, arrived);
 }
 
-// One block: result[0] = whether there was an entry at all, result[1] = the bits of the combination.
-extern "C" __global__ void reduce_parts(i64 n, const OUT* parts, const u32* hits, u64* result) {
-    Maybe<OUT> sum{false, OUT()};
-    for (i64 p = threadIdx.x; p < n; p += blockDim.x) {
-        if (hits[p] == 0) continue;
-        sum.value = sum.hit ? combined(sum.value, parts[p]) : parts[p];
-        sum.hit = true;
-    }
-    sum = block_reduce(sum, [](OUT x, OUT y) { return combined(x, y); });
-    if (threadIdx.x == 0) {
-        result[0] = sum.hit;
-        result[1] = u64(from_bits<unsigned_of<sizeof(OUT)>>(sum.value));
+// out[r] = the combination of as many values `iso` as row r has entries, by doubling: no entry is read.
+extern "C" __global__ void reduce_rows_iso(i64 nrows, const P* indptr, A iso, OUT* out) {
+    for (i64 r = thread_id(); r < nrows; r += thread_count()) {
+        i64 left = i64(indptr[r + 1]) - i64(indptr[r]);
+        if (left == 0) continue;
+        Maybe<OUT> sum{false, OUT()}, power{true, cast<OUT>(iso)};
+        for (; left; left >>= 1) {
+            if (left & 1) sum = join(sum, power, Combined());
+            if (left > 1) power.value = combined(power.value, power.value);
+        }
+        out[r] = sum.value;
     }
 }
