@@ -68,20 +68,19 @@ def pagerank(
     if n == 0:
         return Vector(kind, 0, device=A.device)
     degree = A.apply("second", right=kind.type(1)).reduce_rowwise("plus")
-    share = Vector.full(0, n, kind, device=A.device)
-    share(accum="plus") << degree.apply("rdiv", right=kind.type(damping))  # d / outdegree(u), 0 for sinks
-    sinks = Vector.full(True, n, device=A.device).dup(mask=~degree.S)
-    rank = Vector.full(1 / n, n, kind, device=A.device)
-    mass, change = Scalar.from_value(sinks.nvals / n), np.inf
+    zero = Vector.full(0, n, kind, device=A.device)
+    share = zero.ewise_add(degree.apply("rdiv", right=kind.type(damping)), "plus")  # d / outdegree(u), 0 for sinks
+    rank, change = Vector.full(1 / n, n, kind, device=A.device), np.inf
     received = _received(rank, share, A)
+    sinks = Vector.full(True, n, device=A.device).dup(mask=~degree.S)
+    mass = Scalar.from_value(sinks.nvals / n)
     for left in reversed(range(max_iter)):
         teleport = (1 - damping + damping * float(mass)) / n  # synchronises where there are sinks
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
-        if sinks.nvals:
-            mass = following.inner(sinks, semiring.plus_first)
         moved = following.inner(rank, _plus_absdiff) if tol > 0 else None
-        if left:
-            received = _received(following, share, A)  # queued before the host waits for the sums
+        if left:  # queued before the host waits for the sums
+            mass = following.inner(sinks, semiring.plus_first) if sinks.nvals else mass
+            received = _received(following, share, A)
         rank = following
         if moved is not None:
             change = float(moved)  # synchronises

@@ -36,7 +36,7 @@ class Pattern:
     indices: ``nvals`` columns; `index_dtype(ncols)`; where `placement` says: for ``"pinned"`` on a GPU a CuPy array
         over host memory, for ``"host"`` a NumPy array.
     facts: what has been derived so far and stays true for ever: ``"symmetric"`` (bool), ``"transpose"``
-        (a pattern), ``"max_degree"`` (int), and what an engine wants to remember (its keys start with
+        (a pattern), and what an engine derives for itself (its keys start with
         the engine's name).
     """
 

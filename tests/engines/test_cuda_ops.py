@@ -112,17 +112,21 @@ def test_compaction_and_scalar_read_one_number() -> None:
 
 def test_a_queued_scalar_does_not_wait_for_later_work() -> None:
     u = Vector.from_dense(cupy.arange(1000.0))
+    assert u.reduce("plus").value == 499500.0  # whatever the first read allocates is there
+    busy = cupy.RawKernel(
+        """extern "C" __global__ void busy(long long cycles) {
+            for (long long start = clock64(); clock64() - start < cycles;) {}
+        }""",
+        "busy",
+    )
+    busy((1,), (1,), (np.int64(1),))
+    stream = cupy.cuda.get_current_stream()
+    stream.synchronize()
     total = u.reduce("plus")
-    release = cupy.zeros(1, np.int32)
-    other = cupy.cuda.Stream(non_blocking=True)
-    spin = cupy.RawKernel('extern "C" __global__ void spin(volatile int* go) { while (*go == 0); }', "spin")
-    spin((1,), (1,), (release,))  # queued behind the sum, and runs until it is released
-    try:
-        assert total.value == 499500.0
-    finally:
-        with other:
-            release.fill(1)
-        cupy.cuda.get_current_stream().synchronize()
+    busy((1,), (1,), (np.int64(10**9),))  # half a second
+    assert total.value == 499500.0
+    assert not stream.done
+    stream.synchronize()
 
 
 def test_results_share_what_does_not_change() -> None:

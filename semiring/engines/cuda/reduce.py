@@ -16,7 +16,7 @@ from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
 from .algebra import evaluate_once
 from .compile import Kernel, kernel
-from .degrees import degrees, present_rows
+from .degrees import present_rows
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense, moved
 from .specialise import binary, constants, monoid, semiring, typedefs
@@ -30,10 +30,9 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     """t(i) = (+)_j a(i, j): partitioned by entries, not by rows, so skewed rows cost no more.
 
     An iso-valued matrix is reduced from its row offsets alone.  Which rows have entries is a fact of the pattern, which
-    the result shares.  Synchronises the first time that a pattern is used, for that fact.
+    the result shares; it is full where all are known to have.  Nothing waits.
     """
     a, z = q.a, q.monoid.dtype
-    facts = degrees(a.pattern)  # synchronises the first time
     value = None if a.iso is None else z.type(cast(a.iso, z)[()])
     first_only = q.monoid.is_any
     if value is not None and (first_only or evaluate_once(q.monoid.op, value, value) == value):
@@ -41,9 +40,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     out = cupy.empty(a.nrows, z)
     prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + constants(FIRST_ONLY=first_only)
     prologue += constants(FORM=2) + monoid("add", q.monoid)
-    if facts.nonempty == 0:
-        pass
-    elif first_only:
+    if first_only:
         run = kernel("reduce.cuh", "reduce_rows_first", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
     elif value is not None:
@@ -127,7 +124,7 @@ def inner(q: Inner) -> ScalarResult:
 
 def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Callable[[], np.generic | None]:
     """Launch a kernel that ends with `reduce_blocks`; the function returned waits for its value."""
-    blocks = min(-(-items // BLOCK), 4 * multiprocessors())
+    blocks = min(-(-items // BLOCK), 8 * multiprocessors())  # all of them resident
     result = cupy.empty(2 + 2 * blocks, np.uint64)
     run(blocks, BLOCK, *arguments, result, counter())
     queued = Queued(result[:2])

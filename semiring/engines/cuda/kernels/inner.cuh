@@ -12,18 +12,36 @@ struct Sum {
 
 extern "C" __global__ void inner_product(i64 n, const I* indices, const u32* u_words, const U* u_values, U u_iso,
                                          const u32* v_words, const V* v_values, V v_iso, u64* result, u64* arrived) {
+    constexpr bool READS_FIRST = SWAPPED ? multiply_reads_y : multiply_reads_x;
+    constexpr bool READS_SECOND = SWAPPED ? multiply_reads_x : multiply_reads_y;
+    constexpr int AT_ONCE = 4;  // loads of several positions overlap
     Maybe<add_z> sum{false, add_z()};
-    for (i64 p = thread_id(); p < n; p += thread_count()) {
-        const i64 k = LISTED ? i64(indices[p]) : p;
-        if (!is_present(v_words, k) || (!LISTED && !is_present(u_words, k))) continue;
-        U x = U();
-        V y = V();
-        if constexpr (SWAPPED ? multiply_reads_y : multiply_reads_x) x = value_at(u_values, u_iso, p);
-        if constexpr (SWAPPED ? multiply_reads_x : multiply_reads_y) y = value_at(v_values, v_iso, k);
-        add_z z;
-        if constexpr (SWAPPED) z = multiply(y, x, 0, k, k, 0);
-        else z = multiply(x, y, 0, k, k, 0);
-        sum = join(sum, {true, z}, Sum());
+    for (i64 base = thread_id(); base < n; base += AT_ONCE * thread_count()) {
+        i64 k[AT_ONCE];
+        bool hit[AT_ONCE];
+        U x[AT_ONCE];
+        V y[AT_ONCE];
+#pragma unroll
+        for (int e = 0; e < AT_ONCE; e++) {
+            const i64 p = base + e * thread_count();
+            hit[e] = p < n;
+            k[e] = 0;
+            x[e] = U();
+            y[e] = V();
+            if (!hit[e]) continue;
+            k[e] = LISTED ? i64(indices[p]) : p;
+            hit[e] = is_present(v_words, k[e]) && (LISTED || is_present(u_words, k[e]));
+            if constexpr (READS_FIRST) x[e] = value_at(u_values, u_iso, p);
+            if constexpr (READS_SECOND) y[e] = value_at(v_values, v_iso, k[e]);
+        }
+#pragma unroll
+        for (int e = 0; e < AT_ONCE; e++) {
+            if (!hit[e]) continue;
+            add_z z;
+            if constexpr (SWAPPED) z = multiply(y[e], x[e], 0, k[e], k[e], 0);
+            else z = multiply(x[e], y[e], 0, k[e], k[e], 0);
+            sum = join(sum, {true, z}, Sum());
+        }
     }
     reduce_blocks(sum, Sum(), result, arrived);
 }
