@@ -96,6 +96,32 @@ def _text(file: str, kernel: str) -> str:
     return kernel if file == "all.cuh" else (FOLDER / file).read_text()
 
 
+BARRIER = '#include "grid.cuh"\nextern "C" __global__ void waiting(u32* arrivals) { %s.barrier(); }\n'
+
+
+@pytest.mark.parametrize("group", ["CooperativeGrid(arrivals)", "Cluster()", "GridRank()"])
+def test_a_barrier_of_an_ordinary_launch_does_not_compile(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile, "_source", lambda file: _text(file, BARRIER % group))
+    prologue = f"// {group}\n"  # texts are cached under it
+    if group != "GridRank()":
+        text = compile.compile_text("all.cuh", prologue, "compute_90").decode(errors="replace")
+        assert "waiting" in text
+        assert ".aligned" not in "".join(line for line in text.splitlines() if "barrier.cluster" in line)
+    else:
+        with pytest.raises(SemiringError, match='has no member "barrier"'):
+            compile.compile_text("all.cuh", prologue, "compute_90")
+
+
+def test_cooperative_grids_are_launched_cooperatively() -> None:
+    """`closure._launch` launches the second of its two kernels cooperatively, and nothing else is."""
+    text = "".join(path.read_text() for path in FOLDER.glob("*.cuh"))
+    parts = re.split(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", text)[1:]
+    waiting = {name for name, body in zip(parts[::2], parts[1::2], strict=True) if "CooperativeGrid group(" in body}
+    assert waiting == {"closure_wide", "relax_wide"}
+    launches = [path.name for path in FOLDER.parent.glob("*.py") if "cooperative=True" in path.read_text()]
+    assert launches == ["closure.py"]
+
+
 def test_included_files_are_part_of_the_text() -> None:
     text = compile.module_text("write.cuh", "// prologue\n")
     assert "#include" not in text

@@ -52,15 +52,15 @@ DEVICE void probe_rest(const Pull& pull, i64 j) {
     if (hit) put(s.packing, pull.to, room, j, start);
 }
 
-template <int BLOCK, class Team>
-DEVICE void pull_hubs(const Pull& pull, Team& team) {
+template <int BLOCK, class Group>
+DEVICE void pull_hubs(const Pull& pull, Group& group) {
     __shared__ HubStage<BLOCK> stage;
     const Search& s = pull.s;
     const u32* const visited = pull.visited;
     constexpr int WORDS = 4;  // of a warp, so that their loads wait together
     const int lane = lane_id();
     const i64 chunks = (s.words() + BLOCK / 8 - 1) / (BLOCK / 8);
-    for (i64 chunk = Team::rank(); chunk < chunks; chunk += Team::size()) {
+    for (i64 chunk = Group::rank(); chunk < chunks; chunk += Group::size()) {
         const i64 first_word = chunk * (BLOCK / 8) + WORDS * warp_in_block();
         u32 seen[WORDS];
         i64 first[WORDS], second[WORDS];
@@ -93,11 +93,11 @@ DEVICE void pull_hubs(const Pull& pull, Team& team) {
         __syncthreads();
         append_found<BLOCK>(s, pull.to, stage.found, chunk * BLOCK * 4);
     }
-    team.barrier();
+    group.barrier();
 
     // Neighbouring warps of the count are in different blocks: what lies together in the matrix is spread.
-    const i64 warps = Team::size() * (BLOCK / 32);
-    const i64 warp = warp_in_block() * Team::size() + Team::rank();
+    const i64 warps = Group::size() * (BLOCK / 32);
+    const i64 warp = warp_in_block() * Group::size() + Group::rank();
     i64 span = 1;  // words at once: all lanes have one where there are enough for every warp
     while (span < 32 && 2 * span * warps <= s.words()) span *= 2;
     i64* const waiting = stage.waiting[warp_in_block()];
@@ -121,6 +121,6 @@ DEVICE void pull_hubs(const Pull& pull, Team& team) {
         }
     }
     if (count > 0) probe_rest(pull, lane < count ? waiting[lane] : -1);
-    team.barrier();
-    probe_pieces<BLOCK, Team>(pull);
+    group.barrier();
+    probe_pieces<BLOCK, Group>(pull);
 }

@@ -113,15 +113,15 @@ DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
 }
 
 // Levels until the frontier is empty, `max_steps` are done, or (in the cluster) it has grown wide.
-template <int BLOCK, bool WIDE, class Team>
-DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 head, u64 tail, Z level) {
+template <int BLOCK, bool WIDE, class Group>
+DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 head, u64 tail, Z level) {
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
     while (s.rows(tail) > s.rows(head) && step < s.max_steps) {
         if (!WIDE && (s.direction == 2 || s.edges(tail) - s.edges(head) > NARROW_EDGES)) break;
         bool pull = false;
         if constexpr (WIDE && MAY_PULL) pull = prefers_pull(s, head, tail);
-        if (Team::rank() == 0 && threadIdx.x == 0) {
+        if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
             s.state[PIECE_COUNT + (turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
@@ -137,24 +137,24 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
             if constexpr (WIDE && MAY_PULL) {
                 u32* const next = s.visited + (1 - parity) * s.words();
                 const Pull one = {s, visited, next, to, level, s.state + PIECE_COUNT + turn};
-                if constexpr (HUBS) pull_hubs<BLOCK, Team>(one, team);
-                else pull_level<BLOCK, Team>(one, team);
+                if constexpr (HUBS) pull_hubs<BLOCK, Group>(one, group);
+                else pull_level<BLOCK, Group>(one, group);
                 parity = 1 - parity;
             }
         } else {
             const RowList frontier = {s.queue, s.start, s.before, head, tail};
             const bool eager = s.edges(tail) - s.edges(head) <= EAGER_EDGES;
-            expand<BLOCK, Team>(s.packing, s.indptr, s.columns, frontier, s.skewed, eager, to,
+            expand<BLOCK, Group>(s.packing, s.indptr, s.columns, frontier, s.skewed, eager, to,
                                 Arrive{s, visited, level});
         }
-        team.barrier();
+        group.barrier();
         head = tail;
         tail += __ldcg(counters + turn);
         turn = (turn + 1) % 3;
         step++;
     }
     // A block may be a whole level ahead of the last one here, but none still reads the state at its start.
-    if (Team::rank() == 0 && threadIdx.x == 0) {
+    if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[HEAD] = head;
         s.state[TAIL] = tail;
         s.state[STEPS] = u64(step);
@@ -177,11 +177,11 @@ DEVICE void levels(const Search& s, Team& team, u64* counters, int turn, u64 hea
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
     closure_narrow(const J* sources, const U* u_values, U u_iso, i64 source_count, SEARCH_ARGUMENTS) {
     const Search s = SEARCH;
-    ClusterTeam team;
+    Cluster group;
     u64* const counters = state + NARROW_COUNT;
     const Append to = {queue, start, before, counters, 0};
-    for (i64 first = ClusterTeam::rank() * NARROW_BLOCK; first < source_count;
-         first += ClusterTeam::size() * NARROW_BLOCK) {
+    for (i64 first = Cluster::rank() * NARROW_BLOCK; first < source_count;
+         first += Cluster::size() * NARROW_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < source_count;
         const i64 row = mine ? i64(sources[at]) : 0;
@@ -192,16 +192,16 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
             if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(u_values, u_iso, at));
         }
     }
-    team.barrier();
+    group.barrier();
     const u64 tail = __ldcg(counters);
-    levels<NARROW_BLOCK, false>(s, team, counters, 1, 0, tail, cast<Z>(u_iso));
+    levels<NARROW_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(u_iso));
 }
 
 // The whole grid, launched cooperatively.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT) closure_wide(SEARCH_ARGUMENTS) {
     const Search s = SEARCH;
-    GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
+    CooperativeGrid group(reinterpret_cast<u32*>(state + BARRIER));
     const u64 head = state[HEAD], tail = state[TAIL];
     const Z level = *reinterpret_cast<const Z*>(state + LEVEL_VALUE);
-    levels<WIDE_BLOCK, true>(s, team, state + WIDE_COUNT, 0, head, tail, level);
+    levels<WIDE_BLOCK, true>(s, group, state + WIDE_COUNT, 0, head, tail, level);
 }

@@ -35,15 +35,15 @@ DEVICE void append_found(const Search& s, const Append& to, const u32* words, i6
 
 // A block takes BLOCK / 8 words at a time (a thread four rows), and lists the open rows of them; a thread probes the first
 // entries of a row, warps the others: those of any block, behind a barrier, or if there is no room to list them, of this.
-template <int BLOCK, class Team>
-DEVICE void pull_level(const Pull& pull, Team& team) {
+template <int BLOCK, class Group>
+DEVICE void pull_level(const Pull& pull, Group& group) {
     __shared__ PullStage<BLOCK> stage;
     const Search& s = pull.s;
     const u32* const visited = pull.visited;
     const int t = int(threadIdx.x);
     constexpr i64 WORDS = BLOCK / 8;
     const i64 chunks = (s.words() + WORDS - 1) / WORDS;
-    for (i64 chunk = Team::rank(); chunk < chunks; chunk += Team::size()) {
+    for (i64 chunk = Group::rank(); chunk < chunks; chunk += Group::size()) {
         const i64 w = chunk * WORDS + t / 8;
         const i64 chunk_row = chunk * WORDS * 32;
         const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
@@ -89,6 +89,6 @@ DEVICE void pull_level(const Pull& pull, Team& team) {
         if ((t & 7) == 0 && w < s.words()) pull.visited_next[w] = seen | stage.found[t / 8];
         append_found<BLOCK>(s, pull.to, stage.found, chunk_row);
     }
-    team.barrier();
-    probe_pieces<BLOCK, Team>(pull);
+    group.barrier();
+    probe_pieces<BLOCK, Group>(pull);
 }

@@ -77,8 +77,8 @@ struct Offer {
 };
 
 // Steps until nothing waits, `max_steps` are done, or (in the cluster) many edges wait.
-template <int BLOCK, bool WIDE, class Team>
-DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
+template <int BLOCK, bool WIDE, class Group>
+DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     u64 waiting = s.state[WAITING];
     u64 total = s.state[TOTAL];
     i64 step = i64(s.state[STEPS]);
@@ -87,7 +87,7 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
     const i64 words = (s.n + 31) / 32;
     while (s.packing.rows(waiting) > 0 && step < s.max_steps) {
         if (!WIDE && s.packing.edges(waiting) > NARROW_EDGES) break;
-        if (Team::rank() == 0 && threadIdx.x == 0) {
+        if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
                 s.trace[3 * step] = 0;
@@ -98,15 +98,15 @@ DEVICE void steps(const Relaxation& s, Team& team, u64* counters) {
         const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, waiting};
         parity = 1 - parity;
         const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
-        expand<BLOCK, Team>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
+        expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
                             Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
-        team.barrier();
+        group.barrier();
         total += s.packing.edges(waiting);
         waiting = __ldcg(counters + turn);
         turn = (turn + 1) % 3;
         step++;
     }
-    if (Team::rank() == 0 && threadIdx.x == 0) {
+    if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[WAITING] = waiting;
         s.state[TOTAL] = total;
         s.state[STEPS] = u64(step);
@@ -142,15 +142,15 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
 
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_narrow(RELAX_ARGUMENTS) {
     const Relaxation s = RELAXATION;
-    ClusterTeam team;
-    steps<NARROW_BLOCK, false>(s, team, state + NARROW_COUNT);
+    Cluster group;
+    steps<NARROW_BLOCK, false>(s, group, state + NARROW_COUNT);
 }
 
 // Launched cooperatively.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(RELAX_ARGUMENTS) {
     const Relaxation s = RELAXATION;
-    GridTeam team(reinterpret_cast<u32*>(state + BARRIER));
-    steps<WIDE_BLOCK, true>(s, team, state + WIDE_COUNT);
+    CooperativeGrid group(reinterpret_cast<u32*>(state + BARRIER));
+    steps<WIDE_BLOCK, true>(s, group, state + WIDE_COUNT);
 }
 
 // The number of entries at the end.

@@ -127,11 +127,11 @@ DEVICE void probe_piece(const Pull& pull, u64 piece) {
     put(s.packing, pull.to, pull.to.base + atomicAdd(pull.to.counter, mine), j, start);
 }
 
-// All listed pieces, behind a barrier of the team.  Neighbours on the list go to different blocks.
-template <int BLOCK, class Team>
+// All listed pieces, behind a barrier of the group.  Neighbours on the list go to different blocks.
+template <int BLOCK, class Group>
 DEVICE void probe_pieces(const Pull& pull) {
     const i64 listed = i64(__ldcg(pull.listed)), room = pull.s.piece_room;
     const i64 count = listed < room ? listed : room;
-    for (i64 at = warp_in_block() * Team::size() + Team::rank(); at < count; at += Team::size() * (BLOCK / 32))
+    for (i64 at = warp_in_block() * Group::size() + Group::rank(); at < count; at += Group::size() * (BLOCK / 32))
         probe_piece(pull, __ldcg(pull.s.pieces + at));
 }

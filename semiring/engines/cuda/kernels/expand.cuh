@@ -165,7 +165,7 @@ DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64
     }
 }
 
-// Every edge of the listed rows, once, by the whole team.  `visitor` has
+// Every edge of the listed rows, once, by the blocks of a Group (grid.cuh); it needs no barrier of theirs.  `visitor` has
 //   typedef Payload;  Payload payload(i64 row, i64 place)   what an edge needs to know of its row;
 //   bool open(Payload, i64 k, i64 j, i64 p)                 false: the edge at position p from row k to j leads to nothing
 //                                                           new (a test of what may be out of date);
@@ -173,7 +173,7 @@ DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64
 //   APPENDS, NEEDS_ROW                                      whether it ever appends, and looks at k (else 0).
 // skewed: divide edges, not rows.  eager: with few edges waiting counts for more than work, so nothing is tested first,
 // and the rows that are found are brought towards the multiprocessors.
-template <int BLOCK, class Team, class Visitor>
+template <int BLOCK, class Group, class Visitor>
 DEVICE void expand(const Packing& packing, const P* indptr, const Columns& columns, const RowList& list, bool skewed,
                    bool eager, const Append& to, const Visitor& visitor) {
     __shared__ PushStage<BLOCK, Visitor> stage;
@@ -184,14 +184,14 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
     // This block's rows [q, q_end); of their edges [e, e_end), or all.
     i64 q, q_end, e = first_edge, e_end = last_edge;
     if (skewed) {
-        const i64 share = (last_edge - first_edge + Team::size() - 1) / Team::size();
-        e = first_edge + Team::rank() * share;
+        const i64 share = (last_edge - first_edge + Group::size() - 1) / Group::size();
+        e = first_edge + Group::rank() * share;
         e_end = e + share < last_edge ? e + share : last_edge;
         q = e < e_end ? warp_upper_bound(list.before, first, last, e) - 1 : last;
         q_end = last;
     } else {
-        const i64 share = (last - first + Team::size() - 1) / Team::size();
-        q = first + Team::rank() * share;
+        const i64 share = (last - first + Group::size() - 1) / Group::size();
+        q = first + Group::rank() * share;
         q_end = q + share < last ? q + share : last;
     }
 

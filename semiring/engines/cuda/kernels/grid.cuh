@@ -1,19 +1,28 @@
-// Teams: all blocks of a grid, or of one cluster, that go through a loop together inside one launch.
-// A barrier also makes what every thread of the team wrote before it visible to all of them after it.
+// Thread groups: the blocks among which a loop is divided, as types.
+//
+//     GridRank          the blocks of any launch; there is no barrier
+//     CooperativeGrid   the blocks of a cooperative launch, which are all resident
+//     Cluster           the blocks of the one cluster that is launched
+//
+// A barrier of an ordinary launch would deadlock as soon as its blocks are not all resident, so a GridRank has none: a
+// loop that calls `barrier` does not compile for it.  A barrier makes what every thread of the group wrote before it
+// visible to all of them after it.  (It is a release and an acquire; __syncthreads extends both to the whole block.)
 
 #pragma once
 
 #include "warp.cuh"
 
-// Every block of a cooperative launch (all are resident, so waiting for each other is safe).
+struct GridRank {
+    static DEVICE i64 rank() { return i64(blockIdx.x); }
+    static DEVICE i64 size() { return i64(gridDim.x); }
+};
+
 // `counter` counts arrivals, starts at 0, and is never reset: it is compared by difference, so it may wrap.
-struct GridTeam {
+struct CooperativeGrid : GridRank {
     u32* counter;
     u32 target;
 
-    DEVICE explicit GridTeam(u32* arrivals) : counter(arrivals), target(0) {}
-    static DEVICE i64 rank() { return i64(blockIdx.x); }
-    static DEVICE i64 size() { return i64(gridDim.x); }
+    DEVICE explicit CooperativeGrid(u32* arrivals) : counter(arrivals), target(0) {}
 
     // Every thread of every block calls.
     DEVICE void barrier() {
@@ -30,22 +39,20 @@ struct GridTeam {
     }
 };
 
-// Every block of the one cluster that is launched; before sm_90 there are no clusters, and the team is one block.
+// Before sm_90 there are no clusters, and the group is one block.
 #if __CUDA_ARCH__ >= 900
 #define ONE_CLUSTER __cluster_dims__(8, 1, 1)
 #else
 #define ONE_CLUSTER
 #endif
 
-struct ClusterTeam {
-    static DEVICE i64 rank() { return i64(blockIdx.x); }
-    static DEVICE i64 size() { return i64(gridDim.x); }
-
-    // Every thread of every block calls.
+struct Cluster : GridRank {
+    // Every thread of every block calls.  Callers come here from branches that only some lanes took, and nothing makes
+    // the lanes of a warp converge again; so these are not the `.aligned` instructions, which need a converged warp.
     DEVICE void barrier() {
 #if __CUDA_ARCH__ >= 900
-        asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-        asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+        asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+        asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 #else
         __syncthreads();
 #endif

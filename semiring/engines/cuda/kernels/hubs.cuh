@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const RowList list = {row, start, before, 0, *count};
     const Append nowhere = {};
     const Offer offer = {offsets, highest};
-    expand<BLOCK, GridTeam>(packing, indptr, open_columns(indices), list, true, false, nowhere, offer);
+    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, offer);
 }
 
 extern "C" __global__ void hubs_write(const J* row, const u64* count, i64 shift, const u64* highest, J* hubs, i64 n) {

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const Packing packing = {int(shift)};
     const RowList list = {row, start, before, 0, *count, first};
     const Append nowhere = {};
-    expand<BLOCK, GridTeam>(packing, indptr, open_columns(indices), list, true, false, nowhere, Unite{parent});
+    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, Unite{parent});
 }
 
 // Every row and `count` of its hubs (hubs.cuh), which stand n places apart; -1: none.

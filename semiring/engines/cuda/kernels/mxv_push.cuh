@@ -105,6 +105,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const Append nowhere = {};
     i64 claimed = 0;
     const Deliver deliver = {a, mask, carried, out_words, out_values, &claimed};
-    expand<BLOCK, GridTeam>(packing, indptr, open_columns(indices), list, true, false, nowhere, deliver);
+    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, deliver);
     add_count(count, claimed);
 }
