@@ -169,3 +169,27 @@ def test_literals_keep_type_and_value(value: np.generic) -> None:
     elif value.dtype.kind != "b":
         plain = re.sub(r"\((?:signed |unsigned )?(?:char|short|int|long long)\)|u?ll", "", text)
         assert eval(plain) == int(value)
+
+
+FOREST = """#include "forest.cuh"
+extern "C" __global__ void uniting(F* parent, F i, F j) { unite(parent, i, j); }
+extern "C" __global__ void flattening(F* parent, i64 n) { flatten(parent, n); }
+"""
+
+
+@pytest.mark.parametrize("label", ["int", "long long"])
+def test_a_forest_is_read_and_written_by_atomic_accesses_alone(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These two functions touch nothing but parents, which all threads change at once."""
+    monkeypatch.setattr(compile, "_source", lambda file: _text(file, FOREST))
+    ptx = compile.compile_text("all.cuh", f"typedef {label} F;\n", "compute_80").decode(errors="replace")
+    accesses = re.findall(r"^\s*(?:@%p\d+ )?((?:ld|st|atom)\.(?!param)[\w.:]+)", ptx, re.MULTILINE)
+    assert {access.split(".")[0] for access in accesses} == {"ld", "st", "atom"}
+    assert [access for access in accesses if not access.startswith(("ld.relaxed.gpu", "st.relaxed.gpu", "atom."))] == []
+
+
+def test_memory_that_others_write_is_read_by_one_function() -> None:
+    """Neither __ldcg, which is a weak load, nor volatile: `load_relaxed` in atomics.cuh."""
+    code = {
+        path.name: re.sub(r"//.*", "", path.read_text()).replace("asm volatile", "") for path in FOLDER.glob("*.cuh")
+    }
+    assert [name for name, text in sorted(code.items()) if re.search(r"\bvolatile\b|\b__ldc[gv]\b", text)] == []

@@ -18,14 +18,15 @@ extern "C" __global__ void check_columns(i64 n, const MAJOR* indptr, i64 nrows, 
     });
 }
 
-// *missing becomes 1 if an entry (i, j) has no (j, i).
+// *missing becomes 1 if an entry (i, j) has no (j, i).  Who does not see it yet looks for nothing new, and whoever stores
+// stores the same.
 extern "C" __global__ void check_symmetric(i64 n, const MAJOR* indptr, i64 nrows, const MINOR* indices,
                                            u32* missing) {
     for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
-        if (*static_cast<volatile u32*>(missing) != 0) return;
+        if (load_relaxed(missing) != 0) return;
         const i64 column = i64(indices[p]);
         const i64 end = i64(indptr[column + 1]);
         const i64 q = lower_bound(indices, i64(indptr[column]), end, row);
-        if (q == end || i64(indices[q]) != row) *missing = 1;
+        if (q == end || i64(indices[q]) != row) store_relaxed(missing, 1u);
     });
 }

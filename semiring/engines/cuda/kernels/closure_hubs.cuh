@@ -104,7 +104,7 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
     int count = 0;
     for (i64 group = warp; span * group < s.words(); group += warps) {
         const i64 w = span * group + lane;
-        const u32 rest = lane < span && w < s.words() ? __ldcg(s.rest() + w) : 0u;
+        const u32 rest = lane < span && w < s.words() ? s.rest()[w] : 0u;
         for (u32 marked = __ballot_sync(FULL_WARP, rest != 0); marked; marked &= marked - 1) {
             const int source = __ffs(int(marked)) - 1;
             const u32 word = shuffle(rest, source);

@@ -84,9 +84,8 @@ struct Arrive {
         if constexpr (VALUES == 2 && multiply_reads_x) return s.values[row];
         else return Payload();
     }
-    DEVICE bool open(Payload, i64, i64 j, i64) const {
-        return !((__ldcg(visited + (j >> 5)) >> (j & 31)) & 1u);
-    }
+    // Bits are only set meanwhile: one that is seen set stays so, and one that is out of date costs an atomic.
+    DEVICE bool open(Payload, i64, i64 j, i64) const { return !bit_relaxed(visited, j); }
     DEVICE bool visit(Payload x, i64 k, i64 j, i64 p) const {
         const u32 bit = 1u << (j & 31);
         if (atomicOr(visited + (j >> 5), bit) & bit) return false;
@@ -149,11 +148,12 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         }
         group.barrier();
         head = tail;
-        tail += __ldcg(counters + turn);
+        tail += load_relaxed(counters + turn);  // behind the barrier, so nobody adds any more
         turn = (turn + 1) % 3;
         step++;
     }
-    // A block may be a whole level ahead of the last one here, but none still reads the state at its start.
+    // A block may be a whole level ahead of the last one here, but none still reads the state at its start: if there was
+    // a level, a barrier has been between; if there was none, what is stored is what they read.
     if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[HEAD] = head;
         s.state[TAIL] = tail;
@@ -193,7 +193,7 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
         }
     }
     group.barrier();
-    const u64 tail = __ldcg(counters);
+    const u64 tail = load_relaxed(counters);
     levels<NARROW_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(u_iso));
 }
 

@@ -52,7 +52,10 @@ struct Offer {
     u32* listed;
     u32* listed_next;
 
-    DEVICE Z now(i64 i) const { return *const_cast<const volatile Z*>(s.values + i); }
+    // A value of any time between the last barrier and now.  Values move one way only.
+    DEVICE Z now(i64 i) const { return load_relaxed(s.values + i); }
+    // Several blocks may stage one row, at different times, and offer products of different values of it; whoever
+    // changes the value after a block has read it lists the row for the next step, which offers them again.
     DEVICE Z payload(i64 row, i64) const {
         atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
         return now(row);
@@ -62,10 +65,12 @@ struct Offer {
         if constexpr (multiply_reads_y) y = value_at(s.a_values, s.a_iso, p);
         return multiply(x, y, 0, k, k, j);
     }
+    // False: the offer changes nothing, and as values move one way it never will.  A true that is out of date costs the
+    // atomics of a visit.
     DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
         const Z old = now(j);
         if (!same_bits(Z(add(old, product(x, k, j, p))), old)) return true;
-        return same_bits(old, s.nothing) && !bit_test(s.present, j);
+        return same_bits(old, s.nothing) && !bit_relaxed(s.present, j);
     }
     DEVICE bool visit(Z x, i64 k, i64 j, i64 p) const {
         const Z z = product(x, k, j, p);
@@ -102,7 +107,7 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
                             Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
         group.barrier();
         total += s.packing.edges(waiting);
-        waiting = __ldcg(counters + turn);
+        waiting = load_relaxed(counters + turn);  // behind the barrier, so nobody adds any more
         turn = (turn + 1) % 3;
         step++;
     }

@@ -109,13 +109,15 @@ DEVICE bool list_pieces(const Pull& pull, i64 j, i64 begin, i64 end) {
     return fits;
 }
 
-// Looks through one piece, unless its row has been found by another.  The whole warp calls.
+// Looks through one piece, unless its row has been found by another (if it has not been yet, as far as is seen, the piece
+// is read in vain: the atomic below decides).  The whole warp calls.
 DEVICE void probe_piece(const Pull& pull, u64 piece) {
     const Search& s = pull.s;
     if (piece == NO_PIECE) return;
     const i64 j = i64(piece >> Pieces::BITS), number = i64(piece & u64(Pieces::MOST - 1));
     const u32 bit = 1u << (j & 31);
-    if (__any_sync(FULL_WARP, (__ldcg(pull.visited_next + (j >> 5)) & bit) != 0)) return;
+    // Lanes may see different words: what one has seen holds for all.
+    if (__any_sync(FULL_WARP, bit_relaxed(pull.visited_next, j))) return;
     const i64 row_start = i64(s.t_indptr[j]);
     const Pieces pieces(row_start + PROBES, i64(s.t_indptr[j + 1]));
     const Reached from = look_through(s, pull.visited, row_start, pieces.first(number), pieces.last(number));
@@ -130,8 +132,8 @@ DEVICE void probe_piece(const Pull& pull, u64 piece) {
 // All listed pieces, behind a barrier of the group.  Neighbours on the list go to different blocks.
 template <int BLOCK, class Group>
 DEVICE void probe_pieces(const Pull& pull) {
-    const i64 listed = i64(__ldcg(pull.listed)), room = pull.s.piece_room;
+    const i64 listed = i64(load_relaxed(pull.listed)), room = pull.s.piece_room;
     const i64 count = listed < room ? listed : room;
     for (i64 at = warp_in_block() * Group::size() + Group::rank(); at < count; at += Group::size() * (BLOCK / 32))
-        probe_piece(pull, __ldcg(pull.s.pieces + at));
+        probe_piece(pull, pull.s.pieces[at]);
 }

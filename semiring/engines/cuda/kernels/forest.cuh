@@ -2,21 +2,31 @@
 //
 // parent[v] <= v always, with equality at roots; so every chain of parents descends and ends.  Two rows are united by
 // hooking the larger root to the smaller with compare-and-swap, again and again until the roots agree: no second pass
-// over the entries is ever needed.  A chain is halved while it is walked: a store to a row that is not a root
-// may lose a race without harm, since whatever stands there is an ancestor.
+// over the entries is ever needed.
+//
+// All threads read and write `parent` at once, by relaxed loads and stores and by compare-and-swap; why it may be so:
+// - A row leaves its state of being a root by one compare-and-swap, for ever: every other store writes a smaller number
+//   than the row's own, into a row that was seen not to be a root.
+// - A parent that is out of date is an ancestor still: trees only grow together, and a chain is halved by putting an
+//   ancestor where an ancestor stood.  So a walk over such parents goes up its own tree, and ends, for numbers descend.
+// - A store of a halving may undo that of another thread, and put a lower ancestor back: the chain is longer, not wrong.
+// - A row that only seems to be a root any longer is found out by the compare-and-swap, which gives its parent instead.
+// - Where both walks end in one row, i and j are in one tree, whether or not that row is still its root.
 //
 // The prologue defines the type F (labels).
 
 #pragma once
 
+#include "atomics.cuh"
 #include "warp.cuh"
 
 typedef unsigned_of<sizeof(F)> Bits;
 
 DEVICE F find_root(F* parent, F v) {
-    F above = parent[v];
+    F above = load_relaxed(parent + v);
     if (above == v) return v;
-    for (F below = v, next; above > (next = parent[above]); below = above, above = next) parent[below] = next;
+    for (F below = v, next; above > (next = load_relaxed(parent + above)); below = above, above = next)
+        store_relaxed(parent + below, next);
     return above;
 }
 
@@ -32,18 +42,21 @@ DEVICE void unite(F* parent, F i, F j) {
     }
 }
 
-// `before` is the forest before the pass: a row is skipped for what its root was then, not for what it becomes.
+// `before` is the forest before the pass, which nobody writes: a row is skipped for what its root was then, not for what
+// it becomes.
 DEVICE F old_root(const F* before, F v) {
     for (F above; (above = before[v]) != v;) v = above;
     return v;
 }
 
-// Every row points to its root; the whole grid calls.  Chains are walked without halving: a late store of another
-// thread's halving could put an ancestor that is not the root where the root already stood.
+// Every row points to its root; the whole grid calls.  Roots stay as they are meanwhile, so whichever parents a walk
+// meets, it ends in the one root.  Chains are walked without halving: a late store of another thread's halving could put
+// an ancestor that is not the root where the root already stood.
 DEVICE void flatten(F* parent, i64 n) {
     for (i64 v = thread_id(); v < n; v += thread_count()) {
-        const F above = parent[v];
-        const F root = old_root(parent, above);
-        if (root != above) parent[v] = root;
+        const F above = load_relaxed(parent + v);
+        F root = above;
+        for (F next; (next = load_relaxed(parent + root)) != root;) root = next;
+        if (root != above) store_relaxed(parent + v, root);
     }
 }

@@ -74,7 +74,8 @@ struct Deliver {
     }
     DEVICE bool open(Payload, i64, i64 o, i64) const {
         if (!mask.admits(o)) return false;
-        return !first_only() || !((__ldcg(out_words + (o >> 5)) >> (o & 31)) & 1u);
+        // Bits are only set meanwhile: one that is seen set stays so, and one that is out of date costs an atomic.
+        return !first_only() || !bit_relaxed(out_words, o);
     }
     DEVICE bool visit(Payload x, i64 k, i64 o, i64 p) const {
         if constexpr (!VALUED) {

@@ -136,7 +136,8 @@ struct Found {
     Z* values;
     A a_iso;
 
-    DEVICE bool known(i64 j) const { return __ldcg(next + (j >> 5)) >> (j & 31) & 1u; }
+    // Bits are only set meanwhile: true stays true.
+    DEVICE bool known(i64 j) const { return bit_relaxed(next, j); }
     DEVICE void add(i64 k, i64 j) const {
         const u32 bit = 1u << (j & 31);
         const u32 before = atomicOr(next + (j >> 5), bit);

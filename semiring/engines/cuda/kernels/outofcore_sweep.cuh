@@ -141,7 +141,7 @@ DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 reach) {
     const bool some = begin < end;
     const i64 first = some ? begin / TILE_SIZE : 0, last = some ? (end - 1) / TILE_SIZE : 0;
     i64 counted = 0;
-    // Words that a row has for itself: nobody else writes them, so they are stored.
+    // Words that a row has for itself: nobody else writes them, so they are stored, beside the atomics on others.
     for (u32 longer = __ballot_sync(FULL_WARP, some && last / 32 - first / 32 > 1); longer; longer &= longer - 1) {
         const int lane = __ffs(int(longer)) - 1;
         const i64 from = shuffle(first, lane) / 32 + 1, to = shuffle(last, lane) / 32;

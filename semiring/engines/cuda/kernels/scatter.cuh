@@ -13,13 +13,14 @@ DEVICE i64 scatter_target(const X* index, i64 start, i64 step, i64 p) {
 }
 
 // winners, all bits set before, hold the smallest k, or ~(k + 1) of the largest: one rule and one start serve both.
+// They only descend: a bid that is not below the winner of any time never wins, and needs no atomic.
 extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list, const X* index, i64 start,
                                          i64 step, W* winners) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {
         if (!is_present(words, k)) continue;
         W* const winner = winners + scatter_target(index, start, step, scatter_source(list, k));
         const W bid = COMBINED ? W(k) : W(~W(k + 1));
-        if (*const_cast<volatile W*>(winner) > bid) atomicMin(winner, bid);
+        if (load_relaxed(winner) > bid) atomicMin(winner, bid);
     }
 }
 
