@@ -52,9 +52,19 @@ struct VarintBytes {
             return {seven_bits(bytes) | (window(position + 8) & 0x7f) << 56, length};
         }
     }
+    // Up to where `count` numbers that begin at a position are looked for: as far as they can reach, which is not past
+    // `end`, the end of their tile.  Positions and ends come from a file: whatever they are, a search ends, and in time.
+    DEVICE i64 search_end(i64 position, i64 end, int count) const {
+        const i64 size = limit + VARINT_PADDING;
+        if (u64(position) >= u64(size)) return position;
+        const i64 reach = position + i64(LONGEST_NUMBER) * count;
+        const i64 stop = reach < end ? reach : end;
+        return stop < size ? stop : size;
+    }
     // The position `count` numbers further on, or one behind `end` if they are fewer.
     DEVICE i64 skip(i64 position, i64 end, int count) const {
-        while (count > 0 && position < end) {
+        const i64 stop = search_end(position, end, count);
+        while (count > 0 && position < stop) {
             u64 ends = ~window(position) & TERMINATORS;
             const int found = __popcll(ends);
             if (found < count) {
@@ -69,7 +79,8 @@ struct VarintBytes {
     }
     // The same for every lane of a warp, 256 bytes a round.
     DEVICE i64 warp_skip(i64 position, i64 end, int count) const {
-        while (count > 0 && position < end) {
+        const i64 stop = search_end(position, end, count);
+        while (count > 0 && position < stop) {
             u64 ends = ~window(position + 8 * lane_id()) & TERMINATORS;
             const int up_to = warp_scan_inclusive(__popcll(ends)), total = shuffle(up_to, 31);
             if (total < count) {
