@@ -19,11 +19,13 @@ from .compile import Kernel, kernel
 from .degrees import degrees
 from .hubs import hubs
 from .launch import bitmap, grid, multiprocessors, read_back, values_of
+from .packing import packing
 from .specialise import constants, semiring, typedefs
 
 _STATE_WORDS = 64  # 32-bit words in front of the bitmaps: room for the state of both kernels, and alignment
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
 _ALWAYS = 2**62
+_SLICES = "with .to(placement='host') the search goes slice by slice"
 
 
 @functools.cache
@@ -128,9 +130,12 @@ def closure_level(q: Closure) -> ClosureAnswer:
     compressed rows another bitmap, and two columns a row, which are kept.
     Synchronises once, at the end, for the number of entries, the steps and the convergence; and the first time that a
     matrix is used, for facts that are kept: the longest row, and with compressed rows their hubs.
+    Raises NotSupported for more rows and entries than one word counts (`packing`); `closure_outofcore` takes such
+    matrices, but reads no values of entries.
     """
     a = q.by_row.get()
     n, mult, z = a.nrows, q.semiring.mult, q.semiring.z
+    shift = packing("closure", n, a.nvals, _SLICES)
     f = _frontier(q)
     if f.nvals == 0:
         return _empty(q, n)
@@ -161,7 +166,6 @@ def closure_level(q: Closure) -> ClosureAnswer:
     words = word_count(n)
     state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
     pieces = None if t is None else cupy.empty(_piece_room(t), np.uint64)
-    shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)
         + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
@@ -198,9 +202,11 @@ def closure_relax(q: Closure) -> ClosureAnswer:
 
     The monoid must be idempotent (min, max, or, and).  Memory beyond the matrix and the result: two columns and four
     offsets a row, and two bitmaps.  Synchronises once, at the end.
+    Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
     a = q.by_row.get()
     n, z = a.nrows, q.semiring.z
+    shift = packing("closure", n, a.nvals, _SLICES)
     f = _frontier(q)
     if f.nvals == 0:
         return _empty(q, n)
@@ -213,7 +219,6 @@ def closure_relax(q: Closure) -> ClosureAnswer:
     trace, traced = _trace(q, tuning.TRACED_STEPS)
     f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
-    shift = a.nvals.bit_length()
     prologue = (
         semiring(q.semiring)
         + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)

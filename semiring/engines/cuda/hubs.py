@@ -15,6 +15,7 @@ from . import tuning
 from .columns import column_types
 from .compile import kernel
 from .launch import BLOCK, counter, grid, multiprocessors
+from .packing import packing
 from .specialise import constants, typedefs
 
 __all__ = ["HUBS", "hubs"]
@@ -69,7 +70,8 @@ def _sweep(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
     row = cupy.empty(listed, part.indices.dtype)
     start, before = cupy.empty((2, listed), part.indptr.dtype)
     highest = cupy.zeros((listed, 2), np.uint64)
-    count, shift = counter(), part.nvals.bit_length()
+    count = counter()
+    shift = packing("hubs", listed, part.nvals, "use smaller slices")  # fits up to 2**37 entries in a slice
     target = made[0, first:]
     kernel("hubs.cuh", "hubs_rows", prologue)(
         grid(part.nrows * lanes, block), block, part.indptr, part.indices, whole.indptr, part.nrows, target,

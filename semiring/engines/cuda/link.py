@@ -14,6 +14,7 @@ from .columns import codec_types, column_argument, column_types
 from .compile import kernel
 from .hubs import HUBS, hubs
 from .launch import counter, grid, multiprocessors
+from .packing import linked_rows, packing
 from .specialise import constants, typedefs
 
 
@@ -35,10 +36,10 @@ def link(q: Link) -> Full:
     indices = column_argument(pattern)
     last = -1 if q.last is None else q.last
     skip = forest.dtype.type(0 if q.skip is None else q.skip)
-    shift = pattern.nvals.bit_length()
     row = start = before = count = None
-    if last < 0 or last - q.first > tuning.SHORT_ROW:
-        listed = min(n, pattern.nvals // (tuning.SHORT_ROW + 1))
+    listed = linked_rows(q)
+    shift = packing("link", listed, pattern.nvals, "with .to(placement='host') it goes tile by tile")
+    if listed:
         row = cupy.empty(listed, index_dtype(pattern.ncols))
         start, before = cupy.empty((2, listed), pattern.indptr.dtype)
         count = counter()
@@ -46,7 +47,7 @@ def link(q: Link) -> Full:
         grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, pattern.indptr, indices, old, parent, n, q.first, last,
         np.bool_(q.skip is not None), skip, row, start, before, count, shift,
     )  # fmt: skip
-    if row is not None and row.size:
+    if row is not None:
         kernel("link.cuh", "link_listed", prologue)(
             4 * multiprocessors(), tuning.LINK_BLOCK, pattern.indptr, indices, parent, q.first, row, start, before,
             count, shift,

@@ -23,6 +23,7 @@ from .columns import column_argument, column_types
 from .compile import Kernel, kernel
 from .degrees import degrees, present_rows
 from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
+from .packing import packable, packing
 from .primitives import filled
 from .specialise import constants, semiring, typedefs
 
@@ -101,6 +102,8 @@ def _choose(q: Mxv, mask: _Mask) -> _Choice:
     may_push = add.is_any or start_value(add) is not None
     if max(q.nout, q.ninner) >= 2**31 > min(q.nout, q.ninner):
         may_push = False  # lists hold rows in the type of columns
+    if q.direction == "auto" and not packable(_listed(u), (q.by_row if q.by_row.ready else q.by_column).get().nvals):
+        may_push = False  # where it is forced, `_push` raises
     if q.direction != "auto" or not may_push:
         return _Choice(may_push and q.direction == "push", _is_dense(u))
     if q.by_row.ready and not q.by_column.ready:
@@ -284,8 +287,16 @@ def _balanced(
         kernel("popcount.cuh", "count_bits")(grid(size), BLOCK, words, size, count)
 
 
+def _listed(u: VectorStore) -> int:
+    """A bound on the entries of u that does not wait for the device."""
+    if isinstance(u, IndexList) or (isinstance(u, Bitmap) and u.count.known):
+        return u.nvals
+    return u.size
+
+
 def _push(q: Mxv, mask: _Mask) -> VectorStore:
     a, u, add, z = q.by_column.get(), q.vector, q.semiring.add, q.semiring.z
+    shift = packing("mxv", _listed(u), a.nvals, "let direction be 'auto'")
     constant = constant_product(q.semiring, a, u, q.flip)
     form = 0 if isinstance(u, IndexList) else 1 if isinstance(u, Bitmap) else 2
     block = tuning.PUSH_BLOCK
@@ -298,13 +309,13 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
         values = cupy.empty(q.nout, z) if empty is None else filled(q.nout, empty)
 
     items = u.nvals if isinstance(u, IndexList) else u.size
-    listed = u.count.get() if isinstance(u, Bitmap) and u.count.known else items
+    listed = _listed(u)
     row = cupy.empty(listed, index_dtype(a.ncols))
     start, before = cupy.empty(listed, a.indptr.dtype), cupy.empty(listed, a.indptr.dtype)
     # What edges carry along, where the product reads it.
     carries = constant is None and ("x" if q.flip else "y") in q.semiring.mult.uses
     carried = cupy.empty(listed, u.dtype) if carries else None
-    edges, count, shift = counter(), counter(), a.nvals.bit_length()
+    edges, count = counter(), counter()
     u_indices = u.indices.astype(row.dtype, copy=False) if isinstance(u, IndexList) else None
     u_words = u.words if isinstance(u, Bitmap) else None
     kernel("mxv_push.cuh", "mxv_list", prologue)(

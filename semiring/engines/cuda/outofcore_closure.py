@@ -1,5 +1,7 @@
 """A level-synchronous closure where the entries lie in host memory: what a level reads of them is what it costs.
 
+It counts rows and entries apart, so it also serves matrices in device memory that are too large for `packing`.
+
 A level is a few launches and one read-back: first, in device memory alone, open rows look for a visited hub
 (`hubs.hubs`); what either direction would have to read of the rest is then known exactly, and the cheaper one is taken.
 Rows are read in the order of their addresses, each line once, because the link is fast for runs alone.
@@ -22,6 +24,7 @@ from .compile import kernel
 from .degrees import degrees
 from .hubs import hubs
 from .launch import BLOCK, bitmap, grid, read_back, values_of
+from .packing import packable
 from .specialise import constants, semiring, typedefs
 from .sweep import Marks, Sweeper, out_of_core
 
@@ -30,12 +33,14 @@ _COUNTS = 5
 
 
 def _serves(q: Closure) -> bool:
-    """Final on arrival, over entries in host memory, and no value of an entry is read."""
+    """Final on arrival, no value of an entry is read, and entries in host memory or too many for `closure_level`."""
     if not q.final_on_arrival:
         return False
     a = q.by_row.get()
     if "y" in q.semiring.mult.uses and a.iso is None:
         return False
+    if not packable(a.nrows, a.nvals):
+        return True
     return out_of_core(a.pattern) or (q.by_column.ready and out_of_core(q.by_column.get().pattern))
 
 

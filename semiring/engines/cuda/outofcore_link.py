@@ -1,4 +1,7 @@
-"""Union-find over the rows of a matrix whose entries lie in host memory: only what takes part is read."""
+"""Union-find over the rows of a matrix whose entries lie in host memory: only what takes part is read.
+
+It lists no rows, so it also serves matrices in device memory that are too large for `packing`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,19 @@ from ..registry import FORMS, implements, note, noting
 from ..spec import Link
 from .compile import kernel
 from .launch import BLOCK, grid
+from .packing import linked_rows, packable
 from .specialise import typedefs
 from .sweep import Sweeper, out_of_core
 
 _FILE = "outofcore_link.cuh"
 
 
-@implements(Link, engine="cuda", when=lambda q: out_of_core(q.pattern), takes=tuple(FORMS))
+def _serves(q: Link) -> bool:
+    """Entries in host memory, or too many for the list of long rows in `link`."""
+    return out_of_core(q.pattern) or not packable(linked_rows(q), q.pattern.nvals)
+
+
+@implements(Link, engine="cuda", when=_serves, takes=tuple(FORMS))
 def link_outofcore(q: Link) -> Full:
     """The entries of the rows that take part, in the order of their addresses; compare-and-swap hooking.
 

@@ -3,7 +3,7 @@
 // Beside each row of a list stand where it starts and the number of edges of all rows before it.  The edges of a list are then numbered
 // consecutively, and dividing them exactly among blocks, however skewed the degrees are, is a search in that array.
 // A place in a list and its edge number are reserved by one 64-bit atomic for a whole block: `rows << shift | edges`,
-// called packed; rows * edges < 2^64 is all that it asks.
+// called packed; packing.py chooses the shift, and proves that the word never wraps.
 //
 // Compressed columns are decoded for a block's next edges at once, into shared memory: a warp decodes a long piece of a
 // row far faster than its lanes one entry each.
