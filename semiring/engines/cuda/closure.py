@@ -8,13 +8,13 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import CSR, AnyPattern, Array, CompressedPattern, IndexList, VectorStore, index_dtype, word_count
+from ...formats import CSR, AnyPattern, Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
 from ..registry import implements, note, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, start_value
-from .columns import CODEC_NUMBERS, codec_of, codec_types, column_argument, column_types
+from .columns import column_argument, column_types, side_by_side, types_of_both
 from .compile import Kernel, kernel
 from .degrees import degrees
 from .hubs import hubs
@@ -92,21 +92,6 @@ def _empty(q: Closure, n: int) -> ClosureAnswer:
     return ClosureAnswer(empty_vector(n, q.semiring.z, "cuda"), True, 0)
 
 
-def _both_columns(a: AnyPattern, t: AnyPattern) -> str:
-    """The types of the columns of both orientations, which may be stored in two ways."""
-    tiled = t if isinstance(t, CompressedPattern) else a
-    offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else np.dtype(np.uint32)
-    types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
-    return types + constants(T_CODEC=CODEC_NUMBERS[codec_of(t)])
-
-
-def _readable_together(a: AnyPattern, t: AnyPattern) -> bool:
-    """False if tiles of both are found by offsets of different types, as may be at 2**32 bytes: kernels know one."""
-    if isinstance(a, CompressedPattern) and isinstance(t, CompressedPattern):
-        return bool(a.at.dtype == t.at.dtype)
-    return True
-
-
 def _hubs(t: CSR) -> Array | None:
     """The hubs of the rows that a pull looks through: to decode a row costs far more than to test two.
 
@@ -141,8 +126,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
         return _empty(q, n)
     may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
     t = q.by_column.get() if may_pull else None
-    if t is not None and not _readable_together(a.pattern, t.pattern):
-        t = None
+    here, there = side_by_side(a.pattern, a.pattern if t is None else t.pattern)
     rows = degrees(a.pattern)
     found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
 
@@ -155,21 +139,21 @@ def closure_level(q: Closure) -> ClosureAnswer:
     trace, traced = _trace(q, n)
     f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
-    indices = column_argument(a.pattern)
+    indices = column_argument(here)
     t_arrays: tuple[Any, ...] = (None, indices, None, None, None, 0)
     found_hubs = None
     if t is not None:
         t_values = t.values if kind == 2 and "y" in mult.uses else None
         if t_values is None:  # else the entry itself must be found, for its value
             found_hubs = _hubs(t)
-        t_arrays = (t.indptr, column_argument(t.pattern), t_values, found_hubs, found.words, found.nonempty)
+        t_arrays = (t.indptr, column_argument(there), t_values, found_hubs, found.words, found.nonempty)
     words = word_count(n)
     state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
     pieces = None if t is None else cupy.empty(_piece_room(t), np.uint64)
     prologue = (
         semiring(q.semiring)
         + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
-        + _both_columns(a.pattern, a.pattern if t is None else t.pattern)
+        + types_of_both(here, there)
         + constants(VALUES=kind, MAY_PULL=t is not None, HUBS=found_hubs is not None)
         + constants(PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
         + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)

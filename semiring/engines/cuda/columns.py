@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ...formats import Array, CompressedPattern, Pattern
+from ...formats import Array, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import column_bits
 from ...formats.csr import AnyPattern
 from .specialise import constants, typedefs
 
-__all__ = ["CODEC_NUMBERS", "codec_of", "codec_types", "column_argument", "column_mask", "column_types"]
+__all__ = [
+    "CODEC_NUMBERS",
+    "codec_of",
+    "codec_types",
+    "column_argument",
+    "column_mask",
+    "column_types",
+    "side_by_side",
+    "types_of_both",
+]
 
 # The values of CODEC in kernel text.
 CODEC_NUMBERS = {"plain": 0, "varint": 1, "packed": 2}
 _FACT = "cuda.columns"
+_WIDE = "cuda.wide_offsets"
 _UINT32 = np.dtype(np.uint32)
+_INT64 = np.dtype(np.int64)
 
 
 @functools.lru_cache(maxsize=64)
@@ -54,6 +66,34 @@ def column_argument(pattern: AnyPattern) -> Array:
         kept = pattern.facts[_FACT] = (_described(pattern), arrays)
     made: Array = kept[0]
     return made
+
+
+def side_by_side(a: AnyPattern, t: AnyPattern) -> tuple[AnyPattern, AnyPattern]:
+    """Both patterns as one kernel reads them: with tile offsets of one type.
+
+    The streams of a matrix and its transpose may lie on two sides of 2^32 elements; then the offsets of the narrower
+    are widened, 8 bytes a tile of 128 entries, which are kept with it.
+    """
+    if isinstance(a, CompressedPattern) and isinstance(t, CompressedPattern) and a.at.dtype != t.at.dtype:
+        return _with_wide_offsets(a), _with_wide_offsets(t)
+    return a, t
+
+
+def _with_wide_offsets(pattern: CompressedPattern) -> CompressedPattern:
+    if pattern.at.dtype == _INT64:
+        return pattern
+    kept: CompressedPattern | None = pattern.facts.get(_WIDE)
+    if kept is None or kept.stream is not pattern.stream:
+        kept = pattern.facts[_WIDE] = replace(pattern, at=pattern.at.astype(_INT64), facts={})
+    return kept
+
+
+def types_of_both(a: AnyPattern, t: AnyPattern) -> str:
+    """`column_types` for a kernel that also reads the transpose, stored as T_CODEC says; both are `side_by_side`."""
+    tiled = t if isinstance(t, CompressedPattern) else a
+    offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else _UINT32
+    types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
+    return types + constants(T_CODEC=CODEC_NUMBERS[codec_of(t)])
 
 
 def column_mask(ncols: int) -> np.uint64:
