@@ -12,7 +12,8 @@ import numpy as np
 from semiring.cli.frontier import Frontiers
 from semiring.cli.report import shown
 from semiring.exceptions import NotSupported
-from semiring.io.files import atomic_writer, extension
+from semiring.io.atomic import atomic_writer
+from semiring.io.files import extension
 
 _INK: Final = "#22303c"
 _FAINT: Final = "#8795a1"

@@ -10,7 +10,8 @@ from typing import Any
 import semiring as sr
 from semiring.exceptions import NotSupported
 from semiring.formats.arrays import to_host
-from semiring.io.files import atomic_writer, extension
+from semiring.io.atomic import atomic_writer
+from semiring.io.files import extension
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
 _BINARY = (".mtx", ".srb")

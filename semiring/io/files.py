@@ -1,40 +1,39 @@
-"""Bytes of a file, whatever it is compressed with, and files that appear whole or not at all.
+"""Bytes of a file, whatever it is compressed with.
 
-Reading looks at the first bytes, so a file whose name hides or misstates its compression is read all the same;
-writing goes by the name. Four compressions are known: gzip, bzip2, xz and Zstandard (the last through the optional
-package ``zstandard``).
+Reading checks the first bytes, so a file whose name hides or misstates its compression is read all the same; writing
+(`semiring.io.atomic`) goes by the name.  Four compressions are known: gzip, bzip2, xz and Zstandard (the last through
+the optional package ``zstandard``).
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
+import io
 import os
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import InvalidFormat, NotSupported
+from semiring.engines.memory import allocating, require
+from semiring.exceptions import InvalidValue
+from semiring.io.decompress import COMPRESSIONS, compression_of, pieces
 
-__all__ = ["COMPRESSIONS", "PathLike", "Progress", "atomic_writer", "extension", "read_bytes"]
+__all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
 
 PathLike = str | os.PathLike[str]
 
 #: Called with what is being done and the share that is done (0 to 1), a few times a second at most.
 Progress = Callable[[str, float], None]
 
-#: Extension -> the bytes that such a file begins with.
-COMPRESSIONS: Final[dict[str, bytes]] = {
-    ".gz": b"\x1f\x8b",
-    ".bz2": b"BZh",
-    ".xz": b"\xfd7zXZ\x00",
-    ".zst": b"\x28\xb5\x2f\xfd",
-}
-
 _CHUNK_BYTES: Final = 1 << 24
+# Memory is measured anew before each growth by so many bytes.
+_GROWTH_BYTES: Final = 1 << 27
+
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
 
 def extension(path: PathLike) -> tuple[str, str]:
@@ -46,157 +45,116 @@ def extension(path: PathLike) -> tuple[str, str]:
     return last, ""
 
 
+def checked_progress(progress: Any) -> Progress | None:
+    """`progress`, or InvalidValue for what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise InvalidValue(f"progress=: expected a function that is called as progress(what, share), got {progress!r}")
+    return cast("Progress | None", progress)
+
+
+def naming_memory_errors(read: Callable[_Given, _Found]) -> Callable[_Given, _Found]:
+    """Turn a MemoryError of a reader into OutOfMemory with the file, which is the reader's first argument."""
+
+    @functools.wraps(read)
+    def reader(*args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
+        path = args[0] if args else kwargs.get("path")
+        with allocating(f"reading {path}", "cpu"):
+            return read(*args, **kwargs)
+
+    return reader
+
+
 def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.uint8]:
     """All bytes of a file, decompressed.
 
     Returns
     -------
-    ndarray of uint8
+    ndarray of uint8, read-only
 
     Raises
     ------
     FileNotFoundError, PermissionError, IsADirectoryError
         As ``open`` does.
     InvalidFormat
-        The compressed stream is damaged or ends early; the message gives the byte.
+        The compressed stream is damaged or truncated, or is followed by something else; the message gives the byte.
+    InvalidValue
+        ``progress`` cannot be called.
     NotSupported
         The file is Zstandard and the package ``zstandard`` is not installed.
+    OutOfMemory
+        The content is larger than the free memory.
+
+    Notes
+    -----
+    The peak is the content and some megabytes: it is read where it stays, or grows in place (where the system's
+    ``realloc`` moves pages, as on Linux; elsewhere up to twice the content).  What `progress` raises is passed on.
     """
-    with open(path, "rb") as raw:
+    progress, name = checked_progress(progress), os.fspath(path)
+    with open(path, "rb") as raw, allocating(f"reading {name}", "cpu"):
         total = os.fstat(raw.fileno()).st_size
-        start = raw.read(8)
-        raw.seek(0)
-        compression = next((ext for ext, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
-        parts: list[bytes] = []
-        try:
-            stream = _decompressor(cast("IO[bytes]", raw), compression, path)
-            while chunk := stream.read(_CHUNK_BYTES):
-                parts.append(chunk)
-                if progress is not None:
-                    progress(f"reading {os.fspath(path)}", min(raw.tell() / max(total, 1), 1.0))
-        except Exception as error:
-            # Each library has its own exception for a damaged stream (zlib.error, LZMAError, ZstdError, EOFError).
-            if not compression or isinstance(error, (NotSupported, MemoryError)):
-                raise
-            raise InvalidFormat(
-                f"{os.fspath(path)}: near byte {raw.tell()} of {total}: expected a whole {compression} stream, "
-                f"found: {error}"
-            ) from error
-    return np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
+
+        def report() -> None:
+            if progress is not None:
+                progress(f"reading {name}", min(raw.tell() / total, 1.0) if total else 1.0)
+
+        compression = compression_of(raw.peek(8))
+        content = _Growing(name)
+        if compression:
+            for piece in pieces(raw, compression, name):
+                if content.add(piece):
+                    report()
+        else:
+            known = _read_known(raw, total, name, report)
+            rest = raw.read(1)
+            if not rest:  # of pipes and the like, the size is not known before
+                return known
+            content.add(known.tobytes())
+            while rest:
+                content.add(rest)
+                rest = raw.read(_CHUNK_BYTES)
+        report()
+        return _read_only(np.frombuffer(content.held, dtype=np.uint8))
 
 
-def _decompressor(raw: IO[bytes], compression: str, path: PathLike) -> IO[bytes]:
-    if compression == ".gz":
-        import gzip
-
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw, mode="rb"))
-    if compression == ".bz2":
-        import bz2
-
-        return cast("IO[bytes]", bz2.BZ2File(raw, "rb"))
-    if compression == ".xz":
-        import lzma
-
-        return cast("IO[bytes]", lzma.LZMAFile(raw, "rb"))
-    if compression == ".zst":
-        # ZstdDecompressor.stream_reader ends quietly on a truncated frame; decompressobj knows whether it saw the end.
-        return cast("IO[bytes]", _ZstdReader(raw, path))
-    return raw
+def _read_known(raw: io.BufferedReader, size: int, name: str, report: Callable[[], None]) -> NDArray[np.uint8]:
+    """The first `size` bytes of a file, or all if it has fewer."""
+    require(f"reading {name}", "cpu", size)
+    content, done = np.empty(size, dtype=np.uint8), 0
+    while done < size:
+        count = raw.readinto(content[done : done + _CHUNK_BYTES].data)
+        if not count:
+            break
+        done += count
+        report()
+    return _read_only(content[:done])
 
 
-class _ZstdReader:
-    """``read(n)`` over the frames of a Zstandard file; a last frame without its end is an ``EOFError``."""
-
-    def __init__(self, raw: IO[bytes], path: PathLike) -> None:
-        self._raw = raw
-        self._decompressor = _zstandard(path).ZstdDecompressor()
-        self._frame: Any = None
-        self._rest = b""
-
-    def read(self, count: int) -> bytes:
-        while True:
-            data = self._rest or self._raw.read(count)
-            self._rest = b""
-            if not data:
-                if self._frame is not None:
-                    raise EOFError("the stream ended before its end-of-frame marker")
-                return b""
-            if self._frame is None:
-                self._frame = self._decompressor.decompressobj()
-            out = bytes(self._frame.decompress(data))
-            if self._frame.eof:
-                self._rest = bytes(self._frame.unused_data)
-                self._frame = None
-            if out:
-                return out
+def _read_only(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    # One type for the compiled loops: numba compiles anew for writable arrays.
+    content.flags.writeable = False
+    return content
 
 
-def _zstandard(path: PathLike) -> Any:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise NotSupported(
-            f"{os.fspath(path)} is compressed with Zstandard, which needs the package zstandard: "
-            f"pip install zstandard (gzip, bzip2 and xz need nothing)"
-        ) from error
-    return zstandard
+class _Growing:
+    """Bytes that come in pieces; they grow in place, and only while memory is free."""
 
+    def __init__(self, name: str) -> None:
+        self.held = bytearray()
+        self._name = name
+        self._measured = _GROWTH_BYTES
+        self._reported = 0
 
-def _compressor(raw: IO[bytes], compression: str, path: PathLike) -> IO[bytes]:
-    if compression == ".gz":
-        import gzip
-
-        # No name and no time in the header: equal matrices give equal files.
-        return cast("IO[bytes]", gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
-    if compression == ".bz2":
-        import bz2
-
-        return cast("IO[bytes]", bz2.BZ2File(raw, "wb"))
-    if compression == ".xz":
-        import lzma
-
-        return cast("IO[bytes]", lzma.LZMAFile(raw, "wb"))
-    return cast("IO[bytes]", _zstandard(path).ZstdCompressor(level=3).stream_writer(raw, closefd=False))
-
-
-@contextlib.contextmanager
-def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
-
-    The bytes go to a new file in the same folder, are flushed to the disk, and are renamed over ``path``; on any
-    error the new file is removed and ``path`` stays as it was. The name's last extension chooses the compression.
-
-    Raises
-    ------
-    OSError
-        The one that ``open(path, "wb")`` would raise, with this path: a folder that is missing, or may not be written.
-    """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
-    compression = extension(target)[1]
-    # os.open and not tempfile: the finished file shall have the permissions that the user's umask gives.
-    with _errors_naming(path):
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as raw:
-            if compression:
-                with _compressor(raw, compression, path) as stream:
-                    yield stream
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        with _errors_naming(path):
-            os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def _errors_naming(path: PathLike) -> Iterator[None]:
-    """Let the system's errors name the file that the caller asked for, not the one that stands in for it."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    def add(self, piece: bytes) -> bool:
+        """Append; True about every 16 MB.  OutOfMemory if the memory that is free does not hold the next 128 MB."""
+        size = len(self.held) + len(piece)
+        if size > self._measured:
+            # A bytearray reserves an eighth more than it holds.
+            asked = _GROWTH_BYTES + size // 8
+            hint = f"the file unpacks to more than {len(self.held):,} bytes"
+            require(f"reading {self._name}", "cpu", asked, hint=hint)
+            self._measured = size + _GROWTH_BYTES
+        self.held += piece
+        if size < self._reported + _CHUNK_BYTES:
+            return False
+        self._reported = size
+        return True

@@ -8,7 +8,8 @@ import numpy as np
 
 from semiring.dtypes import INT64, UINT64
 from semiring.exceptions import InvalidValue
-from semiring.io.files import PathLike, atomic_writer
+from semiring.io.atomic import atomic_writer
+from semiring.io.files import PathLike
 from semiring.io.triples import Triples, host_triples
 
 if TYPE_CHECKING:

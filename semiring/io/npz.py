@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
-from semiring.io.files import PathLike, atomic_writer
+from semiring.io.atomic import atomic_writer
+from semiring.io.files import PathLike
 from semiring.io.triples import Triples
 
 if TYPE_CHECKING:

@@ -60,7 +60,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.formats.ccsr import Codec
-from semiring.io.files import PathLike, Progress, atomic_writer
+from semiring.io.atomic import atomic_writer
+from semiring.io.files import PathLike, Progress, checked_progress
 
 __all__ = ["MAGIC", "VERSION", "Store", "checksum", "write_store"]
 
@@ -107,6 +108,7 @@ class Store:
 
 def write_store(path: PathLike, store: Store, progress: Progress | None = None) -> None:
     """Write a store to a file that appears when it is complete, or not at all. O(bytes)."""
+    progress = checked_progress(progress)
     sections: list[dict[str, Any]] = []
     for name, array in store.arrays.items():
         little = array.dtype.newbyteorder("<")

@@ -14,7 +14,7 @@ from semiring.dtypes import lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.formats.arrays import index_dtype
 from semiring.formats.ccsr import CODECS, ELEMENT, PADDING, Codec, at_dtype, tile_count
-from semiring.io.files import PathLike, Progress
+from semiring.io.files import PathLike, Progress, checked_progress
 from semiring.io.srb import (
     DESCRIPTION_AT,
     MAGIC,
@@ -58,7 +58,7 @@ def map_store(
         Not such a file, another version, cut short, damaged, or with a description that does not fit together; the
         message gives file and byte.
     """
-    name = os.fspath(path)
+    progress, name = checked_progress(progress), os.fspath(path)
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         text, total = _read_prelude(stream.read(DESCRIPTION_AT), stream, name)
