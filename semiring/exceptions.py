@@ -19,6 +19,7 @@ __all__ = [
     "DuplicateIndex",
     "EmptyObject",
     "GraphProperty",
+    "IgnoredColumns",
     "IndexOutOfBound",
     "InvalidFormat",
     "InvalidMask",
@@ -151,4 +152,11 @@ class GraphProperty(SemiringError, ValueError):
     """An algorithm needs a property that the graph lacks (symmetry, no loops); the message tells how to get it.
 
     The algorithms that are here take any square matrix; this one is for those, of users too, that do not.
+    """
+
+
+class IgnoredColumns(UserWarning):
+    """A warning: the lines of an edge list have columns after the weight, which are not read.
+
+    ``warnings.filterwarnings("ignore", category=semiring.exceptions.IgnoredColumns)`` silences it.
     """

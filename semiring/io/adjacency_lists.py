@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
 from semiring.io.edge_lists import edges_to_matrix
-from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.text import header_size, read_text, shortened
 from semiring.io.text_scan import Lists, character_classes, next_line, scan_lists
 from semiring.io.triples import TRUE, Triples
 
@@ -26,6 +27,7 @@ _METIS_CLASSES: Final = character_classes(b"", b"%")
 _PLAIN_CLASSES: Final = character_classes(b"", b"")
 
 
+@naming_memory_errors
 def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a METIS ``.graph`` file, compressed or not.
 
@@ -42,8 +44,10 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     InvalidFormat
         With file and line. Also where the lists do not hold ``2 m`` neighbours in all, an edge being listed at
         both ends, or ``m`` as the GAP benchmark suite writes directed graphs.
+    OutOfMemory
+        The text, its numbers or the matrix do not fit in the free memory.
     """
-    return edges_to_matrix(parse_metis(read_bytes(path, progress), os.fspath(path)), dup_op)
+    return edges_to_matrix(parse_metis(read_text(path, progress), os.fspath(path)), dup_op)
 
 
 def parse_metis(text: NDArray[np.uint8], name: str = "") -> Triples:
@@ -53,10 +57,13 @@ def parse_metis(text: NDArray[np.uint8], name: str = "") -> Triples:
     words = content.split()
     plain = all(word.isascii() and word.isdigit() for word in words)
     if not plain or not 2 <= len(words) <= 4 or (len(words) > 2 and (len(words[2]) > 3 or set(words[2]) - {"0", "1"})):
-        raise InvalidFormat(f"{name}:{line}: expected 'n m [fmt [ncon]]' with fmt of digits 0 and 1, found {content!r}")
-    n, m = int(words[0]), int(words[1])
+        raise InvalidFormat(
+            f"{name}:{line}: expected 'n m [fmt [ncon]]' with fmt of digits 0 and 1, found {shortened(content)!r}"
+        )
+    place = f"{name}:{line}"
+    n, m = header_size(words[0], "vertices", place), header_size(words[1], "edges", place)
     sizes, vertex_weights, edge_weights = (digit == "1" for digit in (words[2] if len(words) > 2 else "0").zfill(3))
-    ncon = int(words[3]) if len(words) == 4 else int(vertex_weights)
+    ncon = header_size(words[3], "weights a vertex", place, bits=31) if len(words) == 4 else int(vertex_weights)
     if ncon and not vertex_weights:
         raise InvalidFormat(
             f"{name}:{line}: expected a fmt with vertex weights, since ncon is {ncon}; found {words[2]}"
@@ -106,6 +113,7 @@ def _ranks_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
 
 
+@naming_memory_errors
 def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matrix:
     """Read WebGraph's ASCII form: the number of nodes, then for each node a line of its successors, counted from 0.
 
@@ -118,8 +126,10 @@ def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matri
     ------
     InvalidFormat
         With file and line.
+    OutOfMemory
+        The text, its numbers or the matrix do not fit in the free memory.
     """
-    return edges_to_matrix(parse_graph_txt(read_bytes(path, progress), os.fspath(path)), None)
+    return edges_to_matrix(parse_graph_txt(read_text(path, progress), os.fspath(path)), None)
 
 
 def parse_graph_txt(text: NDArray[np.uint8], name: str = "") -> Triples:
@@ -128,8 +138,8 @@ def parse_graph_txt(text: NDArray[np.uint8], name: str = "") -> Triples:
     content, line, start, after = ("", 1, 0, 1) if header is None else header
     size = content.strip()
     if not (size.isascii() and size.isdigit()):
-        raise InvalidFormat(f"{name}:{line}: expected the number of nodes, found {content[:60]!r}")
-    n = int(size)
+        raise InvalidFormat(f"{name}:{line}: expected the number of nodes, found {shortened(content)!r}")
+    n = header_size(size, "nodes", f"{name}:{line}")
     lists = scan_lists(text, start, after, n, _PLAIN_CLASSES, name=name)
     rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.offsets))
     wrong = np.flatnonzero(lists.numbers >= n)

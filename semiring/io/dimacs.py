@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
 from semiring.io.edge_lists import edges_to_matrix
-from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.text import header_size, read_text, shortened
 from semiring.io.text_scan import (
     INTEGER,
     LETTER,
@@ -34,6 +35,7 @@ __all__ = ["parse_dimacs", "read_dimacs"]
 _CLASSES: Final = character_classes(b"", b"c")
 
 
+@naming_memory_errors
 def read_dimacs(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a DIMACS ``.gr`` file, compressed or not.
 
@@ -48,8 +50,10 @@ def read_dimacs(path: PathLike, *, dup_op: Any = None, progress: Progress | None
         With file and line.
     DuplicateIndex
         An arc occurs twice and there is no ``dup_op`` (``"min"`` keeps the shortest).
+    OutOfMemory
+        The text, its arcs or the matrix do not fit in the free memory.
     """
-    return edges_to_matrix(parse_dimacs(read_bytes(path, progress), os.fspath(path), progress), dup_op)
+    return edges_to_matrix(parse_dimacs(read_text(path, progress), os.fspath(path), progress), dup_op)
 
 
 def parse_dimacs(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
@@ -57,12 +61,13 @@ def parse_dimacs(text: NDArray[np.uint8], name: str = "", progress: Progress | N
     header = next_line(text, 0, 1, _CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
     words = content.split()
-    numbers = [int(word) for word in words[2:] if word.isascii() and word.isdigit()]
-    if words[:1] != ["p"] or words[1:2] not in (["sp"], ["tw"]) or len(words) != 4 or len(numbers) != 2:
-        raise InvalidFormat(f"{name}:{line}: expected 'p sp VERTICES ARCS' or 'p tw VERTICES EDGES', found {content!r}")
-    n, m = numbers
-    if n > 2**60:
-        raise InvalidFormat(f"{name}:{line}: expected at most 2**60 vertices, found {n}")
+    sized = len(words) == 4 and all(word.isascii() and word.isdigit() for word in words[2:])
+    if not sized or words[0] != "p" or words[1] not in ("sp", "tw"):
+        raise InvalidFormat(
+            f"{name}:{line}: expected 'p sp VERTICES ARCS' or 'p tw VERTICES EDGES', found {shortened(content)!r}"
+        )
+    n = header_size(words[2], "vertices", f"{name}:{line}")
+    m = header_size(words[3], "edges", f"{name}:{line}", bits=62)
     weighted = words[1] == "sp"
     columns: tuple[Column, ...] = (Column("source", INTEGER, 1, n), Column("target", INTEGER, 1, n))
     if weighted:

@@ -1,23 +1,25 @@
 """Edge lists: one edge a line, ``source target [weight ...]``.
 
 Read are SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, comma- and tab-separated files, the
-``.e``/``.v`` pairs of LDBC Graphalytics and JuliaGraphs' ``.jlg``. Columns are separated by white space or one comma.
+``.e``/``.v`` pairs of LDBC Graphalytics. Columns are separated by white space or one comma.
 """
 
 from __future__ import annotations
 
+import operator
 import os
-from dataclasses import replace
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import BOOL, FP32, FP64, lookup
+from semiring.dtypes import BOOL, FP32, FP64, UINT64, lookup
 from semiring.engines.memory import require
-from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
-from semiring.io.files import PathLike, Progress, extension, read_bytes
+from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue, OutOfMemory
+from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
+from semiring.io.text import read_text
 from semiring.io.text_scan import (
     INTEGER,
     REAL,
@@ -33,7 +35,7 @@ from semiring.io.triples import TRUE, Triples
 if TYPE_CHECKING:
     from semiring.matrix import Matrix
 
-__all__ = ["parse_edgelist", "parse_jlg", "read_edgelist", "read_graphalytics", "read_jlg"]
+__all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist", "read_graphalytics"]
 
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
@@ -63,6 +65,7 @@ def read_edgelist(
 ) -> Matrix: ...  # fmt: skip
 
 
+@naming_memory_errors
 def read_edgelist(
     path: PathLike,
     *,
@@ -83,13 +86,14 @@ def read_edgelist(
     Parameters
     ----------
     path : str or PathLike
-        Compressed or not.
+        Compressed or not. Lines end in LF, CR LF or CR.
     relabel : bool
         Number the distinct ids 0, 1, ... in ascending order, and return them too. Otherwise ids are indices.
     directed : bool
         If False, each edge is also stored from target to source.
     weights : bool, optional
-        Whether the third column is the weight. By default it is, where there is one; further columns are ignored.
+        Whether the third column is the weight. By default it is, where there is one; further columns are ignored with
+        the warning `IgnoredColumns`. False: only the first two columns are read, without a warning.
     base : int
         The id of row and column 0; not used with ``relabel``.
     comments : str
@@ -116,15 +120,19 @@ def read_edgelist(
         A line does not hold an edge; the message gives file and line, what was expected and what was found.
     DuplicateIndex
         A weighted edge occurs twice and there is no ``dup_op``.
+    InvalidValue
+        ``base``, ``skip_lines``, ``nrows`` or ``ncols`` is no such number.
     OutOfMemory
+        The text, its edges or the matrix do not fit in the free memory. Also:
         An id so large that a matrix with a row for each smaller one could not be worked with, where the edges are few:
         its ids are names, for ``relabel``. Not where ``nrows`` is given.
 
     Notes
     -----
-    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.
+    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.  The text stays in memory while it
+    is read, beside 8 bytes for each number.
     """
-    text = read_bytes(path, progress)
+    text = read_text(path, progress)
     triples, ids = parse_edgelist(
         text, os.fspath(path), relabel=relabel, directed=directed, weights=weights, base=base, comments=comments,
         skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
@@ -159,6 +167,9 @@ def parse_edgelist(
     """The edges of a text, and the distinct ids if it is to be relabelled (of ``vertices``, where given)."""
     if relabel and not (nrows is None and ncols is None):
         raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
+    base, skip_lines = _whole("base", base, -(2**60)), _whole("skip_lines", skip_lines, 0)
+    nrows = None if nrows is None else _whole("nrows", nrows, 0)
+    ncols = None if ncols is None else _whole("ncols", ncols, 0)
     classes = character_classes(b",", comments.encode())
     start, line = _after_lines(text, skip_lines)
     first = next_line(text, start, line, classes)
@@ -178,13 +189,23 @@ def parse_edgelist(
         high_row, high_col = base + nrows - 1, base + ncols - 1
     ends = (Column("source", INTEGER, low, high_row), Column("target", INTEGER, low, high_col))
     rest = tuple(Column("column", SKIP) for _ in range(width - 3 if weighted else width - 2))
+    if weighted and rest and first is not None:
+        warnings.warn(
+            f"{name}:{first[1]}: columns after the weight are ignored, {len(rest)} a line; "
+            "weights=False reads the ends alone",
+            IgnoredColumns,
+            stacklevel=2,
+        )
+    low_weight, high_weight = (0, 2**64 - 1) if dtype is not None and lookup(dtype) == UINT64 else (-(2**63), 2**63 - 1)
 
     def scan(kind: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        columns = (*ends, Column("weight", kind, -(2**63), 2**63 - 1), *rest) if weighted else (*ends, *rest)
+        columns = (*ends, Column("weight", kind, low_weight, high_weight), *rest) if weighted else (*ends, *rest)
         table = scan_table(text, start, line, columns, classes, name=name, progress=progress)
         if not weighted:
             return table.ints, None
-        return table.ints, table.ints[2] if kind == INTEGER else table.reals[0]
+        if kind == REAL:
+            return table.ints, table.reals[0]
+        return table.ints, table.ints[2].view(UINT64) if table.large else table.ints[2]
 
     def line_of(edge: int) -> int:
         return line_of_row(text, start, line, edge, (*ends, *rest, ends[0]) if weighted else (*ends, *rest), classes)
@@ -235,6 +256,17 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
     return n
 
 
+def _whole(name: str, value: Any, low: int) -> int:
+    """An integer argument from `low` to 2**60."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = low - 1
+    if not low <= number <= _LARGEST_ID:
+        raise InvalidValue(f"{name}=: expected an integer from {low} to 2**60, got {value!r}")
+    return number
+
+
 def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
     """The byte and number of the line after the first ``count``."""
     position = 0
@@ -266,7 +298,12 @@ def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: A
             wrong = (given != 0) & (given != 1)
         else:
             limits = np.iinfo(dtype)
-            wrong = (given < limits.min) | (given > limits.max) | (given != np.floor(given))
+            if given.dtype == FP64:
+                # The upper limit plus one is a power of two, hence exact; the limit itself is not for 64 bits.
+                inside = (given >= float(limits.min)) & (given < float(limits.max + 1)) & (given == np.floor(given))
+            else:
+                inside = (given >= limits.min) & (given <= limits.max)
+            wrong = ~inside
     at = np.flatnonzero(wrong)
     if at.size:
         first = int(at[0])
@@ -274,6 +311,7 @@ def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: A
     return values
 
 
+@naming_memory_errors
 def read_graphalytics(
     path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
 ) -> tuple[Matrix, NDArray[np.int64]]:
@@ -310,10 +348,10 @@ def load_graphalytics(
     vertices = None
     for vertex_file in (Path(f"{beside}{compression}"), beside):
         if vertex_file.exists():
-            vertices = _vertex_ids(read_bytes(vertex_file), os.fspath(vertex_file))
+            vertices = _vertex_ids(read_text(vertex_file), os.fspath(vertex_file))
             break
     triples, ids = parse_edgelist(
-        read_bytes(path, progress), os.fspath(path), relabel=True, directed=directed, dtype=dtype,
+        read_text(path, progress), os.fspath(path), relabel=True, directed=directed, dtype=dtype,
         vertices=vertices, progress=progress,
     )  # fmt: skip
     assert ids is not None
@@ -331,36 +369,3 @@ def _vertex_ids(text: NDArray[np.uint8], name: str) -> NDArray[np.int64]:
     )
     ids: NDArray[np.int64] = scan_table(text, 0, 1, columns, classes, name=name).ints[0]
     return ids
-
-
-def read_jlg(path: PathLike, *, progress: Progress | None = None) -> Matrix:
-    """Read a JuliaGraphs file: ``n,m,u|d,name`` and then m lines ``u,v``, counted from 1.
-
-    Returns
-    -------
-    Matrix
-        ``n x n``, iso-valued bool true; an undirected graph (``u``) is symmetric.
-
-    Raises
-    ------
-    InvalidFormat
-        With file and line.
-    """
-    return edges_to_matrix(parse_jlg(read_bytes(path, progress), os.fspath(path), progress), None)
-
-
-def parse_jlg(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The edges of a JuliaGraphs text."""
-    classes = character_classes(b",", b"")
-    header = next_line(text, 0, 1, classes)
-    content, line, start, after = ("", 1, 0, 1) if header is None else header
-    words = [word.strip() for word in content.split(",")]
-    sized = len(words) >= 3 and all(word.isascii() and word.isdigit() for word in words[:2])
-    if not sized or words[2] not in ("u", "d") or int(words[0]) > _LARGEST_ID:
-        raise InvalidFormat(f"{name}:{line}: expected vertices,edges,u or d,name; found {content[:60]!r}")
-    n, m = int(words[0]), int(words[1])
-    columns = (Column("source", INTEGER, 1, n), Column("target", INTEGER, 1, n))
-    table = scan_table(text, start, after, columns, classes, name=name, expected_rows=m, progress=progress)
-    triples = Triples(n, n, table.ints[0] - 1, table.ints[1] - 1, TRUE)
-    triples = replace(triples, name=name, line_of=lambda e: line_of_row(text, start, after, e, columns, classes))
-    return triples if words[2] == "d" else triples.symmetrised()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
 from semiring.io.edge_lists import edges_to_matrix
-from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.files import PathLike, Progress, naming_memory_errors, read_bytes
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = ["parse_sg", "read_sg"]
 _HEAD_BYTES = 17
 
 
+@naming_memory_errors
 def read_sg(path: PathLike, *, weights: bool = False, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a ``.sg`` file, or with ``weights=True`` a ``.wsg`` file.
 
@@ -39,6 +40,8 @@ def read_sg(path: PathLike, *, weights: bool = False, dup_op: Any = None, progre
     ------
     InvalidFormat
         The arrays do not fit the file or each other; with the byte.
+    OutOfMemory
+        The file, its arcs or the matrix do not fit in the free memory.
     """
     return edges_to_matrix(parse_sg(read_bytes(path, progress), os.fspath(path), weights=weights), dup_op)
 
@@ -64,9 +67,10 @@ def parse_sg(content: NDArray[np.uint8], name: str = "", *, weights: bool = Fals
         )
     arcs_at = _HEAD_BYTES + 8 * (n + 1)
     offsets = content[_HEAD_BYTES:arcs_at].view("<i8").astype(np.int64)
-    lengths = np.diff(offsets)
-    if offsets[0] != 0 or offsets[-1] != m or (lengths < 0).any():
-        at = int(np.argmax(lengths < 0)) + 1 if (lengths < 0).any() else 0 if offsets[0] != 0 else n
+    # Compared and not subtracted: a difference of two extreme offsets overflows.
+    falling = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if offsets[0] != 0 or offsets[-1] != m or falling.size:
+        at = int(falling[0]) + 1 if falling.size else 0 if offsets[0] != 0 else n
         raise InvalidFormat(
             f"{name}: byte {_HEAD_BYTES + 8 * at}: expected offsets that rise from 0 to {m}, found {int(offsets[at])}"
         )
@@ -78,5 +82,5 @@ def parse_sg(content: NDArray[np.uint8], name: str = "", *, weights: bool = Fals
         raise InvalidFormat(
             f"{name}: byte {arcs_at + arc_bytes * at}: expected a node from 0 to {n - 1}, found {int(targets[at])}"
         )
-    rows = np.repeat(np.arange(n, dtype=np.int64), lengths)
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets))
     return Triples(n, n, rows, targets, np.ascontiguousarray(arcs[1::2]) if weights else TRUE, None, name)

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, INT64, UINT64, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat, NotSupported
-from semiring.io.files import PathLike, Progress, read_bytes
+from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.text import header_size, read_text, shortened
 from semiring.io.text_scan import INTEGER, REAL, Column, Table, character_classes, line_of_row, scan_table
 from semiring.io.triples import TRUE, Triples
 
@@ -51,6 +52,7 @@ class _Header:
     line: int
 
 
+@naming_memory_errors
 def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a Matrix Market file, compressed or not.
 
@@ -79,12 +81,14 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
         Two entries have the same position and there is no ``dup_op``.
     NotSupported
         The file holds complex numbers.
+    OutOfMemory
+        The text, its entries or the matrix do not fit in the free memory.
 
     Notes
     -----
-    O(bytes) and the building of the matrix. The text stays in memory while it is read.
+    O(bytes) and the building of the matrix.  The text stays in memory while it is read, beside 8 bytes for each number.
     """
-    return parse_matrix_market(read_bytes(path, progress), os.fspath(path), progress).to_matrix(dup_op)
+    return parse_matrix_market(read_text(path, progress), os.fspath(path), progress).to_matrix(dup_op)
 
 
 def parse_matrix_market(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
@@ -142,11 +146,10 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
     # LAGraph_MMWrite gives the number of entries in array files too.
     lengths = (2, 3) if layout == "array" else (3,)
     if len(sizes) not in lengths or not all(size.isascii() and size.isdigit() for size in sizes):
-        raise InvalidFormat(f"{name}:{line}: expected the numbers of {', '.join(wanted)}, found {content[:60]!r}")
-    nrows, ncols, *rest = (int(size) for size in sizes)
-    for size, what in ((nrows, "rows"), (ncols, "columns")):
-        if size > 2**60:
-            raise InvalidFormat(f"{name}:{line}: expected at most 2**60 {what}, found {size}")
+        raise InvalidFormat(f"{name}:{line}: expected the numbers of {', '.join(wanted)}, found {shortened(content)!r}")
+    place = f"{name}:{line}"
+    nrows, ncols = (header_size(sizes[k], wanted[k], place) for k in range(2))
+    rest = [header_size(size, "entries", place, bits=62) for size in sizes[2:]]
     if symmetry != "general" and nrows != ncols:
         raise InvalidFormat(f"{name}:{line}: expected a square matrix, since it is {symmetry}, found {nrows} x {ncols}")
     if layout == "coordinate":

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from semiring.exceptions import InvalidValue, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
-from semiring.io.edge_lists import read_edgelist, read_graphalytics, read_jlg
-from semiring.io.files import PathLike, Progress, extension
+from semiring.io.edge_lists import read_edgelist, read_graphalytics
+from semiring.io.files import PathLike, Progress, checked_progress, extension, naming_memory_errors
 from semiring.io.gap import read_sg
+from semiring.io.jlg import read_jlg
 from semiring.io.mapped import read_srb, write_srb
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
@@ -70,6 +71,7 @@ _EVERYWHERE: Final = ("progress", "placement", "compress")
 _UNCOMPRESSED: Final = (".npz", ".srb")
 
 
+@naming_memory_errors
 def read(
     path: PathLike,
     *,
@@ -105,7 +107,8 @@ def read(
         made in the memory of the host first, from where it is encoded slice by slice: its plain form is never in device
         memory as a whole. A ``.srb`` file is encoded from its mapped pages.
     progress : callable, optional
-        Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1.
+        Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1. What it raises ends the
+        read, and is passed on as it is.
     **options
         Those of the function that reads this kind of file.
 
@@ -120,14 +123,23 @@ def read(
     NotSupported
         An unknown extension.
     InvalidValue
-        ``path`` is no path, the reader has no such option, or there is no such placement or codec.
+        ``path`` is no path, ``progress`` cannot be called, the reader has no such option, or there is no such placement
+        or codec.
     OutOfMemory
-        The matrix does not fit where it is to lie; the message says what would, in bytes.
+        The file, what it unpacks to, or the matrix does not fit where it is to lie; the message gives the bytes.
+
+    Warns
+    -----
+    IgnoredColumns
+        The lines of an edge list have columns after the weight (see `read_edgelist`).
 
     Notes
     -----
     Cost O(bytes), and sorting the entries of a format that does not have them in rows.  Synchronises on the GPU.
+    Text is held whole while it is parsed: the peak is its unpacked size, 8 bytes for each number in it, and the
+    building of the matrix.  Each part is compared with the free memory before it is allocated.
     """
+    progress = checked_progress(progress)
     kind, compression = extension(_checked_path("read", path))
     if kind == ".v":
         raise NotSupported(

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.engines.memory import require
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import Progress
 
@@ -43,6 +44,8 @@ LETTER: Final = 3
 _SLICE_BYTES: Final = 1 << 26
 # Decimals of one slice that need Python's own conversion before the loop pauses to have them converted.
 _HARD_ROWS: Final = 1 << 16
+# More rows than any text has; a header may announce more than compiled code has numbers for.
+_NO_LIMIT: Final = 2**62
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ def scan_table(
     ------
     InvalidFormat
         With the file's name, the line, what was expected and what was found.
+    OutOfMemory
+        The numbers, 8 bytes each, do not fit in the free memory.
     """
     from semiring.io import text_scan_kernel as kernel
 
@@ -127,13 +132,15 @@ def scan_table(
         capacity = int(kernel.count_lines(text, start)) if expected_rows is None else expected_rows
         # A size line may promise more than the file holds: never allocate for rows that cannot be there.
         capacity = min(capacity, (len(text) - start) // (2 * len(columns)) + 1)
+    stored = sum(kind in (INTEGER, REAL) for kind in kinds.tolist())
+    require(f"reading {name}", "cpu", 8 * stored * capacity)
     ints = np.empty((int(np.sum(kinds == INTEGER)), capacity), dtype=np.int64)
     reals = np.empty((int(np.sum(kinds == REAL)), capacity), dtype=np.float64)
     hard = np.empty((_HARD_ROWS if keep and len(reals) else 0, 4), dtype=np.int64)
     negative = large = False
 
     rows, position, end, first_line = 0, start, len(text), line
-    limit = 2**62 if expected_rows is None else expected_rows
+    limit = _NO_LIMIT if expected_rows is None else min(expected_rows, _NO_LIMIT)
     while position < end and rows < limit:
         stop = min(position + _SLICE_BYTES, end)
         code, position, line, rows, n_hard, place, column, below, above = kernel.scan_lines(

@@ -10,9 +10,10 @@ import pytest
 from semiring.exceptions import InvalidFormat, InvalidValue
 from semiring.io.adjacency_lists import parse_graph_txt, parse_metis
 from semiring.io.dimacs import parse_dimacs
-from semiring.io.edge_lists import load_graphalytics, parse_edgelist, parse_jlg
+from semiring.io.edge_lists import load_graphalytics, parse_edgelist
 from semiring.io.files import extension, read_bytes
 from semiring.io.gap import parse_sg
+from semiring.io.jlg import parse_jlg
 from semiring.io.matrix_market import parse_matrix_market
 from semiring.io.triples import Triples
 from tests.io.arrays import DATA, entries, needs_data, simple_facts, text
@@ -68,7 +69,7 @@ def test_weights_are_integers_where_all_are() -> None:
     assert parse_edgelist(text("0 1 2\n1 0 3.5\n"))[0].values.dtype == "float64"
     assert parse_edgelist(text("0 1 2\n"), dtype="int8")[0].values.dtype == "int8"
     assert edges("0 1 2\n", weights=False) == [(0, 1, True)]
-    assert edges("0 1 2 77\n") == [(0, 1, 2)]
+    assert edges("0 1 2 77\n", weights=False) == [(0, 1, True)]
 
 
 def test_shapes() -> None:
