@@ -1,0 +1,68 @@
+"""Masked products slice by slice: a slice of rows in which the mask, or the matrix, has no entry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from semiring.dtypes import BOOL, INT64
+from semiring.engines import registry
+from semiring.engines.reference.dense import densify, sparsify
+from semiring.engines.spec import Keep, Mask, Mxm
+from semiring.formats import CSR
+from semiring.operators import semiring
+from tests.compare import assert_same, device_for, place
+from tests.draw import make_matrix
+from tests.forms import in_form, in_plain_form, small_slices
+
+N = 130  # with the small slices of the tests: five slices of 32 rows and fewer
+FULL = make_matrix(N, N, INT64, 0.2, False, 7)
+
+
+def only_rows(a: CSR, first: int, last: int) -> CSR:
+    """The matrix with no entries outside these rows."""
+    values, present = densify(a)
+    rows = np.arange(N)[:, None]
+    return sparsify(values, present & (rows >= first) & (rows < last), a.dtype)  # type: ignore[return-value]
+
+
+def mask_of(values: str) -> CSR:
+    """A mask with entries in the rows from 32 to 64 only: all true, or one in two false."""
+    made = only_rows(make_matrix(N, N, BOOL, 0.3, values == "true", 9), 32, 64)
+    return replace(made, iso=np.bool_(True), values=None) if values == "true" else made
+
+
+NO_ENTRIES = only_rows(FULL, 0, 0)
+
+
+@pytest.mark.parametrize("complement", [True, False], ids=["complement", "plain"])
+@pytest.mark.parametrize("structural", [True, False], ids=["structure", "value"])
+@pytest.mark.parametrize("mask", [mask_of("true"), mask_of("mixed"), NO_ENTRIES], ids=["true", "mixed", "empty"])
+@pytest.mark.parametrize("a", [FULL, only_rows(FULL, 20, 70)], ids=["rows everywhere", "rows in two slices"])
+@pytest.mark.parametrize("streamed", ["a", "mask", "both"])
+def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement: bool, streamed: str) -> None:
+    """A slice without entries of the mask is skipped, unless the mask is complemented: then all of it is admitted."""
+    device = device_for(engine)
+
+    def formed(item: CSR, name: str) -> Any:
+        placed = place(item, device)
+        return in_form(placed, None, "host", engine) if streamed in (name, "both") else placed
+
+    asked = Mxm(
+        formed(a, "a"),
+        place(FULL, device),
+        semiring.plus_times[INT64],
+        mask=Mask(formed(mask, "mask"), structural, complement),
+    )
+    with small_slices(), registry.listen() as log:
+        got = registry.run(asked, engine)
+        noted = [call.details for call in log if call.details.get("kernel") == "sliced" and call.operation == "mxm"]
+        got = in_plain_form(got, engine).to("cpu")
+    whole = registry.run(Mxm(a, FULL, semiring.plus_times[INT64], mask=None), "reference")
+    assert_same(got, registry.run(Keep(whole, Mask(mask, structural, complement)), "reference"))
+    if a is FULL and streamed != "mask":  # cut at every 32 rows, of which each slice has entries
+        needed = 5 if complement else len({row // 32 for row in np.flatnonzero(np.diff(mask.indptr))})
+        assert [details["slices"] - details["skipped"] for details in noted] == [needed]

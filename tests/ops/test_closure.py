@@ -1,0 +1,81 @@
+"""Which closures may stop at the first arrival: the levels of a type that is wide enough, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+
+
+def by_definition(start: dict[int, Any], arcs: list[tuple[int, int]], weight: Any, n: int, dtype: str) -> Any:
+    """min_plus frontier by frontier on Python lists, in arithmetic of `dtype`: what has improved is relaxed again."""
+    kind = np.dtype(dtype).type
+    value = {row: kind(x) for row, x in start.items()}
+    frontier = set(value)
+    for _ in range(n):
+        improved = {}
+        for i, j in arcs:
+            if i in frontier:
+                with np.errstate(over="ignore"):
+                    arriving = kind(value[i] + kind(weight))
+                if arriving < improved.get(j, value.get(j, np.inf)):
+                    improved[j] = arriving
+        value.update(improved)
+        frontier = set(improved)
+    return value
+
+
+LONG = [(i, i + 1) for i in range(139)]
+
+
+@pytest.mark.parametrize(
+    ("start", "arcs", "weight", "n", "dtype"),
+    [
+        # A level wraps around on the long way, and comes out smaller than that of the short one.
+        pytest.param({0: 0}, [*LONG, (0, 139)], 1, 140, "int8", id="more levels than the type has"),
+        pytest.param({0: 0}, [(0, 1), (1, 2), (2, 3), (0, 3)], 50, 4, "int8", id="heavy steps"),
+        pytest.param({0: 100, 1: 100}, [*LONG[:39], (0, 39)], 1, 40, "int8", id="a high start"),
+        pytest.param({0: 255}, [(0, 1), (1, 2), (0, 2)], 1, 3, "uint8", id="unsigned, from the end"),
+        # What an arc costs is negative: the longer way is the shorter one.
+        pytest.param({0: 0}, [(0, 1), (1, 2), (0, 2)], -1, 3, "int8", id="negative"),
+        pytest.param({0: 0}, [(0, 1), (1, 2), (0, 2)], -0.5, 3, "float64", id="negative, floating"),
+        # Just wide enough, and the usual case.
+        pytest.param({0: 0}, [*LONG[:126], (0, 126)], 1, 127, "int8", id="as many levels as the type has"),
+        pytest.param({0: 0}, [(0, 1), (1, 2), (0, 2)], 0.5, 3, "float64", id="floating"),
+        pytest.param({0: 5}, [(0, 1), (1, 2), (0, 2)], 0, 3, "int8", id="steps that cost nothing"),
+    ],
+)
+def test_levels(start: dict[int, Any], arcs: list[tuple[int, int]], weight: Any, n: int, dtype: str) -> None:
+    rows, cols = zip(*arcs, strict=True)
+    A = sr.Matrix.from_coo(rows, cols, np.dtype(dtype).type(weight), dtype, nrows=n, ncols=n)
+    x = sr.Vector.from_coo(list(start), next(iter(start.values())), dtype, size=n)
+    assert A.store.iso is not None
+    assert x.store.iso is not None
+    indices, values = sr.ops.closure(x, A, "min_plus").to_coo()
+    got = dict(
+        zip(np.asarray(indices.get() if hasattr(indices, "get") else indices).tolist(), values.tolist(), strict=True)
+    )
+    assert got == by_definition(start, arcs, weight, n, dtype)
+
+
+def test_different_starts_are_not_final() -> None:
+    """Two sources a step apart, of which the farther one starts much lower."""
+    A = sr.Matrix.from_coo([0, 1, 2], [3, 2, 3], 1, "int64", nrows=4, ncols=4)
+    x = sr.Vector.from_coo([0, 1], [10, 0], "int64", size=4)
+    assert sr.ops.closure(x, A, "min_plus").get(3) == 2
+
+
+def test_different_weights_are_not_final() -> None:
+    A = sr.Matrix.from_coo([0, 0, 1], [2, 1, 2], [9, 1, 1], "int64", nrows=3, ncols=3)
+    assert sr.ops.closure(sr.Vector.from_coo([0], 0, "int64", size=3), A, "min_plus").get(2) == 2
+
+
+def test_other_semirings_are_not_final() -> None:
+    """max_plus and min_max over one value: a later arrival may be better."""
+    A = sr.Matrix.from_coo([0, 0, 1], [2, 1, 2], 1, "int64", nrows=3, ncols=3)
+    x = sr.Vector.from_coo([0], 0, "int64", size=3)
+    assert sr.ops.closure(x, A, "max_plus").get(2) == 2
+    assert sr.ops.closure(x, A, "min_minus").get(2) == -2
