@@ -2,6 +2,10 @@
 
 A row is *measured* (on what) or *reasoned* (from what).  Kernels get the numbers through their prologue, so changing
 one here is all there is to do.
+
+A measured row gives the time of the *kernel* (its launch alone) or of the *call* (the wall
+clock around a synchronised public call, which adds allocation, other launches and read-backs): each source names which.
+The two must not be compared; the figures of the documentation are calls.
 """
 
 from __future__ import annotations
@@ -33,8 +37,8 @@ def _row(name: str, value: int, basis: str, source: str) -> int:
 PUSH_COST: Final = _row(
     "PUSH_COST", 4, "measured",
     "entries probed by a pull that cost as much as one edge pushed; on a Kronecker graph this is Beamer's rule with "
-    "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, bfs_levels on "
-    "kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
+    "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, kernel of "
+    "bfs_levels on kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
 )  # fmt: skip
 SWEEP_ROWS: Final = _row(
     "SWEEP_ROWS", 16, "reasoned",
@@ -43,25 +47,25 @@ SWEEP_ROWS: Final = _row(
 )  # fmt: skip
 PROBES: Final = _row(
     "PROBES", 16, "measured",
-    "entries that one thread tries before warps share what is left; H200, bfs_levels on kron22: 2 0.42 ms, 4 0.35, "
-    "8 0.34, 16 0.32",
+    "entries that one thread tries before warps share what is left; H200, kernel of bfs_levels on kron22: 2 0.42 ms, "
+    "4 0.35, 8 0.34, 16 0.32",
 )  # fmt: skip
 NARROW_EDGES: Final = _row(
     "NARROW_EDGES", 8192, "measured",
-    "edges of a frontier that one cluster of 8 x 1024 threads keeps; H200, bfs_levels on a grid of 5000 x 5000: "
-    "0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
+    "edges of a frontier that one cluster of 8 x 1024 threads keeps; H200, kernel of bfs_levels on a grid of "
+    "5000 x 5000: 0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
 )  # fmt: skip
 EAGER_EDGES: Final = _row(
     "EAGER_EDGES", 131072, "measured",
     "edges of a frontier that do not fill the threads of an H200 (132 x 1024), so that an atomic more costs nothing; "
-    "bfs_levels on a grid of 5000 x 5000: 0 42.5 ms, 131072 40.7",
+    "kernel of bfs_levels on a grid of 5000 x 5000: 0 42.5 ms, 131072 40.7",
 )  # fmt: skip
 WIDE_RESIDENT: Final = _row(
     "WIDE_RESIDENT",
     2,
     "measured",
-    "blocks a multiprocessor; H200, bfs_levels on kron22: 2 0.34 ms, 3 0.33, 4 0.32; on a grid of 5000 x 5000: "
-    "2 40.7, 3 49.9",
+    "blocks a multiprocessor; H200, kernel of bfs_levels on kron22: 2 0.34 ms, 3 0.33, 4 0.32; on a grid of "
+    "5000 x 5000: 2 40.7, 3 49.9",
 )
 NARROW_BLOCK: Final = _row("NARROW_BLOCK", 1024, "reasoned", "as many threads as a cluster of 8 can have")
 WIDE_BLOCK: Final = _row(
@@ -86,8 +90,8 @@ TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the l
 TILE: Final = _row("TILE", 2048, "measured", "see TILE_BLOCK")
 TILE_BLOCK: Final = _row(
     "TILE_BLOCK", 512, "measured",
-    "H200, mxv float32 on kron22, the kernel alone, TILE x TILE_BLOCK: 2048 x 512 0.945 ms, 1536 x 384 0.947, 4096 x "
-    "1024 0.951, 1024 x 256 0.952, 3072 x 512 0.956, 4096 x 512 0.957, 512 x 128 0.962, 2048 x 256 0.963 (called: "
+    "H200, kernel of mxv float32 on kron22, TILE x TILE_BLOCK: 2048 x 512 0.945 ms, 1536 x 384 0.947, 4096 x "
+    "1024 0.951, 1024 x 256 0.952, 3072 x 512 0.956, 4096 x 512 0.957, 512 x 128 0.962, 2048 x 256 0.963 (call: "
     "1.000, cuSPARSE 0.950); loads that leave no trace in L1, or in L2, 0.965; columns of high degree in shared "
     "memory 0.925 to 1.54",
 )  # fmt: skip
@@ -104,7 +108,7 @@ DECODED_ROW: Final = _row(
 CROWDED_SHARE: Final = _row(
     "CROWDED_SHARE", 16, "reasoned",
     "with one entry in so many, a pull whose sums finish early is chosen without counting edges: counting and pushing "
-    "take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows as called: "
+    "take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows, call: "
     "pull 0.13 to 0.17 ms, count and push 0.25 ms",
 )  # fmt: skip
 EARLY_ROW: Final = _row(

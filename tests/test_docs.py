@@ -1,0 +1,132 @@
+"""What the pages name exists: files of the project, public names, commands, and the row of a tuning figure."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import semiring as sr
+from tests.test_examples import SHELL
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")],
+    key=lambda page: page.as_posix(),
+)
+PAGES = [page for page in PAGES if "_build" not in page.parts]
+
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+# A name of the public API, from its root: in prose as `sr.io.read`, in programs as a whole word.
+PUBLIC = re.compile(r"\bsr((?:\.[A-Za-z_]\w*)+)")
+# What a command of the project writes, so that no clone has it.
+WRITTEN = ("docs/_build", "/.venv")
+# Folders of the project: what begins with one of them is a path, from the root or from the package.
+TOP = tuple(path.name for path in (*ROOT.iterdir(), *(ROOT / "semiring").iterdir()) if path.is_dir())
+MODULE = re.compile(r"(?:python3?|python) -m ((?:benchmarks|tests|semiring)[\w.]*)")
+SCRIPT = re.compile(r"^(?:\.venv/bin/python |python3? )?((?:run\.py|benchmarks/|\.ci/)\S*)", re.MULTILINE)
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def expanded(path: str) -> list[str]:
+    """`a/{b,c}.py` as `a/b.py` and `a/c.py`."""
+    found = re.search(r"\{([^}]*)\}", path)
+    if found is None:
+        return [path]
+    return [one for word in found[1].split(",") for one in expanded(path.replace(found[0], word.strip(), 1))]
+
+
+def paths_of(text: str) -> set[str]:
+    """The files and folders of the project that a page names in code."""
+    words = {word.rstrip(",;:") for code in CODE.findall(text) for word in code.split()}
+    words |= {word for block in SHELL.findall(text) for word in block.split()}
+    paths = {path for word in words for path in expanded(word) if re.fullmatch(r"[\w./*-]+", path)}
+    return {path for path in paths if path.partition("/")[0] in TOP and "/" in path.rstrip("/")}
+
+
+def exists(path: str) -> bool:
+    """Whether the project has it: from the root, or, as the pages on the design put it, from the package."""
+    return any(any(base.glob(path.rstrip("/"))) for base in (ROOT, ROOT / "semiring", ROOT / "semiring/engines/cuda"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_files_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    missing = [path for path in sorted(paths_of(text)) if not path.startswith(WRITTEN) and not exists(path)]
+    assert not missing, f"{named(page)} names what the project does not have: {missing}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = CODE.sub("", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose)
+    broken = [link for link in targets if "://" not in link and not (page.parent / link).exists()]
+    assert not broken
+
+
+def resolves(dotted: str) -> bool:
+    """Whether `semiring` followed by ``.a.b`` is an object or a module."""
+    found: object = sr
+    path = "semiring"
+    for name in dotted.removeprefix(".").split("."):
+        path = f"{path}.{name}"
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            try:
+                found = importlib.import_module(path)
+            except ImportError:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_public_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    unknown = sorted({f"sr{name}" for name in PUBLIC.findall(text) if not resolves(name)})
+    assert not unknown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_exist(page: Path) -> None:
+    """Modules that are run with ``-m``, and scripts at the beginning of a line of a shell block."""
+    text = page.read_text(encoding="utf-8")
+    modules = set(MODULE.findall(text))
+    absent = [name for name in modules if not exists(name.replace(".", "/") + ".py") and not exists(package(name))]
+    scripts = {word for block in SHELL.findall(text) for word in SCRIPT.findall(block)}
+    assert not absent
+    assert not [script for script in scripts if not (ROOT / script).exists()]
+
+
+def package(name: str) -> str:
+    return name.replace(".", "/") + "/__main__.py"
+
+
+def test_the_checks_see() -> None:
+    """Each finds what is not there, or every page could name anything."""
+    assert paths_of("see `tests/ops/test_mxv_gone.py`, `sr.io`") == {"tests/ops/test_mxv_gone.py"}
+    assert not exists("tests/ops/test_mxv_gone.py")
+    assert exists("kernels/mxv_*.cuh")
+    assert paths_of("`engines/{cpu,cuda}/mxv.py`") == {"engines/cpu/mxv.py", "engines/cuda/mxv.py"}
+    assert not resolves(".io.raed")
+    assert resolves(".io.read")
+    assert MODULE.findall("`python -m benchmarks.sped --more`") == ["benchmarks.sped"]
+    assert not exists(package("benchmarks.sped"))
+    assert sum(len(paths_of(page.read_text(encoding="utf-8"))) for page in PAGES) > 20
+
+
+def test_a_time_in_the_tuning_table_is_of_a_kernel_or_of_a_call() -> None:
+    """The two differ by launches, allocation and read-backs, so that a figure without the word cannot be compared."""
+    tree = ast.parse((ROOT / "semiring" / "engines" / "cuda" / "tuning.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "_row"]
+    rows = {ast.literal_eval(call.args[0]): ast.literal_eval(call.args[3]) for call in calls}
+    timed = {name: source for name, source in rows.items() if re.search(r"H200,.* ms", source)}
+    assert len(timed) >= 5
+    assert not [name for name, source in timed.items() if not re.search(r"\b(kernel|call)\b", source)]
