@@ -1,7 +1,11 @@
 """Settings of the library: one object, checked names, environment variables, and a `with` form.
 
-A misspelt setting raises instead of being ignored.  `use` changes where new objects live (and, for
-``"reference"``, which engine computes) inside a `with` block or from now on.
+A misspelt setting raises instead of being ignored.  `Config.set` changes settings, and `use` where new objects live
+(and, for ``"reference"``, which engine computes), from now on or inside a `with` block.
+
+Settings belong to the process: every thread reads the same ones, and a change in one thread is seen by all at its next
+call.  `with` blocks of two threads that overlap restore in the order in which they end, so settings are best changed
+by one thread, before the others start.
 """
 
 from __future__ import annotations
@@ -10,8 +14,7 @@ import difflib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -51,25 +54,94 @@ class Config:
     quiet: bool = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        checked = _CHECKS.get(name)
-        if checked is None:
-            known = ", ".join(_CHECKS)
-            raise InvalidValue(f"config has no setting {name!r}; settings are: {known}")
-        object.__setattr__(self, name, checked(f"config.{name}", value))
+        _assign(self, _checked({name: value}))
+
+    def set(self, **changes: Any) -> Changed:
+        """Change settings, at once.
+
+        Parameters
+        ----------
+        **changes : settings by name, with their new values
+
+        Returns
+        -------
+        Changed: as a `with` block it restores the settings that it changed at the end, also after an exception.
+
+        Raises
+        ------
+        InvalidValue
+            For a setting that does not exist (the message gives the closest name) or a value that it does not take;
+            then nothing is changed.
+
+        Examples
+        --------
+        >>> from semiring.config import config
+        >>> with config.set(direction="push"):
+        ...     config.direction
+        'push'
+        >>> config.direction
+        'auto'
+        """
+        return Changed(self, changes)
+
+
+class Changed:
+    """Settings that were changed: for good as a statement, until the end of the block in a `with` statement.
+
+    Made by `Config.set` and `use`, which change the settings before they return it.  It may be entered again, then it
+    changes the same settings again, and blocks nest: each end restores what its beginning found.
+    """
+
+    def __init__(self, settings: Config, changes: Mapping[str, Any]) -> None:
+        self._settings, self._changes = settings, _checked(changes)
+        self._found: list[dict[str, Any]] = []
+        # Whether the change that was made last still has to be joined by the `with` statement that it belongs to.
+        self._open = True
+        self._change()
+
+    def _change(self) -> None:
+        found = {name: getattr(self._settings, name) for name in self._changes}
+        try:
+            _assign(self._settings, self._changes)
+        except BaseException:  # a listener failed: the settings are left as they were
+            _assign(self._settings, found)
+            raise
+        self._found.append(found)
+
+    def __enter__(self) -> Config:
+        if self._open:
+            self._open = False
+        else:
+            self._change()
+        return self._settings
+
+    def __exit__(self, *_: object) -> None:
+        _assign(self._settings, self._found.pop())
+
+    def __repr__(self) -> str:
+        return f"<settings changed: {', '.join(f'{name}={value!r}' for name, value in self._changes.items())}>"
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes with values as the settings hold them; InvalidValue if one cannot be made."""
+    made = {}
+    for name, value in changes.items():
+        check = _CHECKS.get(name)
+        if check is None:
+            close = difflib.get_close_matches(name, _CHECKS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"settings are: {', '.join(_CHECKS)}"
+            raise InvalidValue(f"config has no setting {name!r}; {hint}")
+        made[name] = check(f"config.{name}", value)
+    return made
+
+
+def _assign(settings: Config, values: Mapping[str, Any]) -> None:
+    """Set all settings before any listener runs, so that none reads a half-made change."""
+    for name, value in values.items():
+        object.__setattr__(settings, name, value)
+    for name in values:
         for function in _listeners.get(name, ()):
             function()
-
-    @contextmanager
-    def set(self, **changes: Any) -> Iterator[Config]:
-        """Change settings inside a `with` block; all are put back at its end."""
-        before = {name: getattr(self, name) for name in changes if name in _CHECKS}
-        try:
-            for name, value in changes.items():
-                setattr(self, name, value)
-            yield self
-        finally:
-            for name, value in before.items():
-                setattr(self, name, value)
 
 
 def _one_of(allowed: tuple[str, ...]) -> Any:
@@ -245,7 +317,7 @@ def engine_for(device: str) -> str:
     return "cuda" if device == "cuda" else config.cpu_engine
 
 
-class use:
+class use(Changed):
     """Choose where new objects live: ``use("cpu")``, ``use("cuda")``, or ``use("reference")``.
 
     Takes effect at once; as a `with` block it is undone at the end.  ``"reference"`` is the CPU with
@@ -261,12 +333,6 @@ class use:
     def __init__(self, where: str) -> None:
         if where not in ("cpu", "cuda", "reference", "auto"):
             raise InvalidValue(f"use() takes 'cpu', 'cuda', 'reference' or 'auto'; got {where!r}")
-        self._before = (config.device, config.cpu_engine)
-        config.device = "cpu" if where == "reference" else where
-        config.cpu_engine = "reference" if where == "reference" else "cpu"
-
-    def __enter__(self) -> use:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        config.device, config.cpu_engine = self._before
+        specified = where == "reference"
+        device, engine = ("cpu", "reference") if specified else (where, "cpu")
+        super().__init__(config, {"device": device, "cpu_engine": engine})
