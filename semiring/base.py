@@ -315,7 +315,10 @@ class Sparse(Generic[StoreT]):
 
         Notes
         -----
-        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign).
+        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign).  What is written
+        is cast to the type of C: a float loses its fraction in an integer, an integer that is too large wraps.  A
+        scalar stands for its value everywhere in the region; an empty Scalar for no entries, so it deletes those that
+        are there, unless an accumulator keeps them.
         """
         return self._target(parse_write(parts, mask, accum, replace))
 

@@ -22,6 +22,11 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, _NUMBERS) or getattr(value, "ndim", None) == 0
 
 
+def is_empty(value: Any) -> bool:
+    """True for a Scalar without a value, which deletes where it is assigned.  Synchronises for one pending on a GPU."""
+    return isinstance(value, Scalar) and value.is_empty
+
+
 def no_operand(value: Any) -> None:
     """TypeError for an array, a list or a sparse matrix of another library: does it hold zeros, or gaps?
 
@@ -120,11 +125,27 @@ class Infix(Elementwise):
 
     def _compare(self, other: Any, op: str) -> Any:
         if not is_scalar(other):
-            return self.ewise_mult(other, op) if isinstance(other, Infix) else self._unknown(other)
+            return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
         store, bound = self.store, scalar(other)
         result = self._new(None, apply(store, op, right=bound))
         result._again = Again("compare", lambda by: select(store, by.operator(op), bound))
         return result
+
+    def _foreign(self, other: Any, op: str) -> Any:
+        """What `other` makes of the comparison; TypeError if nothing, where Python's == would compare identities.
+
+        None, which is no value, is equal to no object.
+        """
+        no_operand(other)
+        if other is None or op not in ("eq", "ne"):
+            return NotImplemented
+        found = getattr(type(other), f"__{op}__")(other, self)
+        if found is NotImplemented:
+            raise TypeError(
+                f"a {type(self).__name__} compares with numbers and objects of its kind, got {other!r}; "
+                f"for identity use 'is'"
+            )
+        return found
 
     def __eq__(self, other: object) -> Any:
         return self._compare(other, "eq")

@@ -10,7 +10,7 @@ from .base import Again, plan_of, scalar
 from .engines.spec import Mask
 from .exceptions import DimensionMismatch, InvalidValue
 from .formats import CSR, VectorStore
-from .infix import is_scalar
+from .infix import is_empty, is_scalar
 from .matrix_forms import MatrixForms
 from .ops import check, reshape, structure
 from .ops.assign import assign_matrix, column_matrix, row_matrix
@@ -179,6 +179,8 @@ class Matrix(MatrixForms):
             write, sub = write._replace(mask=mask), True
         if isinstance(value, Matrix):
             source: Any = value.store
+        elif is_empty(value):
+            source = Matrix(self.dtype, i.count, j.count, device=self.device).store
         elif is_scalar(value):
             source = scalar(value)
         elif isinstance(value, Vector):
@@ -188,7 +190,10 @@ class Matrix(MatrixForms):
         elif dimensions(value) == 2:
             source = Matrix.from_dense(value, device=self.device).store
         else:
-            raise InvalidValue(f"cannot assign a {type(value).__name__} to a Matrix; expected a Matrix or a scalar")
+            raise InvalidValue(
+                f"cannot assign a {type(value).__name__} to a Matrix; expected a Matrix or a scalar (an empty Scalar, "
+                f"or del, deletes)"
+            )
         self._become(assign_matrix(self.store, i, j, source, write=write, sub=sub))
 
     # -- products ----------------------------------------------------------------------------------------
@@ -350,7 +355,7 @@ class Matrix(MatrixForms):
 
         Parameters
         ----------
-        values : Vector or list as long as the diagonal, or a scalar for all of it
+        values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
         k : which diagonal; above the main one for k > 0
 
         Raises
@@ -361,9 +366,12 @@ class Matrix(MatrixForms):
         -----
         Cost O(nvals).
         """
-        source = scalar(values) if is_scalar(values) else values
-        if not is_scalar(values) and not isinstance(values, Vector):
-            source = Vector.from_dense(values, device=self.device)
+        if is_empty(values):
+            source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
+        elif is_scalar(values):
+            source = scalar(values)
+        else:
+            source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
         entries = source.store if isinstance(source, Vector) else source
         self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
 

@@ -8,7 +8,7 @@ from . import aggregate, display, operators
 from .base import Again, Sparse, scalar
 from .exceptions import InvalidValue
 from .formats.vectors import empty_vector
-from .infix import is_scalar
+from .infix import is_empty, is_scalar
 from .operators.types import TypedSemiring
 from .ops import reshape
 from .ops.assign import assign_vector, column_matrix, row_matrix
@@ -136,12 +136,17 @@ class Vector(VectorArrays):
         index = self._index(key)
         if isinstance(value, Vector):
             source: Any = value.store
+        elif is_empty(value):
+            source = empty_vector(index.count, self.dtype, self.device)
         elif is_scalar(value):
             source = scalar(value)
         elif dimensions(value) == 1:
             source = Vector.from_dense(value, device=self.device).store
         else:
-            raise InvalidValue(f"cannot assign a {type(value).__name__} to a Vector; expected a Vector or a scalar")
+            raise InvalidValue(
+                f"cannot assign a {type(value).__name__} to a Vector; expected a Vector or a scalar (an empty Scalar, "
+                f"or del, deletes)"
+            )
         self._become(assign_vector(self.store, index, source, write=write, sub=sub))
 
     # -- operations --------------------------------------------------------------------------------------

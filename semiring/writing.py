@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NoReturn, TypedDict
 
 from . import dtypes, operators
 from .engines.spec import Mask
@@ -24,10 +24,28 @@ class Writing(TypedDict, total=False):
     out: Any
 
 
-class MaskView:
-    """``A.S`` (where an entry is stored) or ``A.V`` (where it is also nonzero); ``~`` takes the complement."""
+class _NoValue:
+    """What is part of a write and has no value: its truth and comparisons raise, where Python would give a bool."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+    _hint = ""
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise TypeError(f"{self!r} has no value to test or compare: {self._hint}")
+
+    __bool__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+class MaskView(_NoValue):
+    """``A.S`` (where an entry is stored) or ``A.V`` (where it is also nonzero); ``~`` takes the complement.
+
+    It has no truth, and compares with nothing (TypeError): `nvals`, `isequal` and ``apply("one")`` are of the objects.
+    """
 
     __slots__ = ("mask",)
+    _hint = "use A.nvals for whether there are entries, A.apply('one').isequal(B.apply('one')) for equal structures"
 
     def __init__(self, mask: Mask) -> None:
         self.mask = mask
@@ -83,13 +101,14 @@ def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) ->
     return as_write(mask, accum, replace)
 
 
-class Target:
+class Target(_NoValue):
     """``C(mask, accum, replace)``, or a region of it.
 
     sub: the mask and `replace` concern the region alone, ``C[I, J](mask)``, not all of C, ``C(mask)[I, J]``.
     """
 
     __slots__ = ("_object", "_region", "_sub", "_write")
+    _hint = "it is the left side of <<, as in C(mask, accum) << x"
 
     def __init__(self, target: Any, write: Write = PLAIN, region: Any = None, *, sub: bool = False) -> None:
         self._object, self._write, self._region, self._sub = target, write, region, sub
