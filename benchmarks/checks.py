@@ -99,7 +99,7 @@ def distances(A: sr.Matrix) -> Check:
     They are the only numbers such that the source has 0, no entry leads to less than is there, and everything else
     that is reached has an entry that leads to exactly what is there.
     """
-    indptr, indices, weights = A.to_csr()
+    indptr, indices, weights = A.to_csr(index_dtype=None)
     xp = module(A)
 
     def check(source: int, found: sr.Vector) -> None:
@@ -156,7 +156,7 @@ def product(A: sr.Matrix, x: Any, tolerance: float) -> tuple[Check, Check]:
 
 def double_precision(A: sr.Matrix) -> Any:
     """The matrix as SciPy or CuPy holds it, in float64, its structure shared."""
-    indptr, indices, values = A.to_csr()
+    indptr, indices, values = A.to_csr(index_dtype=None)
     if A.device == "cuda":
         from cupyx.scipy.sparse import csr_matrix
     else:

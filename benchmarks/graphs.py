@@ -41,7 +41,7 @@ def make(name: str) -> sr.Matrix:
 
 def arrays(A: sr.Matrix) -> tuple[Any, Any]:
     """(indptr, indices) on the matrix's device, shared with it."""
-    indptr, indices, _ = A.to_csr()
+    indptr, indices, _ = A.to_csr(index_dtype=None)
     return indptr, indices
 
 

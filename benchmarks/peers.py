@@ -102,7 +102,7 @@ def cusparse_product(A: sr.Matrix, x: Any) -> Callable[[int], Any]:
     from cupyx import cusparse
     from cupyx.scipy.sparse import csr_matrix
 
-    indptr, indices, values = A.to_csr()
+    indptr, indices, values = A.to_csr(index_dtype=None)
     matrix = csr_matrix((values, indices, indptr), shape=A.shape, copy=False)
     matrix.has_canonical_format = True
     out = cupy.empty(A.nrows, values.dtype)

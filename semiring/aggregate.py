@@ -110,7 +110,7 @@ def _found(x: Any, aggregator: Any) -> Any:
         x = x.select("==", extreme)
     if not x.nvals:
         return None
-    parts = [to_host(part[-1:] if aggregator.at == "last" else part[:1])[0] for part in x.to_coo()]
+    parts = [to_host(part[-1:] if aggregator.at == "last" else part[:1])[0] for part in x.to_coo(index_dtype=None)]
     if aggregator.gives == "value":
         return parts[-1]
     return int(parts[0]) if x.ndim == 1 else int(parts[0]) * x.ncols + int(parts[1])

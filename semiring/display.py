@@ -76,7 +76,7 @@ def _window(size: int) -> list[int]:
 def _entries(v: Any, window: list[int]) -> list[tuple[int, Any]]:
     if not window:
         return []
-    indices, values = (to_host(part) for part in v[window].to_coo())
+    indices, values = (to_host(part) for part in v[window].to_coo(index_dtype=None))
     return [(window[i], values[p]) for p, i in enumerate(indices.tolist())]
 
 
@@ -87,7 +87,7 @@ def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int],
     for first, last in _runs(rows):
         # Only the rows that are shown are decoded or copied.
         part = a.with_store(plain_rows(a.store, first, last))
-        i, j, values = (to_host(part) for part in part[:, columns].to_coo())
+        i, j, values = (to_host(part) for part in part[:, columns].to_coo(index_dtype=None))
         for r, c, value in zip(i.tolist(), j.tolist(), values, strict=True):
             cells[first + r, columns[c]] = _text(value)
     return cells

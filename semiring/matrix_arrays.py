@@ -1,4 +1,4 @@
-"""Matrix from and to arrays: compressed rows and columns, triples, dense, edge lists."""
+"""Matrix from and to arrays: compressed rows and columns, triples, dense."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .display import counted
 from .engines.memory import allocating, require
 from .exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from .formats import array_module, dense_values, device_of
-from .formats.arrays import read_only, to_host
+from .formats.arrays import read_only
 from .formats.csr import empty_csr
 from .infix import Infix
 from .ops import structure
@@ -20,7 +20,7 @@ from .ops.check import extent, sizes
 from .ops.extract import row_numbers
 from .ops.given import as_array, as_indices, size_for, value_type
 from .ops.plain import plain
-from .vector_arrays import as_values, constructed, dense_dtype, differs
+from .vector_arrays import as_values, constructed, dense_dtype, differs, exported_indices
 
 
 class MatrixArrays(Infix):
@@ -182,60 +182,6 @@ class MatrixArrays(Infix):
         return cls._new(build_matrix(rows, columns, values, nrows, ncols, chosen, dup_op, where), name=name)
 
     @classmethod
-    def from_edgelist(
-        cls,
-        edges: Any,
-        values: Any = None,
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-    ) -> Self:
-        """A(i, j) = True, or the value, for every edge (i, j) or (i, j, value).
-
-        Parameters
-        ----------
-        edges : list of tuples, or array of 2 or 3 columns
-        values : as many values, or one for all, where the edges hold none
-        dtype : type of the values; by default theirs
-        nrows, ncols (or shape) : by default the largest index + 1
-        dup_op : binary operator that combines repeated edges
-
-        Raises
-        ------
-        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
-        """
-        if not hasattr(edges, "ndim"):
-            try:
-                edges = [tuple(edge) for edge in edges]
-            except TypeError as error:
-                raise InvalidValue(f"from_edgelist: expected edges (i, j) or (i, j, value) ({error})") from error
-            widths = {len(edge) for edge in edges}
-            if not widths <= {2} and widths != {3}:
-                raise InvalidValue(f"from_edgelist: expected edges of 2 or 3 parts each, got {sorted(widths)}")
-            given = [edge[2] for edge in edges] if widths == {3} else None
-            edges = as_array("edges", [edge[:2] for edge in edges], np.int64).reshape(-1, 2)
-        elif edges.ndim != 2 or edges.shape[1] not in (2, 3):
-            raise InvalidValue(f"from_edgelist: expected an array of 2 or 3 columns, got shape {edges.shape}")
-        else:
-            given = edges[:, 2] if edges.shape[1] == 3 else None
-        if given is not None:
-            if values is not None:
-                raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
-            values = given
-        ends = edges[:, :2]
-        if ends.dtype.kind == "f":  # an array that holds values too
-            whole = ends.astype(np.int64)
-            if bool(to_host((ends == whole).all())):  # synchronises on the GPU
-                ends = whole
-        rows, columns = (as_indices(name, ends[:, k]) for k, name in enumerate(("edges[:, 0]", "edges[:, 1]")))
-        nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
-        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
-
-    @classmethod
     def from_dense(
         cls,
         values: Any,
@@ -348,37 +294,60 @@ class MatrixArrays(Infix):
 
     # -- exports -----------------------------------------------------------------------------------------
 
-    def to_csr(self) -> tuple[Any, Any, Any]:
-        """(indptr, col_indices, values): arrays of this matrix's device, shared with it.
+    def to_csr(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+        """(indptr, col_indices, values): arrays of this matrix's device, which it may share.
 
-        NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(1), or O(nvals) for one
-        value that all entries share, and for rows that are compressed or not in the memory of the device.  Does not
-        synchronise, except to carry out what is pending, and for such rows.
+        Parameters
+        ----------
+        index_dtype : type of `indptr` and `col_indices`.  None: each as it is stored (columns int32 below 2**31
+            columns, offsets int32 below 2**31 entries) and without a copy; arithmetic on int32 wraps at 2**31.
+
+        Raises
+        ------
+        InvalidValue
+            If the type cannot hold the last column or the number of entries.
+        DomainMismatch, OutOfMemory
+
+        Notes
+        -----
+        NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(nvals + nrows) and 8 bytes
+        for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
+        entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
+        except to carry out what is pending, and for such rows.
         """
-        store = plain(self.store)
-        return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
+        return self._compressed("to_csr", self.store, index_dtype)
 
-    def to_csc(self) -> tuple[Any, Any, Any]:
+    def to_csc(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
         """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
-        store = plain(structure.transposed(self.store))
-        return read_only(store.indptr), read_only(store.indices), read_only(dense_values(store))
+        return self._compressed("to_csc", structure.transposed(self.store), index_dtype)
 
-    def to_coo(self) -> tuple[Any, Any, Any]:
+    def _compressed(self, operation: str, store: Any, index_dtype: Any) -> tuple[Any, Any, Any]:
+        store = plain(store)
+        indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
+        indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
+        return indptr, indices, read_only(dense_values(store))
+
+    def to_coo(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
         """(rows, columns, values), by row and then by column.
 
-        Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals), for the rows.
+        Parameters
+        ----------
+        index_dtype : type of `rows` and `columns`; None: as narrow as they are stored, see `to_csr`
+
+        Raises
+        ------
+        InvalidValue
+            If the type cannot hold the last row or column.
+        DomainMismatch, OutOfMemory
+
+        Notes
+        -----
+        Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals); 16 bytes an entry
+        for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
         """
         store = plain(self.store)
-        return read_only(row_numbers(store)), read_only(store.indices), read_only(dense_values(store))
-
-    def to_edgelist(self) -> tuple[Any, Any]:
-        """(array of nvals [row, column] pairs, int64, the caller's own; values as `to_coo`).
-
-        Cost O(nvals).
-        """
-        rows, columns, values = self.to_coo()
-        xp = array_module(self.device)
-        return xp.stack([rows.astype(np.int64), columns.astype(np.int64)], axis=1), values
+        rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
+        return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
         """An array of shape (nrows, ncols), of this matrix's device, and the caller's own.
@@ -405,29 +374,3 @@ class MatrixArrays(Infix):
             array = array_module(store.device).full(store.shape, 0 if fill is None else fill, dtype=chosen)
             array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array
-
-    def to_dicts(self) -> dict[int, dict[int, Any]]:
-        """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
-        answer: dict[int, dict[int, Any]] = {}
-        rows, columns, values = (to_host(part).tolist() for part in self.to_coo())
-        for i, j, x in zip(rows, columns, values, strict=True):
-            answer.setdefault(i, {})[j] = x
-        return answer
-
-    @classmethod
-    def from_dicts(
-        cls,
-        nested: dict[int, dict[int, Any]],
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-    ) -> Self:
-        """A(i, j) = nested[i][j]; `dtype`, `nrows`, `ncols`, `shape` and errors as `from_coo`."""
-        try:
-            triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
-        except AttributeError as error:
-            raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
-        rows, columns, values = ([part[k] for part in triples] for k in range(3))
-        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, shape=shape)

@@ -9,14 +9,14 @@ import numpy as np
 from .exceptions import DimensionMismatch
 from .formats import CompressedPattern
 from .formats.arrays import to_host
-from .matrix_arrays import MatrixArrays
+from .matrix_edges import MatrixEdges
 from .ops import compress
 from .ops.permute import order, permute
 from .ops.plain import plain
 from .vector import index_value
 
 
-class MatrixForms(MatrixArrays):
+class MatrixForms(MatrixEdges):
     """The same entries in another form."""
 
     __slots__ = ()

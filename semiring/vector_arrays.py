@@ -199,15 +199,29 @@ class VectorArrays(Infix):
 
     # -- exports -----------------------------------------------------------------------------------------
 
-    def to_coo(self) -> tuple[Any, Any]:
+    def to_coo(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
         """(indices, values), ascending.
 
+        Parameters
+        ----------
+        index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy; mind
+            that arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
+
+        Raises
+        ------
+        InvalidValue
+            If the type cannot hold the last position.
+        DomainMismatch, OutOfMemory
+
+        Notes
+        -----
         Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
-        to.  Cost O(1), or O(size) for a bitmap, and O(nvals) for one value that all share.  Synchronises on the GPU
-        where it is a bitmap.
+        to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
+        and O(nvals) for one value that all share.  Synchronises on the GPU where it is a bitmap.
         """
         entries = index_list(self.store)
-        return read_only(entries.indices), read_only(dense_values(entries))
+        indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
+        return indices, read_only(dense_values(entries))
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
         """An array of `size` values, of this vector's device, and the caller's own.
@@ -238,7 +252,7 @@ class VectorArrays(Infix):
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}.  Synchronises on the GPU."""
-        indices, values = self.to_coo()
+        indices, values = self.to_coo(index_dtype=None)
         return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))
 
     def __reduce__(self) -> Any:
@@ -273,6 +287,23 @@ def as_values(values: Any) -> Any:
 def differs(array: Any, missing: Any) -> Any:
     """Where `array` is not `missing`; NaN counts as equal to NaN."""
     return array == array if missing != missing else array != missing
+
+
+def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) -> Any:
+    """Indices below `size` in the type that a user asked for (None: as they are), shared where they have it."""
+    if index_dtype is None:
+        return read_only(indices)
+    wanted = dtypes.lookup(index_dtype)
+    if wanted.kind not in "iu":
+        raise DomainMismatch(f"{operation}: index_dtype= must be a type of integers or None, got {wanted}")
+    if size - 1 > np.iinfo(wanted).max:
+        raise InvalidValue(f"{operation}: index_dtype={wanted} cannot hold {size - 1}; expected int64, or None")
+    if wanted == indices.dtype:
+        return read_only(indices)
+    device = device_of(indices)
+    require(operation, device, int(indices.size) * wanted.itemsize)
+    with allocating(operation, device):
+        return read_only(indices.astype(wanted))
 
 
 def dimensions(value: Any) -> int | None:

@@ -40,6 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "vector_arrays",
         "writing",
         "matrix_arrays",
+        "matrix_edges",
         "matrix_forms",
     ),
     ("algorithms",),

@@ -135,11 +135,11 @@ def _joined(choice: Vector, owners: Vector | None, n: int) -> Vector:
 
     owners: what a choice stands for, if it is no vertex itself.
     """
-    vertices, chosen = choice.to_coo()
+    vertices, chosen = choice.to_coo(index_dtype=None)
     if owners is not None:
         chosen = owners[chosen].to_dense()
     label = connected_components(Matrix.from_coo(vertices, chosen, True, nrows=n, ncols=n, device=choice.device))
-    roots, _ = label.dup(mask=label.ewise_mult(numbers(n, label.device), "eq").V).to_coo()
+    roots, _ = label.dup(mask=label.ewise_mult(numbers(n, label.device), "eq").V).to_coo(index_dtype=None)
     number = Vector.from_coo(roots, numbers(int(roots.size), label.device).to_dense(), size=n, device=label.device)
     return Vector.from_dense(number[label].to_dense(), device=label.device)
 

@@ -67,7 +67,9 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     # A row of this matrix is a component, by preference: its first entry is where the search begins.
     wide = (n + 1, n + 1)
     listed = numbers(n, A.device).to_dense()
-    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=wide, device=A.device).to_csr()
+    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=wide, device=A.device).to_csr(
+        index_dtype=None
+    )
     starts = vertices[offsets[:-1][offsets[1:] > offsets[:-1]]]
     dtype = np.int32 if n < 2**31 - 1 else np.int64
     frontier = Vector.from_coo(starts, 0, dtype, size=n, device=A.device)
@@ -105,7 +107,7 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
     n = square("reverse_cuthill_mckee", A)
     if n == 0:
         return numbers(0, A.device)
-    indptr, indices, _ = A.to("cpu").to_csr()
+    indptr, indices, _ = A.to("cpu").to_csr(index_dtype=None)
     pattern = csr_array((np.ones(indices.size, np.bool_), indices, indptr), shape=(n, n))
     order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=A.is_symmetric_structure)
     # A copy: SciPy's own runs backwards through memory.

@@ -79,7 +79,7 @@ def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
         return restored
     if result.dtype.kind not in "iu":
         raise InvalidValue(f"restore: vertices are integers, the result holds {result.dtype}")
-    places, values = restored.to_coo()
+    places, values = restored.to_coo(index_dtype=None)
     return Vector.from_coo(places, p[values].to_dense(), result.dtype, size=p.size, device=p.device)
 
 
@@ -91,10 +91,14 @@ def sorted_by(key: Vector, bound: int, minor: Vector | None = None, minor_bound:
     device = key.device
     keys, places = key.to_dense(), numbers(key.size, device).to_dense()
     if minor is None:
-        _, listed, _ = Matrix.from_coo(keys, places, True, shape=(bound, key.size), device=device).to_csr()
+        _, listed, _ = Matrix.from_coo(keys, places, True, shape=(bound, key.size), device=device).to_csr(
+            index_dtype=None
+        )
     else:
         shape = (bound, minor_bound)
-        _, _, listed = Matrix.from_coo(keys, minor.to_dense(), places, shape=shape, device=device).to_csr()
+        _, _, listed = Matrix.from_coo(keys, minor.to_dense(), places, shape=shape, device=device).to_csr(
+            index_dtype=None
+        )
     return Vector.from_dense(listed, device=device)
 
 

@@ -47,7 +47,7 @@ def save(path: str, vector: sr.Vector) -> None:
 
 
 def _lines(vector: sr.Vector, separator: str) -> Iterator[str]:
-    arrays: tuple[Any, Any] = vector.to_coo()
+    arrays: tuple[Any, Any] = vector.to_coo(index_dtype=None)
     indices, values = (to_host(array) for array in arrays)
     for first in range(0, indices.size, _LINES_AT_ONCE):
         part = slice(first, first + _LINES_AT_ONCE)

@@ -54,7 +54,7 @@ def search(A: sr.Matrix, source: int, *, repeats: int = 1) -> Search:
     levels, first_s = timed(lambda: sr.algorithms.bfs_levels(A, source))
     again = [timed(lambda: sr.algorithms.bfs_levels(A, source))[1] for _ in range(repeats)]
     steps = sr.algorithms.bfs_trace(A, source).steps
-    rows, depth = (to_host(part) for part in levels.to_coo())
+    rows, depth = (to_host(part) for part in levels.to_coo(index_dtype=None))
     degrees = out_degrees(A)[rows]
     return Search(
         source,

@@ -58,6 +58,6 @@ def to_cupy_sparse(A: Matrix) -> Any:
     import cupy
     from cupyx.scipy.sparse import csr_matrix
 
-    indptr, indices, values = A.to_csr()
+    indptr, indices, values = A.to_csr(index_dtype=None)
     data = cupy.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else cupy.asarray(values)
     return csr_matrix((data, cupy.asarray(indices), cupy.asarray(indptr)), shape=(A.nrows, A.ncols), copy=False)

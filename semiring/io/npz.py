@@ -40,7 +40,7 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
     """
     from semiring.formats.arrays import to_host
 
-    indptr, indices, values = A.to_csr()
+    indptr, indices, values = A.to_csr(index_dtype=None)
     filled = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)
     write_npz(path, to_host(indptr), to_host(indices), filled, (A.nrows, A.ncols), compressed=compressed)
 

@@ -84,7 +84,7 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
             result.flags.writeable = False
         return result
 
-    indptr, indices, values = A.to_csr()
+    indptr, indices, values = A.to_csr(index_dtype=None)
     data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else given(values)
     csr = csr_array((data, given(indices), given(indptr)), shape=(A.nrows, A.ncols))
     csr.has_canonical_format = True

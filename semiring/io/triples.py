@@ -115,11 +115,11 @@ def host_triples(A: Matrix | Vector) -> Triples:
     from semiring.vector import Vector
 
     if isinstance(A, Vector):
-        indices, given = A.to_coo()
+        indices, given = A.to_coo(index_dtype=None)
         rows = to_host(indices)
         nrows, ncols, cols = A.size, 1, np.zeros(len(rows), dtype=np.int64)
     else:
-        row_indices, col_indices, given = A.to_coo()
+        row_indices, col_indices, given = A.to_coo(index_dtype=None)
         rows, cols = to_host(row_indices), to_host(col_indices)
         nrows, ncols = A.nrows, A.ncols
     values = A.dtype.type(A.iso_value) if A.is_iso else to_host(given)

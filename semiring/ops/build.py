@@ -23,7 +23,7 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
     """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
     given = indices, values
     with allocating("build", device):
-        indices = _indices("indices", indices, size, device)
+        indices = bounded_indices("indices", indices, size, device)
         values, iso = _values(values, int(indices.size), dtype, device)
     if indices.size <= 1:  # nothing to sort: a source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
@@ -49,8 +49,8 @@ def build_matrix(
     if rows.size != cols.size:
         raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
     with allocating("build", device):
-        rows = _indices("rows", rows, nrows, device)
-        cols = _indices("columns", cols, ncols, device)
+        rows = bounded_indices("rows", rows, nrows, device)
+        cols = bounded_indices("columns", cols, ncols, device)
         values, iso = _values(values, int(rows.size), dtype, device)
     require_rows("build", device, nrows, int(rows.size), 0 if values is None else dtype.itemsize, scratch=8)
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
@@ -147,7 +147,7 @@ def _values(
     return values, None
 
 
-def _indices(name: str, array: Array, size: int, device: str) -> Array:
+def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
     """An index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
