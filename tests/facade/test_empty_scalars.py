@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -109,7 +110,7 @@ NO_VALUE: dict[str, Callable[[Matrix], Any]] = {
     "truth of a left side": lambda A: bool(A(A.S)),
     "left side equal": lambda A: A(A.S) == A,
     "left side of a region": lambda A: A(A.S)[0, :] == 3,
-    "matrix and object": lambda A: A != object(),
+    "matrix and object": lambda A: operator.eq(A, object()),
     "matrix and text": lambda A: A != "text",
     "matrix and complex": lambda A: A == 1j,
     "vector and matrix's kind": lambda A: A[0] == "text",
