@@ -194,6 +194,6 @@ def _outofcore() -> Iterator[Entry]:
         ring = _SEMIRINGS[number % len(_SEMIRINGS)]
         types = typedefs(P=index) + columns
         yield "outofcore_link.cuh", types + typedefs(F=(INT64, INT32)[number % 2])
-        rest = typedefs(A=INT8, E=FP32, I=INT32, Z=ring.z)
+        rest = typedefs(A=INT8, U=FP32, Z=ring.z)
         for kind in {number % 3, 2}:
             yield "outofcore_closure.cuh", types + semiring(ring) + rest + _thresholds(VALUES=kind)

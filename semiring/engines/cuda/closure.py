@@ -14,6 +14,7 @@ from ..registry import implements, note, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, start_value
+from .arguments import arguments, source_argument
 from .columns import column_argument, column_types, side_by_side, types_of_both
 from .compile import Kernel, kernel
 from .degrees import degrees
@@ -137,16 +138,20 @@ def closure_level(q: Closure) -> ClosureAnswer:
     queue = cupy.empty(n, index_dtype(n)) if kind == 2 else None
     place = cupy.empty(2 * n, a.indptr.dtype)
     trace, traced = _trace(q, n)
-    f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
     indices = column_argument(here)
-    t_arrays: tuple[Any, ...] = (None, indices, None, None, None, 0)
+    pulled: dict[str, Any] = {
+        "t_indptr": None, "t_indices": indices, "t_values": None, "hubs": None, "candidates": None, "candidate_count": 0
+    }  # fmt: skip
     found_hubs = None
     if t is not None:
         t_values = t.values if kind == 2 and "y" in mult.uses else None
         if t_values is None:  # else the entry itself must be found, for its value
             found_hubs = _hubs(t)
-        t_arrays = (t.indptr, column_argument(there), t_values, found_hubs, found.words, found.nonempty)
+        pulled = {
+            "t_indptr": t.indptr, "t_indices": column_argument(there), "t_values": t_values, "hubs": found_hubs,
+            "candidates": found.words, "candidate_count": found.nonempty,
+        }  # fmt: skip
     words = word_count(n)
     state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
     pieces = None if t is None else cupy.empty(_piece_room(t), np.uint64)
@@ -159,13 +164,14 @@ def closure_level(q: Closure) -> ClosureAnswer:
         + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
         + _blocks(a.pattern)
     )
-    arguments = (
-        a.indptr, indices, a_values, a_iso, *t_arrays, visited, queue, place, place[n:], values, pieces,
-        0 if pieces is None else pieces.size, state, trace, traced, n, a.nvals, min(q.max_steps, _ALWAYS), shift,
-        _DIRECTIONS[q.direction], int(rows.longest > tuning.SKEWED_ROW),
+    search = arguments("closure_level.cuh", "SearchArguments", A=a.dtype)(
+        indptr=a.indptr, indices=indices, a_values=a_values, a_iso=a_iso, **pulled, visited=visited, queue=queue,
+        start=place, before=place[n:], values=values, pieces=pieces, piece_room=0 if pieces is None else pieces.size,
+        state=state, trace=trace, trace_rows=traced, n=n, nvals=a.nvals, max_steps=min(q.max_steps, _ALWAYS),
+        shift=shift, direction=_DIRECTIONS[q.direction], skewed=rows.longest > tuning.SKEWED_ROW,
     )  # fmt: skip
-    entered = (f.indices, f_values, f_iso, f.nvals, *arguments)
-    _launch("closure_level.cuh", ("closure_narrow", "closure_wide"), prologue, entered, arguments)
+    entered = source_argument("closure_level.cuh", f)
+    _launch("closure_level.cuh", ("closure_narrow", "closure_wide"), prologue, (entered, search), (search,))
 
     head, tail, steps, parity = (int(x) for x in read_back(state[:4]).view(np.uint64))  # synchronises
     store: VectorStore = bitmap(
@@ -201,7 +207,6 @@ def closure_relax(q: Closure) -> ClosureAnswer:
     values = cupy.full(n, start, z)
     row, place = cupy.empty(2 * n, index_dtype(n)), cupy.empty(4 * n, a.indptr.dtype)
     trace, traced = _trace(q, tuning.TRACED_STEPS)
-    f_values, f_iso = values_of(f)
     a_values, a_iso = values_of(a)
     prologue = (
         semiring(q.semiring)
@@ -209,15 +214,16 @@ def closure_relax(q: Closure) -> ClosureAnswer:
         + column_types(a.pattern)
         + _blocks(a.pattern)
     )
-    arguments = (
-        a.indptr, column_argument(a.pattern), a_values, a_iso, bits[:words], bits[words:], row, place, place[2 * n :],
-        values, start, state, trace, traced, n, min(q.max_steps, _ALWAYS), shift,
-        int(degrees(a.pattern).longest > tuning.SKEWED_ROW),
+    relaxation = arguments("closure_relax.cuh", "RelaxArguments", A=a.dtype, Z=z)(
+        indptr=a.indptr, indices=column_argument(a.pattern), a_values=a_values, a_iso=a_iso, present=bits[:words],
+        listed=bits[words:], row=row, start=place, before=place[2 * n :], values=values, nothing=start, state=state,
+        trace=trace, trace_rows=traced, n=n, max_steps=min(q.max_steps, _ALWAYS), shift=shift,
+        skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
     )  # fmt: skip
     kernel("closure_relax.cuh", "relax_enter", prologue)(
-        grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, f.indices, f_values, f_iso, f.nvals, *arguments
+        grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, source_argument("closure_relax.cuh", f), relaxation
     )
-    _launch("closure_relax.cuh", ("relax_narrow", "relax_wide"), prologue, arguments, arguments)
+    _launch("closure_relax.cuh", ("relax_narrow", "relax_wide"), prologue, (relaxation,), (relaxation,))
 
     kernel("closure_relax.cuh", "relax_count", prologue)(grid(words), 256, bits, words, state)
     waiting, total, steps, _, count = (int(x) for x in read_back(state[:5]).view(np.uint64))  # synchronises

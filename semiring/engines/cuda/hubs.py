@@ -12,6 +12,7 @@ from ..registry import note, run
 from ..sliced.bounds import cuts
 from ..spec_forms import Slices
 from . import tuning
+from .arguments import arguments
 from .columns import column_types
 from .compile import kernel
 from .launch import BLOCK, counter, grid, multiprocessors
@@ -72,14 +73,13 @@ def _sweep(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
     highest = cupy.zeros((listed, 2), np.uint64)
     count = counter()
     shift = packing("hubs", listed, part.nvals, "use smaller slices")  # fits up to 2**37 entries in a slice
-    target = made[0, first:]
-    kernel("hubs.cuh", "hubs_rows", prologue)(
-        grid(part.nrows * lanes, block), block, part.indptr, part.indices, whole.indptr, part.nrows, target,
-        whole.nrows, row if listed else None, start, before, count, shift,
+    found = arguments("hubs.cuh", "HubArguments")(
+        indptr=part.indptr, indices=part.indices, offsets=whole.indptr, rows=part.nrows, hubs=made[0, first:],
+        n=whole.nrows, row=row if listed else None, start=start, before=before, count=count, shift=shift,
+        highest=highest,
     )  # fmt: skip
+    kernel("hubs.cuh", "hubs_rows", prologue)(grid(part.nrows * lanes, block), block, found)
     if listed == 0:
         return
-    kernel("hubs.cuh", "hubs_listed", prologue)(
-        4 * multiprocessors(), block, part.indptr, part.indices, whole.indptr, row, start, before, count, shift, highest
-    )
-    kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, row, count, shift, highest, target, whole.nrows)
+    kernel("hubs.cuh", "hubs_listed", prologue)(4 * multiprocessors(), block, found)
+    kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, found)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import cupy
-import numpy as np
 
 from ...formats import Full, index_dtype
 from ..registry import FORMS, implements, note
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from . import tuning
+from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .compile import kernel
 from .hubs import HUBS, hubs
@@ -33,7 +33,6 @@ def link(q: Link) -> Full:
         return Full(n, forest.dtype, parent)
     types = typedefs(P=pattern.indptr.dtype, F=forest.dtype) + column_types(pattern)
     prologue = types + constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
-    indices = column_argument(pattern)
     last = -1 if q.last is None else q.last
     skip = forest.dtype.type(0 if q.skip is None else q.skip)
     row = start = before = count = None
@@ -43,15 +42,13 @@ def link(q: Link) -> Full:
         row = cupy.empty(listed, index_dtype(pattern.ncols))
         start, before = cupy.empty((2, listed), pattern.indptr.dtype)
         count = counter()
-    kernel("link.cuh", "link_rows", prologue)(
-        grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, pattern.indptr, indices, old, parent, n, q.first, last,
-        np.bool_(q.skip is not None), skip, row, start, before, count, shift,
+    linked = arguments("link.cuh", "LinkArguments", F=forest.dtype)(
+        indptr=pattern.indptr, indices=column_argument(pattern), old=old, parent=parent, n=n, first=q.first, last=last,
+        skips=q.skip is not None, skip=skip, row=row, start=start, before=before, count=count, shift=shift,
     )  # fmt: skip
+    kernel("link.cuh", "link_rows", prologue)(grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, linked)
     if row is not None:
-        kernel("link.cuh", "link_listed", prologue)(
-            4 * multiprocessors(), tuning.LINK_BLOCK, pattern.indptr, indices, parent, q.first, row, start, before,
-            count, shift,
-        )  # fmt: skip
+        kernel("link.cuh", "link_listed", prologue)(4 * multiprocessors(), tuning.LINK_BLOCK, linked)
     kernel("link.cuh", "link_flatten", prologue)(grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, parent, n)
     return Full(n, forest.dtype, parent)
 

@@ -20,6 +20,7 @@ from ..registry import FORMS, implements, note, noting, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, evaluate_once
+from .arguments import arguments, source_argument
 from .compile import kernel
 from .degrees import degrees
 from .hubs import hubs
@@ -85,7 +86,7 @@ class _Search:
         self.pull_tiles = None if self.pulling is None else cupy.empty(self.pulling.words, np.uint32)
         self.prologue = (
             semiring(q.semiring)
-            + typedefs(A=a.dtype, E=f.dtype, I=f.indices.dtype, Z=z)
+            + typedefs(A=a.dtype, U=f.dtype, Z=z)
             + constants(VALUES=self.arriving.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
         )
 
@@ -96,13 +97,14 @@ class _Search:
         level, steps, reached, edges = self.arriving.first, 0, 0, 0
         trace: list[Step] = []
         while True:
-            self._advance(level, writes=steps > 0)
-            self._open()
+            argument = self._argument(level, writes=steps > 0)
+            self._advance(argument)
+            self._open(argument)
             rows, leaving, push, pull, looked = (int(count) for count in read_back(self.counts))  # synchronises
             reached, edges = reached + rows, edges + leaving
             if rows == 0 or steps == q.max_steps:
                 break
-            direction = self._read(push, pull, looked=looked > 0)
+            direction = self._read(argument, push, pull, looked=looked > 0)
             if q.trace:
                 trace.append(Step(direction, rows, leaving))
             steps += 1
@@ -120,31 +122,31 @@ class _Search:
         return kernel(_FILE, entry, self.pushing.prologue + self.prologue)
 
     def _enter(self) -> None:
-        values, iso = values_of(self.f)
-        self._kernel("outofcore_enter")(
-            grid(self.f.nvals), BLOCK, self.f.indices, values, iso, self.f.nvals, self.next, self.stored
-        )
+        entered = source_argument(_FILE, self.f)
+        self._kernel("outofcore_enter")(grid(self.f.nvals), BLOCK, entered, self.next, self.stored)
 
-    def _advance(self, level: np.generic | None, *, writes: bool) -> None:
-        self.counts.data.memset_async(0, self.counts.nbytes, cupy.cuda.get_current_stream())
-        z = self.q.semiring.z
-        self._kernel("outofcore_advance")(
-            grid(self.a.nrows), BLOCK, self.a.indptr, self.a.nrows, self.next, self.frontier, self.visited,
-            self.stored, z.type(0) if level is None else level, np.bool_(writes), self.counts,
+    def _argument(self, level: np.generic | None, *, writes: bool) -> Any:
+        """What the kernels of a level take."""
+        a, z = self.a, self.q.semiring.z
+        return arguments(_FILE, "LevelArguments", A=a.dtype, Z=z)(
+            indptr=a.indptr, t_indptr=None if self.pulling is None else self.pulling.pattern.indptr, hubs=self.hubs,
+            n=a.nrows, nvals=a.nvals, next=self.next, frontier=self.frontier, visited=self.visited,
+            candidates=self.candidates, rest=self.rest, push_tiles=self.push_tiles, pull_tiles=self.pull_tiles,
+            values=self.stored, a_iso=self.iso, level=z.type(0) if level is None else level, writes=writes,
+            counts=self.counts,
         )  # fmt: skip
 
-    def _open(self) -> None:
+    def _advance(self, level: Any) -> None:
+        self.counts.data.memset_async(0, self.counts.nbytes, cupy.cuda.get_current_stream())
+        self._kernel("outofcore_advance")(grid(self.a.nrows), BLOCK, level)
+
+    def _open(self, level: Any) -> None:
         for tiles in (self.push_tiles, self.pull_tiles):
             if tiles is not None:
                 tiles.data.memset_async(0, tiles.nbytes, cupy.cuda.get_current_stream())
-        t_indptr = None if self.pulling is None else self.pulling.pattern.indptr
-        self._kernel("outofcore_open")(
-            grid(self.a.nrows), BLOCK, self.a.indptr, t_indptr, self.hubs, self.a.nrows, self.a.nvals, self.frontier,
-            self.visited, self.candidates, self.next, self.rest, self.push_tiles, self.pull_tiles, self.stored,
-            self.iso, self.counts,
-        )  # fmt: skip
+        self._kernel("outofcore_open")(grid(self.a.nrows), BLOCK, level)
 
-    def _read(self, push: int, pull: int, *, looked: bool) -> str:
+    def _read(self, level: Any, push: int, pull: int, *, looked: bool) -> str:
         """The sweep that reads fewer bytes; gives its direction."""
         choices: list[tuple[str, Sweeper, Array, Marks]] = []
         if self.pulling is not None and looked:
@@ -153,8 +155,5 @@ class _Search:
             choices.append(("push", self.pushing, self.frontier, self.pushing.weigh(self.push_tiles, push)))
         direction, sweeper, rows, marks = min(choices, key=lambda choice: choice[3].nbytes)
         if marks.nbytes:
-            sweeper.run(
-                _FILE, f"outofcore_{direction}", self.prologue, rows, marks, self.visited, self.next, self.stored,
-                self.iso,
-            )  # fmt: skip
+            sweeper.run(_FILE, f"outofcore_{direction}", self.prologue, rows, marks, level)
         return direction

@@ -18,6 +18,7 @@ from ...formats import AnyPattern, Array, Pattern
 from ...formats.ccsr import TILE
 from ...formats.locked import locked_range, seen_by_device
 from . import tuning
+from .arguments import arguments
 from .columns import column_mask, column_types
 from .compile import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_back
@@ -93,10 +94,10 @@ class Sweeper:
         plan = self._layout.plan(wanted, self._call, each)
         return Marks(tiles, 0.0 if plan is None else plan.nbytes, plan)
 
-    def run(self, file: str, entry: str, prologue: str, rows: Array, marks: Marks, *arguments: Any) -> None:
+    def run(self, file: str, entry: str, prologue: str, rows: Array, marks: Marks, *further: Any) -> None:
         """Queue a sweep over the entries of `rows` (a bitmap) in the marked tiles.
 
-        The kernel takes ``SWEEP_ARGUMENTS``, then `arguments`; its prologue is `self.prologue`, then `prologue`.
+        The kernel takes ``SweepArguments``, then the `further` ones; its prologue is `self.prologue`, then `prologue`.
         """
         function = kernel(file, entry, self.prologue + prologue)
         pattern = self.pattern
@@ -107,11 +108,12 @@ class Sweeper:
 
         def launch(address: int, first: int, end: int, traffic: Array | None) -> None:
             grab = max(1, min(_GRAB, (end - first) // (4 * warps * blocks)))
-            function(
-                min(blocks, -(-(end - first) // warps)), _SWEEP_BLOCK, pattern.indptr, base, at, np.uint64(address),
-                mask, pattern.nrows, pattern.nvals, rows, marks.tiles, first, end, grab, counter(), traffic,
-                *arguments,
+            work = arguments(file, "SweepArguments")(
+                indptr=pattern.indptr, base=base, at=at, entries=address, mask=mask, n=pattern.nrows,
+                nvals=pattern.nvals, rows=rows, tiles=marks.tiles, first=first, last=end, grab=grab, cursor=counter(),
+                traffic=traffic,
             )  # fmt: skip
+            function(min(blocks, -(-(end - first) // warps)), _SWEEP_BLOCK, work, *further)
 
         if self._layout is None:
             assert self._address is not None

@@ -21,6 +21,7 @@
 // SWEEP_ROWS, PROBES (see tuning.py).
 
 #include "expand.cuh"
+#include "sources.cuh"
 
 typedef ColumnReaders<T_CODEC> Transposed;
 
@@ -30,13 +31,14 @@ enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT
        PIECE_COUNT = WIDE_COUNT + 3 };
 constexpr u64 NO_PIECE = ~u64(0);
 
-struct Search {
+// closure.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+struct SearchArguments {
     const P* indptr;
-    Columns columns;
+    ColumnsArgument indices;
     const A* a_values;
     A a_iso;
     const P* t_indptr;
-    Transposed::Columns t_columns;
+    Transposed::Argument t_indices;
     const A* t_values;
     const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
     const u32* candidates;  // rows of the transpose that have entries
@@ -54,9 +56,19 @@ struct Search {
     i64 n;
     i64 nvals;
     i64 max_steps;
-    Packing packing;
+    int shift;  // of the packing
     int direction;  // 0 by rule, 1 push, 2 pull
     int skewed;
+};
+
+struct Search : SearchArguments {
+    Columns columns;
+    Transposed::Columns t_columns;
+    Packing packing;
+
+    DEVICE explicit Search(const SearchArguments& given)
+        : SearchArguments(given), columns(open_columns(given.indices)), t_columns(given.t_indices),
+          packing{given.shift} {}
 
     DEVICE i64 words() const { return (n + 31) / 32; }
     DEVICE u32* rest() const { return visited + 2 * words(); }
@@ -163,45 +175,35 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
     }
 }
 
-#define SEARCH_ARGUMENTS                                                                                             \
-    const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, const P *t_indptr,                         \
-        Transposed::Argument t_indices, const A *t_values, const J *hubs, const u32 *candidates,                     \
-        i64 candidate_count, u32 *visited, J *queue, P *start, P *before, Z *values, u64 *pieces, i64 piece_room,    \
-        u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 nvals, i64 max_steps, i64 shift, i64 direction, i64 skewed
-#define SEARCH                                                                                                       \
-    {indptr, open_columns(indices), a_values, a_iso, t_indptr, Transposed::Columns(t_indices), t_values, hubs,       \
-     candidates, candidate_count, visited, queue, start, before, values, pieces, piece_room, state, trace,           \
-     trace_rows, n, nvals, max_steps, {int(shift)}, int(direction), int(skewed)}
-
-// One cluster.  Enters the given rows (`sources` ascending, their values or one for all), then goes on while it is narrow.
+// One cluster.  Enters the given rows, then goes on while it is narrow.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
-    closure_narrow(const J* sources, const U* u_values, U u_iso, i64 source_count, SEARCH_ARGUMENTS) {
-    const Search s = SEARCH;
+    closure_narrow(const SourceArguments entered, const SearchArguments given) {
+    const Search s(given);
     Cluster group;
-    u64* const counters = state + NARROW_COUNT;
-    const Append to = {queue, start, before, counters, 0};
-    for (i64 first = Cluster::rank() * NARROW_BLOCK; first < source_count;
+    u64* const counters = s.state + NARROW_COUNT;
+    const Append to = {s.queue, s.start, s.before, counters, 0};
+    for (i64 first = Cluster::rank() * NARROW_BLOCK; first < entered.source_count;
          first += Cluster::size() * NARROW_BLOCK) {
         const i64 at = first + threadIdx.x;
-        const bool mine = at < source_count;
-        const i64 row = mine ? i64(sources[at]) : 0;
-        const i64 begin = mine ? i64(indptr[row]) : 0;
-        append(s.packing, to, mine, row, begin, mine ? i64(indptr[row + 1]) - begin : 0);
+        const bool mine = at < entered.source_count;
+        const i64 row = mine ? i64(entered.sources[at]) : 0;
+        const i64 begin = mine ? i64(s.indptr[row]) : 0;
+        append(s.packing, to, mine, row, begin, mine ? i64(s.indptr[row + 1]) - begin : 0);
         if (mine) {
-            atomicOr(visited + (row >> 5), 1u << (row & 31));
-            if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(u_values, u_iso, at));
+            atomicOr(s.visited + (row >> 5), 1u << (row & 31));
+            if constexpr (VALUES != 0) s.values[row] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
         }
     }
     group.barrier();
     const u64 tail = load_relaxed(counters);
-    levels<NARROW_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(u_iso));
+    levels<NARROW_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(entered.u_iso));
 }
 
 // The whole grid, launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT) closure_wide(SEARCH_ARGUMENTS) {
-    const Search s = SEARCH;
-    CooperativeGrid group(reinterpret_cast<u32*>(state + BARRIER));
-    const u64 head = state[HEAD], tail = state[TAIL];
-    const Z level = *reinterpret_cast<const Z*>(state + LEVEL_VALUE);
-    levels<WIDE_BLOCK, true>(s, group, state + WIDE_COUNT, 0, head, tail, level);
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT) closure_wide(const SearchArguments given) {
+    const Search s(given);
+    CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
+    const u64 head = s.state[HEAD], tail = s.state[TAIL];
+    const Z level = *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE);
+    levels<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT, 0, head, tail, level);
 }

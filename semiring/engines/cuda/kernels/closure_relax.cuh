@@ -13,13 +13,15 @@
 // columns.cuh asks for; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (see tuning.py).
 
 #include "expand.cuh"
+#include "sources.cuh"
 
 // Words of the state.
 enum { WAITING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
 
-struct Relaxation {
+// closure.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+struct RelaxArguments {
     const P* indptr;
-    Columns columns;
+    ColumnsArgument indices;
     const A* a_values;
     A a_iso;
     u32* present;
@@ -34,8 +36,16 @@ struct Relaxation {
     i64 trace_rows;
     i64 n;
     i64 max_steps;
-    Packing packing;
+    int shift;  // of the packing
     int skewed;
+};
+
+struct Relaxation : RelaxArguments {
+    Columns columns;
+    Packing packing;
+
+    DEVICE explicit Relaxation(const RelaxArguments& given)
+        : RelaxArguments(given), columns(open_columns(given.indices)), packing{given.shift} {}
 };
 
 template <class T>
@@ -119,43 +129,35 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     }
 }
 
-#define RELAX_ARGUMENTS                                                                                       \
-    const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, u32 *present, u32 *listed, J *row,  \
-        P *start, P *before, Z *values, Z nothing, u64 *state, i64 *trace, i64 trace_rows, i64 n, i64 max_steps, i64 shift, \
-        i64 skewed
-#define RELAXATION                                                                                            \
-    {indptr, open_columns(indices), a_values, a_iso, present, listed, row, start, before, values, nothing, state, \
-     trace, trace_rows, n, max_steps, {int(shift)}, int(skewed)}
-
-// The first entries: `sources` ascending, their values or one for all.
+// The first entries.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
-    relax_enter(const J* sources, const U* u_values, U u_iso, i64 source_count, RELAX_ARGUMENTS) {
-    const Relaxation s = RELAXATION;
-    const Append to = {row, start, before, state + WAITING, 0};
-    for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
+    relax_enter(const SourceArguments entered, const RelaxArguments given) {
+    const Relaxation s(given);
+    const Append to = {s.row, s.start, s.before, s.state + WAITING, 0};
+    for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < entered.source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
         const i64 at = first + threadIdx.x;
-        const bool mine = at < source_count;
-        const i64 source = mine ? i64(sources[at]) : 0;
-        const i64 begin = mine ? i64(indptr[source]) : 0;
-        append(s.packing, to, mine, source, begin, mine ? i64(indptr[source + 1]) - begin : 0);
+        const bool mine = at < entered.source_count;
+        const i64 source = mine ? i64(entered.sources[at]) : 0;
+        const i64 begin = mine ? i64(s.indptr[source]) : 0;
+        append(s.packing, to, mine, source, begin, mine ? i64(s.indptr[source + 1]) - begin : 0);
         if (mine) {
-            atomicOr(present + (source >> 5), 1u << (source & 31));
-            values[source] = cast<Z>(value_at(u_values, u_iso, at));
+            atomicOr(s.present + (source >> 5), 1u << (source & 31));
+            s.values[source] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
         }
     }
 }
 
-extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_narrow(RELAX_ARGUMENTS) {
-    const Relaxation s = RELAXATION;
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_narrow(const RelaxArguments given) {
+    const Relaxation s(given);
     Cluster group;
-    steps<NARROW_BLOCK, false>(s, group, state + NARROW_COUNT);
+    steps<NARROW_BLOCK, false>(s, group, s.state + NARROW_COUNT);
 }
 
 // Launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(RELAX_ARGUMENTS) {
-    const Relaxation s = RELAXATION;
-    CooperativeGrid group(reinterpret_cast<u32*>(state + BARRIER));
-    steps<WIDE_BLOCK, true>(s, group, state + WIDE_COUNT);
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(const RelaxArguments given) {
+    const Relaxation s(given);
+    CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
+    steps<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT);
 }
 
 // The number of entries at the end.

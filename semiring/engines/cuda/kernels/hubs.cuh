@@ -31,32 +31,46 @@ struct Highest {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    hubs_rows(const P* indptr, const J* indices, const D* offsets, i64 rows, J* hubs, i64 n, J* row, P* start,
-              P* before, u64* count, i64 shift) {
-    const Packing packing = {int(shift)};
-    const Append to = {row, start, before, count, 0};
+// hubs.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+struct HubArguments {
+    const P* indptr;
+    const J* indices;
+    const D* offsets;
+    i64 rows;  // of the slice
+    J* hubs;   // of its first row; the second ones stand n places on
+    i64 n;
+    J* row;  // the list of long rows (expand.cuh); null if there are none
+    P* start;
+    P* before;
+    u64* count;
+    int shift;     // of the packing
+    u64* highest;  // two keys for each row of the list, 0 at first
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK) hubs_rows(const HubArguments s) {
+    const Packing packing = {s.shift};
+    const Append to = {s.row, s.start, s.before, s.count, 0};
     constexpr i64 ROWS = BLOCK / GROUP;
     const int sub = int(threadIdx.x) % int(GROUP);
-    for (i64 base = i64(blockIdx.x) * ROWS; base < rows; base += i64(gridDim.x) * ROWS) {
+    for (i64 base = i64(blockIdx.x) * ROWS; base < s.rows; base += i64(gridDim.x) * ROWS) {
         const i64 i = base + i64(threadIdx.x) / GROUP;
-        const i64 begin = i < rows ? i64(indptr[i]) : 0, end = i < rows ? i64(indptr[i + 1]) : 0;
+        const i64 begin = i < s.rows ? i64(s.indptr[i]) : 0, end = i < s.rows ? i64(s.indptr[i + 1]) : 0;
         const bool longer = end - begin > HUBS_LONG;
         Highest highest = {0, 0};
         if (!longer) {
 #pragma unroll 2
-            for (i64 p = begin + sub; p < end; p += GROUP) highest.join({hub_key(offsets, i64(indices[p])), 0});
+            for (i64 p = begin + sub; p < end; p += GROUP) highest.join({hub_key(s.offsets, i64(s.indices[p])), 0});
         }
 #pragma unroll
         for (int mask = 1; mask < int(GROUP); mask *= 2) {
             highest.join({shuffle_xor(highest.first, mask), shuffle_xor(highest.second, mask)});
         }
-        if (sub == 0 && i < rows && !longer) {
-            hubs[i] = hub_column(highest.first);
-            hubs[n + i] = hub_column(highest.second);
+        if (sub == 0 && i < s.rows && !longer) {
+            s.hubs[i] = hub_column(highest.first);
+            s.hubs[s.n + i] = hub_column(highest.second);
         }
         const bool mine = longer && sub == 0;
-        if (row != nullptr && __syncthreads_or(int(mine))) append(packing, to, mine, i, begin, end - begin);
+        if (s.row != nullptr && __syncthreads_or(int(mine))) append(packing, to, mine, i, begin, end - begin);
     }
 }
 
@@ -77,23 +91,21 @@ struct Offer {
     }
 };
 
-// The listed rows, their entries divided among all blocks; `highest` holds two keys for each of them, 0 at first.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    hubs_listed(const P* indptr, const J* indices, const D* offsets, J* row, P* start, P* before, u64* count, i64 shift,
-                u64* highest) {
-    const Packing packing = {int(shift)};
-    const RowList list = {row, start, before, 0, *count};
+// The listed rows, their entries divided among all blocks.
+extern "C" __global__ void __launch_bounds__(BLOCK) hubs_listed(const HubArguments s) {
+    const Packing packing = {s.shift};
+    const RowList list = {s.row, s.start, s.before, 0, *s.count};
     const Append nowhere = {};
-    const Offer offer = {offsets, highest};
-    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, offer);
+    const Offer offer = {s.offsets, s.highest};
+    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, offer);
 }
 
-extern "C" __global__ void hubs_write(const J* row, const u64* count, i64 shift, const u64* highest, J* hubs, i64 n) {
-    const Packing packing = {int(shift)};
-    const i64 listed = packing.rows(*count);
+extern "C" __global__ void hubs_write(const HubArguments s) {
+    const Packing packing = {s.shift};
+    const i64 listed = packing.rows(*s.count);
     for (i64 place = thread_id(); place < listed; place += thread_count()) {
-        const i64 i = i64(row[place]);
-        hubs[i] = hub_column(highest[2 * place]);
-        hubs[n + i] = hub_column(highest[2 * place + 1]);
+        const i64 i = i64(s.row[place]);
+        s.hubs[i] = hub_column(s.highest[2 * place]);
+        s.hubs[s.n + i] = hub_column(s.highest[2 * place + 1]);
     }
 }

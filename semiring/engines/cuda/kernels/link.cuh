@@ -9,28 +9,44 @@
 #include "expand.cuh"
 #include "forest.cuh"
 
+// link.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+struct LinkArguments {
+    const P* indptr;
+    ColumnsArgument indices;
+    const F* old;  // the forest before the pass
+    F* parent;
+    i64 n;
+    i64 first;
+    i64 last;  // negative: to the end of each row
+    bool skips;  // rows whose root was `skip`
+    F skip;
+    J* row;  // the list of long rows (expand.cuh); null if there are none
+    P* start;
+    P* before;
+    u64* count;
+    int shift;  // of the packing
+};
+
 // Rows with few entries are done here, by a thread each; the others are listed for `link_listed`.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    link_rows(const P* indptr, ColumnsArgument indices, const F* old, F* parent, i64 n, i64 first, i64 last, bool skips,
-              F skip, J* row, P* start, P* before, u64* count, i64 shift) {
-    const Packing packing = {int(shift)};
-    const Append to = {row, start, before, count, 0};
-    const Columns columns = open_columns(indices);
-    for (i64 base = i64(blockIdx.x) * BLOCK; base < n; base += i64(gridDim.x) * BLOCK) {
+extern "C" __global__ void __launch_bounds__(BLOCK) link_rows(const LinkArguments s) {
+    const Packing packing = {s.shift};
+    const Append to = {s.row, s.start, s.before, s.count, 0};
+    const Columns columns = open_columns(s.indices);
+    for (i64 base = i64(blockIdx.x) * BLOCK; base < s.n; base += i64(gridDim.x) * BLOCK) {
         const i64 i = base + threadIdx.x;
         i64 begin = 0, p = 0, end = 0;
-        if (i < n && !(skips && old_root(old, F(i)) == skip)) {
-            begin = i64(indptr[i]);
-            end = i64(indptr[i + 1]);
-            if (last >= 0 && begin + last < end) end = begin + last;
-            p = begin + first;
+        if (i < s.n && !(s.skips && old_root(s.old, F(i)) == s.skip)) {
+            begin = i64(s.indptr[i]);
+            end = i64(s.indptr[i + 1]);
+            if (s.last >= 0 && begin + s.last < end) end = begin + s.last;
+            p = begin + s.first;
         }
         const bool longer = end - p > SHORT_ROW;
         if (!longer && p < end) {
             ColumnCursor entry(columns, begin, p);
-            for (; p < end; p++, entry.next()) unite(parent, F(i), F(entry.column()));
+            for (; p < end; p++, entry.next()) unite(s.parent, F(i), F(entry.column()));
         }
-        if (row != nullptr && __syncthreads_or(longer)) append(packing, to, longer, i, begin, end - p);
+        if (s.row != nullptr && __syncthreads_or(longer)) append(packing, to, longer, i, begin, end - p);
     }
 }
 
@@ -48,13 +64,11 @@ struct Unite {
 };
 
 // The listed rows, their entries from `first` on divided among all blocks.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    link_listed(const P* indptr, ColumnsArgument indices, F* parent, i64 first, J* row, P* start, P* before, u64* count,
-                i64 shift) {
-    const Packing packing = {int(shift)};
-    const RowList list = {row, start, before, 0, *count, first};
+extern "C" __global__ void __launch_bounds__(BLOCK) link_listed(const LinkArguments s) {
+    const Packing packing = {s.shift};
+    const RowList list = {s.row, s.start, s.before, 0, *s.count, s.first};
     const Append nowhere = {};
-    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, Unite{parent});
+    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, Unite{s.parent});
 }
 
 // Every row and `count` of its hubs (hubs.cuh), which stand n places apart; -1: none.

@@ -15,12 +15,12 @@
 // values of the frontier, which are read meanwhile, belong to rows that are visited.  Tests of `next` without an atomic
 // may be out of date, which costs a read or an atomic too many and nothing else.
 //
-// The prologue defines the semiring; the types P (offsets), A (matrix values), E (values of the first entries), I
-// (their indices), Z, and what columns.cuh asks for; and the constants VALUES (0 presence only, 1 one value for a whole
-// level, 2 a value for each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix has one value throughout, or values are
-// not read.
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z, and
+// what columns.cuh asks for; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for
+// each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix has one value throughout, or values are not read.
 
 #include "outofcore_sweep.cuh"
+#include "sources.cuh"
 
 // Words of the counts, all 0 when a level begins.
 enum { ROWS_FOUND, EDGES_FOUND, PUSH_TILES, PULL_TILES, LOOKED };
@@ -37,98 +37,112 @@ DEVICE void count_up(u64* count, i64 mine) {
     if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
 }
 
-extern "C" __global__ void outofcore_enter(const I* sources, const E* e_values, E e_iso, i64 source_count, u32* next,
-                                           Z* values) {
-    for (i64 at = thread_id(); at < source_count; at += thread_count()) {
-        const i64 row = i64(sources[at]);
+// What all kernels of a level share, and more.  outofcore_closure.py packs it by the names of its fields (arguments.py): a
+// line of this struct is a type and a name.
+struct LevelArguments {
+    const P* indptr;
+    const P* t_indptr;
+    const J* hubs;  // two columns of each row of the transpose, or -1; null if not known
+    i64 n;
+    i64 nvals;
+    u32* next;
+    u32* frontier;
+    u32* visited;
+    const u32* candidates;
+    u32* rest;
+    u32* push_tiles;  // null if there is no choice but to pull
+    u32* pull_tiles;  // null if there is none but to push
+    Z* values;
+    A a_iso;
+    Z level;      // what the rows of `next` get (VALUES == 1),
+    bool writes;  // if so
+    u64* counts;
+};
+
+extern "C" __global__ void outofcore_enter(const SourceArguments entered, u32* next, Z* values) {
+    for (i64 at = thread_id(); at < entered.source_count; at += thread_count()) {
+        const i64 row = i64(entered.sources[at]);
         atomicOr(next + (row >> 5), 1u << (row & 31));
-        if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(e_values, e_iso, at));
+        if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
     }
 }
 
-// writes: the rows of `next` get the value `level` (VALUES == 1).
-extern "C" __global__ void outofcore_advance(const P* indptr, i64 n, u32* next, u32* frontier, u32* visited, Z* values,
-                                             Z level, bool writes, u64* counts) {
+extern "C" __global__ void outofcore_advance(const LevelArguments s) {
     i64 rows = 0, edges = 0;
-    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
-        const u32 fresh = next[w];
+    for (i64 w = warp_id(); 32 * w < s.n; w += warp_count()) {
+        const u32 fresh = s.next[w];
         const i64 i = 32 * w + lane_id();
         if (fresh >> lane_id() & 1u) {
             rows++;
-            edges += i64(indptr[i + 1]) - i64(indptr[i]);
+            edges += i64(s.indptr[i + 1]) - i64(s.indptr[i]);
             if constexpr (VALUES == 1) {
-                if (writes) values[i] = level;
+                if (s.writes) s.values[i] = s.level;
             }
         }
         __syncwarp();  // every lane has read what is cleared now
         if (lane_id() == 0) {
-            frontier[w] = fresh;
+            s.frontier[w] = fresh;
             if (fresh != 0) {
-                visited[w] |= fresh;
-                next[w] = 0;
+                s.visited[w] |= fresh;
+                s.next[w] = 0;
             }
         }
     }
-    count_up(counts + ROWS_FOUND, rows);
-    count_up(counts + EDGES_FOUND, edges);
+    count_up(s.counts + ROWS_FOUND, rows);
+    count_up(s.counts + EDGES_FOUND, edges);
 }
 
-// push_tiles: null if there is no choice but to pull; pull_tiles: null if there is none but to push.
-// hubs: two columns of each row of the transpose, or -1; null if not known.
 // A pull reads of a long row until the first visited neighbour; entries that lead to the frontier are about one in
 // nvals / edges, so only so many of them count.
-extern "C" __global__ void outofcore_open(const P* indptr, const P* t_indptr, const J* hubs, i64 n, i64 nvals,
-                                          const u32* frontier, const u32* visited, const u32* candidates, u32* next,
-                                          u32* rest, u32* push_tiles, u32* pull_tiles, Z* values, A a_iso,
-                                          u64* counts) {
-    const i64 edges = i64(counts[EDGES_FOUND]);
+extern "C" __global__ void outofcore_open(const LevelArguments s) {
+    const i64 edges = i64(s.counts[EDGES_FOUND]);
     // A small frontier is pushed in less time than it takes to look at all open rows.
-    const i64 price = PUSHED_ROW * i64(counts[ROWS_FOUND]) + PUSHED_ENTRY * edges;
-    const bool looks = pull_tiles != nullptr && (push_tiles == nullptr || price >= n);
-    if (looks && thread_id() == 0) counts[LOOKED] = 1;
-    const i64 reach = 1 + nvals / (edges > 0 ? edges : 1) / (32 * TILE_SIZE);
+    const i64 price = PUSHED_ROW * i64(s.counts[ROWS_FOUND]) + PUSHED_ENTRY * edges;
+    const bool looks = s.pull_tiles != nullptr && (s.push_tiles == nullptr || price >= s.n);
+    if (looks && thread_id() == 0) s.counts[LOOKED] = 1;
+    const i64 reach = 1 + s.nvals / (edges > 0 ? edges : 1) / (32 * TILE_SIZE);
     i64 pushed = 0, pulled = 0;
-    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
+    for (i64 w = warp_id(); 32 * w < s.n; w += warp_count()) {
         const i64 i = 32 * w + lane_id();
-        const u32 front = push_tiles == nullptr ? 0u : frontier[w];
+        const u32 front = s.push_tiles == nullptr ? 0u : s.frontier[w];
         if (front != 0) {
             const bool mine = front >> lane_id() & 1u;
-            pushed += mark_tiles(push_tiles, mine ? i64(indptr[i]) : 0, mine ? i64(indptr[i + 1]) : 0, NOWHERE);
+            pushed += mark_tiles(s.push_tiles, mine ? i64(s.indptr[i]) : 0, mine ? i64(s.indptr[i + 1]) : 0, NOWHERE);
         }
         if (!looks) continue;
-        const u32 wanted = candidates[w] & ~visited[w];
+        const u32 wanted = s.candidates[w] & ~s.visited[w];
         if (wanted == 0) {
-            if (lane_id() == 0) rest[w] = 0;
+            if (lane_id() == 0) s.rest[w] = 0;
             continue;
         }
         i64 begin = 0, end = 0, k = -1;
         bool hit = false;
         if (wanted >> lane_id() & 1u) {
-            begin = i64(t_indptr[i]);
-            end = i64(t_indptr[i + 1]);
-            if (hubs != nullptr) {
-                k = i64(hubs[i]);
-                hit = k >= 0 && bit_test(visited, k);
+            begin = i64(s.t_indptr[i]);
+            end = i64(s.t_indptr[i + 1]);
+            if (s.hubs != nullptr) {
+                k = i64(s.hubs[i]);
+                hit = k >= 0 && bit_test(s.visited, k);
                 if (!hit) {
-                    k = i64(hubs[n + i]);
-                    hit = k >= 0 && bit_test(visited, k);
+                    k = i64(s.hubs[s.n + i]);
+                    hit = k >= 0 && bit_test(s.visited, k);
                 }
                 if (hit || end - begin <= 2) begin = end;  // two hubs are all that a row of two has
             }
         }
         if constexpr (VALUES == 2) {
-            if (hit) values[i] = arrival(values, a_iso, k, i);
+            if (hit) s.values[i] = arrival(s.values, s.a_iso, k, i);
         }
         const u32 found = __ballot_sync(FULL_WARP, hit);
         const u32 unsettled = __ballot_sync(FULL_WARP, begin < end);
         if (lane_id() == 0) {
-            next[w] = found;  // 0 until now
-            rest[w] = unsettled;
+            s.next[w] = found;  // 0 until now
+            s.rest[w] = unsettled;
         }
-        if (unsettled != 0) pulled += mark_tiles(pull_tiles, begin, end, reach);
+        if (unsettled != 0) pulled += mark_tiles(s.pull_tiles, begin, end, reach);
     }
-    count_up(counts + PUSH_TILES, pushed);
-    count_up(counts + PULL_TILES, pulled);
+    count_up(s.counts + PUSH_TILES, pushed);
+    count_up(s.counts + PULL_TILES, pulled);
 }
 
 struct Found {
@@ -175,15 +189,11 @@ struct Pull {
 };
 
 extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_push(SWEEP_ARGUMENTS, const u32* visited, u32* next, Z* values, A a_iso) {
-    const Entries of = SWEEP_ENTRIES;
-    const Sweep work = SWEEP_WORK;
-    sweep(of, work, Push{visited, {next, values, a_iso}});
+    outofcore_push(const SweepArguments work, const LevelArguments level) {
+    sweep(work, Push{level.visited, {level.next, level.values, level.a_iso}});
 }
 
 extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_pull(SWEEP_ARGUMENTS, const u32* visited, u32* next, Z* values, A a_iso) {
-    const Entries of = SWEEP_ENTRIES;
-    const Sweep work = SWEEP_WORK;
-    sweep(of, work, Pull{visited, {next, values, a_iso}});
+    outofcore_pull(const SweepArguments work, const LevelArguments level) {
+    sweep(work, Pull{level.visited, {level.next, level.values, level.a_iso}});
 }

@@ -40,10 +40,8 @@ struct Linker {
 };
 
 extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_link(SWEEP_ARGUMENTS, F* parent, i64 first, i64 last) {
-    const Entries of = SWEEP_ENTRIES;
-    const Sweep work = SWEEP_WORK;
-    sweep(of, work, Linker{parent, first, last});
+    outofcore_link(const SweepArguments work, F* parent, i64 first, i64 last) {
+    sweep(work, Linker{parent, first, last});
 }
 
 extern "C" __global__ void outofcore_flatten(F* parent, i64 n) { flatten(parent, n); }

@@ -11,23 +11,27 @@
 
 constexpr int SWEEP_BLOCK = 256;
 
-// rows, tiles: the bitmaps; words [first, last) of `tiles` are swept, `grab` at a time (at most 32).
-// cursor: starts at 0.  traffic: gets the bytes of entries that were asked for, unless it is null.
-struct Sweep {
-    const u32* rows;
-    const u32* tiles;
+// sweep.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+struct SweepArguments {
+    const P* indptr;
+    const J* base;
+    const AT* at;
+    u64 entries;  // as in `Entries`, and so are indptr, base, at, mask, n and nvals
+    u64 mask;
+    i64 n;
+    i64 nvals;
+    const u32* rows;  // the bitmaps: of rows,
+    const u32* tiles;  // and of tiles, of which the words [first, last) are swept, `grab` at a time (at most 32)
     i64 first;
     i64 last;
     i64 grab;
-    u64* cursor;
-    u64* traffic;
+    u64* cursor;  // starts at 0
+    u64* traffic;  // gets the bytes of entries that were asked for, unless it is null
 };
 
-#define SWEEP_ARGUMENTS                                                                                             \
-    const P *indptr, const J *base, const AT *at, u64 entries, u64 mask, i64 n, i64 nvals, const u32 *rows,           \
-        const u32 *tiles, i64 first_word, i64 last_word, i64 grab, u64 *cursor, u64 *traffic
-#define SWEEP_ENTRIES {indptr, base, at, reinterpret_cast<const u8*>(entries), mask, n, nvals}
-#define SWEEP_WORK {rows, tiles, first_word, last_word, grab, cursor, traffic}
+DEVICE Entries entries_of(const SweepArguments& s) {
+    return {s.indptr, s.base, s.at, reinterpret_cast<const u8*>(s.entries), s.mask, s.n, s.nvals};
+}
 
 // The row, not before `from`, that holds entry p.  Every lane of the warp calls.
 DEVICE i64 row_of(const Entries& of, i64 p, i64 from) {
@@ -110,7 +114,8 @@ DEVICE i64 sweep_tile(OpenTile& tile, const u32* rows, i64 t, i64 from, const Vi
 //                                                           `mine`, row i has all lanes from first_lane to this one.
 // Whole grid; SWEEP_BLOCK threads a block.
 template <class Visitor>
-DEVICE void sweep(const Entries& of, const Sweep& work, const Visitor& visitor) {
+DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
+    const Entries of = entries_of(work);
     __shared__ TileStage stages[SWEEP_BLOCK / 32];
     OpenTile tile(of, stages[warp_in_block()]);
     i64 row = 0;  // the cursor ascends, and so do the rows that a warp meets

@@ -1,0 +1,88 @@
+"""Kernel arguments by name: the struct that a kernel file declares is the one list of them.
+
+A kernel with many arguments takes them as one struct by value.  The struct stands in the kernel's text, field by field
+with its type; here its declaration is read, and a call packs what it is given by the names of the fields.  So an
+argument that is missing or unknown raises, and none can take the place of another.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...formats import IndexList
+from .compile import module_text
+from .launch import values_of
+
+__all__ = ["arguments", "layout", "packer", "source_argument"]
+
+_FIELD = re.compile(r"(?:const )?([\w:]+)(\*?) (\w+);")
+# Codes of Python's module `struct`, native: sizes and alignment are those of the host's C++, which are the device's.
+_POINTER = "P"
+_CODES = {
+    "ColumnsArgument": _POINTER,
+    "Transposed::Argument": _POINTER,
+    "i64": "q",
+    "u64": "Q",
+    "int": "i",
+    "bool": "?",
+}
+
+
+def layout(name: str, body: str, types: dict[str, str]) -> dict[str, str]:
+    """The fields of a struct in order, each with its code; `types` are the codes of types that the prologue names."""
+    known = {**_CODES, **types}
+    codes: dict[str, str] = {}
+    for line in re.sub(r"//.*", "", body).splitlines():
+        if not line.strip():
+            continue
+        field = _FIELD.fullmatch(line.strip())
+        if field is None:
+            raise ValueError(f"struct {name}: a line of a struct of arguments is 'type name;', got {line.strip()!r}")
+        kind, star, field_name = field.groups()
+        if field_name in codes or not (star or kind in known):
+            raise ValueError(f"struct {name}: {field_name} is declared twice, or its type {kind} is not known")
+        codes[field_name] = _POINTER if star else known[kind]
+    return codes
+
+
+def packer(name: str, codes: dict[str, str]) -> Callable[..., Any]:
+    """The function `name` that takes every field by name, and gives the struct as an array of one element.
+
+    Pointers are given as CuPy arrays or None, other fields as Python or NumPy numbers.  It is made from its text, as
+    `namedtuple` makes its own: so Python itself matches names, raises TypeError, and spends least time on it.
+    """
+    form = struct.Struct("@" + "".join(codes.values()) + "0P")  # ends at a multiple of a pointer's size
+    values = [
+        f"0 if {field} is None else {field}.data.ptr" if code == _POINTER else field for field, code in codes.items()
+    ]
+    text = f"def {name}(*, {', '.join(codes)}):\n    return frombuffer(pack({', '.join(values)}), element)\n"
+    made: dict[str, Any] = {"pack": form.pack, "frombuffer": np.frombuffer, "element": np.dtype((np.void, form.size))}
+    exec(text, made)
+    function: Callable[..., Any] = made[name]
+    return function
+
+
+@functools.lru_cache(maxsize=1024)
+def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any]:
+    """The `packer` of the struct `name` in the text of a kernel file, includes and all.
+
+    types: the types of fields by value that the prologue names, as in ``typedefs``.
+    """
+    found = re.search(rf"^struct {name} {{\n(.*?)^}};", module_text(file), re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise ValueError(f"{file} declares no struct {name}")
+    return packer(name, layout(name, found[1], {letter: dtype.char for letter, dtype in types.items()}))
+
+
+def source_argument(file: str, f: IndexList) -> Any:
+    """The struct ``SourceArguments`` (sources.cuh): the first entries of a closure."""
+    values, iso = values_of(f)
+    return arguments(file, "SourceArguments", U=f.dtype)(
+        sources=f.indices, u_values=values, u_iso=iso, source_count=f.nvals
+    )

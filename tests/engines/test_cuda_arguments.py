@@ -1,0 +1,148 @@
+"""Kernel arguments packed by name: layouts are the compiler's, and every call names every field."""
+
+from __future__ import annotations
+
+import ast
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cupy", reason="CuPy brings NVRTC")
+
+from semiring.engines.cuda import arguments, catalogue, compile
+
+FOLDER = Path(compile.__file__).parent
+STRUCT = re.compile(r"^struct (\w+Arguments) {\n(.*?)^};", re.MULTILINE | re.DOTALL)
+BODIES = dict(
+    match for path in sorted((FOLDER / "kernels").glob("*.cuh")) for match in STRUCT.findall(path.read_text())
+)
+# The types of fields that a prologue names, in Python's codes and in C.
+LETTERS = ("bool", "signed char", "short", "unsigned int", "float", "long long", "double")
+CODES = dict(zip(LETTERS, "?bhIfqd", strict=True))
+
+
+def fields(name: str, code: str = "q") -> dict[str, str]:
+    return arguments.layout(name, BODIES[name], dict.fromkeys("AUZF", code))
+
+
+def test_structs_are_found() -> None:
+    assert set(BODIES) == {
+        "HubArguments", "LevelArguments", "LinkArguments", "RelaxArguments", "SearchArguments", "SourceArguments",
+        "SweepArguments",
+    }  # fmt: skip
+    assert list(fields("SourceArguments").items()) == [
+        ("sources", "P"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
+    ]  # fmt: skip
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With values of every size: the compiler checks the offset of every field, and the size of the struct."""
+    read = compile._source
+    holds = {path.name for path in (FOLDER / "kernels").glob("*.cuh") if f"struct {name} {{" in path.read_text()}
+    file, prologue = next(
+        (file, text)
+        for file, text in catalogue.entries()
+        if any(f'#line 1 "{part}"' in compile.module_text(file, text) for part in holds)
+    )
+    asserts = ""
+    for number, (letter, code) in enumerate(CODES.items()):
+        codes = fields(name, code)
+        body = re.sub(r"\b[AUZF] (?=\w+;)", f"{letter} ", re.sub(r"//.*", "", BODIES[name]))
+        asserts += f"struct Tried{number} {{\n{body}}};\n"
+        so_far = "@"
+        for field, field_code in codes.items():
+            so_far += field_code
+            offset = struct.calcsize(so_far) - struct.calcsize("@" + field_code)
+            asserts += f"static_assert(__builtin_offsetof(Tried{number}, {field}) == {offset});\n"
+        asserts += f"static_assert(sizeof(Tried{number}) == {struct.calcsize(so_far + '0P')});\n"
+    monkeypatch.setattr(compile, "_source", lambda asked: read(asked) + (asserts if asked == file else ""))
+    assert compile.compile_text(file, prologue + f"// layouts of {name}\n", "compute_80")
+
+
+class Pointed:
+    """As much of a CuPy array as is read."""
+
+    class data:
+        ptr = 0x7F00_1234_5678
+
+
+def test_values_stand_where_their_names_are() -> None:
+    codes = {"first": "P", "value": "f", "count": "q", "second": "P", "flag": "?"}
+    pack = arguments.packer("Tried", codes)
+    made = pack(flag=np.True_, second=None, count=-(2**62), value=np.float32(np.nan), first=Pointed)
+    assert made.shape == (1,)
+    assert made.nbytes == 40
+    raw = made.tobytes()
+    assert raw[:8] == Pointed.data.ptr.to_bytes(8, "little")
+    assert raw[8:12] == np.float32(np.nan).tobytes()
+    assert raw[16:24] == np.int64(-(2**62)).tobytes()
+    assert raw[24:33] == bytes(8) + b"\1"
+
+
+@pytest.mark.parametrize("value", [np.nan, -0.0, np.inf, 1e-45, 3.4e38])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_floats_keep_their_bits(value: float, kind: Any) -> None:
+    made = arguments.packer("Tried", {"value": np.dtype(kind).char})(value=kind(value))
+    assert made.tobytes()[: kind().itemsize] == kind(value).tobytes()
+
+
+def test_names_are_checked() -> None:
+    pack = arguments.packer("Tried", {"start": "P", "before": "P"})
+    for given in ({"start": None}, {"start": None, "before": None, "after": None}, {"start": None, "befor": None}):
+        with pytest.raises(TypeError, match=r"Tried\(\)"):
+            pack(**given)
+    with pytest.raises(TypeError, match="positional"):
+        pack(None, None)
+
+
+@pytest.mark.parametrize(
+    "line", ["const P *indptr;", "P* start, *before;", "u32 words[4];", "W value;", "i64 n; i64 n;"]
+)
+def test_what_cannot_be_read_raises(line: str) -> None:
+    with pytest.raises(ValueError, match="struct Tried"):
+        arguments.layout("Tried", f"    {line}\n", {})
+
+
+def test_a_field_declared_twice_raises() -> None:
+    with pytest.raises(ValueError, match="n is declared twice"):
+        arguments.layout("Tried", "    i64 n;\n    i64 n;  // again\n", {})
+
+
+def calls() -> list[tuple[str, set[str]]]:
+    """(struct, names given) for every call of a packer in the engine; names that come by ``**`` are those of dicts."""
+    found = []
+    for path in FOLDER.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        keys = {
+            key.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Dict)
+            for key in node.keys
+            if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        }
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Call)):
+                continue
+            if not (isinstance(node.func.func, ast.Name) and node.func.func.id == "arguments"):
+                continue
+            name = node.func.args[1]
+            assert isinstance(name, ast.Constant)
+            given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+            if any(keyword.arg is None for keyword in node.keywords):
+                given |= keys & set(fields(str(name.value)))
+            found.append((str(name.value), given))
+    return found
+
+
+def test_every_call_names_every_field() -> None:
+    """Without a GPU no call is made, so their text is read."""
+    found = calls()
+    assert {name for name, _ in found} == set(BODIES)
+    for name, given in found:
+        assert given == set(fields(name)), name
