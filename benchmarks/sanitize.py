@@ -3,6 +3,10 @@
     compute-sanitizer --tool memcheck python3 -m benchmarks.sanitize
     compute-sanitizer --tool racecheck python3 -m benchmarks.sanitize
 
+racecheck checks shared memory only.  Races in global memory are argued where they happen, in kernel text: reads of what
+other threads of a launch write go through `load_relaxed` (``kernels/atomics.cuh``), and a comment at each states why a
+stale value does no harm.
+
 Every array gets an allocation of its own (no memory pool), so that memcheck sees a step past its end.  Results equal
 those of the reference engine.  Ends with 1 if a result is wrong, or if a kernel in the package was never launched:
 then a step is missing in `sanitize_steps`.  ``--device cpu`` tries the steps where there is no GPU.

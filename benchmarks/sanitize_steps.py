@@ -111,6 +111,30 @@ def _split(s: Small, mask: Any = None) -> Matrix:
         return s.A.mxm(s.A, "plus_times", mask=mask).wait()
 
 
+def _counted_apart(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
+    """With work lists that hold fewer rows than A has, as where rows and entries do not fit one counter."""
+    if A.device == "cpu":
+        return search(A)
+    from semiring.engines.cuda import packing
+
+    with mock.patch.object(packing, "_BITS", A.nvals.bit_length() + 8):
+        assert not packing.packable(N, A.nvals)
+        return search(A).wait()
+
+
+def _widened(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
+    """With tile offsets of 64 bits, as where the stream of A has 2^32 bytes and that of its transpose fewer."""
+    if A.device == "cpu":
+        return search(A)
+    from semiring.engines.cuda import closure, columns
+
+    def both(a: Any, t: Any) -> tuple[Any, Any]:
+        return columns.side_by_side(replace(a, at=a.at.astype(np.int64), facts={}), t)
+
+    with mock.patch.object(closure, "side_by_side", both):
+        return search(A).wait()
+
+
 def _permuted(s: Small) -> Matrix:
     """In slices that are sorted one after the other, as where entries are many."""
     order = np.arange(N)[::-1].copy()
@@ -301,6 +325,20 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "compressed, mxv group": lambda s: _forced("pull", lambda: s.E.compress("packed").mxv(s.p, "plus_times")),
     "compressed, mxv early": lambda s: _forced("pull", lambda: s.S.compress("varint").mxv(s.p, "any_pair")),
     "compressed, vxm push": lambda s: _forced("push", lambda: s.q.vxm(s.A.compress("varint"), "plus_times")),
+    "compressed, pulled, two widths of offsets": lambda s: _forced(
+        "pull", lambda: _widened(s.S.compress("packed"), lambda A: sr.algorithms.bfs_levels(A, 7))
+    ),
+    "past one counter, levels": lambda s: _counted_apart(s.S, lambda A: sr.algorithms.bfs_levels(A, 7)),
+    "past one counter, pushed": lambda s: _forced(
+        "push", lambda: _counted_apart(s.E.compress("varint"), lambda A: sr.algorithms.bfs_levels(A, 7))
+    ),
+    "past one counter, pulled": lambda s: _forced(
+        "pull", lambda: _counted_apart(s.E, lambda A: sr.algorithms.bfs_levels(A, 7))
+    ),
+    "past one counter, components": lambda s: _counted_apart(
+        s.S.compress("packed"), sr.algorithms.connected_components
+    ),
+    "past one counter, product": lambda s: _counted_apart(s.A, lambda A: s.u.vxm(A, "plus_times")),
     "out of core, levels": lambda s: sr.algorithms.bfs_levels(_placed(s.S, None, "pinned"), 7),
     "out of core, pushed": lambda s: _forced(
         "push", lambda: sr.algorithms.bfs_levels(_placed(s.E, "packed", "pinned"), 7)
