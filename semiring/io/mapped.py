@@ -11,16 +11,16 @@ from semiring.config import default_device, engine_for
 from semiring.engines.memory import allocating
 from semiring.engines.registry import run
 from semiring.engines.spec_forms import CheckCompressed
-from semiring.exceptions import IndexOutOfBound, InvalidFormat, NotSupported
+from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
 from semiring.formats.arrays import Array, index_dtype, to_device, to_host
-from semiring.formats.pattern import plain_facts
 from semiring.formats.vectors import Count
-from semiring.io.files import PathLike, Progress
-from semiring.io.placing import check_form, load, mapped_matrix, settled
-from semiring.io.srb import Store, write_store
+from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.placing import check_form, load, mapped_matrix, narrowed, settled
+from semiring.io.srb import DESCRIPTION_AT, Store, write_store
 from semiring.io.srb_reading import map_store
 from semiring.matrix import Matrix
+from semiring.ops import structure
 from semiring.vector import Vector
 
 __all__ = ["open", "read_srb", "write_srb"]
@@ -29,6 +29,7 @@ _VECTOR_FORMATS = {IndexList: "index", Bitmap: "bitmap", Full: "full"}
 _COMPRESSED_ARRAYS = ("indptr", "base", "at", "stream")
 
 
+@naming_memory_errors
 def open(
     path: PathLike, *, placement: str | None = None, compress: str | None = None, verify: bool = False
 ) -> Matrix | Vector:
@@ -53,13 +54,17 @@ def open(
         Compress a matrix that the file holds plain, slice by slice: its plain form is never in device memory as a
         whole. A file that is compressed by the other codec is encoded anew; by default it comes as it is.
     verify : bool
-        Read the whole file first, and check every section and index. The header is always checked. Leave it False
-        only for files that you trust: nothing else looks at an index before a kernel uses it.
+        Read the whole file first, and check every section, index and stated fact. The header is always checked: sizes,
+        types, and sections that lie within the file and fit together. Leave it False only for files that you trust.
+        Then the contents of the sections are used as they are: row offsets ascend, columns ascend within a row and lie
+        below ``ncols``, compressed tiles decode, bits of a bitmap are as many as its entries, bools are 0 or 1, and the
+        matrix is symmetric if the file states it. Of a file where that is not so, results are wrong, and kernels may
+        read and write outside their arrays.
 
     Raises
     ------
     InvalidFormat
-        Not a ``.srb`` file, or damaged; the message gives file and byte.
+        Not a ``.srb`` file, damaged, or contradictory; the message gives file and byte.
     InvalidValue
         Another placement or codec.
     NotSupported
@@ -75,6 +80,7 @@ def open(
     return _opened(path, placement, compress, verify, None)
 
 
+@naming_memory_errors
 def read_srb(
     path: PathLike,
     *,
@@ -135,7 +141,7 @@ def _opened(
             raise NotSupported(f"{os.fspath(path)}: a Vector lies in the memory of its device, and is not compressed")
         with allocating("open", default_device()):
             return _vector(store, verify=verify)
-    except (InvalidFormat, IndexOutOfBound) as error:
+    except (InvalidFormat, IndexOutOfBound, DuplicateIndex) as error:
         if str(error).startswith(f"{os.fspath(path)}: "):
             raise
         raise InvalidFormat(f"{os.fspath(path)}: {error}") from error
@@ -148,32 +154,49 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
     encode = codec is not None and codec != store.codec
     if store.codec is None and (encode or (verify and (device == "cpu" or placement != "device"))):
         held = mapped_matrix(near)
-        return Matrix._new(settled("open", _checked(held, device, "host") if verify else held, placement, codec))
+        held = _checked(held, near, device, "host") if verify else held
+        return Matrix._new(settled("open", held, placement, codec))
     if encode:
         if verify:
-            _check_stream(mapped_matrix(store))
+            _check_stream(mapped_matrix(store), store)
         return Matrix._new(settled("open", mapped_matrix(near), placement, codec))
     held = load(path, near, placement, device)
     if verify and store.codec is None:
-        held = _checked(held, device, "device")
+        held = _checked(held, near, device, "device")
     elif verify:
-        _check_stream(mapped_matrix(store) if held.placement == "host" else held)
+        _check_stream(mapped_matrix(store) if held.placement == "host" else held, store)
     return Matrix._new(held)
 
 
-def _checked(held: CSR, device: str, placement: str) -> CSR:
-    """A plain matrix with every index checked, and its rows sorted if they are not; O(nvals), and synchronises."""
+def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
+    """A plain matrix with every index and fact checked, and its rows sorted if they are not.
+
+    O(nvals), with a stated symmetry O(nvals log degree); synchronises.
+    """
     values = held.iso if held.values is None else held.values
     store: CSR = Matrix.from_csr(
         held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement
     ).store
-    store.pattern.facts.update(plain_facts(held.pattern))
+    _check_facts(store, described)
     return store
 
 
-def _check_stream(held: CSR) -> None:
-    """Every tile of compressed rows; O(nvals), and synchronises."""
+def _check_stream(held: CSR, described: Store) -> None:
+    """Every tile of compressed rows, and the facts; O(nvals), and synchronises."""
     run(CheckCompressed(held.pattern), engine_for(held.device))
+    _check_facts(held, described)
+
+
+def _check_facts(held: CSR, described: Store) -> None:
+    """InvalidFormat unless the matrix is symmetric if, and only if, the file states it; O(1) if it states nothing."""
+    stated = described.facts.get("symmetric")
+    if stated is None:
+        return
+    held.pattern.facts.pop("symmetric", None)  # as the header states it; it is derived and kept in its place
+    if structure.is_symmetric(held.pattern) != stated:
+        raise InvalidFormat(
+            f"byte {DESCRIPTION_AT}: expected facts that are true of the matrix, found {dict(described.facts)}"
+        )
 
 
 def _vector(store: Store, *, verify: bool) -> Vector:
@@ -187,7 +210,7 @@ def _vector(store: Store, *, verify: bool) -> Vector:
     if store.format == "index":
         if verify:
             return Vector.from_coo(store.arrays["indices"], iso if values is None else values, size=size)
-        indices = store.arrays["indices"].astype(index_dtype(size), copy=False)
+        indices = narrowed(store.arrays["indices"], index_dtype(size), "indices")
         return Vector._new(IndexList(size, dtype, to_device(indices, device), values, iso))
     if store.format == "bitmap":
         if verify:

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.config import default_device, use
 from semiring.engines.memory import allocating
+from semiring.exceptions import InvalidFormat
 from semiring.formats import CSR, AnyPattern, CompressedPattern, Pattern, Placement, index_dtype
 from semiring.formats.arrays import Array
 from semiring.formats.locked import lock, seen_by_device
@@ -20,7 +21,7 @@ from semiring.io.srb import Store
 from semiring.ops.compress import checked_codec, compress
 from semiring.ops.fit import checked_placement, destined, moved
 
-__all__ = ["check_form", "load", "mapped_matrix", "on_the_host", "settled"]
+__all__ = ["check_form", "load", "mapped_matrix", "narrowed", "on_the_host", "settled"]
 
 
 def check_form(placement: Any, codec: Any) -> None:
@@ -113,12 +114,29 @@ def _right(store: Store, name: str) -> np.ndarray[Any, Any]:
         dtype = index_dtype(store.nvals)
     elif name == "indices":
         dtype = index_dtype(store.shape[1])
+    return narrowed(array, dtype, name)
+
+
+def narrowed(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """The numbers of a section in another type; O(1) if it has that type already.
+
+    Raises
+    ------
+    InvalidFormat
+        The type does not hold one of them: an index of 2**32 must not become 0.
+    """
+    if dtype.kind == "i" and dtype.itemsize < array.dtype.itemsize and array.size:
+        limits, low, high = np.iinfo(dtype), int(array.min()), int(array.max())
+        if low < limits.min or high > limits.max:
+            raise InvalidFormat(
+                f"section {name!r}: expected numbers that {dtype} holds, found {low if low < limits.min else high}"
+            )
     return array.astype(dtype, copy=False)
 
 
 def _assembled(store: Store, arrays: dict[str, Array], placement: Placement) -> CSR:
     nrows, ncols = store.shape
-    facts = {"symmetric": True} if store.facts.get("symmetric") is True else {}
+    facts = {name: store.facts[name] for name in ("symmetric",) if name in store.facts}
     pattern: AnyPattern
     if store.codec is None:
         pattern = Pattern(nrows, ncols, arrays["indptr"], arrays["indices"], facts, placement)

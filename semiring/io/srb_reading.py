@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import math
 import os
 import zlib
 from typing import Any, Final, Literal
@@ -10,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import lookup
+from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.formats.arrays import index_dtype
 from semiring.formats.ccsr import CODECS, ELEMENT, PADDING, Codec, at_dtype, tile_count
@@ -30,6 +32,9 @@ __all__ = ["map_store"]
 
 _INDEX_DTYPES: Final = ("<i4", "<i8")
 
+# Far beyond any file, and far enough below 2**63 for index arithmetic.
+_LARGEST: Final = 2**60
+
 # Section name -> (how many numbers; dtypes that it may have).
 _Expected = dict[str, tuple[int, tuple[str, ...]]]
 
@@ -43,7 +48,7 @@ def map_store(
     ----------
     path : str or PathLike
     verify : bool
-        Also read every section and compare its checksum. O(bytes) instead of O(1).
+        Also read every section, compare its checksum, and check that bools are 0 or 1. O(bytes) instead of O(1).
     writable : bool
         Private, copy-on-write views of the file, ordinary arrays to compiled code. False: read-only ones, which can be
         page-locked without becoming copies.
@@ -61,16 +66,18 @@ def map_store(
     progress, name = checked_progress(progress), os.fspath(path)
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        text, total = _read_prelude(stream.read(DESCRIPTION_AT), stream, name)
+        text, total = _read_prelude(stream.read(DESCRIPTION_AT), stream, size, name)
     if size < total:
         raise InvalidFormat(f"{name}: byte {size}: expected {total} bytes, found the end of the file")
+    if size > total:
+        raise InvalidFormat(f"{name}: byte {total}: expected the end of the file, found {size - total} bytes more")
     try:
         description = json.loads(text)
-    except ValueError as error:
-        raise InvalidFormat(f"{name}: byte {DESCRIPTION_AT}: expected a description in JSON, found {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFormat(f"{name}: byte {DESCRIPTION_AT}: expected a description in JSON, found: {error}") from error
     try:
         store, sections = _interpret(description, total, name, path, "c" if writable else "r")
-    except (KeyError, TypeError, ValueError, OverflowError, DomainMismatch) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, DomainMismatch) as error:
         if isinstance(error, InvalidFormat):
             raise
         raise InvalidFormat(
@@ -83,12 +90,21 @@ def map_store(
                     f"{name}: byte {section['offset']}: expected the {section['bytes']} bytes of section "
                     f"{section['name']!r} to have the checksum {section['crc32']}, found another: the file is damaged"
                 )
+            if section["name"] == "values" and store.dtype == BOOL:
+                _check_bools(store.arrays["values"], section["offset"], name)
             if progress is not None:
                 progress(f"verifying {name}", (done + 1) / len(sections))
     return store
 
 
-def _read_prelude(start: bytes, stream: Any, name: str) -> tuple[bytes, int]:
+def _check_bools(values: NDArray[Any], offset: int, name: str) -> None:
+    wrong = np.flatnonzero(values.view(np.uint8) > 1)
+    if wrong.size:
+        at = int(wrong[0])
+        raise InvalidFormat(f"{name}: byte {offset + at}: expected a bool 0 or 1, found {values.view(np.uint8)[at]}")
+
+
+def _read_prelude(start: bytes, stream: Any, size: int, name: str) -> tuple[bytes, int]:
     if start[: len(MAGIC)] != MAGIC:
         raise InvalidFormat(f"{name}: byte 0: expected a .srb file, which begins with {MAGIC!r}, found {start[:8]!r}")
     if len(start) < DESCRIPTION_AT:
@@ -98,10 +114,9 @@ def _read_prelude(start: bytes, stream: Any, name: str) -> tuple[bytes, int]:
         raise InvalidFormat(f"{name}: byte 8: expected version {VERSION} of the layout, found {version}")
     if PRELUDE_CRC.unpack(start[PRELUDE.size :])[0] != zlib.crc32(start[: PRELUDE.size]):
         raise InvalidFormat(f"{name}: byte {PRELUDE.size}: expected the checksum of the header, found another")
+    if size < DESCRIPTION_AT + length:
+        raise InvalidFormat(f"{name}: byte {size}: expected {length} bytes of description, found the end of the file")
     text = stream.read(length)
-    if len(text) < length:
-        at = DESCRIPTION_AT + len(text)
-        raise InvalidFormat(f"{name}: byte {at}: expected {length} bytes of description, found the end of the file")
     if zlib.crc32(text) != text_crc:
         raise InvalidFormat(f"{name}: byte {DESCRIPTION_AT}: expected the description's checksum, found another")
     return text, total
@@ -111,24 +126,39 @@ def _interpret(
     description: dict[str, Any], total: int, name: str, path: PathLike, mode: Literal["c", "r"]
 ) -> tuple[Store, list[dict[str, Any]]]:
     """The store of a description, once every number in it has been checked against the others."""
-    kind, form = str(description["kind"]), str(description["format"])
-    shape = tuple(int(size) for size in description["shape"])
-    nvals, dtype = int(description["nvals"]), lookup(description["dtype"])
-    codec: Codec | None = description["codec"] if form == "ccsr" else None
-    iso = None
-    if description["iso"] is not None:
-        raw = bytes.fromhex(description["iso"])
-        iso = np.frombuffer(raw, dtype=dtype.newbyteorder("<"), count=1)[0].astype(dtype)
 
     def refuse(what: str, at: int = DESCRIPTION_AT) -> InvalidFormat:
         return InvalidFormat(f"{name}: byte {at}: {what}")
 
-    if min((*shape, nvals)) < 0 or len(shape) != {"matrix": 2, "vector": 1}.get(kind):
-        raise refuse(f"expected a matrix or vector of a non-negative shape, found {kind} {shape} of {nvals} entries")
+    def whole(what: str, number: Any, largest: int = _LARGEST) -> int:
+        # JSON also has 1.5, true and numbers of any size.
+        if type(number) is not int or not 0 <= number <= largest:
+            raise refuse(f"expected an integer from 0 to {largest} as {what}, found {number!r}")
+        return number
+
+    kind, form = str(description["kind"]), str(description["format"])
+    shape = tuple(whole("size", size) for size in description["shape"])
+    nvals, dtype = whole("nvals", description["nvals"]), lookup(description["dtype"])
+    codec: Codec | None = description["codec"] if form == "ccsr" else None
+    iso = None if description["iso"] is None else _iso_value(description["iso"], dtype, refuse)
+
+    if len(shape) != {"matrix": 2, "vector": 1}.get(kind):
+        raise refuse(f"expected a matrix or vector and its shape, found {kind} {list(shape)}")
+    slots = math.prod(shape)
+    if nvals > slots or (form == "full" and nvals != slots):
+        raise refuse(f"expected {'' if form == 'full' else 'at most '}{slots} entries, found {nvals}")
+    facts = description["facts"]
+    symmetric = facts.get("symmetric", False)
+    if not isinstance(symmetric, bool) or (symmetric and (kind != "matrix" or shape[0] != shape[1])):
+        raise refuse(f"expected facts that a {kind} {list(shape)} can have, found {facts}")
     if codec not in (None, *CODECS):
         raise refuse(f"expected one of the codecs {', '.join(CODECS)}, found {codec!r}")
     sections: list[dict[str, Any]] = description["sections"]
-    elements = max(next((int(section["count"]) for section in sections if section["name"] == "stream"), 0), 0)
+    for section in sections:
+        for key in ("count", "offset", "bytes"):
+            whole(f"{key} of section {section['name']!r}", section[key])
+        whole(f"crc32 of section {section['name']!r}", section["crc32"], 2**32 - 1)
+    elements = next((int(section["count"]) for section in sections if section["name"] == "stream"), 0)
     expected = _expected_sections(kind, form, shape, nvals, dtype, iso is not None, codec, elements)
     if expected is None:
         raise refuse(f"expected a format that this version reads, found the {kind} format {form!r}")
@@ -152,7 +182,7 @@ def _interpret(
         floor = offset + length
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
-    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(description["facts"]), codec, offsets)
+    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
     if kind == "matrix" and (int(arrays["indptr"][0]) != 0 or int(arrays["indptr"][-1]) != nvals):
         raise refuse(
             f"expected offsets from 0 to {nvals}, found {int(arrays['indptr'][0])} to {int(arrays['indptr'][-1])}",
@@ -161,6 +191,15 @@ def _interpret(
     if codec is not None:
         _check_ends(store, refuse)
     return store, sections
+
+
+def _iso_value(text: Any, dtype: np.dtype[Any], refuse: Any) -> np.generic:
+    """The value of which the description gives the bytes."""
+    raw = bytes.fromhex(text)
+    if len(raw) != dtype.itemsize or (dtype == BOOL and raw not in (b"\0", b"\1")):
+        raise refuse(f"expected the {dtype.itemsize} bytes of a value of type {dtype.name} as iso, found {text!r}")
+    value: np.generic = np.frombuffer(raw, dtype=dtype.newbyteorder("<"))[0].astype(dtype)
+    return value
 
 
 def _check_ends(store: Store, refuse: Any) -> None:
@@ -233,5 +272,10 @@ def _map_section(
 ) -> NDArray[Any]:
     if not count:
         return np.empty(0, dtype=dtype.newbyteorder("="))
-    mapped: NDArray[Any] = np.memmap(path, dtype=dtype, mode=mode, offset=offset, shape=(count,))
+    try:
+        mapped: NDArray[Any] = np.memmap(path, dtype=dtype, mode=mode, offset=offset, shape=(count,))
+    except OSError as error:
+        if error.errno == errno.ENOMEM:  # no room in the address space
+            raise MemoryError(f"mapping {os.fspath(path)}") from error
+        raise
     return mapped.view(np.ndarray)
