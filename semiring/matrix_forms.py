@@ -142,10 +142,19 @@ class MatrixForms(MatrixEdges):
         values = store.iso if store.values is None else to_host(store.values)
         arrays = to_host(store.indptr), to_host(store.indices), values
         codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None
-        return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec)
+        return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec, held.placement)
 
 
-def _restore(cls: type[Any], *state: Any) -> Any:
-    *arrays, dtype, ncols, name, codec = state
-    made = cls.from_csr(*arrays, np.dtype(dtype), ncols=ncols, name=name)
+def _restore(
+    cls: type[Any],
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    dtype: str,
+    ncols: int,
+    name: str | None,
+    codec: Any,
+    placement: str = "device",  # pickles of version 0.1 have none
+) -> Any:
+    made = cls.from_csr(indptr, indices, values, np.dtype(dtype), ncols=ncols, name=name, placement=placement)
     return made if codec is None else made.compress(codec)

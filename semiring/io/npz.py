@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import zipfile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
 from semiring.io.atomic import atomic_writer
-from semiring.io.files import PathLike
+from semiring.io.files import PathLike, naming_memory_errors
+from semiring.io.npz_members import Members
 from semiring.io.triples import Triples
 
 if TYPE_CHECKING:
@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 __all__ = ["load_npz", "parse_npz", "save_npz", "write_npz"]
 
 
+@naming_memory_errors
 def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
     """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote (csr, csc or coo), or `save_npz`.
 
-    Entries at the same position are added, as SciPy takes them to mean; ``dup_op`` says otherwise.
+    Entries at the same position are added, as SciPy defines them; ``dup_op`` changes that.  Only the arrays of the
+    matrix are unpacked, whatever else the archive holds.
 
     Raises
     ------
     InvalidFormat
-        Not such an archive, a damaged one, or arrays that do not fit together; with the file and the array's name.
+        Not such an archive, a damaged one, or arrays that do not fit together or have other sizes than their headers
+        announce; with the file and the array's name.
+    OutOfMemory
+        An array or the matrix does not fit in the free memory.
     """
     return parse_npz(path).to_matrix(dup_op)
 
@@ -71,39 +76,32 @@ def write_npz(
 
 def parse_npz(path: PathLike) -> Triples:
     """The entries of an archive in SciPy's layout."""
-    name = os.fspath(path)
-    arrays = _arrays(path)
+    with Members(path) as members:
+        return _entries(members, os.fspath(path))
 
-    def array(key: str, kinds: str, size: int | None = None) -> NDArray[Any]:
-        if key not in arrays:
-            raise InvalidFormat(f"{name}: expected an array {key!r}, found {sorted(arrays)}")
-        found = arrays[key]
-        if found.dtype.kind not in kinds or found.ndim > 1 or (size is not None and found.size != size):
-            wanted = "any number of" if size is None else str(size)
-            raise InvalidFormat(
-                f"{name}: array {key!r}: expected {wanted} elements of kind {' or '.join(kinds)}, found {found.size} "
-                f"of {found.dtype} in {found.ndim} dimensions"
-            )
-        return found
 
+def _entries(members: Members, name: str) -> Triples:
+    array = members.array
     layout = array("format", "SU", 1).item()
     layout = layout.decode("utf-8", "replace") if isinstance(layout, bytes) else layout
     nrows, ncols = (int(size) for size in array("shape", "iu", 2))
-    if min(nrows, ncols) < 0:
-        raise InvalidFormat(f"{name}: array 'shape': expected sizes of at least 0, found {nrows} x {ncols}")
+    if min(nrows, ncols) < 0 or max(nrows, ncols) > 2**60:
+        raise InvalidFormat(f"{name}: array 'shape': expected sizes from 0 to 2**60, found {nrows} x {ncols}")
     data = array("data", "biuf")
     if layout == "coo":
         rows, cols = array("row", "iu", data.size), array("col", "iu", data.size)
     elif layout in ("csr", "csc"):
         major = nrows if layout == "csr" else ncols
         indptr, minor = array("indptr", "iu", major + 1), array("indices", "iu", data.size)
-        lengths = np.asarray(indptr[1:], dtype=np.int64) - np.asarray(indptr[:-1], dtype=np.int64)
-        if indptr[0] != 0 or indptr[-1] != data.size or (lengths < 0).any():
-            at = int(np.argmax(lengths < 0)) + 1 if (lengths < 0).any() else 0 if indptr[0] != 0 else major
+        # Compared and not subtracted: a difference of two extreme offsets overflows.
+        falling = np.flatnonzero(indptr[1:] < indptr[:-1])
+        if indptr[0] != 0 or indptr[-1] != data.size or falling.size:
+            at = int(falling[0]) + 1 if falling.size else 0 if indptr[0] != 0 else major
             raise InvalidFormat(
                 f"{name}: array 'indptr', position {at}: expected offsets that rise from 0 to {data.size}, found "
                 f"{int(indptr[at])}"
             )
+        lengths: NDArray[Any] = np.diff(indptr.astype(np.int64, copy=False))
         rows, cols = np.repeat(np.arange(major, dtype=np.int64), lengths), minor
         if layout == "csc":
             rows, cols = cols, rows
@@ -115,29 +113,3 @@ def parse_npz(path: PathLike) -> Triples:
             at = int(wrong[0])
             raise InvalidFormat(f"{name}: entry {at}: expected a {what} from 0 to {size - 1}, found {int(indices[at])}")
     return Triples(nrows, ncols, rows, cols, data.astype(data.dtype.newbyteorder("="), copy=False), None, name)
-
-
-def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
-    """All arrays of an archive; whatever is wrong with one is `InvalidFormat`."""
-    # np.load leaves a file open that it cannot read.
-    with open(path, "rb") as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                return {key: archive[key] for key in archive.files}
-        except Exception as error:
-            # Zip, its compressions, and NumPy's headers each have exceptions of their own: zlib.error, LZMAError,
-            # BadZipFile, NotImplementedError, KeyError, struct.error, SyntaxError, ... A damaged header may also
-            # announce an array that no memory holds: the checksums tell it from one that is really so large.
-            if isinstance(error, MemoryError) and _is_whole(stream):
-                raise
-            reason = str(error) or type(error).__name__
-            raise InvalidFormat(f"{os.fspath(path)}: expected a whole .npz archive, found: {reason}") from error
-
-
-def _is_whole(stream: IO[bytes]) -> bool:
-    """True if each member of the archive has the content that its checksum is of."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            return archive.testzip() is None
-    except Exception:  # as above: a member that cannot even be unpacked
-        return False

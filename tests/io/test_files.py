@@ -227,7 +227,7 @@ def test_an_announced_array_that_no_memory_holds(tmp_path: Path) -> None:
     raw = (tmp_path / "a.npz").read_bytes()
     assert raw.count(b"(0,), }             ") == 2
     (tmp_path / "a.npz").write_bytes(raw.replace(b"(0,), }             ", b"(99999999999999,), }"))
-    with pytest.raises(InvalidFormat, match=r"a\.npz: expected a whole \.npz archive"):
+    with pytest.raises(InvalidFormat, match=r"a\.npz: array 'data': expected a whole \.npz archive"):
         sr.io.read(tmp_path / "a.npz")
 
 
