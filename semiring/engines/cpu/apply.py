@@ -14,7 +14,7 @@ from .compile import kernel
 from .constants import indexunary_value
 from .operands import indices_of, rows_of, values_of
 from .rows import share
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .types import call_at, position, value_at
 
 
@@ -31,15 +31,15 @@ def apply(q: Apply) -> Any:
     k = q.k if "k" in op.uses else None
     if isinstance(a, CSR):
         made = np.empty(a.nvals, op.z)
-        threads = threads_for(a.nvals)
+        parts = parts_for(a.nvals + a.nrows)
         if op.uses & {"i", "j"}:
-            run(_apply_rows, threads, *rows_of(a), read, types.indexunary(op), k, made)
+            run(_apply_rows, parts, *rows_of(a), read, types.indexunary(op), k, made)
             return with_values(a, op.z, made, None)
-        run(_apply, threads, None, read, types.indexunary(op), k, made)
+        run(_apply, parts, None, read, types.indexunary(op), k, made)
         return with_values(a, op.z, made, None)
     indices = indices_of(a) if "i" in op.uses else None
     made = np.empty(a.nvals if a.format == "index" else a.size, op.z)
-    run(_apply, threads_for(made.size), indices, read, types.indexunary(op), k, made)
+    run(_apply, parts_for(made.size), indices, read, types.indexunary(op), k, made)
     return with_values(a, op.z, made, None)
 
 

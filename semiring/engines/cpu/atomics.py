@@ -1,4 +1,4 @@
-"""Instructions that numba has no name for, above all atomic ones, and the barrier between threads of a gang.
+"""Instructions that numba has no name for, above all atomic ones, and the words that the threads of a call share.
 
 The atomic operations are sequentially consistent: they are few, and what they order is easier to argue about.
 """
@@ -124,38 +124,25 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
 # A thread that has waited long gives its core away: with more threads than cores the others need it.
 give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
-_PATIENCE = 4000
 
-# Places in the control array of a gang, each on a cache line of its own.
-ARRIVED, GENERATION, ABORTED, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80, 96
+# Places in the control array of a call, each on a cache line of its own.
+ABORTED, PART, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80
+# More than any number of chunks; times the entries of a chunk it does not overflow.
+_NO_CHUNK = 1 << 46
 
 
 @device
-def barrier(control: Any, threads: int) -> bool:
-    """Wait until every thread of the gang is here; chunks are handed out from 0 again.
-
-    False if a thread gave up (its Python side raised before it started): the caller must return at once.
-    """
-    if threads == 1:
-        control[CHUNK] = 0
-        return True
-    generation = load(control, GENERATION)
-    if fetch_add(control, ARRIVED, 1) == threads - 1:
-        store(control, ARRIVED, 0)
-        store(control, CHUNK, 0)
-        store(control, GENERATION, generation + 1)
-        return True
-    waited = 0
-    while load(control, GENERATION) == generation:
-        if load(control, ABORTED) != 0:
-            return False
-        waited += 1
-        if waited > _PATIENCE:
-            give_way()
-    return True
+def stopped(control: Any) -> bool:
+    """True if the call is given up: the kernel is to return soon, whatever it leaves in its arrays."""
+    return load(control, ABORTED) != 0  # type: ignore[no-any-return]
 
 
 @device
 def next_chunk(control: Any) -> int:
-    """The next piece of work that no thread has taken since the last barrier."""
+    """The next chunk of the call's work (or of the open job's) that no thread has taken; too large when none is left.
+
+    None is left of a call that is given up: every loop over chunks ends soon after.
+    """
+    if load(control, ABORTED) != 0:
+        return _NO_CHUNK
     return fetch_add(control, CHUNK, 1)  # type: ignore[no-any-return]

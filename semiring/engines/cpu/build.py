@@ -11,11 +11,12 @@ from ..refusals import check_columns, check_offsets, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import types
+from .atomics import stopped
 from .compile import kernel
 from .operands import Array, plain
 from .rows import share, sort_range
 from .scatter import scatter_entries
-from .threads import run, threads_for
+from .threads import parts_for, run, threads_for
 from .transpose import offsets_from_counts
 from .types import combine, converted, position, put, value_at
 
@@ -74,7 +75,10 @@ def assemble(
     offsets = index_dtype(nvals)
     threads = min(threads_for(nvals), max(1, 4 * nvals // max(nrows, 1)))
     indptr, order = np.empty(nrows + 1, offsets), np.empty(nvals, offsets)
-    run(_group, threads, rows, np.zeros((threads, nrows), offsets), np.zeros(threads, np.int64), indptr, order)
+    counters = np.zeros((threads, nrows), offsets)
+    run(_count, threads, rows, counters, work=nvals)
+    offsets_from_counts(counters, indptr)
+    run(_group, threads, rows, counters, order, work=nvals)
     return _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, keep_last=keep_last)
 
 
@@ -94,10 +98,10 @@ def _sorted_rows(
     columns: Array | None = None
     if ncols > 2**31:  # sort ranks: a column and a place within the row share one 64-bit key
         columns, cols = np.unique(cols, return_inverse=True)
-    threads = threads_for(nvals)
+    parts = parts_for(nvals + nrows)
     keys = np.empty(nvals, np.int64)
     distinct = np.zeros(nrows + 1, np.int64)
-    run(_sort, threads, indptr, order, cols, keys, distinct)
+    run(_sort, parts, indptr, order, cols, keys, distinct)
     np.cumsum(distinct, out=distinct)
     total = int(distinct[nrows])
     offsets = indptr if total == nvals else distinct.astype(index_dtype(total))
@@ -109,29 +113,40 @@ def _sorted_rows(
     made = None if iso is not None else np.empty(total, dtype)
     if total == nvals:  # nothing to combine: values only move, and need no kernel of their own
         sources = np.empty(nvals, index_dtype(nvals))
-        run(_unpack, threads, indptr, order, keys, indices, sources)
+        run(_unpack, parts, indptr, order, keys, indices, sources)
         if made is not None:
             assert isinstance(values, np.ndarray)
             np.take(values.astype(dtype, copy=False), sources, out=made)
     else:
         folded = None if iso is not None else values
         op = None if dup is None else types.binary(dup)
-        run(_fold, threads, indptr, order, keys, folded, op, offsets, indices, made)
+        run(_fold, parts, indptr, order, keys, folded, op, offsets, indices, made)
     if columns is not None:
         indices = columns[indices].astype(index_dtype(ncols), copy=False)
     return CSR(Pattern(nrows, ncols, offsets, indices), dtype, made, iso)
 
 
+# Entries (less one, a power of two) after which a thread looks whether the call is given up.
+_POLLED = (1 << 16) - 1
+
+
 @kernel
-def _group(t: int, threads: int, control: Any, rows: Any, counters: Any, sums: Any, indptr: Any, order: Any) -> None:
-    """order[indptr[i]:indptr[i + 1]] are the places where row i is given, ascending."""
-    low, high = t * rows.size // threads, (t + 1) * rows.size // threads
+def _count(t: int, threads: int, control: Any, rows: Any, counters: Any) -> None:
+    """counters[t, i] = how often row i is given in this part."""
     mine = counters[t]
-    for p in range(low, high):
+    for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
+        if p & _POLLED == 0 and stopped(control):
+            return
         mine[rows[p]] += 1
-    if not offsets_from_counts(t, threads, control, counters, sums, indptr):
-        return
-    for p in range(low, high):
+
+
+@kernel
+def _group(t: int, threads: int, control: Any, rows: Any, places: Any, order: Any) -> None:
+    """order[indptr[i]:indptr[i + 1]] are the places where row i is given, ascending."""
+    mine = places[t]
+    for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
+        if p & _POLLED == 0 and stopped(control):
+            return
         place = mine[rows[p]]
         mine[rows[p]] = place + 1
         order[place] = p

@@ -1,9 +1,9 @@
 """The closure of a frontier: which of two searches answers it, and how they are driven.
 
-A search runs inside one kernel, level after level.  It starts on one thread and comes back to Python only to
-ask for something: more threads when a level grows large, one thread when levels are small, the rows of the
-transpose when pulling would pay for the first time, room for the trace.  Its state lives in one array, so that
-it goes on where it was.
+A search runs inside one kernel, level after level.  It returns to Python only to request something: helpers when a
+level grows large and all have left meanwhile, the rows of the transpose when pulling would pay for the first time,
+room for the trace; and every few milliseconds, for signal handlers to run.  Its state is stored in one array, so that
+the next call continues where it was.
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ from .closure_state import (
     TRACE_FULL,
     TRACE_SIZE,
     UNSEEN_EDGES,
-    WANTS_ONE,
     WANTS_ROWS,
     WANTS_THREADS,
 )
 from .constants import binary_value, cast_value
 from .convert import as_index_list
 from .operands import Array, plain, rows_of, values_of
-from .threads import assisted, available, run
+from .threads import assisted, available
 
 _TRACE_ROWS = 1024
 
@@ -115,24 +114,18 @@ class _Search:
         steps = int(self.state[STEPS])
         return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
 
-    def _drive(self, call: Any, kernel: Any, threads: int, arguments: Any) -> None:
-        """Call the kernel until it is done, giving it what it asks for.
-
-        Threads that it asked for and did not get, since another caller holds them, it is not to ask for again.
-        """
+    def _drive(self, kernel: Any, threads: int, arguments: Any) -> None:
+        """Call the kernel until it is done, giving it what it asks for."""
         most = available()
         while True:
-            call(kernel, threads, *arguments(most))
+            assisted(kernel, threads, *arguments(most), work=self.a.nvals + self.n)
             status = self.state[STATUS]
             if status in (CONVERGED, TOO_MANY):
-                return
+                return  # after PAUSED it goes on where it was
             if status == WANTS_ROWS:
                 self._allow_pull()
             elif status == WANTS_THREADS:
-                most = 1 if threads > 1 else most
                 threads = most
-            elif status == WANTS_ONE:
-                threads = 1
             elif status == TRACE_FULL:
                 self.trace.collect(self.state)
 
@@ -169,7 +162,7 @@ class _Search:
             return (indptr, indices, avals, *pull, *vectors, self.state, self.trace.array, *limits)
 
         threads = available() if self.a.nvals >= MANY_TO_SHARE else 1
-        self._drive(assisted, closure_levels.levels, threads, arguments)
+        self._drive(closure_levels.levels, threads, arguments)
 
     def _relaxations(self) -> None:
         n = self.n
@@ -189,4 +182,5 @@ class _Search:
             limits = (most, MANY_ENTRIES, self.q.max_steps)
             return (*matrix, *operators, *vectors, self.state, self.trace.array, *limits)
 
-        self._drive(run, closure_relax.relax, 1, arguments)
+        threads = available() if self.a.nvals >= MANY_ENTRIES else 1
+        self._drive(closure_relax.relax, threads, arguments)

@@ -46,7 +46,8 @@ def hubs_of(pattern: Pattern) -> Hubs:
     if made is None:
         n = pattern.nrows
         hubs, occupied, count = np.empty(n, pattern.indices.dtype), no_bits(n), np.zeros(1, np.int64)
-        run(_choose, threads_for(pattern.nvals), plain(pattern.indptr), plain(pattern.indices), hubs, occupied, count)
+        arrays = (plain(pattern.indptr), plain(pattern.indices), hubs, occupied, count)
+        run(_choose, threads_for(pattern.nvals), *arrays, work=pattern.nvals + n)
         made = pattern.facts[_FACT] = Hubs(hubs, occupied, int(count[0]))
     assert isinstance(made, Hubs)
     return made

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, trailing_zeros
+from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, stopped, trailing_zeros
 from .closure_state import (
     FEW,
     FLIPPED,
@@ -33,6 +33,7 @@ from .closure_state import (
     STATUS,
     TAIL,
     UNSEEN_EDGES,
+    VISITED,
     WANTS_ROWS,
     WANTS_THREADS,
     must_stop,
@@ -137,12 +138,13 @@ def levels(
                 return
             _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
             leave_job(control)
-    while not must_stop(state, trace, max_steps):
+    while not stopped(control) and not must_stop(state, trace, max_steps):
         work = _decide(state, control, n, nwords, threads, most_threads, many)
         if work < 0:
             break
         pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
         record(state, trace, pulling)
+        state[VISITED] += work + size
         # The frontier in the form that the direction needs, then the level: jobs from one place, for compiling takes
         # as long as the code of a job is copied.
         for part in range(0 if pulling != was_pulling else 1, 2):

@@ -1,8 +1,10 @@
 """Relaxation of what changed, for closures of any idempotent monoid: Bellman-Ford by frontiers.
 
-Every thread owns a range of outputs and finds its part of each frontier row by search (rows are sorted), so values
-are combined without atomics.  A value that was improved within a step may be used in the same step: that only
-saves steps, for the entry is in the next frontier all the same.
+The outputs are divided into ranges, and whoever relaxes into a range finds its part of each frontier row by search
+(rows are sorted), so values are combined without atomics.  A value that was improved within a step may be used in the
+same step: that only saves steps, for the entry is in the next frontier all the same.
+
+The first thread leads: it does small steps alone, and opens large ones to its helpers.
 """
 
 from __future__ import annotations
@@ -11,22 +13,28 @@ from typing import Any
 
 import numpy as np
 
-from .atomics import ABORTED, barrier, trailing_zeros
+from .atomics import CHUNK, RETIRED, load, next_chunk, stopped, trailing_zeros
 from .closure_state import (
     FEW,
-    FOUND,
     FRONTIER_EDGES,
     FRONTIER_SIZE,
+    PHASE,
     STATUS,
-    WANTS_ONE,
+    VISITED,
     WANTS_THREADS,
     must_stop,
     record,
 )
-from .compile import kernel
+from .compile import device, kernel
 from .mxv import product
 from .rows import lower_bound
+from .team import close_job, dismiss, join_job, leave_job, open_job
 from .types import combine, position, value_at
+
+# What a job does.
+_RELAX, _COUNT, _LIST = range(3)
+# Rows (less one, a power of two) after which a thread looks whether the call is given up.
+_POLLED = (1 << 10) - 1
 
 
 @kernel
@@ -52,92 +60,167 @@ def relax(
     max_steps: int,
 ) -> None:
     """Steps until nothing changes or Python must help; `changed` are bits, `spare` room to list what changed."""
-    nwords = seen.size
-    first_word, last_word = t * nwords // threads, (t + 1) * nwords // threads
-    first, last = np.int64(first_word) << 5, np.int64(last_word) << 5
-    while control[ABORTED] == 0:
-        if t == 0:
-            leave = must_stop(state, trace, max_steps)
-            edges = state[FRONTIER_EDGES]
-            if not leave and threads == 1 and most_threads > 1 and edges >= many:
-                state[STATUS] = WANTS_THREADS
-                leave = True
-            elif not leave and threads > 1 and edges * FEW < many:
-                state[STATUS] = WANTS_ONE
-                leave = True
-            if not leave:
-                record(state, trace, 0)
-            state[FOUND] = -1 if leave else 0
-        if not barrier(control, threads) or state[FOUND] < 0:
-            return
-        size = state[FRONTIER_SIZE]
+    rows, operators = (indptr, indices, avals), (add, mult)
+    if t > 0:
+        job = 0
+        while True:
+            job = join_job(control, job)
+            if job == 0:
+                return
+            _work(control, threads, rows, operators, values, seen, changed, queue, spare, sums, state)
+            leave_job(control)
+    while not stopped(control) and not must_stop(state, trace, max_steps):
+        size, edges = state[FRONTIER_SIZE], state[FRONTIER_EDGES]
+        if most_threads > 1 and edges >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
+            state[STATUS] = WANTS_THREADS
+            break
+        record(state, trace, 0)
+        alone = threads == 1 or edges * FEW < many
+        parts = 1 if alone else threads
         # One thread lists what changed as it goes, while there is room: a small step then costs nothing per entry
         # of the whole vector.
-        listed = 0 if threads == 1 else spare.size + 1
-        for s in range(size):
-            k = position(queue, s)
-            p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
-            if threads > 1:
-                p = np.int64(lower_bound(indices, p, end, first))
-            x = values[k]
-            while p < end:
-                o = position(indices, p)
-                if o >= last:
-                    break
-                w, bit = o >> 5, np.uint32(1) << np.uint32(o & 31)
-                new = product(mult, True, value_at(avals, p), x, o, k)
-                p += 1
-                if seen[w] & bit:
-                    old = values[o]
-                    new = combine(add, old, new)
-                    if new == old or (new != new and old != old):
-                        continue
-                else:
-                    seen[w] |= bit
-                values[o] = new
-                if changed[w] & bit == 0:
-                    changed[w] |= bit
-                    if listed < spare.size:
-                        spare[listed] = o
-                        listed += 1
-                    else:
-                        listed = spare.size + 1
-        if not barrier(control, threads):
-            return
-        found, edges = 0, 0
-        if listed <= spare.size:
+        listed = spare.size + 1
+        state[VISITED] += size + edges
+        if alone:
+            listed = _relax(control, 0, 1, True, rows, operators, values, seen, changed, queue, spare, size)
+        if alone and listed <= spare.size:
+            edges = 0
             for s in range(listed):
                 o = position(spare, s)
                 queue[s] = o
                 changed[o >> 5] = 0
                 edges += np.int64(indptr[o + 1]) - np.int64(indptr[o])
-            found = listed
+            state[FRONTIER_SIZE], state[FRONTIER_EDGES] = listed, edges
+            continue
+        state[VISITED] += seen.size
+        for phase in range(_COUNT if alone else _RELAX, _LIST + 1):
+            state[PHASE] = phase
+            if alone:
+                control[CHUNK] = 0
+            else:
+                open_job(control)
+            _work(control, parts, rows, operators, values, seen, changed, queue, spare, sums, state)
+            if not alone:
+                close_job(control)
+        size, edges = 0, 0
+        for part in range(parts):
+            size += sums[part, 0]
+            edges += sums[part, 1]
+        state[FRONTIER_SIZE], state[FRONTIER_EDGES] = size, edges
+    dismiss(control)
+
+
+@device
+def _work(
+    control: Any,
+    parts: int,
+    rows: Any,
+    operators: Any,
+    values: Any,
+    seen: Any,
+    changed: Any,
+    queue: Any,
+    spare: Any,
+    sums: Any,
+    state: Any,
+) -> None:
+    """A thread's share of the open job: ranges of outputs, one after another."""
+    phase, size = state[PHASE], state[FRONTIER_SIZE]
+    while True:
+        part = next_chunk(control)
+        if part >= parts:
+            return
+        if phase == _RELAX:
+            _relax(control, part, parts, False, rows, operators, values, seen, changed, queue, spare, size)
+        elif phase == _COUNT:
+            sums[part, 0], sums[part, 1] = _count(part, parts, rows[0], changed)
         else:
-            for w in range(first_word, last_word):
-                bits = changed[w]
-                while bits:
-                    bit = bits & (~bits + np.uint32(1))
-                    bits ^= bit
-                    o = (np.int64(w) << 5) + trailing_zeros(bit)
-                    edges += np.int64(indptr[o + 1]) - np.int64(indptr[o])
-                    found += 1
-        sums[t, 0], sums[t, 1] = found, edges
-        if not barrier(control, threads):
-            return
-        if listed > spare.size:
             place = 0
-            for other in range(t):
+            for other in range(part):
                 place += sums[other, 0]
-            for w in range(first_word, last_word):
-                bits = changed[w]
-                changed[w] = 0
-                while bits:
-                    bit = bits & (~bits + np.uint32(1))
-                    bits ^= bit
-                    queue[place] = (np.int64(w) << 5) + trailing_zeros(bit)
-                    place += 1
-        if not barrier(control, threads):
-            return
-        if t == 0:
-            state[FRONTIER_SIZE] = sums[:threads, 0].sum()
-            state[FRONTIER_EDGES] = sums[:threads, 1].sum()
+            _list(part, parts, changed, queue, place)
+
+
+@device
+def _relax(
+    control: Any,
+    part: int,
+    parts: int,
+    listing: bool,
+    rows: Any,
+    operators: Any,
+    values: Any,
+    seen: Any,
+    changed: Any,
+    queue: Any,
+    spare: Any,
+    size: int,
+) -> int:
+    """Relax the rows of the frontier into the outputs of a part.
+
+    listing: list what changed in `spare`; returns how many, more than there is room for if they do not fit.
+    """
+    indptr, indices, avals = rows
+    add, mult = operators
+    nwords = seen.size
+    first, last = np.int64(part * nwords // parts) << 5, np.int64((part + 1) * nwords // parts) << 5
+    listed = 0 if listing else spare.size + 1
+    for s in range(size):
+        if s & _POLLED == 0 and stopped(control):
+            break
+        k = position(queue, s)
+        p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
+        if parts > 1:
+            p = np.int64(lower_bound(indices, p, end, first))
+        x = values[k]
+        while p < end:
+            o = position(indices, p)
+            if o >= last:
+                break
+            w, bit = o >> 5, np.uint32(1) << np.uint32(o & 31)
+            new = product(mult, True, value_at(avals, p), x, o, k)
+            p += 1
+            if seen[w] & bit:
+                old = values[o]
+                new = combine(add, old, new)
+                if new == old or (new != new and old != old):
+                    continue
+            else:
+                seen[w] |= bit
+            values[o] = new
+            if changed[w] & bit == 0:
+                changed[w] |= bit
+                if listed < spare.size:
+                    spare[listed] = o
+                    listed += 1
+                else:
+                    listed = spare.size + 1
+    return listed
+
+
+@device
+def _count(part: int, parts: int, indptr: Any, changed: Any) -> Any:
+    """(entries that changed in a part, the edges of their rows)."""
+    found, edges = 0, np.int64(0)
+    for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
+        bits = changed[w]
+        while bits:
+            bit = bits & (~bits + np.uint32(1))
+            bits ^= bit
+            o = (np.int64(w) << 5) + trailing_zeros(bit)
+            edges += np.int64(indptr[o + 1]) - np.int64(indptr[o])
+            found += 1
+    return found, edges
+
+
+@device
+def _list(part: int, parts: int, changed: Any, queue: Any, place: int) -> None:
+    """List the entries that changed in a part in the queue from `place` on; none has changed any more."""
+    for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
+        bits = changed[w]
+        changed[w] = 0
+        while bits:
+            bit = bits & (~bits + np.uint32(1))
+            bits ^= bit
+            queue[place] = (np.int64(w) << 5) + trailing_zeros(bit)
+            place += 1

@@ -16,11 +16,15 @@ SHRINKING, PHASE, FLIPPED, REACHED, ROWS = range(9, 14)
 # Added to by all threads: each on a cache line of its own.
 TAIL, FOUND, FOUND_EDGES = 16, 24, 32
 STATE_SIZE = 40
+# Work since Python was last there; what it is after which a search goes there, for signal handlers to run: some
+# milliseconds.  One step may visit more.
+VISITED = 14
+SLICE = 1 << 21
 
-CONVERGED, TOO_MANY, WANTS_THREADS, WANTS_ONE, WANTS_ROWS, TRACE_FULL = range(6)
+CONVERGED, TOO_MANY, WANTS_THREADS, WANTS_ROWS, TRACE_FULL, PAUSED = range(6)
 
-# Entries that a step visits from which more threads are called: where they must meet at barriers (a millisecond of
-# work: they lose more than they gain where the cores are busy otherwise), and where they only help.
+# Entries that a step visits from which threads help: in a relaxation, whose parts each go through the whole frontier,
+# and in a search by levels.
 MANY_ENTRIES = 1 << 20
 MANY_TO_SHARE = 1 << 17
 # Below a part of that threads are sent away again, or not let in.
@@ -38,6 +42,9 @@ def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
         return True
     if trace.shape[0] > 0 and state[TRACE_SIZE] == trace.shape[0]:
         state[STATUS] = TRACE_FULL
+        return True
+    if state[VISITED] >= SLICE:
+        state[STATUS], state[VISITED] = PAUSED, 0
         return True
     return False
 

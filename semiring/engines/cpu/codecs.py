@@ -24,7 +24,7 @@ from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_tiles
 from .operands import Array, plain
 from .packed import decode_packed, encode_packed, measure_packed
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .varint import decode_varint, encode_varint, measure_varint
 
 _EVERY = tuple(sorted(FORMS))
@@ -35,16 +35,16 @@ def encode(q: Encode) -> CompressedPattern:
     """The structure as compressed rows: the tiles are measured, then each thread writes its own."""
     pattern, codec = q.pattern, q.codec
     indptr, indices = plain(pattern.indptr), plain(columns(pattern))
-    threads = threads_for(indices.size)
+    parts = parts_for(indices.size)
     sizes, widths = _measured(indptr, indices, pattern.ncols, codec, q.before)
     used = int(sizes.sum())
     at = np.zeros(sizes.size + 1, at_dtype(used + PADDING[codec]))
     np.cumsum(sizes, out=at[1:])
     stream = np.zeros(used + PADDING[codec], ELEMENT[codec])
     if codec == "packed":
-        run(encode_packed, threads, indices, *modulus(pattern.ncols), widths, at, stream)
+        run(encode_packed, parts, indices, *modulus(pattern.ncols), widths, at, stream)
     else:
-        run(encode_varint, threads, indptr, indices, q.before, at, stream)
+        run(encode_varint, parts, indptr, indices, q.before, at, stream)
     base = indices[::TILE].astype(index_dtype(pattern.ncols))
     shape = pattern.nrows, pattern.ncols, int(indices.size)
     return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, plain_facts(pattern))
@@ -60,12 +60,12 @@ def measure(q: MeasureCompressed) -> int:
 
 def _measured(indptr: Array, indices: Array, ncols: int, codec: Codec, before: int) -> tuple[Array, Array]:
     """(elements of the stream, width) of each tile; varint has no widths."""
-    ntiles, threads = tile_count(indices.size), threads_for(indices.size)
+    ntiles, parts = tile_count(indices.size), parts_for(indices.size)
     sizes, widths = np.empty(ntiles, np.int64), np.empty(ntiles, np.uint8)
     if codec == "packed":
-        run(measure_packed, threads, indices, *modulus(ncols), widths, sizes)
+        run(measure_packed, parts, indices, *modulus(ncols), widths, sizes)
     else:
-        run(measure_varint, threads, indptr, indices, before, sizes)
+        run(measure_varint, parts, indptr, indices, before, sizes)
     return sizes, widths
 
 
@@ -83,12 +83,12 @@ def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Arr
     out = np.empty(last - first, index_dtype(pattern.ncols))
     if last > first:
         stream, at, base = plain(pattern.stream), plain(pattern.at), plain(pattern.base)
-        threads = threads_for(last - first)
+        parts = parts_for(last - first)
         if pattern.codec == "packed":
             tiles: tuple[Any, ...] = (stream, at, base, pattern.nvals, *modulus(pattern.ncols))
-            run(decode_packed, threads, *tiles, first, last, out)
+            run(decode_packed, parts, *tiles, first, last, out)
         else:
-            run(decode_varint, threads, stream, at, base, plain(pattern.indptr), first, last, out)
+            run(decode_varint, parts, stream, at, base, plain(pattern.indptr), first, last, out)
     return out
 
 
@@ -113,11 +113,11 @@ def check(q: CheckCompressed) -> None:
     check_arrays(pattern)
     _check_offsets("indptr", pattern.indptr, pattern.nvals)
     _check_offsets("at", pattern.at, int(pattern.stream.size) - PADDING[pattern.codec])
-    threads = threads_for(pattern.nvals)
-    found = np.zeros((threads, 3), np.int64)
+    parts = parts_for(pattern.nvals)
+    found = np.zeros((parts, 3), np.int64)
     arrays = tuple(plain(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
     packing = (column_bits(pattern.ncols), *modulus(pattern.ncols)) if pattern.codec == "packed" else None
-    run(check_tiles, threads, *arrays, packing, pattern.ncols, found)
+    run(check_tiles, parts, *arrays, packing, pattern.ncols, found)
     faults = sorted((tile, entry, fault) for fault, tile, entry in found.tolist() if fault)
     if faults:
         tile, entry, fault = faults[0]

@@ -15,7 +15,7 @@ from .compile import kernel
 from .constants import binary_value, cast_value
 from .operands import rows_of, values_of
 from .rows import share
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .types import call, converted, position, put, value_at
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
@@ -65,10 +65,10 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
         words = left & right if q.mode == "intersect" else left | right
         return slots.store(a.size, z, words, None, constant, presence.count_bits(words))
     words, made = presence.no_bits(slots.size), np.empty(slots.size, z)
-    threads = threads_for(slots.size)
-    counts = np.zeros(threads, np.int64)
+    parts = parts_for(slots.size)
+    counts = np.zeros(parts, np.int64)
     operators = _operators(q, None)
-    run(_slots, threads, slots.indices, left, avals, right, bvals, *operators, words, made, counts)
+    run(_slots, parts, slots.indices, left, avals, right, bvals, *operators, words, made, counts)
     return slots.store(a.size, z, words, made, None, int(counts.sum()))
 
 
@@ -121,9 +121,9 @@ def _matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
     constant = _constant(q)
     op, alpha, beta, mode = _operators(q, constant)
     work = a.indptr.astype(np.int64) + b.indptr
-    threads = threads_for(a.nvals + b.nvals)
+    parts = parts_for(a.nvals + b.nvals + a.nrows)
     offsets = np.zeros(a.nrows + 1, np.int64)
-    run(_count_rows, threads, work, *rows_of(a), *rows_of(b), mode, offsets)
+    run(_count_rows, parts, work, *rows_of(a), *rows_of(b), mode, offsets)
     np.cumsum(offsets, out=offsets)
     total = int(offsets[-1])
     indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(a.ncols))
@@ -131,7 +131,7 @@ def _matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
     known = constant is not None
     left, right = values_of(a, not known), values_of(b, not known)
     operands = (*rows_of(a), left, *rows_of(b), right)
-    run(_merge_rows, threads, work, *operands, op, alpha, beta, mode, indptr, indices, made)
+    run(_merge_rows, parts, work, *operands, op, alpha, beta, mode, indptr, indices, made)
     return CSR(Pattern(a.nrows, a.ncols, indptr, indices), q.op.z, made, constant)
 
 

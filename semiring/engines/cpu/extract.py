@@ -14,7 +14,7 @@ from .compile import kernel
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .transpose import transposed
 from .types import put, value_at
 
@@ -74,7 +74,7 @@ def _rows(a: CSR, rows: Array) -> CSR:
     made_indices = np.empty(total, indices.dtype)
     values = None if a.values is None else np.empty(total, a.dtype)
     arguments = (indptr, indices, bits_of(a.values), rows, made_indptr, made_indices, bits_of(values))
-    run(_copy_rows, threads_for(total), *arguments)
+    run(_copy_rows, parts_for(total + rows.size), *arguments)
     return CSR(Pattern(rows.size, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
 
 

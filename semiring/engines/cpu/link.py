@@ -15,10 +15,10 @@ from ...formats import Full, VectorStore, plain_pattern
 from ..registry import FORMS, implements
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
-from .atomics import barrier, compare_swap, load, next_chunk
+from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
 from .operands import plain
-from .threads import run, threads_for
+from .threads import parts_for, run, threads_for
 from .types import position
 
 _CHUNK = 1024
@@ -35,7 +35,9 @@ def link(q: Link) -> VectorStore:
     last = np.iinfo(np.int64).max if q.last is None else q.last
     skip = -1 if q.skip is None else q.skip
     threads = threads_for(visited + pattern.nrows)
-    run(_link, threads, plain(pattern.indptr), plain(pattern.indices), before, forest, q.first, last, skip)
+    arrays = (plain(pattern.indptr), plain(pattern.indices), before, forest)
+    run(_link, threads, *arrays, q.first, last, skip, work=visited + pattern.nrows)
+    run(_flatten, parts_for(q.forest.size), forest)
     return Full(q.forest.size, q.forest.dtype, forest)
 
 
@@ -84,9 +86,12 @@ def _link(
                     # Somebody was faster, or `high` is no root: go on from the parents.
                     a = np.int64(load(forest, np.int64(load(forest, high))))
                     b = np.int64(load(forest, low))
-    if not barrier(control, threads):
-        return
-    # Every tree is followed to its root; roots do not move any more, so the order does not matter.
+
+
+@kernel
+def _flatten(t: int, threads: int, control: Any, forest: Any) -> None:
+    """Follow every tree to its root; roots do not move any more, so the order does not matter."""
+    n = forest.size
     for v in range(t * n // threads, (t + 1) * n // threads):
         root = np.int64(load(forest, v))
         while True:

@@ -15,7 +15,7 @@ from ...formats import CSR, Pattern, index_dtype, plain_pattern
 from ..registry import implements
 from ..spec import Mxm
 from . import types
-from .atomics import next_chunk
+from .atomics import next_chunk, stopped
 from .compile import kernel
 from .constants import binary_value, sum_value
 from .operands import plain, rows_of, values_of
@@ -41,12 +41,13 @@ def mxm(q: Mxm) -> CSR:
     flops = np.zeros(a.nvals + 1, np.int64)
     np.cumsum(np.diff(b_indptr)[a_indices], out=flops[1:])
     work = flops[a_indptr]  # products up to each row: what rows are shared out by
-    threads = threads_for(int(flops[-1]))
+    total_work = int(flops[-1])
+    threads = threads_for(total_work)
     stamp = index_dtype(2 * a.nrows + 2)
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
     offsets = np.zeros(a.nrows + 1, np.int64)
     structure = (work, a_indptr, a_indices, b_indptr, b_indices)
-    run(_count, threads, *structure, *admitted, marks, offsets)
+    run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
     np.cumsum(offsets, out=offsets)
     total = int(offsets[-1])
     indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(b.ncols))
@@ -59,7 +60,8 @@ def mxm(q: Mxm) -> CSR:
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
     uses = semiring.mult.uses if known is None else frozenset()
     values = (values_of(a, "x" in uses), values_of(b, "y" in uses))
-    run(_multiply, threads, *structure, *values, *admitted, *operators, marks, listed, totals, indptr, indices, made)
+    made_arrays = (totals, indptr, indices, made)
+    run(_multiply, threads, *structure, *values, *admitted, *operators, marks, listed, *made_arrays, work=total_work)
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
 
 
@@ -86,6 +88,8 @@ def _count(
         if chunk >= chunks:
             return
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
+            if stopped(control):
+                return
             # Two stamps a row: an even one for columns of the mask, the odd one above for columns that were met.
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
@@ -134,6 +138,8 @@ def _multiply(
         if chunk >= chunks:
             return
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
+            if stopped(control):
+                return
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
                 for m in range(m_indptr[i], m_indptr[i + 1]):

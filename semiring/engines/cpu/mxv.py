@@ -16,7 +16,7 @@ from ...formats import CSR, Full, VectorStore
 from ..registry import implements, note
 from ..spec import Mxv
 from . import presence, types
-from .atomics import bit_count, next_chunk
+from .atomics import bit_count, next_chunk, stopped
 from .compile import kernel
 from .constants import binary_value, sum_value
 from .convert import as_index_list
@@ -34,6 +34,8 @@ _EARLY_EXIT = 8
 _TRANSPOSE_COST = 6
 _CHUNKS_PER_THREAD = 16
 _SPARSE_RESULT = 64
+# Rows (less one, a power of two) after which a thread of a push looks whether the call is given up.
+_POLLED = (1 << 10) - 1
 
 
 @implements(Mxv, engine="cpu", absorbs=("mask",))
@@ -103,7 +105,7 @@ def _pulled(q: Mxv) -> VectorStore:
     avals = values_of(a, made.matrix_read)
     mask = presence.spelled(made.mask, q.nout)
     operands = (indptr, indices, avals, words, uvals, mask, made.add, made.mult, made.flip)
-    assisted(_pull, threads, *operands, made.words, made.values, counts)
+    assisted(_pull, threads, *operands, made.words, made.values, counts, work=a.nvals + a.nrows)
     return made.answer(q, int(counts.sum()))
 
 
@@ -118,7 +120,7 @@ def _pushed(q: Mxv) -> VectorStore:
     counts = np.zeros(threads, np.int64)
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
     operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
-    run(_push, threads, *operands, q.nout, made.words, made.values, counts)
+    run(_push, threads, *operands, q.nout, made.words, made.values, counts, work=edges)
     answer = made.answer(q, int(counts.sum()))
     return as_index_list(answer) if int(counts.sum()) * _SPARSE_RESULT < q.nout else answer
 
@@ -225,6 +227,8 @@ def _push(
     last = (nout * (t + 1) // threads) & ~31 if t + 1 < threads else nout
     count = 0
     for s in range(starts.size):
+        if s & _POLLED == 0 and stopped(control):
+            return
         k = np.int64(starts[s])
         p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
         if threads > 1:

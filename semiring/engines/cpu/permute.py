@@ -10,6 +10,7 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Pattern, index_dtype
 from ..registry import implements
 from ..spec_forms import Permute
+from .atomics import stopped
 from .compile import kernel
 from .operands import bits_of, plain, rows_of
 from .rows import share, sort_range
@@ -36,7 +37,7 @@ def permute(q: Permute) -> CSR:
         raise NotSupported(f"permute: {a.ncols} columns and a row of {longest} entries do not fit into one 64-bit key")
     keys = np.empty((threads, 0 if values is None else longest), np.int64)
     parts = (indptr, indices, bits_of(a.values), rows, cols, bits, keys)
-    run(_permute, threads, *parts, made_indptr, made_indices, bits_of(values))
+    run(_permute, threads, *parts, made_indptr, made_indices, bits_of(values), work=a.nvals)
     return CSR(Pattern(a.nrows, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
 
 
@@ -59,6 +60,8 @@ def _permute(
     low = (np.int64(1) << bits) - 1
     mine = keys[t]
     for i in range(share(out_indptr, t, threads), share(out_indptr, t + 1, threads)):
+        if stopped(control):
+            return
         start, end = np.int64(out_indptr[i]), np.int64(out_indptr[i + 1])
         source = np.int64(indptr[rows[i]])
         if out_values is None:

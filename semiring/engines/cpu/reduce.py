@@ -15,7 +15,7 @@ from .compile import kernel
 from .constants import cast_value, sum_value
 from .operands import plain, values_of
 from .rows import share_words
-from .threads import run, threads_for
+from .threads import parts_for, run, threads_for
 from .types import combine, converted, present, stops, value_at
 
 # Partial sums cover pieces of fixed size, so that a floating sum does not depend on the number of threads.
@@ -32,10 +32,10 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     if same is not None:
         return presence.from_slots(a.nrows, z, presence.from_flags(np.diff(indptr) > 0), None, same)
     words, values = presence.no_bits(a.nrows), np.empty(a.nrows, z)
-    threads = threads_for(a.nvals)
-    counts = np.zeros(threads, np.int64)
+    parts = parts_for(a.nvals + a.nrows)
+    counts = np.zeros(parts, np.int64)
     method = _reduce_rows if a.iso is None else _reduce_rows_iso
-    run(method, threads, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
+    run(method, parts, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
     return presence.from_slots(a.nrows, z, words, values, None, int(counts.sum()))
 
 
@@ -110,7 +110,8 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
     totals = np.empty(pieces + 1, z)
     # The last two places: how many pieces are finished, and whether a terminal value was met.
     state = np.zeros(pieces + 2, np.int64)
-    run(_reduce, min(threads_for(slots), pieces), slots, values_of(a), words, types.monoid(q.monoid), totals, state)
+    operands = (slots, values_of(a), words, types.monoid(q.monoid))
+    run(_reduce, min(threads_for(slots), pieces), *operands, totals, state, work=slots)
     total: np.generic = z.type(totals[pieces])
     return total
 

@@ -10,6 +10,7 @@ from ...formats import CSR, IndexList, VectorStore, index_dtype
 from ..registry import implements
 from ..spec import Index, ScatterMatrix, ScatterVector
 from . import presence, types
+from .atomics import stopped
 from .compile import kernel
 from .convert import as_index_list
 from .operands import Array
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Sparser than one entry in so many, slots are made for the indices that occur instead of for all.
 _SPARSE = 64
+# Entries (less one, a power of two) after which a thread looks whether the call is given up.
+_POLLED = (1 << 16) - 1
 
 
 def positions(index: Index) -> Array:
@@ -76,7 +79,8 @@ def scatter_entries(
     words, repeats = presence.no_bits(size), presence.no_bits(size)
     made = None if iso is not None else np.empty(size, dtype)
     op = None if dup is None else types.binary(dup)
-    run(_scatter, 1, indices, None if iso is not None else values, op, words, repeats, made)
+    given = None if iso is not None else values
+    run(_scatter, 1, indices, given, op, words, repeats, made, work=indices.size)
     again = presence.to_indices(repeats, size)
     answer = presence.from_slots(size, dtype, words, made, iso)
     return answer, int(again[0]) if again.size else None
@@ -87,6 +91,8 @@ def _scatter(
     t: int, threads: int, control: Any, indices: Any, values: Any, dup: Any, words: Any, repeats: Any, made: Any
 ) -> None:
     for p in range(indices.size):
+        if p & _POLLED == 0 and stopped(control):
+            return
         i = np.int64(indices[p])
         value = converted(made, value_at(values, p))
         w, bit = i >> 5, np.uint32(1) << np.uint32(i & 31)

@@ -22,12 +22,11 @@ from ..registry import implements
 from ..spec import Apply, Index, Keep, Mask, Outside, Select
 from . import presence
 from .apply import apply
-from .atomics import barrier
 from .compile import kernel
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .types import put, value_at
 
 
@@ -97,13 +96,24 @@ def _kept_rows(a: CSR, holds: Array) -> CSR:
         return a
     indptr, indices = rows_of(a)
     dtype = index_dtype(kept)
-    threads = threads_for(a.nvals)
+    parts = parts_for(a.nvals + a.nrows)
     made_indptr, made_indices = np.empty(a.nrows + 1, dtype), np.empty(kept, indices.dtype)
     values = None if a.values is None else np.empty(kept, a.dtype)
-    sums = np.zeros(threads, np.int64)
-    arguments = (indptr, indices, bits_of(a.values), holds, sums, made_indptr, made_indices, bits_of(values))
-    run(_compress, threads, *arguments)
+    starts = np.zeros(parts + 1, np.int64)
+    run(_count_kept, parts, indptr, holds, starts)
+    np.cumsum(starts, out=starts)
+    arguments = (indptr, indices, bits_of(a.values), holds, starts, made_indptr, made_indices, bits_of(values))
+    run(_compress, parts, *arguments)
     return CSR(Pattern(a.nrows, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
+
+
+@kernel
+def _count_kept(t: int, threads: int, control: Any, indptr: Any, holds: Any, starts: Any) -> None:
+    """starts[t + 1] = how many entries of this part are kept."""
+    count = 0
+    for p in range(indptr[share(indptr, t, threads)], indptr[share(indptr, t + 1, threads)]):
+        count += holds[p]
+    starts[t + 1] = count
 
 
 @kernel
@@ -115,22 +125,15 @@ def _compress(
     indices: Any,
     values: Any,
     holds: Any,
-    sums: Any,
+    starts: Any,
     out_indptr: Any,
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
-    count = 0
-    for p in range(indptr[low], indptr[high]):
-        count += holds[p]
-    sums[t] = count
-    if not barrier(control, threads):
-        return
-    place = sums[:t].sum()
+    place = starts[t]
     if t == 0:
         out_indptr[0] = 0
-    for i in range(low, high):
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(indptr[i], indptr[i + 1]):
             if holds[p]:
                 out_indices[place] = indices[p]
@@ -158,7 +161,7 @@ def _admitted_entries(a: CSR, mask: Mask) -> Array:
         return np.full(a.nvals, not mask.complement)
     m_indptr, m_indices = rows_of(structure_only(pattern))
     holds = np.empty(a.nvals, np.bool_)
-    run(_probe_mask, threads_for(a.nvals), *rows_of(a), m_indptr, m_indices, mask.complement, holds)
+    run(_probe_mask, parts_for(a.nvals + a.nrows), *rows_of(a), m_indptr, m_indices, mask.complement, holds)
     return holds
 
 

@@ -1,11 +1,12 @@
-"""Helpers that join a kernel when they can: the first thread opens jobs, and whoever is there takes part.
+"""Helpers that join a call when they can: the first thread opens a job, and whoever is there takes part.
 
-A gang that meets at barriers is as late as its latest thread, and on a machine with other work a thread may be late
-by milliseconds.  Here the first thread never waits for a thread that has not come: it opens a job, works on it chunk
-by chunk, closes it, and waits only for those that joined meanwhile to end the chunk they are at.  Alone, it does
-everything itself.
+The first thread never waits for a thread that has not come: it opens a job, works on it piece by piece, closes it, and
+waits only for those that joined meanwhile to end the piece they are at.  Alone, it does everything itself.  All of
+this happens in one array of words, the call's own: nothing of a call that was left can reach the next one.
 
-A kernel is called as for `threads.assisted`, and has this form::
+A kernel that divides its work by parts needs nothing of it: `threads.run` opens the one job of such a call, and hands
+the parts out (`next_part`, `enlist`, `leave`, `give_up`).  A kernel with a sequence of jobs, called by
+`threads.assisted`, has this form::
 
     if t == 0:
         open_job(control)
@@ -18,7 +19,7 @@ A kernel is called as for `threads.assisted`, and has this form::
             job = join_job(control, job)
             if job == 0:
                 return
-            ...        # the same
+            ...        # the same, without an allocation: what raises here does not leave the job
             leave_job(control)
 
 What helpers read is written before the job is opened; what they wrote may be read after it is closed.
@@ -28,13 +29,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .atomics import CHUNK, JOB, RETIRED, compare_swap, fetch_add, give_way, load, store
-from .compile import device
+from .atomics import ABORTED, CHUNK, JOB, PART, RETIRED, compare_swap, fetch_add, give_way, load, stopped, store
+from .compile import device, kernel
 
 # The word of a job: its number, whether it is open, and how many helpers are at it.
 _NUMBER_SHIFT = 16
 _OPEN = 1 << 15
 DISMISSED = -1
+# The word of a call whose first job is open.
+OPENED = (1 << _NUMBER_SHIFT) | _OPEN
 # How long a helper waits for the next job: a while without giving its core away, then giving it away each time (half
 # a microsecond where nobody else wants it), then it retires.
 _PATIENCE = 200
@@ -52,6 +55,11 @@ def open_job(control: Any) -> None:
 def close_job(control: Any) -> None:
     """No helper may join any more; wait for those that are at it.  By the first thread, when no chunk is left."""
     fetch_add(control, JOB, -_OPEN)
+    _wait_for_helpers(control)
+
+
+@device
+def _wait_for_helpers(control: Any) -> None:
     waited = 0
     while load(control, JOB) & (_OPEN - 1):
         waited += 1
@@ -88,3 +96,55 @@ def join_job(control: Any, last: int) -> int:
 def leave_job(control: Any) -> None:
     """The part of this helper is done.  By a helper that joined."""
     fetch_add(control, JOB, -1)
+
+
+@kernel
+def next_part(control: Any, parts: int) -> int:
+    """The next part of the open job that no thread has taken; -1 if none is left, or the call is given up."""
+    if stopped(control):
+        return -1
+    t = fetch_add(control, PART, 1)
+    return t if t < parts else -1
+
+
+@kernel
+def next_part_or_end(control: Any, parts: int) -> int:
+    """`next_part` for the first thread: when none is left, it closes the job and ends the call."""
+    if not stopped(control):
+        t = fetch_add(control, PART, 1)
+        if t < parts:
+            return t  # type: ignore[no-any-return]
+    close_job(control)
+    dismiss(control)
+    return -1
+
+
+@kernel
+def give_up(control: Any) -> None:
+    """End a call whatever state it is in: nobody joins any more, and those that are at it have left.  Idempotent."""
+    store(control, ABORTED, 1)
+    while True:
+        word = load(control, JOB)
+        if word == DISMISSED:
+            return
+        if word & _OPEN == 0 or compare_swap(control, JOB, word, word - _OPEN) == word:
+            break
+    _wait_for_helpers(control)
+    store(control, JOB, DISMISSED)
+
+
+@kernel
+def enlist(control: Any) -> bool:
+    """Join the job if it is open.  By a helper."""
+    while True:
+        word = load(control, JOB)
+        if word == DISMISSED or word & _OPEN == 0:
+            return False
+        if compare_swap(control, JOB, word, word + 1) == word:
+            return True
+
+
+@kernel
+def leave(control: Any) -> None:
+    """`leave_job`, for helpers in Python."""
+    leave_job(control)

@@ -9,12 +9,15 @@ import numpy as np
 from ...formats import CSR, Pattern, index_dtype, plain_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
-from .atomics import barrier
-from .compile import device, kernel
-from .operands import bits_of, plain, rows_of
+from .atomics import stopped
+from .compile import kernel
+from .operands import Array, bits_of, plain, rows_of
 from .rows import lower_bound, share
 from .threads import run, threads_for
 from .types import put, value_at
+
+# Rows (less one, a power of two) after which a thread looks whether the call is given up.
+_POLLED = (1 << 10) - 1
 
 
 @implements(Transpose, engine="cpu")
@@ -24,7 +27,7 @@ def transpose(q: Transpose) -> CSR:
 
 
 def transposed(a: CSR) -> CSR:
-    """t(j, i) = a(i, j).  Cost O(nvals + ncols); each thread counts for itself."""
+    """t(j, i) = a(i, j).  Cost O(nvals + ncols); each part counts for itself."""
     indptr, indices = rows_of(a)
     nvals, offsets = a.nvals, index_dtype(a.nvals)
     # Each thread needs a counter a column: more threads than entries fill would only add passes over counters.
@@ -33,38 +36,63 @@ def transposed(a: CSR) -> CSR:
     out_indices = np.empty(nvals, index_dtype(a.nrows))
     values = None if a.values is None else np.empty(nvals, a.dtype)
     counters = np.zeros((threads, a.ncols), offsets)
-    sums = np.zeros(threads, np.int64)
-    made = (out_indptr, out_indices, bits_of(values))
-    run(_transpose, threads, indptr, indices, bits_of(a.values), counters, sums, *made)
+    run(_count_columns, threads, indptr, indices, counters, work=nvals)
+    offsets_from_counts(counters, out_indptr)
+    made = (out_indices, bits_of(values))
+    run(_transpose, threads, indptr, indices, bits_of(a.values), counters, *made, work=nvals)
     return CSR(Pattern(a.ncols, a.nrows, out_indptr, out_indices), a.dtype, values, a.iso)
 
 
-@device
-def offsets_from_counts(t: int, threads: int, control: Any, counters: Any, sums: Any, indptr: Any) -> bool:
-    """Turn counters[thread, key] into the place where that thread puts its first entry of that key."""
+def offsets_from_counts(counters: Array, indptr: Array) -> None:
+    """Turn counters[part, key] into the place where that part puts its first entry of that key; `indptr`: of each key.
+
+    Two passes over ranges of keys: what each holds in all, then the places.
+    """
+    parts = threads_for(counters.size)
+    sums = np.zeros(parts, np.int64)
+    run(_sum_counts, parts, counters, sums, work=counters.size)
+    run(_place_counts, parts, counters, sums, indptr, work=counters.size)
+
+
+@kernel
+def _sum_counts(t: int, threads: int, control: Any, counters: Any, sums: Any) -> None:
     keys = counters.shape[1]
-    first, last = t * keys // threads, (t + 1) * keys // threads
     total = 0
-    if not barrier(control, threads):  # all counters are complete
-        return False
-    for s in range(threads):
-        for key in range(first, last):
+    for s in range(counters.shape[0]):
+        if stopped(control):
+            return
+        for key in range(t * keys // threads, (t + 1) * keys // threads):
             total += counters[s, key]
     sums[t] = total
-    if not barrier(control, threads):
-        return False
+
+
+@kernel
+def _place_counts(t: int, threads: int, control: Any, counters: Any, sums: Any, indptr: Any) -> None:
+    keys = counters.shape[1]
     offset = 0
     for s in range(t):
         offset += sums[s]
-    for key in range(first, last):
+    for key in range(t * keys // threads, (t + 1) * keys // threads):
+        if key & _POLLED == 0 and stopped(control):
+            return
         indptr[key] = offset
-        for s in range(threads):
+        for s in range(counters.shape[0]):
             count = counters[s, key]
             counters[s, key] = offset
             offset += count
     if t == threads - 1:
         indptr[keys] = offset
-    return barrier(control, threads)  # type: ignore[no-any-return]
+
+
+@kernel
+def _count_columns(t: int, threads: int, control: Any, indptr: Any, indices: Any, counters: Any) -> None:
+    """counters[t, j] = the entries of column j in the rows of this part."""
+    mine = counters[t]
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
+        if i & _POLLED == 0 and stopped(control):
+            return
+        for p in range(indptr[i], indptr[i + 1]):
+            mine[indices[p]] += 1
 
 
 @kernel
@@ -75,19 +103,14 @@ def _transpose(
     indptr: Any,
     indices: Any,
     values: Any,
-    counters: Any,
-    sums: Any,
-    out_indptr: Any,
+    places: Any,
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
-    mine = counters[t]
-    for p in range(indptr[low], indptr[high]):
-        mine[indices[p]] += 1
-    if not offsets_from_counts(t, threads, control, counters, sums, out_indptr):
-        return
-    for i in range(low, high):
+    mine = places[t]
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
+        if i & _POLLED == 0 and stopped(control):
+            return
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             place = mine[j]
@@ -105,7 +128,8 @@ def is_symmetric(q: IsSymmetric) -> bool:
     threads = threads_for(pattern.nvals)
     refuted = np.zeros(1, np.int64)
     indptr = plain(pattern.indptr)
-    run(_find_asymmetry, threads, indptr, plain(pattern.indices), indptr[:-1].copy(), refuted)
+    cursors = indptr[:-1].copy()
+    run(_find_asymmetry, threads, indptr, plain(pattern.indices), cursors, refuted, work=pattern.nvals + pattern.nrows)
     return not refuted[0]
 
 
@@ -119,6 +143,8 @@ def _find_asymmetry(t: int, threads: int, control: Any, indptr: Any, indices: An
     nrows = indptr.size - 1
     low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
     for i in range(nrows):
+        if i & _POLLED == 0 and stopped(control):
+            return
         end = indptr[i + 1]
         p = indptr[i]
         if threads > 1:

@@ -14,7 +14,7 @@ from .atomics import bit_count
 from .compile import kernel
 from .constants import binary_value, cast_value
 from .presence import Words
-from .threads import run, threads_for
+from .threads import parts_for, run
 from .types import combine, converted, value_at
 
 
@@ -32,10 +32,10 @@ def write_vector(q: WriteVector) -> VectorStore:
         words = _written(q, cwords, twords, mask)
         return slots.store(c.size, c.dtype, words, None, constant, presence.count_bits(words))
     words, made = presence.no_bits(slots.size), np.empty(slots.size, c.dtype)
-    threads = threads_for(slots.size)
-    counts = np.zeros(threads, np.int64)
+    parts = parts_for(slots.size)
+    counts = np.zeros(parts, np.int64)
     accum = None if q.accum is None else types.binary(q.accum)
-    run(_write, threads, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
+    run(_write, parts, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
     return slots.store(c.size, c.dtype, words, made, None, int(counts.sum()))
 
 
