@@ -50,7 +50,7 @@ def test_apply(engine: str, pooled: Operator, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_select(engine: str, pooled: Operator, data: st.DataObject) -> None:
     shape = data.draw(shapes, label="shape")
-    k = pooled.typed.k.type(data.draw(st.integers(-3, 9), label="k"))
+    k = pooled.typed.k.type(data.draw(st.integers(0 if pooled.typed.k.kind == "u" else -3, 9), label="k"))
     check(Select(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed, k), engine)
 
 
