@@ -71,8 +71,9 @@ def test_what_fits_says_what_to_write() -> None:
 
 
 def test_what_does_not_fit_is_told_with_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the GPU: what is free there is what the test says."""
-    A = Matrix.from_coo(np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997, nrows=1000, ncols=997, dup_op="any")
+    """Whatever the GPU: what is free there is what the test says, and the matrix is in host memory before it moves."""
+    rows, cols = np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997
+    A = Matrix.from_coo(rows, cols, nrows=1000, ncols=997, dup_op="any", device="cpu")
     store, entries = A.store, fit.entries_nbytes(A.store)
     offsets = A.nbytes - entries
     monkeypatch.setattr(fit, "free_memory", lambda device: {"cpu": 10 * entries, "cuda": offsets + 100}[device])
