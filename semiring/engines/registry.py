@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..exceptions import NotSupported
@@ -40,6 +40,7 @@ class Implementation:
     absorbs: frozenset[str]
     about: str
     takes: frozenset[str] = frozenset({"plain"})
+    in_slices: Callable[[Any], dict[str, Any] | None] | None = None
 
     @property
     def name(self) -> str:
@@ -70,6 +71,8 @@ _table: dict[tuple[str, str], list[Implementation]] = {}
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 _loaded: set[str] = set()
 _log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
+# Requests that are being answered slice by slice: operation and matrices.
+_running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
 _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
 
 
@@ -80,16 +83,19 @@ def implements(
     when: Callable[[Any], bool] | None = None,
     absorbs: tuple[str, ...] = (),
     takes: tuple[str, ...] = ("plain",),
+    in_slices: Callable[[Any], dict[str, Any] | None] | None = None,
 ) -> Callable[[F], F]:
     """Register a function as the answer to `spec` on `engine`.
 
     when: serves only specs for which this holds.  absorbs: ``"mask"`` if the result already leaves out what
-    ``spec.mask`` does not admit.  takes: the forms of matrices that it reads (see the module).
+    ``spec.mask`` does not admit.  takes: the forms of matrices that it reads (see the module).  in_slices: for a spec
+    that is faster slice by slice than here, the fields that change on the way there (maybe none), else None; `find`
+    decides by it, for an engine never calls the slices itself.
     """
 
     def register(function: F) -> F:
         about = (function.__doc__ or "").strip().split("\n")[0]
-        row = Implementation(spec.name, engine, function, when, frozenset(absorbs), about, frozenset(takes))
+        row = Implementation(spec.name, engine, function, when, frozenset(absorbs), about, frozenset(takes), in_slices)
         _table.setdefault((spec.name, engine), []).append(row)
         return function
 
@@ -148,13 +154,15 @@ def find(spec: Spec, engine: str) -> Implementation | None:
     needed = forms(spec)
     for row in _table.get((spec.name, engine), ()):
         if needed <= row.takes and (row.when is None or row.when(spec)):
-            return row
+            # Plain slices never come back here, whatever an implementation prefers.
+            changes = None if row.in_slices is None or needed <= {"plain"} else row.in_slices(spec)
+            return row if changes is None else _slice_by_slice(spec, engine, changes)
     if needed <= {"plain"} and not any(map(_far, _operands(spec))):
         return None
     return _slice_by_slice(spec, engine)
 
 
-def _slice_by_slice(spec: Spec, engine: str) -> Implementation | None:
+def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = None) -> Implementation | None:
     importlib.import_module(_SLICED)
     found = _sliced.get(spec.name)
     if found is None:
@@ -163,16 +171,28 @@ def _slice_by_slice(spec: Spec, engine: str) -> Implementation | None:
 
     @functools.wraps(function)
     def answer(question: Any) -> Any:
-        return function(question, engine)
+        with _once(question):
+            return function(replace(question, **changes) if changes else question, engine)
 
     return Implementation(spec.name, engine, answer, None, absorbs, f"{spec.name} slice by slice", FORMS)
 
 
-def run_sliced(spec: Spec, engine: str) -> Any:
-    """Answer `spec` slice by slice, for an implementation to which that is faster than what it would do itself."""
-    row = _slice_by_slice(spec, engine)
-    assert row is not None, f"{spec.name} has no answer slice by slice"
-    return row.function(spec)
+@contextmanager
+def _once(spec: Spec) -> Iterator[None]:
+    """RecursionError where the slices of a matrix lead to the same request for the whole matrix again.
+
+    A request slice by slice is answered by requests for plain slices, so it ends; this holds for what is added, too.
+    """
+    patterns = [getattr(operand, "pattern", operand) for operand in _operands(spec) if form_of(operand) is not None]
+    request = spec.name, tuple(id(pattern) for pattern in patterns if form_of(pattern) != "plain")
+    running = _running.get()
+    if request[1] and request in running:
+        raise RecursionError(f"{spec.name}: the slices of a matrix requested the whole matrix again")
+    token = _running.set(running | {request})
+    try:
+        yield
+    finally:
+        _running.reset(token)
 
 
 def run(spec: Spec, engine: str) -> Any:

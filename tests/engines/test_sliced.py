@@ -215,3 +215,40 @@ def test_a_question_about_one_plain_orientation_is_put_to_the_engine_at_once(eng
     with small_slices(), registry.listen() as log:
         registry.run(spec, engine)
     assert not [call for call in log if call.operation == "slices"]
+
+
+def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`find` decides; the slices themselves are plain and go to the engine, whatever it prefers."""
+    key = "mxv", engine
+    registry.load(engine)
+    rows = registry._table[key]
+    eager = replace(rows[0], takes=registry.FORMS, in_slices=lambda q: {"direction": "pull"})
+    monkeypatch.setitem(registry._table, key, [eager, *rows[1:]])
+    u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))
+    for codec in ("varint", "packed"):
+        a = Rows(True, lambda codec=codec: in_form(place(BLOCKS, device_for(engine)), codec, "device", engine))  # type: ignore[misc]
+        spec = Mxv(130, 130, a, a, u, semiring.plus_times[INT64], False)
+        assert details("mxv", spec, engine)["direction"] == "pull"
+        with small_slices():
+            check(spec, engine)
+
+
+def test_slices_that_request_the_whole_again_are_refused(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._sliced, "transpose", (lambda q, engine: registry.run(q, engine), frozenset()))
+    with pytest.raises(RecursionError, match="transpose: the slices of a matrix requested the whole matrix again"):
+        registry.run(Transpose(on_host(BLOCKS, engine)), engine)
+
+
+def test_a_closure_decodes_first_only_where_the_plain_form_fits(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from semiring.engines.sliced import closure
+
+    a = in_form(place(BLOCKS, device_for(engine)), "varint", "device", engine)
+    x = place(make_vector(130, INT64, "index", 0.1, False, 3), a.device)
+    rows = Rows(True, lambda: a)
+    spec = Closure(x, rows, rows, semiring.min_first[INT64], False, 200)
+    for free, kernel in ((1 << 30, "plain first"), (100, "sliced")):
+        monkeypatch.setattr(closure, "free_memory", lambda device, free=free: free)
+        with small_slices(), registry.listen() as log:
+            registry.run(replace(spec), engine)
+        kernels = [call.details.get("kernel") for call in log if call.kernel.endswith(".closure")]
+        assert kernel in kernels or not in_slices(spec, engine)

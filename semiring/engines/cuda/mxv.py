@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import cupy
 import numpy as np
@@ -15,7 +14,9 @@ from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorSt
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedSemiring
 from .. import spec
-from ..registry import implements, note, run, run_sliced
+from ..budget import free_device_memory
+from ..registry import implements, note, run
+from ..sliced.bounds import cuts
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, native_atomic, start_value
@@ -54,7 +55,34 @@ class _Choice:
     likely: bool = False
 
 
-@implements(Mxv, engine="cuda", absorbs=("mask",), takes=("plain", "compressed"))
+def _in_slices(q: Mxv) -> dict[str, Any] | None:
+    """What to change in a product that goes slice by slice: a pull over all entries of a pinned compressed matrix.
+
+    Decoding slice after slice keeps the link busier than rows that wait for their tiles.  Only if two slices fit, in
+    plain form, beside the result.
+    """
+    if not q.by_row.ready or q.nout == 0:
+        return None
+    a, u = q.by_row.get(), q.vector
+    if a.placement != "pinned" or a.format != "ccsr" or constant_product(q.semiring, a, u, q.flip) is not None:
+        return None
+    mask = _mask(q.mask, q.nout)
+    if mask is None or mask.form != 0:
+        return None
+    choice = _choose(q, mask)
+    early = _finishes_early(q) and (choice.likely or degrees(a.pattern).longest <= tuning.EARLY_ROW)
+    if choice.push or early:
+        return None
+    entry = index_dtype(a.ncols).itemsize + (0 if a.values is None else a.dtype.itemsize)
+    needed = 2 * max(cuts(a.pattern).held(), default=0) * entry + q.nout * (q.semiring.z.itemsize + 1)
+    if needed > free_device_memory():
+        return None
+    if isinstance(u, IndexList):
+        u = run(Convert(u, "bitmap"), "cuda")  # once, and not for each slice
+    return {"vector": u, "direction": "pull"}
+
+
+@implements(Mxv, engine="cuda", absorbs=("mask",), takes=("plain", "compressed"), in_slices=_in_slices)
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
@@ -201,10 +229,6 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
     early = constant is not None or _finishes_early(q)
     early = early and (likely or facts.longest <= tuning.EARLY_ROW)
-    if a.placement == "pinned" and a.format == "ccsr" and constant is None and mask.form == 0 and not early:
-        # All entries are read: decoding slice after slice keeps the link busier than rows that wait for their tiles.
-        with suppress(MemoryError):
-            return cast(VectorStore, run_sliced(replace(q, vector=u, direction="pull"), "cuda"))
     if isinstance(u, Full) and mask.form == 0:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
         if constant is not None:

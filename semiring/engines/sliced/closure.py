@@ -12,15 +12,19 @@ from typing import cast
 
 import numpy as np
 
-from ...formats import CSR, AnyPattern, VectorStore, array_module
+from ...formats import CSR, AnyPattern, VectorStore, array_module, index_dtype
 from ...formats.arrays import to_host
 from ...operators.types import TypedBinary
 from .. import registry
+from ..memory import free_memory
 from ..registry import slices
 from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mask, Mxv, Rows, Step
 from .pieces import bare, is_plain, whole
 from .products import product, united
 from .vectors import converted
+
+# What a search needs beside the matrix.
+_WORK_BYTES_A_ROW = 24
 
 
 @slices(Closure)
@@ -56,16 +60,16 @@ def _decoded(q: Closure, engine: str) -> Closure | None:
     """The question about plain rows; None where rows lie in host memory, or where the plain form does not fit."""
     here = q.by_row.get()
     there = q.by_column.get() if q.by_column.ready else None
-    known: dict[int, AnyPattern] = {}
-    try:
-        for rows in (here, there):
-            if rows is None or is_plain(rows) or id(rows.pattern) in known:
-                continue
-            if registry.form_of(rows) == "host":
-                return None
-            known[id(rows.pattern)] = whole(bare(rows, False), engine, "closure").pattern
-    except MemoryError:
+    compressed = {id(rows.pattern): rows for rows in (here, there) if rows is not None and not is_plain(rows)}
+    if any(registry.form_of(rows) == "host" for rows in compressed.values()):
         return None
+    needed = sum(rows.nvals * index_dtype(rows.ncols).itemsize for rows in compressed.values())
+    free = free_memory(here.device)
+    if free is not None and needed + _WORK_BYTES_A_ROW * here.nrows > free:
+        return None
+    known: dict[int, AnyPattern] = {
+        key: whole(bare(rows, False), engine, "closure").pattern for key, rows in compressed.items()
+    }
 
     def plain(rows: CSR) -> CSR:
         return CSR(known.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
