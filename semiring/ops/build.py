@@ -61,12 +61,13 @@ def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: 
     """OutOfMemory unless compressed rows of this size fit in what is free.
 
     itemsize: bytes of a value.  scratch: what the work needs besides, in bytes a row and an entry; it also needs
-    another offset a row.
+    another offset a row.  Where few rows have entries, the work is on these alone.
     """
     offset = index_dtype(nvals).itemsize
-    per_row = offset + (offset + scratch if scratch else 0)
+    sparse = nrows > 64 * (nvals + 1)
+    per_row = offset + (offset + scratch if scratch and not sparse else 0)
     hint = ""
-    if nrows > 64 * (nvals + 1):
+    if sparse:
         hint = (
             f"the indices are far larger than the number of entries (rows: {nrows:,}, entries: {nvals:,}): relabel the "
             f"vertices, from 0 without gaps, or give a smaller nrows="

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import IndexList, VectorStore, index_dtype
+from ..spec import Mask
 from . import presence
 from .operands import Array, plain
 from .presence import Words
@@ -45,11 +46,11 @@ class Slots:
         values[place[held]] = u.values[held]
         return presence.from_flags(flags), values
 
-    def admitted(self, words: Words | None) -> Words | None:
-        """Bits over all indices, in these slots."""
-        if self.indices is None or words is None:
-            return words
-        return presence.from_flags(presence.probe(words, self.indices))
+    def admitted(self, mask: Mask | None, size: int) -> Words | None:
+        """What a mask over all `size` indices admits, as bits of these slots; None for all."""
+        if self.indices is None or mask is None:
+            return presence.admitted(mask, size)
+        return presence.from_flags(presence.admits(mask, self.indices))
 
     def store(
         self, size: int, dtype: np.dtype[Any], words: Words, values: Array | None, iso: np.generic | None, count: int

@@ -13,6 +13,7 @@ from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import types
 from .atomics import stopped
 from .compile import kernel
+from .members import is_wide, ranked, spread_offsets
 from .operands import Array, plain
 from .rows import share, sort_range
 from .scatter import scatter_entries
@@ -72,14 +73,23 @@ def assemble(
     """A matrix from triples in any order.  `keep_last`: without `dup` the last of equal positions stays."""
     rows, cols = _index(rows), _index(cols)
     nvals = rows.size
+    numbers: Array | None = None
+    height = nrows
+    if is_wide(nrows, nvals):  # the work is on the rows that have entries; the offsets of all are written once
+        numbers, rows = ranked(rows)
+        height = numbers.size
     offsets = index_dtype(nvals)
-    threads = min(threads_for(nvals), max(1, 4 * nvals // max(nrows, 1)))
-    indptr, order = np.empty(nrows + 1, offsets), np.empty(nvals, offsets)
-    counters = np.zeros((threads, nrows), offsets)
+    threads = min(threads_for(nvals), max(1, 4 * nvals // max(height, 1)))
+    indptr, order = np.empty(height + 1, offsets), np.empty(nvals, offsets)
+    counters = np.zeros((threads, height), offsets)
     run(_count, threads, rows, counters, work=nvals)
     offsets_from_counts(counters, indptr)
     run(_group, threads, rows, counters, order, work=nvals)
-    return _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, keep_last=keep_last)
+    made = _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, numbers, keep_last=keep_last)
+    if numbers is None:
+        return made
+    indptr = spread_offsets(numbers, made.indptr, nrows)
+    return CSR(Pattern(nrows, ncols, indptr, made.indices), dtype, made.values, made.iso)
 
 
 def _sorted_rows(
@@ -90,10 +100,14 @@ def _sorted_rows(
     cols: Array,
     values: Values,
     dup: TypedBinary | None,
+    numbers: Array | None = None,
     *,
     keep_last: bool,
 ) -> CSR:
-    """Rows that are grouped already (entry p of a row is given at order[p]), each sorted, repeats combined."""
+    """Rows that are grouped already (entry p of a row is given at order[p]), each sorted, repeats combined.
+
+    numbers: what errors call the rows; None: their positions.
+    """
     nrows, nvals = indptr.size - 1, cols.size
     columns: Array | None = None
     if ncols > 2**31:  # sort ranks: a column and a place within the row share one 64-bit key
@@ -107,7 +121,7 @@ def _sorted_rows(
     offsets = indptr if total == nvals else distinct.astype(index_dtype(total))
     if total < nvals and dup is None and not keep_last:
         i, j = _first_repeat(indptr, distinct, keys)
-        raise repeated((i, j if columns is None else int(columns[j])))
+        raise repeated((i if numbers is None else int(numbers[i]), j if columns is None else int(columns[j])))
     indices = np.empty(total, cols.dtype if columns is not None else index_dtype(ncols))
     iso = values if isinstance(values, np.generic) and (total == nvals or dup is None) else None
     made = None if iso is not None else np.empty(total, dtype)

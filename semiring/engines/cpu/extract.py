@@ -11,6 +11,7 @@ from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
 from . import presence
 from .compile import kernel
+from .members import is_wide, ranked, ranks
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions
@@ -25,14 +26,26 @@ def extract_vector(q: ExtractVector) -> VectorStore:
     u, index = q.u, q.index
     if index.is_all:
         return u
-    wanted = positions(index)
     if isinstance(u, IndexList):
-        place = np.searchsorted(u.indices, wanted)
-        found = np.flatnonzero(np.append(u.indices, -1)[place] == wanted)
-        indices = found.astype(index_dtype(index.count))
-        return IndexList(index.count, u.dtype, indices, None if u.values is None else u.values[place[found]], u.iso)
+        return _listed(u, index)
+    wanted = positions(index)
     words = presence.from_flags(presence.probe(presence.presence(u), wanted))
     return presence.from_slots(index.count, u.dtype, words, None if u.values is None else u.values[wanted], u.iso)
+
+
+def _listed(u: IndexList, index: Index) -> IndexList:
+    """A range is found by arithmetic on u's entries, an array by binary search among them."""
+    dtype = index_dtype(index.count)
+    if index.array is None:
+        rank = ranks(index, u.indices)
+        entries = np.flatnonzero(rank >= 0)
+        entries = entries if index.step > 0 else entries[::-1]
+        return IndexList(index.count, u.dtype, rank[entries], None if u.values is None else u.values[entries], u.iso)
+    wanted = positions(index)
+    place = np.searchsorted(u.indices, wanted)
+    found = np.flatnonzero(np.append(u.indices, -1)[place] == wanted)
+    values = None if u.values is None else u.values[place[found]]
+    return IndexList(index.count, u.dtype, found.astype(dtype), values, u.iso)
 
 
 @implements(ExtractRow, engine="cpu")
@@ -48,18 +61,23 @@ def extract_row(q: ExtractRow) -> VectorStore:
 def extract_matrix(q: ExtractMatrix) -> CSR:
     """t(p, q) = a(rows[p], cols[q]).
 
-    Columns in ascending order are renumbered as rows are copied.  Any others are the rows of a transpose: columns
-    are taken from it as rows are, and transposing back sorts them.
+    Columns in ascending or descending order are renumbered as rows are copied.  Any others are the rows of a transpose:
+    columns are taken from it as rows are, and transposing back sorts them.  Of a wide matrix only the wanted columns
+    are transposed, so that the cost goes with the entries and the wanted columns.
     """
-    a = q.a
-    if q.cols.is_all:
-        return a if q.rows.is_all else _rows(a, positions(q.rows))
-    wanted = positions(q.cols)
-    if wanted.size and bool((wanted[1:] > wanted[:-1]).all()):
-        renumbered = np.full(a.ncols, -1, index_dtype(a.ncols))
-        renumbered[wanted] = np.arange(wanted.size)
-        return _columns(a if q.rows.is_all else _rows(a, positions(q.rows)), renumbered, q.cols)
+    a, cols = q.a, q.cols
     chosen = a if q.rows.is_all else _rows(a, positions(q.rows))
+    if cols.is_all:
+        return chosen
+    if cols.array is None:
+        made = chosen_columns(chosen, cols)
+        return made if cols.step > 0 else _backwards(made)
+    wanted = positions(cols)
+    if bool((wanted[1:] > wanted[:-1]).all()):
+        return chosen_columns(chosen, cols)
+    if is_wide(a.ncols, chosen.nvals + wanted.size):
+        distinct, wanted = ranked(wanted)
+        chosen = chosen_columns(chosen, Index(a.ncols, distinct.size, array=distinct))
     return transposed(_rows(transposed(chosen), wanted))
 
 
@@ -98,14 +116,22 @@ def _copy_rows(
             put(out_values, p, value_at(values, p + shift))
 
 
-def _columns(a: CSR, renumbered: Array, cols: Index) -> CSR:
-    """The entries of a in columns that have a new number, there."""
-    indices = renumbered[a.indices]
-    holds = indices >= 0
+def chosen_columns(a: CSR, cols: Index) -> CSR:
+    """t(i, q) = a(i, cols[q]) in the order of a's entries; an index array ascends."""
+    indices = ranks(cols, a.indices)
+    held = indices >= 0
     kept = np.zeros(a.nvals + 1, np.int64)
-    np.cumsum(holds, out=kept[1:])
+    np.cumsum(held, out=kept[1:])
     total = int(kept[-1])
     indptr = kept[a.indptr].astype(index_dtype(total))
-    made = indices[holds].astype(index_dtype(cols.count), copy=False)
-    values = None if a.values is None else a.values[holds]
+    made = indices[held].astype(index_dtype(cols.count), copy=False)
+    values = None if a.values is None else a.values[held]
     return CSR(Pattern(a.nrows, cols.count, indptr, made), a.dtype, values, a.iso)
+
+
+def _backwards(a: CSR) -> CSR:
+    """The entries of each row in the opposite order."""
+    indptr = a.indptr.astype(np.int64)
+    order = np.repeat(indptr[:-1] + indptr[1:] - 1, np.diff(indptr)) - np.arange(a.nvals)
+    values = None if a.values is None else a.values[order]
+    return CSR(Pattern(a.nrows, a.ncols, a.indptr, a.indices[order]), a.dtype, values, a.iso)

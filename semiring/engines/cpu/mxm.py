@@ -2,6 +2,9 @@
 
 A mask goes into the product: columns that it does not admit are never accumulated.  Two passes: one counts the
 entries of each row, the other computes them in place.
+
+An accumulator has a slot for each column of B.  Where B has far more columns than entries, its columns are renumbered
+first, so that only those with entries have slots, and cost and memory go with the entries.
 """
 
 from __future__ import annotations
@@ -11,18 +14,21 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Pattern, index_dtype, plain_pattern
+from ...formats import CSR, Array, Pattern, index_dtype, plain_pattern, structure_only
+from ..memory import require
 from ..registry import implements
-from ..spec import Mxm
+from ..spec import Index, Mxm
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel
 from .constants import binary_value, sum_value
+from .extract import chosen_columns
+from .members import is_wide, ranked
 from .operands import plain, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
 from .threads import run, threads_for
-from .types import call, combine, put, stops, value_at
+from .types import call, combine, position, put, stops, value_at
 
 _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
 _CHUNKS_PER_THREAD = 32
@@ -31,10 +37,28 @@ _CHUNKS_PER_THREAD = 32
 @implements(Mxm, engine="cpu", absorbs=("mask",))
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where the mask admits (i, j)."""
-    a, b, semiring = q.a, q.b, q.semiring
+    mask = None if q.mask is None else mask_pattern(q.mask)
+    if not is_wide(q.b.ncols, q.b.nvals):
+        return _product(q, q.a, q.b, mask)
+    columns, ranks = ranked(q.b.indices)
+    b = CSR(Pattern(q.b.nrows, columns.size, q.b.indptr, ranks), q.b.dtype, q.b.values, q.b.iso)
+    if mask is not None:  # what it has in other columns cannot meet a product, complemented or not
+        index = Index(q.b.ncols, columns.size, array=columns)
+        mask = plain_pattern(chosen_columns(structure_only(mask), index).pattern)
+    made = _product(q, q.a, b, mask, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
+    indices = columns[made.indices].astype(index_dtype(q.b.ncols), copy=False)
+    return CSR(Pattern(made.nrows, q.b.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
+
+
+def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array | None = None) -> CSR:
+    """The product of a and b under q's semiring and mask, whose entries are `admitting`.
+
+    columns: the number of each column of b, for a multiplication that reads it; None: its position.
+    """
+    semiring = q.semiring
     known = sum_value(semiring.add, binary_value(semiring.mult, a.iso, b.iso))
     mode = _OPEN if q.mask is None else _OUTSIDE if q.mask.complement else _INSIDE
-    mask = plain_pattern(b.pattern) if q.mask is None else mask_pattern(q.mask)
+    mask = plain_pattern(b.pattern) if admitting is None else admitting
     admitted = (plain(mask.indptr), plain(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = rows_of(b)
@@ -44,12 +68,16 @@ def mxm(q: Mxm) -> CSR:
     total_work = int(flops[-1])
     threads = threads_for(total_work)
     stamp = index_dtype(2 * a.nrows + 2)
+    slot = stamp.itemsize + b_indices.dtype.itemsize + (0 if known is not None else semiring.z.itemsize)
+    require("mxm", "cpu", threads * b.ncols * slot)
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
     offsets = np.zeros(a.nrows + 1, np.int64)
     structure = (work, a_indptr, a_indices, b_indptr, b_indices)
     run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
     np.cumsum(offsets, out=offsets)
     total = int(offsets[-1])
+    entry = index_dtype(b.ncols).itemsize + (0 if known is not None else semiring.z.itemsize)
+    require("mxm", "cpu", total * entry)
     indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(b.ncols))
     marks[:] = 0
     if known is not None:
@@ -60,8 +88,8 @@ def mxm(q: Mxm) -> CSR:
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
     uses = semiring.mult.uses if known is None else frozenset()
     values = (values_of(a, "x" in uses), values_of(b, "y" in uses))
-    made_arrays = (totals, indptr, indices, made)
-    run(_multiply, threads, *structure, *values, *admitted, *operators, marks, listed, *made_arrays, work=total_work)
+    operands = (*structure, *values, *admitted, *operators, columns)
+    run(_multiply, threads, *operands, marks, listed, totals, indptr, indices, made, work=total_work)
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
 
 
@@ -124,6 +152,7 @@ def _multiply(
     mode: int,
     add: Any,
     mult: Any,
+    columns: Any,
     marks: Any,
     lists: Any,
     totals: Any,
@@ -154,13 +183,15 @@ def _multiply(
                     if state == met:
                         so_far = value_at(total, j)
                         if not stops(add, so_far):
-                            term = _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), np.int64(j))
+                            at = position(columns, np.int64(j))
+                            term = _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
                             put(total, j, combine(add, so_far, term))
                     elif mode == _OPEN or (state == admitted) == (mode == _INSIDE):
                         mark[j] = met
                         listed[found] = j
                         found += 1
-                        put(total, j, _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), np.int64(j)))
+                        at = position(columns, np.int64(j))
+                        put(total, j, _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
             place = np.int64(indptr[i])
             if mode == _INSIDE:
                 for m in range(m_indptr[i], m_indptr[i + 1]):  # the mask's row is sorted already

@@ -7,19 +7,22 @@ atomics; the order of summation is that of pull, whatever the number of threads.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Full, VectorStore
+from ...formats import CSR, Full, IndexList, Pattern, VectorStore
 from ..registry import implements, note
-from ..spec import Mxv
+from ..spec import ExtractVector, Index, Mxv
 from . import presence, types
 from .atomics import bit_count, next_chunk, stopped
 from .compile import kernel
 from .constants import binary_value, sum_value
 from .convert import as_index_list
+from .extract import chosen_columns, extract_vector
+from .members import is_wide, ranked
 from .operands import plain, rows_of, values_of
 from .rows import lower_bound, share_words
 from .team import close_job, dismiss, join_job, leave_job, open_job
@@ -36,6 +39,8 @@ _CHUNKS_PER_THREAD = 16
 _SPARSE_RESULT = 64
 # Rows (less one, a power of two) after which a thread of a push looks whether the call is given up.
 _POLLED = (1 << 10) - 1
+# Presence bits and slots of vectors up to this size cost less than renumbering columns does (reasoned: 2 MB of bits).
+_DENSE_SIZE = 1 << 24
 
 
 @implements(Mxv, engine="cpu", absorbs=("mask",))
@@ -95,7 +100,11 @@ class _Question:
 
 
 def _pulled(q: Mxv) -> VectorStore:
-    a = q.by_row.get()
+    a, u = q.by_row.get(), q.vector
+    if isinstance(u, IndexList) and _is_wide(q.ninner, a.nvals + u.nvals) and not q.semiring.mult.uses & {"xj", "yi"}:
+        a = chosen_columns(a, Index(q.ninner, u.nvals, array=u.indices))
+        u = Full(u.nvals, u.dtype, u.values, u.iso, u.device)
+        q = replace(q, ninner=u.size, vector=u)
     made = _Question(q, a)
     words, slots = presence.slots(q.vector) if made.vector_read else (presence.presence(q.vector), None)
     indptr, indices = rows_of(a)
@@ -109,8 +118,18 @@ def _pulled(q: Mxv) -> VectorStore:
     return made.answer(q, int(counts.sum()))
 
 
+def _is_wide(size: int, entries: int) -> bool:
+    return size > _DENSE_SIZE and is_wide(size, entries)
+
+
 def _pushed(q: Mxv) -> VectorStore:
     a = q.by_column.get()
+    if _is_wide(q.nout, a.nvals) and ("yj" if q.flip else "xi") not in q.semiring.mult.uses:
+        return _pushed_to_few(q, a)
+    return _scattered(q, a)
+
+
+def _scattered(q: Mxv, a: CSR) -> VectorStore:
     made = _Question(q, a)
     u = as_index_list(q.vector)
     indptr, indices = rows_of(a)
@@ -123,6 +142,19 @@ def _pushed(q: Mxv) -> VectorStore:
     run(_push, threads, *operands, q.nout, made.words, made.values, counts, work=edges)
     answer = made.answer(q, int(counts.sum()))
     return as_index_list(answer) if int(counts.sum()) * _SPARSE_RESULT < q.nout else answer
+
+
+def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:
+    """The product where `a` has far fewer entries than columns: only those that occur have a slot."""
+    columns, ranks = ranked(a.indices)
+    narrow = CSR(Pattern(a.nrows, columns.size, a.indptr, ranks), a.dtype, a.values, a.iso)
+    mask = q.mask
+    if mask is not None:
+        assert not isinstance(mask.store, CSR)
+        store = extract_vector(ExtractVector(mask.store, Index(q.nout, columns.size, array=columns)))
+        mask = replace(mask, store=store)
+    found = as_index_list(_scattered(replace(q, nout=columns.size, mask=mask), narrow))
+    return IndexList(q.nout, found.dtype, columns[found.indices], found.values, found.iso)
 
 
 def product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..spec import Mask
+from .members import is_wide
 
 Words = np.ndarray[Any, Any]
 
@@ -130,6 +131,23 @@ def admitted(mask: Mask | None, size: int) -> Words | None:
     if not mask.complement:
         return words
     return no_bits(size) if words is None else complement(words, size)
+
+
+def admits(mask: Mask | None, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """For each index whether the mask admits it; the bits of a sparse mask over a wide vector are never made."""
+    if mask is None:
+        return np.ones(indices.size, np.bool_)
+    store = mask.store
+    assert isinstance(store, (IndexList, Bitmap, Full))
+    # A bit costs about a thirty-second of what the entry of a table does.
+    if not isinstance(store, IndexList) or not is_wide(store.size // 32, indices.size + store.nvals):
+        return probe(admitted(mask, store.size), indices)
+    listed = store.indices
+    if not mask.structural:
+        nonzero = store.values != 0 if store.values is not None else np.full(listed.size, store.iso != 0)
+        listed = listed[nonzero]
+    place = np.searchsorted(listed, indices)
+    return np.asarray((np.append(listed, -1)[place] == indices) != mask.complement)
 
 
 def slots(u: VectorStore) -> tuple[Words | None, np.ndarray[Any, Any] | np.generic]:

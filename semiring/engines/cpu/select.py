@@ -23,6 +23,7 @@ from ..spec import Apply, Index, Keep, Mask, Outside, Select
 from . import presence
 from .apply import apply
 from .compile import kernel
+from .members import contains
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions
@@ -46,6 +47,8 @@ def keep(q: Keep) -> CSR | VectorStore:
     """The entries that the mask admits."""
     if isinstance(q.a, CSR):
         return _kept_rows(q.a, _admitted_entries(q.a, q.mask))
+    if isinstance(q.a, IndexList):
+        return _kept_slots(q.a, presence.admits(q.mask, q.a.indices))
     words = presence.admitted(q.mask, q.a.size)
     return q.a if words is None else _kept_words(q.a, words)
 
@@ -53,11 +56,13 @@ def keep(q: Keep) -> CSR | VectorStore:
 @implements(Outside, engine="cpu")
 def outside(q: Outside) -> CSR | VectorStore:
     """The entries that do not lie in rows x columns."""
+    if isinstance(q.a, IndexList):
+        return _kept_slots(q.a, ~contains(q.rows, q.a.indices))
     if not isinstance(q.a, CSR):
         return _kept_words(q.a, presence.complement(_members(q.rows), q.a.size))
     assert q.cols is not None
-    inside = np.repeat(presence.to_flags(_members(q.rows), q.a.nrows), np.diff(q.a.indptr))
-    inside &= presence.probe(_members(q.cols), q.a.indices)
+    inside = np.repeat(contains(q.rows, np.arange(q.a.nrows)), np.diff(q.a.indptr))
+    inside &= contains(q.cols, q.a.indices)
     return _kept_rows(q.a, ~inside)
 
 

@@ -11,6 +11,7 @@ from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import stopped
 from .compile import kernel
+from .members import is_wide, spread_offsets
 from .operands import Array, bits_of, plain, rows_of
 from .rows import lower_bound, share
 from .threads import run, threads_for
@@ -30,6 +31,8 @@ def transposed(a: CSR) -> CSR:
     """t(j, i) = a(i, j).  Cost O(nvals + ncols); each part counts for itself."""
     indptr, indices = rows_of(a)
     nvals, offsets = a.nvals, index_dtype(a.nvals)
+    if is_wide(a.ncols, nvals):
+        return _sorted_by_column(a)
     # Each thread needs a counter a column: more threads than entries fill would only add passes over counters.
     threads = min(threads_for(nvals), max(1, 4 * nvals // max(a.ncols, 1)))
     out_indptr = np.empty(a.ncols + 1, offsets)
@@ -41,6 +44,17 @@ def transposed(a: CSR) -> CSR:
     made = (out_indices, bits_of(values))
     run(_transpose, threads, indptr, indices, bits_of(a.values), counters, *made, work=nvals)
     return CSR(Pattern(a.ncols, a.nrows, out_indptr, out_indices), a.dtype, values, a.iso)
+
+
+def _sorted_by_column(a: CSR) -> CSR:
+    """The transpose where few columns have entries: entries are sorted, and the offsets written in one pass."""
+    order = np.argsort(a.indices, kind="stable")
+    columns, counts = np.unique(a.indices, return_counts=True)
+    offsets = np.zeros(columns.size + 1, index_dtype(a.nvals))
+    np.cumsum(counts, out=offsets[1:])
+    rows = np.repeat(np.arange(a.nrows, dtype=index_dtype(a.nrows)), np.diff(a.indptr))[order]
+    pattern = Pattern(a.ncols, a.nrows, spread_offsets(columns, offsets, a.ncols), rows)
+    return CSR(pattern, a.dtype, None if a.values is None else a.values[order], a.iso)
 
 
 def offsets_from_counts(counters: Array, indptr: Array) -> None:

@@ -26,7 +26,7 @@ def write_vector(q: WriteVector) -> VectorStore:
     cwords, cvals = slots.operand(c)
     twords, tvals = slots.operand(t)
     cwords, twords = presence.spelled(cwords, slots.size), presence.spelled(twords, slots.size)
-    mask = presence.spelled(slots.admitted(presence.admitted(q.mask, c.size)), slots.size)
+    mask = presence.spelled(slots.admitted(q.mask, c.size), slots.size)
     constant = _constant(q)
     if constant is not None:
         words = _written(q, cwords, twords, mask)
