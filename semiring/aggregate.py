@@ -8,6 +8,7 @@ so a row of NaN alone has no `argmin`).
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,8 @@ def as_aggregator(op: Any) -> Any:
     """The aggregator that `op` is or names, or None where a monoid of that name serves."""
     if isinstance(op, operators.agg.Aggregator):
         return op
+    if op is builtins.sum:  # the monoid `plus` would keep a small type, and wrap
+        return operators.agg.sum
     if isinstance(op, str):
         try:
             operators.lookup_monoid(op)

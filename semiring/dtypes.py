@@ -36,6 +36,7 @@ __all__ = [
     "lookup",
     "name",
     "unify",
+    "widest",
 ]
 
 DType = np.dtype[Any]
@@ -125,6 +126,17 @@ def unify(a: object, b: object) -> DType:
     (dtype('float64'), dtype('float64'), dtype('int8'))
     """
     return _CANONICAL[np.result_type(lookup(a), lookup(b))]
+
+
+def widest(dtype: object) -> DType:
+    """The type in which values of `dtype` are counted and summed: int64, uint64 or float64; booleans in int64.
+
+    Examples
+    --------
+    >>> widest("int8"), widest("uint8"), widest("float32"), widest(bool)
+    (dtype('int64'), dtype('uint64'), dtype('float64'), dtype('int64'))
+    """
+    return {"u": UINT64, "f": FP64}.get(lookup(dtype).kind, INT64)
 
 
 def name(dtype: object) -> str:

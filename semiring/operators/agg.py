@@ -11,10 +11,10 @@ value is the answer.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, NamedTuple
 
-from semiring.dtypes import FLOATS, DType, lookup
+from semiring.dtypes import FLOATS, DType, lookup, widest
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
@@ -58,6 +58,9 @@ class Aggregator:
         The entry that is looked for: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``; else empty.
     gives : str
         ``"position"`` or ``"value"`` of that entry.
+    wide : bool
+        Whether the entries are taken as int64, uint64 or float64 (booleans as int64), so that sums, squares and
+        differences of a small type do not wrap; else they keep their type.
     """
 
     kind: ClassVar[str] = "agg"
@@ -67,6 +70,7 @@ class Aggregator:
     steps: tuple[Step, ...] = ()
     at: str = ""
     gives: str = ""
+    wide: bool = False
 
     def typed(self, x: object) -> Plan:
         """The plan for operands of type `x`.
@@ -77,8 +81,9 @@ class Aggregator:
             Where an operator of a part has no such type.
         """
         made = []
+        operand = widest(x) if self.wide else lookup(x)
         for part in self.parts:
-            init = part.init.typed(x)
+            init = part.init.typed(operand)
             collect = part.monoid.typed(init.z)
             if collect.dtype != init.z:  # the entries go straight to the monoid's type
                 init = TypedIndexUnary(init.name, init.x, init.k, collect.dtype, init.expr)
@@ -151,6 +156,12 @@ def _row(name: str, *rows: Part | Step, at: str = "", gives: str = "") -> Aggreg
     return made
 
 
+def _wide(name: str, *rows: Part | Step) -> Aggregator:
+    made = replace(_row(name, *rows), wide=True)
+    table.add(made)
+    return made
+
+
 def _logadd(name: str, more: str, twice: float) -> Monoid:
     """The logarithm of a sum, from logarithms: the larger and `more`, which is `twice` where they are equal.
 
@@ -163,7 +174,7 @@ def _logadd(name: str, more: str, twice: float) -> Monoid:
 _SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
 _APART: Final = "-abs(x - y)"
 
-# Sums are of the entries' type (booleans count in int64); what is divided is summed as a float.
+# What is divided is summed as a float.
 _SUM: Final = _part(monoid.plus, "x * 1.0")
 _SQUARES: Final = _part(monoid.plus, "x * 1.0 * x")
 _COUNT: Final = _part(monoid.plus, "1")
@@ -171,8 +182,8 @@ _MEAN: Final = (_SQUARES, _SUM, _COUNT, _of("truediv(x, y)", 0, 2), _of("truediv
 _VARIANCE: Final = (*_MEAN, _of("max(x - y * y, 0.0)", 3, 4))
 _SAMPLE: Final = (*_VARIANCE, _of("truediv(x * y, y - 1)", 5, 2))
 
-sum = _row("sum", _part(monoid.plus, "x"))
-prod = _row("prod", _part(monoid.times, "x"))
+sum = _wide("sum", _part(monoid.plus, "x"))
+prod = _wide("prod", _part(monoid.times, "x"))
 min = _row("min", _part(monoid.min, "x"))
 max = _row("max", _part(monoid.max, "x"))
 any = _row("any", _part(monoid.lor, "x"))
@@ -184,24 +195,24 @@ bitwise_any = _row("bitwise_any", _part(monoid.bor, "x"))
 count = _row("count", _COUNT)
 count_nonzero = _row("count_nonzero", _part(monoid.plus, "x != 0"))
 count_zero = _row("count_zero", _part(monoid.plus, "x == 0"))
-mean = _row("mean", _SUM, _COUNT, _of("truediv(x, y)", 0, 1))
-geometric_mean = _row("geometric_mean", _part(monoid.plus, "log(x)"), _COUNT, _of("exp(truediv(x, y))", 0, 1))
-harmonic_mean = _row("harmonic_mean", _part(monoid.plus, "truediv(1, x)"), _COUNT, _of("truediv(y, x)", 0, 1))
-sum_of_squares = _row("sum_of_squares", _part(monoid.plus, "x * x"))
-sum_of_inverses = _row("sum_of_inverses", _part(monoid.plus, "truediv(1, x)"))
+mean = _wide("mean", _SUM, _COUNT, _of("truediv(x, y)", 0, 1))
+geometric_mean = _wide("geometric_mean", _part(monoid.plus, "log(x)"), _COUNT, _of("exp(truediv(x, y))", 0, 1))
+harmonic_mean = _wide("harmonic_mean", _part(monoid.plus, "truediv(1, x)"), _COUNT, _of("truediv(y, x)", 0, 1))
+sum_of_squares = _wide("sum_of_squares", _part(monoid.plus, "x * x"))
+sum_of_inverses = _wide("sum_of_inverses", _part(monoid.plus, "truediv(1, x)"))
 logaddexp = _row("logaddexp", Part(_logadd("logaddexp", f"log1p(exp({_APART}))", math.log(2.0)), _SAME))
 logaddexp2 = _row("logaddexp2", Part(_logadd("logaddexp2", f"log1p(exp2({_APART})) * {1 / math.log(2.0)}", 1.0), _SAME))
-root_mean_square = _row("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv(x, y))", 0, 1))
-peak_to_peak = _row("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
-varp = _row("varp", *_VARIANCE)
-vars = _row("vars", *_SAMPLE)
-stdp = _row("stdp", *_VARIANCE, _of("sqrt(x)", 5))
-stds = _row("stds", *_SAMPLE, _of("sqrt(x)", 6))
+root_mean_square = _wide("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv(x, y))", 0, 1))
+peak_to_peak = _wide("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
+varp = _wide("varp", *_VARIANCE)
+vars = _wide("vars", *_SAMPLE)
+stdp = _wide("stdp", *_VARIANCE, _of("sqrt(x)", 5))
+stds = _wide("stds", *_SAMPLE, _of("sqrt(x)", 6))
 L0norm = _row("L0norm", _part(monoid.plus, "x != 0"))
-L1norm = _row("L1norm", _part(monoid.plus, "abs(x)"))
-L2norm = _row("L2norm", _SQUARES, _of("sqrt(x)", 0))
-Linfnorm = _row("Linfnorm", _part(monoid.max, "abs(x)"))
-hypot = _row("hypot", _SQUARES, _of("sqrt(x)", 0))
+L1norm = _wide("L1norm", _part(monoid.plus, "abs(x)"))
+L2norm = _wide("L2norm", _SQUARES, _of("sqrt(x)", 0))
+Linfnorm = _wide("Linfnorm", _part(monoid.max, "abs(x)"))
+hypot = _wide("hypot", _SQUARES, _of("sqrt(x)", 0))
 argmin = _row("argmin", at="min", gives="position")
 argmax = _row("argmax", at="max", gives="position")
 first = _row("first", at="first", gives="value")

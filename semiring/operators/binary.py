@@ -24,8 +24,9 @@ def _row(
     laws: str = "",
     follows: str = "",
     alias: str = "",
+    counts: bool = False,
 ) -> Binary:
-    made = Binary(name, expr, types, z, laws=laws, follows=follows)
+    made = Binary(name, expr, types, z, laws=laws, follows=follows, counts=counts)
     table.add(made, *alias.split())
     return made
 
@@ -34,7 +35,7 @@ def _row(
 first = _row("first", "x", laws="ais", follows="x")
 second = _row("second", "y", laws="ais", follows="y")
 any = _row("any", "x", laws="cais")
-pair = _row("pair", "1", laws="ca", alias="oneb")
+pair = _row("pair", "1", laws="ca", alias="oneb", counts=True)
 oneb = pair
 min = _row("min", "min(x, y)", laws="cais")
 max = _row("max", "max(x, y)", laws="cais")
@@ -66,12 +67,12 @@ gt = _row("gt", "x > y", ALL, BOOL)
 ge = _row("ge", "x >= y", ALL, BOOL)
 lt = _row("lt", "x < y", ALL, BOOL)
 le = _row("le", "x <= y", ALL, BOOL)
-iseq = _row("iseq", "x == y", laws="c")
-isne = _row("isne", "x != y", laws="c")
-isgt = _row("isgt", "x > y")
-isge = _row("isge", "x >= y")
-islt = _row("islt", "x < y")
-isle = _row("isle", "x <= y")
+iseq = _row("iseq", "x == y", laws="c", counts=True)
+isne = _row("isne", "x != y", laws="c", counts=True)
+isgt = _row("isgt", "x > y", counts=True)
+isge = _row("isge", "x >= y", counts=True)
+islt = _row("islt", "x < y", counts=True)
+isle = _row("isle", "x <= y", counts=True)
 isclose = _row("isclose", "lor(x == y, abs(x - y) <= 1e-07 * max(abs(x), abs(y)))", FLOATS, BOOL)
 
 # Logic on the truth of any type, and bits.

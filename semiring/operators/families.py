@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import numpy as np
 
-from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, lookup, unify
+from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
 from semiring.operators.constants import Value, constant, in_words
 from semiring.operators.describe import describe
@@ -214,12 +214,13 @@ class Binary(_Scalar[TypedBinary]):
 
     `laws` has a letter for each law that holds on the types that the operator does not leave: c(ommutative),
     a(ssociative), i(dempotent), s(elective: the result is one of the operands). `follows` names the operand
-    whose type decides, where one does.
+    whose type decides, where one does. `counts`: the result is 0 or 1 of the operands' type, and sums of it are counts.
     """
 
     kind: ClassVar[str] = "binary"
     laws: str = field(default="", kw_only=True)
     follows: str = field(default="", kw_only=True)
+    counts: bool = field(default=False, kw_only=True)
 
     @property
     def commutative(self) -> bool:
@@ -324,7 +325,10 @@ class Select(IndexUnary):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monoid(Family[TypedMonoid]):
-    """An associative and commutative binary operator on one type, with identity and terminal value."""
+    """An associative and commutative binary operator on one type, with identity and terminal value.
+
+    `is_any`: it takes whichever operand comes first. `sums`: it adds, so that a semiring with it may count.
+    """
 
     kind: ClassVar[str] = "monoid"
     op: Binary
@@ -333,6 +337,7 @@ class Monoid(Family[TypedMonoid]):
     supported: tuple[DType, ...] = ALL
     otherwise: DType | None = field(default=None, kw_only=True)
     is_any: bool = field(default=False, kw_only=True)
+    sums: bool = field(default=False, kw_only=True)
 
     @property
     def types(self) -> Mapping[DType, DType]:
@@ -404,9 +409,17 @@ class Semiring(Family[TypedSemiring]):
         """The semiring for operands of types `x` and `y`.
 
         The products are of the type that the multiplication gives; where the monoid lacks that one, both go to
-        the monoid's nearest (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean).
+        the monoid's nearest (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean). Counts
+        (``plus_pair``, ``plus_iseq``) are int64, uint64 or float64, whatever they count; indexing (``plus_pair[int8]``)
+        settles another type.
         """
-        return self._cached((x, y), lambda: self._of(self.mult.typed(x, y)))
+
+        def make() -> TypedSemiring:
+            if self.add.sums and self.mult.counts:
+                return self._of(self.mult.typed(widest(x if y is None else unify(x, y))))
+            return self._of(self.mult.typed(x, y))
+
+        return self._cached((x, y), make)
 
     def _of(self, mult: TypedBinary) -> TypedSemiring:
         add = self.add.typed(mult.z)

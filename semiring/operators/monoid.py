@@ -29,13 +29,14 @@ def _row(
     *,
     otherwise: DType | None = None,
     is_any: bool = False,
+    sums: bool = False,
 ) -> Monoid:
-    made = Monoid(op.name, op, identity, terminal, types, otherwise=otherwise, is_any=is_any)
+    made = Monoid(op.name, op, identity, terminal, types, otherwise=otherwise, is_any=is_any, sums=sums)
     table.add(made)
     return made
 
 
-plus = _row(binary.plus, 0, None, REALS)
+plus = _row(binary.plus, 0, None, REALS, sums=True)
 times = _row(binary.times, 1, dict.fromkeys(INTEGERS, 0), REALS)
 min = _row(binary.min, "highest", "lowest")
 max = _row(binary.max, "lowest", "highest")
