@@ -182,6 +182,14 @@ def _rounded(function: Callable[[Array], Any]) -> Callable[..., Array]:
     return lambda a: np.asarray(function(a)) if a.dtype.kind == "f" else a
 
 
+def _half_away(a: Array) -> Array:
+    """C's round.  The part after the point is exact, where a + 0.5 would be rounded itself."""
+    whole = np.trunc(a)
+    with np.errstate(invalid="ignore"):  # inf - inf
+        up = np.abs(a - whole) >= 0.5
+    return np.asarray(whole + np.copysign(up.astype(a.dtype), a))
+
+
 def _shift(a: Array, b: Array, left: bool) -> Array:
     """Shifts by any amount: NumPy defines those past the width; negative ones count as past it."""
     amount = np.where((b < 0) | (b >= 64), 64, b).astype(INT64)
@@ -250,7 +258,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "sign": _promoted(_sign),
     "floor": _rounded(np.floor),
     "ceil": _rounded(np.ceil),
-    "round": _rounded(np.rint),
+    "round": _rounded(_half_away),
+    "rint": _rounded(np.rint),
     "trunc": _rounded(np.trunc),
     "copysign": _floating(np.copysign),
     "ldexp": _ldexp,

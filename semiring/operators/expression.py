@@ -206,7 +206,7 @@ class Normaliser:
                 if found is not None and not isinstance(found, str):
                     self.fail(node, f"operators cannot call {name!r}; {_ALLOWED}")
             case ast.Attribute(value=value, attr=name) if self._module(value):
-                pass
+                name = "rint" if name == "round" else name  # NumPy's takes ties to even
             case _:
                 self.fail(node, f"this call is not allowed; {_ALLOWED}")
         arguments = [self.convert(argument) for argument in node.args]

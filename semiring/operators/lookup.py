@@ -83,7 +83,6 @@ _FOREIGN: Final[dict[str, dict[str, str]]] = {
         "pos": "identity",
         "positive": "identity",
         "reciprocal": "minv",
-        "rint": "round",
         "sign": "signum",
     },
     "binary": {
@@ -230,6 +229,8 @@ def anonymous(kind: str, function: Any, name: str = "") -> Any:
 def _foreign(obj: object) -> str | None:
     if isinstance(obj, np.ufunc):
         return obj.__name__
+    if obj is builtins.round:
+        return "rint"  # ties to even, where the operator `round` is C's
     if isinstance(obj, types.BuiltinFunctionType) and (obj in _BUILTINS or obj.__module__ == "_operator"):
         return obj.__name__
     return "abs" if obj is operator.abs else None

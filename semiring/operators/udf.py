@@ -158,6 +158,8 @@ def _resolver(function: types.FunctionType) -> Callable[[str], object]:
             return None
         if isinstance(value, types.ModuleType):
             return "module" if value.__name__ in ("math", "numpy") else value
+        if value is builtins.round:
+            return "rint"  # in a Python function `round` is Python's, ties to even
         if isinstance(value, (types.BuiltinFunctionType, np.ufunc, type)) or value is np.where:
             known = value.__name__
             return known if known in HELPERS or known in ALIASES or known in ("bool", "square") else value

@@ -59,7 +59,8 @@ HELPERS: Final[dict[str, Helper]] = {
     "sign": Helper(1, "same", "-1, 0 or 1; NaN stays"),
     "floor": Helper(1, "same", "rounded down"),
     "ceil": Helper(1, "same", "rounded up"),
-    "round": Helper(1, "same", "to the nearest integer, ties to even (rint)"),
+    "round": Helper(1, "same", "to the nearest integer, ties away from 0, as C's round"),
+    "rint": Helper(1, "same", "to the nearest integer, ties to even, as Python's round and NumPy's rint"),
     "trunc": Helper(1, "same", "towards 0"),
     "copysign": Helper(2, "float", "|a| with the sign of b"),
     "ldexp": Helper(2, "float", "a * 2 ** b, b taken as an integer"),
@@ -122,7 +123,6 @@ ALIASES: Final[dict[str, str]] = {
     "minimum": "min",
     "power": "pow",
     "right_shift": "shr",
-    "rint": "round",
     "signum": "sign",
     "where": "select",
 }

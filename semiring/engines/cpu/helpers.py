@@ -31,7 +31,7 @@ _FLOAT = {
     "minv": "1 / {0}",
     "truediv": "{0} / {1}",
     "abs": "abs({0})",
-    "round": "np.rint({0})",
+    "rint": "np.rint({0})",
     "copysign": "math.copysign({0}, {1})",
     "isnan": "{0} != {0}",
     "isinf": "np.isinf({0})",
@@ -47,7 +47,7 @@ _INTEGER = {
     "isnan": "False",
     "isinf": "False",
     "isfinite": "True",
-} | dict.fromkeys(("floor", "ceil", "round", "trunc"), "{0}")
+} | dict.fromkeys(("floor", "ceil", "round", "rint", "trunc"), "{0}")
 _UNSIGNED = {"abs": "{0}", "sign": "{0} > 0"}
 _TABLES: dict[str, dict[str, str]] = {
     "f": _FLOAT,
@@ -198,6 +198,13 @@ def _sign_float(a: Any) -> Any:
     return a if a != a else a - a if a == 0 else a / abs(a) if not np.isinf(a) else (1.0 if a > 0 else -1.0)
 
 
+@device
+def _round_float(a: Any) -> Any:
+    # The part after the point is exact, where a + 0.5 would round: 0.49999999999999994, and odd numbers from 2 ** 52.
+    whole = np.trunc(a)
+    return whole + math.copysign(1.0 if abs(a - whole) >= 0.5 else 0.0, a)
+
+
 def _bit_functions(bits: int) -> dict[str, Any]:
     """Shifts and single bits of integers of so many bits; positions are int64."""
 
@@ -290,6 +297,7 @@ FUNCTIONS: dict[str, Any] = (
         "pow_float": _pow_float,
         "sign_signed": _sign_signed,
         "sign_float": _sign_float,
+        "round_float": _round_float,
         "ldexp": _ldexp,
         "frexpx": _frexpx,
         "frexpe": _frexpe,

@@ -270,7 +270,8 @@ DEVICE f64 tofloat(A a) {
     }
 ROUNDING(floor, ::floorf, ::floor)
 ROUNDING(ceil, ::ceilf, ::ceil)
-ROUNDING(round, ::rintf, ::rint)
+ROUNDING(round, ::roundf, ::round)
+ROUNDING(rint, ::rintf, ::rint)
 ROUNDING(trunc, ::truncf, ::trunc)
 FLOATING(sqrt)
 FLOATING(cbrt)
