@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <barrier>
 #include <cstdint>
 #include <cstring>
@@ -75,3 +76,18 @@ inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+
+// In place of atomics.cuh, whose loads and stores are PTX.
+template <class T>
+T load_relaxed(const T* address) {
+    return std::atomic_ref<T>(*const_cast<T*>(address)).load(std::memory_order_relaxed);
+}
+template <class T>
+void store_relaxed(T* address, T value) {
+    std::atomic_ref<T>(*address).store(value, std::memory_order_relaxed);
+}
+template <class T>
+T atomicCAS(T* address, T expected, T wanted) {
+    std::atomic_ref<T>(*address).compare_exchange_strong(expected, wanted, std::memory_order_relaxed);
+    return expected;
+}

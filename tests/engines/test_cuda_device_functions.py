@@ -39,17 +39,79 @@ int main(int, char** given) {
 """
 
 
+# Unites the ends of random edges by 8 threads at once, flattens the forest, and counts rows that do not point to the
+# least row of their component.
+UNITE = """
+#include <cstdio>
+constexpr i64 ROWS = 3000, EDGES = 6000, THREADS = 8, ROUNDS = 8;
+template <class Body>
+void on_all(Body body) {
+    blockDim.x = THREADS;
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < THREADS; ++t) threads.emplace_back([=] { threadIdx.x = t; body(i64(t)); });
+    for (std::thread& thread : threads) thread.join();
+}
+int main() {
+    static F parent[ROWS], ends[EDGES][2], least[ROWS];
+    u64 state = 1;
+    i64 wrong = 0;
+    for (i64 round = 0; round < ROUNDS; ++round) {
+        for (i64 v = 0; v < ROWS; ++v) parent[v] = least[v] = F(v);
+        for (auto& edge : ends)  // a chain that many rows are hooked into, and edges anywhere
+            for (F& end : edge) end = F((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 33) % ROWS;
+        for (i64 e = 0; e < ROWS / 2; ++e) ends[e][1] = (ends[e][0] + 1) % ROWS;
+        on_all([](i64 t) { for (i64 e = t; e < EDGES; e += THREADS) unite(parent, ends[e][0], ends[e][1]); });
+        on_all([](i64) { flatten(parent, ROWS); });
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (auto& [i, j] : ends) {
+                const F low = least[i] < least[j] ? least[i] : least[j];
+                changed |= least[i] != low || least[j] != low;
+                least[i] = least[j] = low;
+            }
+        }
+        for (i64 v = 0; v < ROWS; ++v) wrong += parent[v] != least[v];
+    }
+    std::printf("%lld wrong\\n", wrong);
+}
+"""
+
+
+def built(place: Path, name: str, files: tuple[str, ...], types: str, program: str, *options: str) -> Path:
+    """A program behind the text of kernel files, without what they include."""
+    text = "".join(re.sub(r"#include .*|#pragma once", "", (FOLDER / file).read_text()) for file in files)
+    source = place / f"{name}.cpp"
+    source.write_text(f'#include "{SHIM}"\n{types}{text}{program}')
+    assert CXX is not None
+    command = [CXX, "-std=c++20", "-O1", "-w", "-pthread", *options, source, "-o", place / name]
+    subprocess.run(command, check=True, timeout=120)
+    return place / name
+
+
 @pytest.fixture(scope="module")
 def skip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program `SKIP` behind the text of the varint readers."""
     files = ("types.cuh", "warp.cuh", "compressed.cuh", "varint.cuh")
-    text = "".join(re.sub(r"#include .*|#pragma once", "", (FOLDER / name).read_text()) for name in files)
-    place = tmp_path_factory.mktemp("skip")
-    source = place / "skip.cpp"
-    source.write_text(f'#include "{SHIM}"\ntypedef int J;\ntypedef long long AT;\n{text}{SKIP}')
-    assert CXX is not None
-    subprocess.run([CXX, "-std=c++20", "-O1", "-w", "-pthread", source, "-o", place / "skip"], check=True, timeout=120)
-    return place / "skip"
+    return built(tmp_path_factory.mktemp("skip"), "skip", files, "typedef int J;\ntypedef long long AT;\n", SKIP)
+
+
+def _watches_races(place: Path) -> bool:
+    """Whether programs can be built and run under the compiler's thread sanitizer here."""
+    try:
+        program = built(place, "empty", (), "", "int main() {}\n", "-fsanitize=thread")
+        return subprocess.run([program], capture_output=True, timeout=60).returncode == 0
+    except subprocess.CalledProcessError:
+        return False
+
+
+@pytest.mark.parametrize("label", ["int", "long long"])
+def test_unions_by_many_threads(label: str, tmp_path: Path) -> None:
+    """Every row ends at the least row of its component; and no two threads race, except by relaxed accesses."""
+    options = ("-fsanitize=thread",) if _watches_races(tmp_path) else ()
+    files = ("types.cuh", "warp.cuh", "forest.cuh")
+    program = built(tmp_path, "unite", files, f"typedef {label} F;\n", UNITE, *options)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[:2000]
 
 
 def skipped(program: Path, stream: bytes, questions: list[tuple[int, int, int]]) -> list[tuple[int, ...]]:

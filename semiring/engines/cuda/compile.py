@@ -162,7 +162,8 @@ class Kernel:
     """One entry point of a kernel file behind a prologue; a handle that loads itself on each device it is used on.
 
     Call it as ``kernel(grid, block, *args)``: it is queued on CuPy's current stream and nothing waits.  Arguments
-    are CuPy arrays (their address), None (a null pointer), Python ints (64 bits) and NumPy scalars (their type).
+    are CuPy arrays (their address), None (a null pointer), Python ints (64 bits), NumPy scalars (their type) and
+    structs by value (see `arguments`).
     A grid of 0 blocks launches nothing.
     """
 
