@@ -73,8 +73,8 @@ DEVICE T atomic_update(T* address, F change) {
     }
 }
 
-// Sets bit p, which nobody clears meanwhile; returns whether this call did.  The bit is tested first: an atomic costs far
-// more than a load, and a bit that is seen set stays so.
+// Sets bit p, which nobody clears meanwhile; returns whether this call did.  The bit is tested first: an atomic costs
+// far more than a load, and a bit that is seen set stays so.
 DEVICE bool bit_claim(u32* words, i64 p) {
     const u32 bit = 1u << (p & 31);
     if (bit_relaxed(words, p)) return false;

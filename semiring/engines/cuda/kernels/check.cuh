@@ -18,8 +18,8 @@ extern "C" __global__ void check_columns(i64 n, const MAJOR* indptr, i64 nrows, 
     });
 }
 
-// *missing becomes 1 if an entry (i, j) has no (j, i).  Who does not see it yet looks for nothing new, and whoever stores
-// stores the same.
+// *missing becomes 1 if an entry (i, j) has no (j, i).  A thread that does not see it yet does more than it needs to, and
+// all threads that store store the same.
 extern "C" __global__ void check_symmetric(i64 n, const MAJOR* indptr, i64 nrows, const MINOR* indices,
                                            u32* missing) {
     for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {

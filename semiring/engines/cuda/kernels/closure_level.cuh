@@ -164,8 +164,8 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         turn = (turn + 1) % 3;
         step++;
     }
-    // A block may be a whole level ahead of the last one here, but none still reads the state at its start: if there was
-    // a level, a barrier has been between; if there was none, what is stored is what they read.
+    // A block may be a whole level ahead of the last one here, but none still reads the state at its start: after a
+    // level there has been a barrier; without one, blocks that still read find what is stored already.
     if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[HEAD] = head;
         s.state[TAIL] = tail;
