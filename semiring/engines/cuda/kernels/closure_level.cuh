@@ -84,7 +84,7 @@ DEVICE Z arrival(const Search& s, const A* a_values, Z x, i64 k, i64 j, i64 p) {
 }
 
 // What a push does at an edge: claim the row that it leads to.
-struct Arrive {
+struct Claim {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = VALUES == 2;
     typedef choose<VALUES == 2, Z, char> Payload;
@@ -156,7 +156,7 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
             const RowList frontier = {s.queue, s.start, s.before, head, tail};
             const bool eager = s.edges(tail) - s.edges(head) <= EAGER_EDGES;
             expand<BLOCK, Group>(s.packing, s.indptr, s.columns, frontier, s.skewed, eager, to,
-                                Arrive{s, visited, level});
+                                Claim{s, visited, level});
         }
         group.barrier();
         head = tail;

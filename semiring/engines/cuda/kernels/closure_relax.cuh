@@ -1,7 +1,7 @@
 // Label-correcting closure: c = x (+) x A (+) x A^2 (+) ..., where entries may change again after they appear.
 //
-// Every row whose value changed offers its products to its neighbours; (+) must be idempotent, commutative and never
-// move a value away from where it is going (min, max, or, and), so that offers may come in any order and more than once.
+// Every row whose value changed sends its products to its neighbours; (+) must be idempotent, commutative and never
+// move a value away from where it is going (min, max, or, and), so that products may arrive in any order and more than once.
 // With min_plus this is Bellman and Ford's algorithm with a work list (Moore 1959), with max_min widest paths, with
 // min_first the propagation of labels.
 //
@@ -54,7 +54,7 @@ DEVICE bool same_bits(T a, T b) {
     return from_bits<Bits>(a) == from_bits<Bits>(b);
 }
 
-struct Offer {
+struct Relax {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = true;
     typedef Z Payload;
@@ -64,8 +64,8 @@ struct Offer {
 
     // A value of any time between the last barrier and now.  Values move one way only.
     DEVICE Z now(i64 i) const { return load_relaxed(s.values + i); }
-    // Several blocks may stage one row, at different times, and offer products of different values of it; whoever
-    // changes the value after a block has read it lists the row for the next step, which offers them again.
+    // Several blocks may stage one row, at different times, and send products of different values of it; whoever
+    // changes the value after a block has read it lists the row for the next step, which sends them again.
     DEVICE Z payload(i64 row, i64) const {
         atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
         return now(row);
@@ -75,7 +75,7 @@ struct Offer {
         if constexpr (multiply_reads_y) y = value_at(s.a_values, s.a_iso, p);
         return multiply(x, y, 0, k, k, j);
     }
-    // False: the offer changes nothing, and as values move one way it never will.  A true that is out of date costs the
+    // False: the product changes nothing, and as values move one way it never will.  A true that is out of date costs the
     // atomics of a visit.
     DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
         const Z old = now(j);
@@ -114,7 +114,7 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
         parity = 1 - parity;
         const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
         expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
-                            Offer{s, s.listed + (1 - parity) * words, s.listed + parity * words});
+                            Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words});
         group.barrier();
         total += s.packing.edges(waiting);
         waiting = load_relaxed(counters + turn);  // behind the barrier, so nobody adds any more

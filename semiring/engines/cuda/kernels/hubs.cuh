@@ -3,7 +3,7 @@
 // Neighbours are compared by keys, `degree + 1` above the complement of the column: 0 is below all of them, and of
 // equal degrees the first column wins, which also comes first.  GROUP lanes go through a row; the entries of very long rows
 // are divided among all blocks, which keep the two highest keys of a row by atomics:  whatever is not, or no longer,
-// the highest is offered for the second place.
+// the highest is compared with the second.
 //
 // Rows come in slices: `indptr` and `indices` are those of a slice, `offsets` those of the whole matrix (square).
 // The prologue defines the types P (offsets of a slice) and D (`offsets`), what columns.cuh asks for (slices are plain),
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) hubs_rows(const HubArguments
     }
 }
 
-struct Offer {
+struct KeepHighest {
     static constexpr bool APPENDS = false;
     static constexpr bool NEEDS_ROW = false;
     typedef u64* Payload;
@@ -96,8 +96,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) hubs_listed(const HubArgumen
     const Packing packing = {s.shift};
     const RowList list = {s.row, s.start, s.before, 0, *s.count};
     const Append nowhere = {};
-    const Offer offer = {s.offsets, s.highest};
-    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, offer);
+    const KeepHighest keep = {s.offsets, s.highest};
+    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, keep);
 }
 
 extern "C" __global__ void hubs_write(const HubArguments s) {
