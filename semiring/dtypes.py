@@ -112,7 +112,7 @@ def lookup(obj: object) -> DType:
         if obj is None:  # NumPy reads None as float64
             raise TypeError
         return _CANONICAL[np.dtype(obj).newbyteorder("=")]  # type: ignore[call-overload]
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, ValueError, SyntaxError):  # NumPy parses some text as Python
         supported = ", ".join(dtype.name for dtype in ALL)
         raise DomainMismatch(f"dtype {obj!r} is not supported; expected one of: {supported}") from None
 

@@ -11,7 +11,8 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.exceptions import InvalidFormat, OutOfMemory
+from semiring.dtypes import lookup
+from semiring.exceptions import DomainMismatch, InvalidFormat, OutOfMemory
 from semiring.formats import CODECS
 from semiring.io import srb_reading
 from tests.io.forged import description_of, forged, with_description
@@ -196,3 +197,13 @@ def test_an_address_space_that_is_full_is_no_damage(
     for read in (sr.io.read, sr.io.open, sr.io.read_srb):
         with pytest.raises(OutOfMemory, match=r"reading .*a\.srb"):
             read(path)
+
+
+@pytest.mark.parametrize("name", ["01", "(", "i4,", "i4,f8", "float16", "O", "<i4" * 40, "(2,)i4", 4, None, [], {}])
+def test_types_that_are_none_of_ours(tmp_path: Path, directed: Matrix, name: Any) -> None:
+    with pytest.raises(DomainMismatch, match="is not supported; expected one of: bool"):
+        lookup(name)
+    path = stored(tmp_path, directed)
+    change(path, lambda description: description.update(dtype=name))
+    with pytest.raises(InvalidFormat, match="byte 32: expected a whole description, found DomainMismatch"):
+        sr.io.open(path)
