@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.engines.memory import allocating, require
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import InvalidFormat, InvalidValue
 from semiring.io.decompress import COMPRESSIONS, compression_of, pieces
 
 __all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
@@ -97,7 +97,10 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
             if progress is not None:
                 progress(f"reading {name}", min(raw.tell() / total, 1.0) if total else 1.0)
 
-        compression = compression_of(raw.peek(8))
+        start = raw.peek(8)
+        compression = compression_of(start)
+        if not start and extension(path)[1]:  # no program compresses anything to nothing: what is left of a stream
+            raise InvalidFormat(f"{name}: byte 0: expected a {extension(path)[1]} stream, found an empty file")
         content = _Growing(name)
         if compression:
             for piece in pieces(raw, compression, name):

@@ -101,6 +101,12 @@ def test_every_truncation_is_noticed(tmp_path: Path, suffix: str) -> None:
             read_bytes(written(tmp_path, suffix, raw[:keep]))
 
 
+def test_an_empty_file_is_no_compressed_one(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(InvalidFormat, match=rf"a\.el{suffix}: byte 0: expected a {suffix} stream, found an empty file"):
+        sr.io.read(written(tmp_path, suffix, b""))
+    assert sr.io.read(written(tmp_path, "", b"")).shape == (0, 0)
+
+
 def test_a_file_that_unpacks_to_more_than_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     path = written(tmp_path, suffix, COMPRESS[suffix](bytes(6 << 20)))
     monkeypatch.setattr(files, "_GROWTH_BYTES", 2 << 20)
