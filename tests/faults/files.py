@@ -1,0 +1,82 @@
+"""Damaged files of every format: each is read to a sound object or refused, and nothing else happens.
+
+Children of this process read the mutants, thousands each, within a limited address space, and write one line a mutant
+to a pipe before and after it.  A child that dies or hangs costs that mutant alone: it is recorded, and another child
+goes on behind it.  Mutant k of a seed is always the same (``--only`` of the child repeats it).
+
+Outcomes: ``ok`` (a sound object: all invariants of its store hold), ``refused`` (a `SemiringError`), ``wrong`` (an
+unsound object, or from a format with checksums another one than was written although nobody made them right), ``raw``,
+``died``, ``hung``.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.faults.tally import Tally
+
+ROOT = Path(__file__).resolve().parents[2]
+_HANGS_AFTER_S = 20.0
+_STARTS_WITHIN_S = 180.0
+
+
+def trials(count: int, seed: int) -> Tally:
+    """`count` mutants, of all formats in turn."""
+    tally = Tally("files", seed)
+    done = 0
+    with tempfile.TemporaryDirectory() as folder:
+        while done < count:
+            done = _child(tally, seed, done, count, folder)
+    return tally
+
+
+def _child(tally: Tally, seed: int, first: int, count: int, folder: str) -> int:
+    """Let one child read the mutants from `first` on; return the first that it has not finished with."""
+    command = [sys.executable, "-m", "tests.faults._reading", folder, str(seed), str(first), str(count)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=os.environ)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    os.set_blocking(child.stdout.fileno(), False)
+    os.set_blocking(child.stderr.fileno(), False)
+    at, rest, noise, began, heard = first, b"", b"", False, time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        selector.register(child.stderr, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select(timeout=1.0):
+                piece = os.read(key.fd, 1 << 16)
+                if not piece:
+                    selector.unregister(key.fileobj)
+                elif key.fileobj is child.stderr:
+                    noise = (noise + piece)[-2000:]
+                else:
+                    heard, began = time.monotonic(), True
+                    *lines, rest = (rest + piece).split(b"\n")
+                    for line in lines:
+                        number, outcome, what = line.decode().split("\t", 2)
+                        assert int(number) == at
+                        tally.add(outcome, f"mutant {number}: {what}")
+                        at += 1
+            if time.monotonic() - heard > (_HANGS_AFTER_S if began else _STARTS_WITHIN_S):
+                child.kill()
+                child.wait()
+                tally.add("hung", f"mutant {at}")
+                at += 1
+                break
+    code = child.wait()
+    child.stdout.close()
+    child.stderr.close()
+    if at < count and code not in (0, -9):
+        tally.add("died", f"mutant {at}: exit code {code}: {noise.decode(errors='replace')[-500:]}")
+        at += 1
+    elif at < count and code == 0:
+        raise RuntimeError(f"the child of mutants {first} to {count} stopped at {at}: {noise.decode(errors='replace')}")
+    elif at == first:
+        raise RuntimeError(f"the child of mutants {first} to {count} read none: {noise.decode(errors='replace')}")
+    return at

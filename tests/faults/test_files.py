@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from semiring.exceptions import InvalidFormat
+from tests.faults import files
+from tests.faults._mutants import mutant, originals
+from tests.faults._reading import Wrong, read_mutant
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="children measure their memory as Linux reports it")
+def test_damaged_files_are_read_or_refused(trial_count: Callable[[int, int, int], int]) -> None:
+    count = trial_count(1000, 10_000, 100_000)
+    tally = files.trials(count, seed=1)
+    assert tally.outcomes.total() == count
+    assert not tally.failed, str(tally)
+    assert min(tally.outcomes["ok"], tally.outcomes["refused"]) > count // 20  # neither all harmless nor all refused
+
+
+def test_crashes_and_hangs_cost_one_mutant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    child = tmp_path / "child.py"
+    child.write_text(
+        "import os, sys, time\n"
+        "first, last = int(sys.argv[3]), int(sys.argv[4])\n"
+        "for k in range(first, last):\n"
+        "    if k == 3: os.abort()\n"
+        "    if k == 5: time.sleep(60)\n"
+        "    print(f'{k}\\tok\\t', flush=True)\n"
+    )
+    popen = files.subprocess.Popen
+    monkeypatch.setattr(
+        files.subprocess, "Popen", lambda command, **kw: popen([command[0], str(child), *command[3:]], **kw)
+    )
+    monkeypatch.setattr(files, "_HANGS_AFTER_S", 1.0)
+    monkeypatch.setattr(files, "_STARTS_WITHIN_S", 10.0)
+    tally = files.trials(8, seed=1)
+    assert tally.outcomes == {"ok": 6, "died": 1, "hung": 1}
+    assert [failure.split(":")[0] + failure.split("mutant")[1][:2] for failure in tally.failures] == [
+        "died 3",
+        "hung 5",
+    ]
+
+
+def test_mutants_repeat_and_differ() -> None:
+    known = originals()
+    assert len({original.name for original in known}) == len(known)
+    for original in known:
+        made = [mutant(original, Random(k)) for k in range(40)]
+        assert made == [mutant(original, Random(k)) for k in range(40)]
+        assert len({content for content in made if content != original.content}) > 20
+
+
+def test_repaired_checksums_let_damage_through() -> None:
+    """Otherwise nothing behind the checksums is ever tested."""
+    for original in originals():
+        if original.repair is not None:
+            assert original.repair(original.content) == original.content, original.name
+            damaged = (original.content[:k] + b"\x01" + original.content[k + 1 :] for k in range(len(original.content)))
+            assert any(original.repair(content) != content for content in damaged), original.name
+
+
+def test_an_unsound_result_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import semiring as sr
+
+    known = {original.name: original for original in originals()}
+    original = known["a.srb"]
+    other = sr.random.path(3)
+    monkeypatch.setattr(sr.io, "read", lambda path: other)
+    with pytest.raises(Wrong):
+        read_mutant(original, original.content, sr.random.path(4), tmp_path / "a.srb", Random(2))
+    other.store.indices[0] = 7  # past the last column
+    with pytest.raises(AssertionError):
+        read_mutant(original, b"", other, tmp_path / "a.srb", Random(2))
+
+    def crash(path: Path) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(sr.io, "read", crash)
+    with pytest.raises(ZeroDivisionError):
+        read_mutant(original, b"", other, tmp_path / "a.srb", Random(2))
+
+    def refuse(path: Path) -> None:
+        raise InvalidFormat
+
+    monkeypatch.setattr(sr.io, "read", refuse)
+    assert read_mutant(original, b"", other, tmp_path / "a.srb", Random(2)) == "refused"
