@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 
 import semiring as sr
@@ -57,7 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}")
         return USAGE
     try:
-        with _chosen_device(getattr(args, "device", None)), _allowed_memory(getattr(args, "device_memory", None)):
+        device, memory = getattr(args, "device", None), getattr(args, "device_memory", None)
+        with _short_warnings(), _chosen_device(device), _allowed_memory(memory):
             code: int = args.run(args)
             sys.stdout.flush()
             return code
@@ -78,6 +80,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             return ERROR
         _complain(f"error: {_one_line(error)}")
         return ERROR
+
+
+@contextlib.contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Report warnings in one line each, as errors are, without the line of the library that raised them."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}")
+        yield
 
 
 @contextlib.contextmanager

@@ -27,7 +27,8 @@ Sections follow, each from a multiple of 4096 bytes (a page) on, with zeros betw
 ``nvals``     number of stored entries
 ``dtype``     name of the value type, as in NumPy
 ``iso``       null, or the bytes (hexadecimal) of the value that all entries share; then there is no section ``values``
-``facts``     what is known to be true of the matrix, for example ``{"symmetric": true}``
+``facts``     what was known of the matrix: ``{"symmetric": true}`` (or false), or nothing; a reader checks it, or
+              documents that it trusts it
 ``sections``  a list of ``{"name", "dtype", "count", "offset", "bytes", "crc32"}``, in this order:
 
 ========= =====================================================================================================

@@ -234,3 +234,13 @@ def test_output_without_unicode(graph: str) -> None:
     finished = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
     assert finished.stdout.isascii()
     assert b"vertex frontier" in finished.stdout
+
+
+def test_a_warning_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "four.txt"
+    path.write_text("0 1 2 3\n1 0 4 5\n")
+    command = [sys.executable, "-m", "semiring", "info", str(path), "--device", "cpu", "--no-progress"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    assert "semiring: warning: " in found.stderr
+    (line,) = (line for line in found.stderr.splitlines() if "compiling" not in line)
+    assert re.fullmatch(r"semiring: warning: .*four\.txt:1: columns after the weight are ignored, 1 a line; .*", line)
