@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from ..exceptions import NotSupported
 from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
+from .apart import apart
 from .memory import out_of_memory
 from .spec import Index, Mask, Rows, Spec
 
@@ -144,7 +145,8 @@ def _far(operand: Any) -> bool:
 def load(engine: str) -> None:
     """Import an engine (the first use of it pays for its libraries)."""
     if engine not in _loaded:
-        importlib.import_module(_MODULES[engine])
+        # Libraries that an interrupt leaves half-imported do not recover.
+        apart(functools.partial(importlib.import_module, _MODULES[engine]))
         _loaded.add(engine)
 
 

@@ -1,5 +1,9 @@
 """Compiling kernels with numba: one decorator, one cache on disk, one line on standard error the first time.
 
+Compiling takes the compiler through tables of its own that an exception in the middle leaves half-made.  So kernels
+are compiled apart from the main thread (`engines.apart`): an interrupt leaves at once, the compiler ends its work, and
+the kernel is there when it is called again.
+
 The cache folder carries a digest of every source of this engine: numba watches only the file that a kernel
 stands in, and would not notice a change in a function that the kernel calls.  A user's own NUMBA_CACHE_DIR
 is respected; numba's global setting is left as it was for the user's own functions.
@@ -7,9 +11,12 @@ is respected; numba's global setting is left as it was for the user's own functi
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +24,10 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 from ...config import config
+from ..apart import apart
 
 _settings: Any = numba.config
 
@@ -52,16 +61,76 @@ def kernel(function: Callable[..., Any]) -> Any:
     try:
         if _folder is not None:
             _settings.CACHE_DIR = _folder
-        made = numba.njit(nogil=True, error_model="numpy", cache=_folder is not None)(function)
+        made: Any = numba.njit(nogil=True, error_model="numpy", cache=_folder is not None)(function)
     finally:
         _settings.CACHE_DIR = before
+    if _folder is not None:
+        made._cache._cache_file = _CacheFile.of(made._cache)
+    # What the dispatcher calls for types that it has not met: the attribute goes before the method.
+    made._compile_for_args = functools.partial(_compile_apart, made)
     _kernels.add(made)
     return made
+
+
+def _compile_apart(dispatcher: Any, *args: Any) -> Any:
+    """Compile a kernel for these arguments, or load it from disk."""
+    return apart(functools.partial(type(dispatcher)._compile_for_args, dispatcher, *args))
 
 
 def device(function: Callable[..., Any]) -> Any:
     """A function that kernels call: compiled into them."""
     return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+# Seconds after which a file that some process has not finished writing is taken for abandoned.
+_ABANDONED = 3600.0
+
+
+class _CacheFile(IndexDataCacheFile):
+    """The compiled forms of one kernel on disk: an index from types to data files.
+
+    numba numbers the data files, and writes the index first: processes that compile at the same time choose the same
+    number, and one loads what the other has compiled for other types.  Here the name of a data file tells what it
+    holds, and is written before the index names it.  Nothing else can go wrong when a process is killed or two meet:
+    files are replaced whole, and an entry that gets lost is compiled again.
+    """
+
+    @classmethod
+    def of(cls, cache: Any) -> _CacheFile:
+        """For a kernel's cache, where numba would put its own."""
+        locator = cache._impl.locator
+        return cls(cache.cache_path, cache._impl.filename_base, locator.get_source_stamp())
+
+    def save(self, key: Any, data: Any) -> None:
+        """Add an entry; a disk that is full or not to be written to costs time in the next process, no more."""
+        with contextlib.suppress(OSError):
+            self._remove_abandoned()
+            name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+            self._save_data(name, data)  # type: ignore[no-untyped-call]
+            self._save_index({**self._entries(), key: name})  # type: ignore[no-untyped-call]
+
+    def load(self, key: Any) -> Any:
+        """The entry, or None if there is none that can be read."""
+        name = self._entries().get(key)
+        if name is None:
+            return None
+        try:
+            return self._load_data(name)  # type: ignore[no-untyped-call]
+        except Exception:  # whatever damaged bytes make of themselves
+            return None
+
+    def _entries(self) -> dict[Any, str]:
+        try:
+            found: dict[Any, str] = self._load_index()  # type: ignore[no-untyped-call]
+        except Exception:
+            return {}
+        return found
+
+    def _remove_abandoned(self) -> None:
+        """Remove what processes that were killed have left half-written."""
+        for path in Path(self._cache_path).glob("*.tmp.*"):
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                path.unlink(missing_ok=True)
 
 
 class _Announcer(event.Listener):

@@ -1,0 +1,75 @@
+"""The compiled kernels on disk: several processes at once, processes that are killed, disks that are full."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from semiring.engines.cpu import compile as compiling
+from semiring.engines.cpu.compile import _CacheFile, kernel
+
+
+def cache_file(folder: Path) -> _CacheFile:
+    return _CacheFile(cache_path=str(folder), filename_base="kernel-1.py311", source_stamp="stamp")  # type: ignore[no-untyped-call]
+
+
+def test_processes_that_save_at_once_do_not_get_each_others_code(tmp_path: Path) -> None:
+    mine, other = cache_file(tmp_path), cache_file(tmp_path)
+    other._entries = dict  # type: ignore[method-assign]  # what it read before this process saved
+    mine.save("float64", "code for float64")
+    other.save("int64", "code for int64")
+    reader = cache_file(tmp_path)
+    assert reader.load("int64") == "code for int64"
+    assert reader.load("float64") in (None, "code for float64")
+
+
+def test_a_process_killed_while_it_saves_leaves_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = cache_file(tmp_path)
+    monkeypatch.setattr(killed, "_save_index", lambda entries: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        killed.save("float64", "code")
+    after = cache_file(tmp_path)
+    assert after.load("float64") is None
+    after.save("float64", "code")
+    assert after.load("float64") == "code"
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x05", b"no pickle at all"])
+def test_a_damaged_file_is_an_entry_that_is_missing(tmp_path: Path, ending: str, content: bytes) -> None:
+    cache = cache_file(tmp_path)
+    cache.save("float64", "code")
+    (damaged,) = tmp_path.glob(f"*{ending}")
+    damaged.write_bytes(content)
+    assert cache.load("float64") is None
+    cache.save("float64", "code")
+    assert cache.load("float64") == "code"
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / "kernel.nbc.tmp.0123", tmp_path / "kernel.nbc.tmp.4567"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (time.time() - 7200,) * 2)
+    cache_file(tmp_path).save("float64", "code")
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_a_full_disk_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Any, name: str, data: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compiling, "_folder", str(tmp_path))
+    monkeypatch.setattr(_CacheFile, "_save_data", full)
+    doubled = kernel(_doubled)
+    assert doubled(np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+
+
+def _doubled(x: Any) -> Any:
+    return x * 2
