@@ -186,7 +186,7 @@ def _repeat(work: Work, handler: Handler, names: list[str], depth: int) -> None:
         pass
 
 
-def _say(**line: Any) -> None:
+def say(**line: Any) -> None:
     os.write(1, json.dumps(line).encode() + b"\n")
 
 
@@ -201,13 +201,13 @@ def main() -> None:
         every = list(work.expected)
         handler = Handler()
         signal.signal(signal.SIGINT, handler)
-        _say(ready=True)
+        say(ready=True)
         while True:
             _repeat(work, handler, every, _MOST)
             handler.left = 0
             if not os.read(0, 1):
                 break
-            _say(wrong=work.wrong())
+            say(wrong=work.wrong())
 
 
 if __name__ == "__main__":
