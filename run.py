@@ -2,6 +2,7 @@
 
     python3 run.py demo           search and label a real road network and a generated social-like graph
     python3 run.py tests          check format, lint and types, then run the tests
+    python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/24` runs one part
     python3 run.py docs           build the documentation into docs/_build
 
 The first run makes the virtual environment `.venv` beside this file and installs into it what the job needs:
@@ -201,23 +202,37 @@ def tests(arguments: list[str]) -> int:
         say(f"{title}: {' '.join(check)}")
         if tool(*check) != 0:
             failed.append(title.lower())
-    # At most eight: every worker holds a compiler, and a CUDA context where there is a GPU.
-    workers = str(min(os.cpu_count() or 1, 8))
-    say(f"Tests: pytest with {workers} workers")
-    code = tool("pytest", "--numprocesses", workers, "--dist", "worksteal", *arguments)
+    code = pytest_in_parallel(*arguments)
     if failed:
         print(f"[semiring] Also failed, above the tests: {', '.join(failed)}", file=sys.stderr)
     return code or (1 if failed else 0)
 
 
+def pytest_in_parallel(*arguments: str) -> int:
+    """Run the tests with as many workers as there are processors; return the exit code."""
+    # At most eight: every worker holds a compiler, and a CUDA context where there is a GPU.
+    workers = str(min(os.cpu_count() or 1, 8))
+    say(f"Tests: pytest with {workers} workers")
+    return tool("pytest", "--numprocesses", workers, "--dist", "worksteal", *arguments)
+
+
+def exhaustive(arguments: list[str]) -> int:
+    """Run the exhaustive tier of the tests: all of it, or the part K/N that comes first among the arguments."""
+    part = ["--part", arguments.pop(0)] if arguments and "/" in arguments[0] and arguments[0][0].isdigit() else []
+    return pytest_in_parallel("--exhaustive", *part, *arguments)
+
+
 def docs(arguments: list[str]) -> int:
-    """Build the documentation; a warning is an error."""
-    return tool("sphinx", "-W", "--keep-going", "-b", "html", "docs", "docs/_build", *arguments)
+    """Build the documentation; a warning is an error.
+
+    Every page is read anew: a warning of a page that an earlier build has cached would not be repeated.
+    """
+    return tool("sphinx", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build", *arguments)
 
 
 def main(arguments: list[str]) -> int:
     """Set up for the job named first and run it; return its exit code."""
-    jobs = {"demo": demo, "tests": tests, "docs": docs}
+    jobs = {"demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs}
     if not arguments or arguments[0] not in jobs:
         asked = bool(arguments) and arguments[0] in {"-h", "--help", "help"}
         print(__doc__, file=sys.stdout if asked else sys.stderr)

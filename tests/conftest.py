@@ -4,6 +4,7 @@
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
     pytest --exhaustive         larger pools of operators and types, more drawn calls, more fault trials
+    pytest --exhaustive --part 3/24     of 24 parts of what --exhaustive adds or repeats at length, the third
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
@@ -11,7 +12,9 @@ Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothes
 
 from __future__ import annotations
 
+import argparse
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -39,12 +42,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("semiring")
     group.addoption("--engine", choices=ENGINES, default="cpu", help="the engine under test (default: cpu)")
     group.addoption("--exhaustive", action="store_true", help="larger pools of operators, more drawn calls")
+    group.addoption("--part", type=part, metavar="K/N", help="with --exhaustive: the K-th of N parts of that tier")
     group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
+
+
+def part(text: str) -> tuple[int, int]:
+    """K and N of ``K/N``."""
+    k, _, n = text.partition("/")
+    if not (k.isdigit() and n.isdigit() and 1 <= int(k) <= int(n)):
+        raise argparse.ArgumentTypeError(f"a part is K/N with 1 <= K <= N, as 3/24; got {text!r}")
+    return int(k), int(n)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
     config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
+    if config.getoption("--part") and not config.getoption("--exhaustive"):
+        raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
     forms.always = bool(config.getoption("--exhaustive"))
@@ -54,6 +68,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     exhaustive = ", exhaustive" if config.getoption("--exhaustive") else ""
+    if config.getoption("--part"):
+        exhaustive += " (part {} of {})".format(*config.getoption("--part"))
     seed = config.getoption("--hypothesis-seed", None)
     drawn = f"seed {seed}" if seed else "the same in every run" if settings().derandomize else "at random"
     return f"engine: {config.getoption('--engine')}{exhaustive}; drawn calls: {drawn}"
@@ -67,10 +83,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "exhaustive": usual,
         "wide": usual and config.getoption("--engine") == "cpu",
     }
-    left = [item for item in items if any(out[name] and item.get_closest_marker(name) for name in out)]
+    chosen = config.getoption("--part")
+    left = [
+        item
+        for item in items
+        if any(out[name] and item.get_closest_marker(name) for name in out)
+        or (chosen is not None and not is_in_part(item, *chosen))
+    ]
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+
+
+def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
+    """Whether part `k` of the `n` parts of the exhaustive tier runs a test.
+
+    The tier: tests that run under --exhaustive alone, drawn calls, of which it draws more, and fault campaigns, whose
+    counts it raises.  Campaigns belong to every part.  Other tests are the same in every run, and belong to none.
+    """
+    if "trial_count" in getattr(item, "fixturenames", ()):
+        return True
+    marked = any(item.get_closest_marker(name) for name in ("exhaustive", "wide"))
+    drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
+    return bool(marked or drawn) and zlib.crc32(item.nodeid.encode()) % n == k - 1
 
 
 @pytest.fixture(scope="session", autouse=True)
