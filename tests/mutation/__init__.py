@@ -1,0 +1,9 @@
+"""Mutation runs: do the tests fail when a line that bears semantics is changed?
+
+    python -m tests.mutation --count 200 --seed 1
+
+cosmic-ray (its command must be on the path, or named by ``--cosmic-ray``; it is not a dependency) lists the changes of
+`MODULES`; a seeded sample, at most one change a place, is applied in turn to a clone of the last commit; and the
+tests of the changed module run on the reference engine, which compiles nothing (`suspects`).  It prints the share of
+changes that a test noticed, and each that none did.  ``docs/reliability.md`` quotes the score.  CI does not run it.
+"""
