@@ -7,12 +7,12 @@ immutable, a plan means the operands as they were when it was made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from . import dtypes
+from .chain import Chain
 from .config import checked_device, default_device, engine_for
 from .engines.memory import allocating
 from .engines.spec import Mask
@@ -30,21 +30,10 @@ from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
 
-class Again(NamedTuple):
-    """How a pending result is made under another operator: ``min_plus(A @ B)``, ``minus(A | B)``.
-
-    kind: which operators it takes (``"product"``, ``"ewise"``, ``"compare"``).  plan: from one of them, the plan.
-    It holds the operands' stores and never the result, so that nothing refers to itself.
-    """
-
-    kind: str
-    plan: Callable[[Any], Plan[Any]]
-
-
 class Sparse(Generic[StoreT]):
     """The part of Matrix and Vector that does not depend on the number of dimensions or on an operation."""
 
-    __slots__ = ("__weakref__", "_again", "_origin", "_plan", "_store", "_transpose_of", "name")
+    __slots__ = ("__weakref__", "_chain", "_origin", "_plan", "_store", "_transpose_of", "name")
     __hash__ = None  # type: ignore[assignment]  # == compares element by element
     # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
     __array_ufunc__: ClassVar[None] = None
@@ -53,11 +42,12 @@ class Sparse(Generic[StoreT]):
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
-    _again: Again | None
+    # The unnamed operators that this is the result of, which one call may name.
+    _chain: Chain | None
     # The object and region that this one was extracted from: where `C[I, J] << x` writes.
     _origin: tuple[Any, Any] | None
-    # The store whose transpose this is, for `A.T`: products read that one where it lies.
-    _transpose_of: StoreT | None
+    # The store or plan whose transpose this is, for `A.T`: products read that one where it lies.
+    _transpose_of: StoreT | Plan[StoreT] | None
     name: str | None
 
     @classmethod
@@ -68,7 +58,7 @@ class Sparse(Generic[StoreT]):
 
     def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
         self._store, self._plan, self.name = store, plan, name
-        self._again = self._origin = self._transpose_of = None
+        self._chain = self._origin = self._transpose_of = None
 
     # -- the store ---------------------------------------------------------------------------------------
 
@@ -78,8 +68,8 @@ class Sparse(Generic[StoreT]):
         store = self._store
         if store is None:
             assert self._plan is not None
-            store = self._store = self._plan.into()
-            self._plan = self._again = None
+            store = self._store = self._plan.result()
+            self._plan, self._chain = None, None if self._chain is None else self._chain.spent()
         return store
 
     def with_store(self, store: StoreT) -> Self:
@@ -375,17 +365,15 @@ class Sparse(Generic[StoreT]):
         """Swap the store, the last step of every write: what raised before left the object as it was."""
         if self._origin is not None or self._transpose_of is not None:
             raise self._belongs()
-        self._store, self._plan, self._again = store, None, None
+        self._store, self._plan, self._chain = store, None, None
 
     # -- making results ----------------------------------------------------------------------------------
 
-    def _deliver(self, plan: Plan[Any], writing: Writing, cls: Any = None, again: Again | None = None) -> Any:
+    def _deliver(self, plan: Plan[Any], writing: Writing, cls: Any = None) -> Any:
         """The result of a plan: pending, or written where the keywords say."""
         made = type(self) if cls is None else cls
         if not writing:
-            result = made._new(None, plan)
-            result._again = again
-            return result
+            return made._new(None, plan)
         unknown = writing.keys() - Writing.__annotations__.keys()
         if unknown:
             raise TypeError(f"{plan.operation}() got an unexpected keyword argument {min(unknown)!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, Unpack
 
 from . import operators
-from .base import Again, Sparse, scalar
+from .base import Sparse, scalar
 from .exceptions import InvalidValue
 from .operators.families import IndexUnary, Select, Semiring, Unary
 from .operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
@@ -76,13 +76,11 @@ class Elementwise(Sparse[Any]):
         """
         a, b = self.store, self._same_kind(other).store
         left, right = scalar(left_default), scalar(right_default)
-        again = Again("ewise", lambda operator: ewise_union(a, b, operator, left, right))
-        return self._deliver(again.plan(op), writing, again=again)  # type: ignore[no-any-return]
+        return self._deliver(ewise_union(a, b, op, left, right), writing)  # type: ignore[no-any-return]
 
     def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
         a, b = self.store, self._same_kind(other).store
-        again = Again("ewise", lambda operator: operation(a, b, operator))
-        return self._deliver(again.plan(op), writing, again=again)  # type: ignore[no-any-return]
+        return self._deliver(operation(a, b, op), writing)  # type: ignore[no-any-return]
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None, **writing: Unpack[Writing]) -> Self:
         """C(i, j) = op(self(i, j)), op(self(i, j), right), op(left, self(i, j)), or op(self(i, j), i, j, right).
@@ -124,13 +122,14 @@ class Elementwise(Sparse[Any]):
         return self._deliver(select(self.store, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any) -> Any:
-        """What calling an operator on this means: ``min_plus(A @ B)``, ``minus(A | B)``, ``tril(A, -1)``."""
-        again = self._again
+        """What calling an operator on this means: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
+
+        An operator on a chain (`semiring.chain`) applies to every link of it, and is settled then.
+        """
+        chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")
-        if again is not None and again.kind == wanted and not rest:
-            result = self._new(None, again.plan(operator))
-            result._again = None if wanted == "compare" else again
-            return result
+        if chain is not None and chain.kind == wanted and not rest:
+            return self._new(None, chain.rebound(operator))
         if wanted == "apply" or (wanted == "ewise" and len(rest) == 1):
             return self.apply(operator, *rest)
         if wanted == "select":
@@ -138,8 +137,9 @@ class Elementwise(Sparse[Any]):
         if wanted == "reduce":
             return self.reduce(operator)
         raise InvalidValue(
-            f"{operator!r}(...): expected a pending result that it can belong to, such as A @ B for a semiring, "
-            f"A | B or A & B for a binary operator, A > 3 for select.value"
+            f"{operator!r}(...): expected a result whose operator is not named yet: a chain of A @ B for a semiring, "
+            f"of A | B and A & B for a binary operator, A > 3 for select.value; the operators of + - * and of methods "
+            f"such as A.mxm(B) are settled"
         )
 
     def reduce(self, op: Any = "plus") -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .base import Again, scalar
+from .base import scalar
+from .chain import Chain, linked
 from .elementwise import Elementwise
 from .ops.apply import apply
+from .ops.ewise import ewise_add, ewise_mult
 from .ops.select import select
 from .ops.write import PLAIN
 from .scalar import Scalar
@@ -43,9 +45,9 @@ class Infix(Elementwise):
 
     On the union of two objects: ``+`` is ewise_add plus, ``-`` is ewise_union minus with 0 for what is missing;
     on the intersection: ``*``, ``/``, ``//``, ``%``, ``**`` and comparisons are ewise_mult.  With a scalar: apply.
-    ``|`` and ``&`` are ewise_add and ewise_mult whose operator may follow: ``binary.min(A | B)``; alone
-    they mean plus and times (lor and land for booleans).  In place, ``A += B`` is ``A << A + B``: type and shape
-    of A stay.
+    ``|`` and ``&`` are ewise_add and ewise_mult whose operator may follow, for every link of a chain:
+    ``binary.min(A | B & C)``; alone they mean plus and times (lor and land for booleans).  In place, ``A += B`` is
+    ``A << A + B``: type and shape of A stay.
     """
 
     __slots__ = ()
@@ -128,7 +130,7 @@ class Infix(Elementwise):
             return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
         store, bound = self.store, scalar(other)
         result = self._new(None, apply(store, op, right=bound))
-        result._again = Again("compare", lambda by: select(store, by.operator(op), bound))
+        result._chain = Chain("compare", lambda by: select(store, by.operator(op), bound))
         return result
 
     def _foreign(self, other: Any, op: str) -> Any:
@@ -168,12 +170,17 @@ class Infix(Elementwise):
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
             return self._unknown(other)
-        return self.ewise_add(other, "lor" if self._both_boolean(other) else "plus")
+        return self._linked(other, ewise_add, "lor" if self._both_boolean(other) else "plus")
 
     def __and__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
             return self._unknown(other)
-        return self.ewise_mult(other, "land" if self._both_boolean(other) else "times")
+        return self._linked(other, ewise_mult, "land" if self._both_boolean(other) else "times")
+
+    def _linked(self, other: Infix, operation: Any, op: str) -> Any:
+        """A link of a chain: the operator may follow."""
+        join = lambda a, b, operator: operation(a[0], b[0], operator)  # noqa: E731
+        return linked(type(self), "ewise", self, self._same_kind(other), join, op)
 
     def _both_boolean(self, other: Infix) -> bool:
         return bool(self.dtype == dtypes.BOOL and other.dtype == dtypes.BOOL)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from . import aggregate, display, operators
-from .base import Again, plan_of, scalar
+from .base import plan_of, scalar
+from .chain import linked
 from .engines.spec import Mask
 from .exceptions import DimensionMismatch, InvalidValue
 from .formats import CSR, VectorStore
 from .infix import is_empty, is_scalar
 from .matrix_forms import MatrixForms
-from .ops import check, reshape, structure
+from .ops import structure
 from .ops.assign import assign_matrix, column_matrix, row_matrix
 from .ops.convert import index_list
 from .ops.extract import element, extract_line, extract_matrix
@@ -21,7 +21,7 @@ from .ops.mxm import mxm
 from .ops.mxv import mxv
 from .ops.reduce import reduce_rows, reduce_scalar
 from .ops.transpose import transpose
-from .ops.write import Write
+from .ops.write import Plan, Write, stored
 from .scalar import Scalar
 from .vector import Vector, index_value
 from .vector_arrays import dimensions
@@ -29,7 +29,6 @@ from .writing import Writing
 
 if TYPE_CHECKING:
     from .engines.spec import Index
-    from .ops.write import Plan
 
 
 class Matrix(MatrixForms):
@@ -78,16 +77,20 @@ class Matrix(MatrixForms):
 
         It is a value like any result, A(j, i) as A is now.  It cannot be written to; ``.dup()`` of it can.
         """
-        if self._transpose_of is not None:
-            return self._new(self._transpose_of)
-        made = self._new(None, transpose(self.store))
-        made._transpose_of = self.store
+        back, chain = self._transpose_of, self._chain
+        if back is not None:
+            made = self._new(None, back) if isinstance(back, Plan) else self._new(back)
+        else:
+            source = self.store if chain is None or chain.plan is None else cast("Plan[CSR]", self._plan)
+            made = self._new(None, transpose(source))
+            made._transpose_of = source
+        made._chain = None if chain is None else chain.then(transpose)
         return made
 
     @property
     def operand(self) -> tuple[CSR, bool]:
         """The store that an operation should read, and whether it is meant transposed (``A.T`` gives that of A)."""
-        return (self.store, False) if self._transpose_of is None else (self._transpose_of, True)
+        return (self.store, False) if self._transpose_of is None else (stored(self._transpose_of), True)
 
     @property
     def is_symmetric_structure(self) -> bool:
@@ -219,8 +222,8 @@ class Matrix(MatrixForms):
         if not isinstance(other, Matrix):
             raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
-        again = Again("product", lambda op: mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b))
-        return cast(Matrix, self._deliver(again.plan(op), writing, Matrix, again))
+        plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
+        return cast(Matrix, self._deliver(plan, writing, Matrix))
 
     def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -242,13 +245,16 @@ class Matrix(MatrixForms):
         if not isinstance(other, Vector):
             raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
         (a, transposed), u = self.operand, other.store
-        again = Again("product", lambda op: mxv(a, u, op, transposed=transposed))
-        return cast(Vector, self._deliver(again.plan(op), writing, Vector, again))
+        return cast(Vector, self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector))
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
-            return self.mxv(other)
-        return self.mxm(other) if isinstance(other, Matrix) else self._unknown(other)
+            return linked(Vector, "product", self, other, _mxv, "plus_times")
+        return (
+            linked(Matrix, "product", self, other, _mxm, "plus_times")
+            if isinstance(other, Matrix)
+            else self._unknown(other)
+        )
 
     def power(self, n: int, op: Any = "plus_times") -> Matrix:
         """A (x) A (x) ... n times over a semiring, by repeated squaring.
@@ -343,55 +349,6 @@ class Matrix(MatrixForms):
 
     # -- shape -------------------------------------------------------------------------------------------
 
-    def diag(self, k: int = 0) -> Vector:
-        """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
-
-        Cost O(nvals).
-        """
-        return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
-
-    def setdiag(self, values: Any, k: int = 0) -> None:
-        """A(p, p + k) = values(p): the k-th diagonal takes these entries and no others.
-
-        Parameters
-        ----------
-        values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
-        k : which diagonal; above the main one for k > 0
-
-        Raises
-        ------
-        DimensionMismatch, InvalidValue, DeviceMismatch
-
-        Notes
-        -----
-        Cost O(nvals).
-        """
-        if is_empty(values):
-            source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
-        elif is_scalar(values):
-            source = scalar(values)
-        else:
-            source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
-        entries = source.store if isinstance(source, Vector) else source
-        self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
-
-    def resize(
-        self, nrows: int | None = None, ncols: int | None = None, *, shape: tuple[int, int] | None = None
-    ) -> None:
-        """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
-
-        Raises
-        ------
-        InvalidValue
-            For a size that is missing, negative or no integer.
-
-        Notes
-        -----
-        Cost O(nvals) where it shrinks, else O(nrows).
-        """
-        nrows, ncols = check.sizes("resize", shape, nrows=nrows, ncols=ncols)
-        self._become(reshape.resize_matrix(self.store, check.extent("nrows", nrows), check.extent("ncols", ncols)))
-
     def transpose(self, **writing: Unpack[Writing]) -> Matrix:
         """C(j, i) = self(i, j), as a Matrix of its own.
 
@@ -414,6 +371,14 @@ class Matrix(MatrixForms):
 
     def _repr_html_(self) -> str:
         return display.html(self)
+
+
+def _mxm(a: Any, b: Any, op: Any) -> Plan[CSR]:
+    return mxm(a[0], b[0], op, transpose_a=a[1], transpose_b=b[1])
+
+
+def _mxv(a: Any, u: Any, op: Any) -> Plan[VectorStore]:
+    return mxv(a[0], u[0], op, transposed=a[1])
 
 
 # For (row is one, column is one): how a vector lies there.

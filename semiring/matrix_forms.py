@@ -1,19 +1,23 @@
-"""Matrix in another form: its rows compressed, its rows and columns in another order."""
+"""Matrix in another form: its rows compressed, in another order, of another shape, with another diagonal."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Self
 
 import numpy as np
 
+from .base import scalar
 from .exceptions import DimensionMismatch
 from .formats import CompressedPattern
 from .formats.arrays import to_host
+from .infix import is_empty, is_scalar
 from .matrix_edges import MatrixEdges
-from .ops import compress
+from .ops import compress, reshape
+from .ops.check import extent, sizes
 from .ops.permute import order, permute
 from .ops.plain import plain
-from .vector import index_value
+from .vector import Vector, index_value
 
 
 class MatrixForms(MatrixEdges):
@@ -136,6 +140,55 @@ class MatrixForms(MatrixEdges):
         rows = order("p", index_value(p), nrows, self.device)
         cols = rows if q is None or (q is p and nrows == ncols) else order("q", index_value(q), ncols, self.device)
         return self._new(None, permute(self.store, rows, cols))
+
+    def diag(self, k: int = 0) -> Vector:
+        """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
+
+        Cost O(nvals).
+        """
+        return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        """A(p, p + k) = values(p): the k-th diagonal takes these entries and no others.
+
+        Parameters
+        ----------
+        values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
+        k : which diagonal; above the main one for k > 0
+
+        Raises
+        ------
+        DimensionMismatch, InvalidValue, DeviceMismatch
+
+        Notes
+        -----
+        Cost O(nvals).
+        """
+        if is_empty(values):
+            source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
+        elif is_scalar(values):
+            source = scalar(values)
+        else:
+            source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
+        entries = source.store if isinstance(source, Vector) else source
+        self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
+
+    def resize(
+        self, nrows: int | None = None, ncols: int | None = None, *, shape: tuple[int, int] | None = None
+    ) -> None:
+        """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
+
+        Raises
+        ------
+        InvalidValue
+            For a size that is missing, negative or no integer.
+
+        Notes
+        -----
+        Cost O(nvals) where it shrinks, else O(nrows).
+        """
+        nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
+        self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
 
     def __reduce__(self) -> Any:
         held, store = self.store, plain(self.store)

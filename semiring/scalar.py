@@ -8,8 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from . import dtypes, operators
+from .chain import Chain
 from .engines.numpy_helpers import evaluate
 from .exceptions import EmptyObject, InvalidValue
+from .operators.families import Semiring
+from .operators.types import TypedSemiring
 from .ops.apply import scalar_dtype
 from .ops.cast import cast_scalar
 from .writing import Target, parse_write
@@ -29,7 +32,7 @@ class Scalar:
     and an empty one counts as false.
     """
 
-    __slots__ = ("__weakref__", "_compute", "_dtype", "_origin", "_value", "name")
+    __slots__ = ("__weakref__", "_chain", "_compute", "_dtype", "_origin", "_value", "name")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, dtype: Any = float, *, name: str | None = None) -> None:
@@ -38,6 +41,8 @@ class Scalar:
         self._compute: Callable[[], Any] | None = None
         # The object and place that this was taken from, `A[i, j]`: where `<<` writes.
         self._origin: tuple[Any, Any] | None = None
+        # The unnamed operators that this is the result of, `u @ A @ v`, which one call may name.
+        self._chain: Chain | None = None
         self.name = name
 
     @classmethod
@@ -81,7 +86,7 @@ class Scalar:
         if self._compute is not None:
             value = self._compute()
             self._value = None if value is None else cast_scalar(value, self._dtype)
-            self._compute = None
+            self._compute, self._chain = None, None if self._chain is None else self._chain.spent()
         return default if self._value is None else self._value
 
     @property
@@ -136,7 +141,7 @@ class Scalar:
             else:
                 parent[place] = value
         self._value = None if value is None else cast_scalar(value, self._dtype)
-        self._compute = None
+        self._compute = self._chain = None
         return self
 
     def _place(self) -> tuple[Any, Any]:
@@ -197,6 +202,8 @@ class Scalar:
         return Scalar.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
 
     def _with_operator(self, operator: Any, *rest: Any) -> Scalar:
+        if isinstance(operator, (Semiring, TypedSemiring)) and self._chain is not None:
+            return self._chain.rebound(operator)  # type: ignore[no-any-return]  # min_plus(u @ A @ v)
         return self.apply(operator, *rest)
 
     def _bare(self) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from . import aggregate, display, operators
-from .base import Again, Sparse, scalar
+from .base import Sparse, scalar
+from .chain import link, linked
 from .exceptions import InvalidValue
+from .formats import VectorStore
 from .formats.vectors import empty_vector
 from .infix import is_empty, is_scalar
 from .operators.types import TypedSemiring
@@ -19,7 +21,7 @@ from .ops.index import position, positions
 from .ops.inner import inner
 from .ops.mxv import vxm
 from .ops.reduce import reduce_scalar
-from .ops.write import Write
+from .ops.write import Plan, Write
 from .scalar import Scalar
 from .vector_arrays import VectorArrays, dimensions
 from .writing import Writing
@@ -172,13 +174,16 @@ class Vector(VectorArrays):
         if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
             raise InvalidValue(f"vxm: expected a Matrix, got {type(other).__name__}")
         u, (a, transposed) = self.store, other.operand
-        again = Again("product", lambda operator: vxm(u, a, operator, transposed=transposed))
-        return self._deliver(again.plan(op), writing, Vector, again)  # type: ignore[no-any-return]
+        return self._deliver(vxm(u, a, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Sparse):
             return self._unknown(other)
-        return self.inner(other) if isinstance(other, Vector) else self.vxm(cast("Matrix", other))
+        if not isinstance(other, Vector):
+            return linked(Vector, "product", self, other, _vxm, "plus_times")
+        made, chain = link("product", self, other, _inner, "plus_times")
+        made._chain = chain
+        return made
 
     def inner(self, other: Vector, op: Any = "plus_times") -> Scalar:
         """S = (+)_k self(k) (x) other(k); empty where they have no position in common.
@@ -196,7 +201,8 @@ class Vector(VectorArrays):
         -----
         Cost O(entries of both), queued at once.  Reading the value waits for it, not for what is queued later.
         """
-        return Scalar.pending(*inner(self.store, self._same_kind(other).store, op))
+        plan = inner(self.store, self._same_kind(other).store, op)
+        return Scalar.pending(plan.dtype, plan.queue())
 
     def outer(self, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
         """C(i, j) = self(i) (x) other(j).
@@ -275,6 +281,15 @@ class Vector(VectorArrays):
 
     def _repr_html_(self) -> str:
         return display.html(self)
+
+
+def _vxm(u: Any, a: Any, op: Any) -> Plan[VectorStore]:
+    return vxm(u[0], a[0], op, transposed=a[1])
+
+
+def _inner(u: Any, v: Any, op: Any) -> Scalar:
+    plan = inner(u[0], v[0], op)
+    return Scalar.pending(plan.dtype, plan.value)
 
 
 def index_value(key: Any) -> Any:

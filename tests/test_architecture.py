@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "matrix",
         "aggregate",
         "base",
+        "chain",
         "display",
         "explain",
         "elementwise",

@@ -7,16 +7,16 @@ from typing import Any
 from ..config import engine_for
 from ..engines.spec import Mask
 from ..exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
-from ..formats import CSR, Store, VectorStore
+from ..formats import Store, VectorStore
 
 
-def shape_of(store: Store) -> tuple[int, ...]:
-    """(nrows, ncols) of a matrix, (size,) of a vector."""
-    return store.shape if isinstance(store, CSR) else (store.size,)
+def shape_of(operand: Any) -> tuple[int, ...]:
+    """(nrows, ncols) of a matrix, (size,) of a vector; of a store or a plan."""
+    return (operand.size,) if isinstance(operand, VectorStore) else operand.shape
 
 
-def one_device(operation: str, device: str, *stores: Store | None) -> str:
-    """`device`, on which all stores must live; DeviceMismatch otherwise."""
+def one_device(operation: str, device: str, *stores: Any) -> str:
+    """`device`, on which all stores (or plans, or None) must live; DeviceMismatch otherwise."""
     for store in stores:
         if store is not None and store.device != device:
             raise DeviceMismatch(
@@ -30,7 +30,7 @@ def engine_of(operation: str, first: Store, *others: Store | None) -> str:
     return engine_for(one_device(operation, first.device, *others))
 
 
-def same_shape(operation: str, a: Store, b: Store) -> None:
+def same_shape(operation: str, a: Any, b: Any) -> None:
     """DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
     left, right = shape_of(a), shape_of(b)
     if left != right:
@@ -84,12 +84,13 @@ def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
     return answer
 
 
-def vector_size(operation: str, u: VectorStore, expected: int, a: CSR, transposed: bool) -> None:
+def vector_size(operation: str, u: Any, expected: int, a: Any, transposed: bool) -> None:
     """DimensionMismatch unless the vector fits the matrix."""
-    if u.size != expected:
-        nrows, ncols = (a.ncols, a.nrows) if transposed else a.shape
+    (size,), shape = shape_of(u), shape_of(a)
+    if size != expected:
+        nrows, ncols = shape[::-1] if transposed else shape
         other = nrows if expected == ncols else ncols
-        hint = "; it would fit with .T" if other == u.size else ""
+        hint = "; it would fit with .T" if other == size else ""
         raise DimensionMismatch(
-            f"{operation}: a matrix of shape ({nrows}, {ncols}) needs a vector of size {expected}, got {u.size}{hint}"
+            f"{operation}: a matrix of shape ({nrows}, {ncols}) needs a vector of size {expected}, got {size}{hint}"
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,25 +15,47 @@ from ..config import config
 from ..engines import registry
 from ..engines.spec import Inner, scalar_value
 from ..formats import VectorStore
+from ..operators.types import TypedSemiring
 from . import check
 from .ewise import ewise_mult
 from .reduce import reduce_scalar
+from .write import Plan, stored
 
 
-def inner(u: VectorStore, v: VectorStore, semiring: Any) -> tuple[np.dtype[Any], Callable[[], np.generic | None]]:
-    """The type of s, and a function that waits for its value (None: u and v have no position in common).
+class InnerPlan(NamedTuple):
+    """An inner product that is checked and not yet carried out; an operand that is a plan is computed when it is."""
 
-    The work is queued here: one pass over both where the engine fuses the products with their sum, else
-    the products as a vector, and its reduction.
-    """
+    u: VectorStore | Plan[VectorStore]
+    v: VectorStore | Plan[VectorStore]
+    semiring: TypedSemiring
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of s."""
+        return self.semiring.add.z
+
+    def queue(self) -> Callable[[], np.generic | None]:
+        """Carry it out; the function returned waits for s (None: u and v have no position in common).
+
+        One pass over both vectors where the engine fuses the products with their sum, else the products as a vector,
+        and its reduction.
+        """
+        u, v, typed = stored(self.u), stored(self.v), self.semiring
+        spec = Inner(u, v, typed)
+        row = registry.find(spec, check.engine_of("inner", u, v)) if config.fusion else None
+        if row is not None:
+            return partial(scalar_value, registry.call(row, spec))
+        # As a factor u is a row, while element by element both are columns: its row and column change places.
+        expr = re.sub(r"\bx([ij])\b", lambda word: "xj" if word.group(1) == "i" else "xi", typed.mult.expr)
+        return reduce_scalar(ewise_mult(u, v, replace(typed.mult, expr=expr)).into(), typed.add)
+
+    def value(self) -> np.generic | None:
+        """Carry it out and wait for s.  Synchronises."""
+        return self.queue()()
+
+
+def inner(u: VectorStore | Plan[VectorStore], v: VectorStore | Plan[VectorStore], semiring: Any) -> InnerPlan:
+    """S = (+)_k u(k) (x) v(k).  Shapes: both n."""
     check.same_shape("inner", u, v)
-    engine = check.engine_of("inner", u, v)
-    typed = operators.lookup_semiring(semiring).typed(u.dtype, v.dtype)
-    spec = Inner(u, v, typed)
-    row = registry.find(spec, engine) if config.fusion else None
-    if row is not None:
-        return typed.add.z, partial(scalar_value, registry.call(row, spec))
-    # As a factor u is a row, while element by element both are columns: its row and column change places.
-    expr = re.sub(r"\bx([ij])\b", lambda word: "xj" if word.group(1) == "i" else "xi", typed.mult.expr)
-    products = ewise_mult(u, v, replace(typed.mult, expr=expr)).into()
-    return typed.add.z, reduce_scalar(products, typed.add)
+    check.one_device("inner", u.device, v)
+    return InnerPlan(u, v, operators.lookup_semiring(semiring).typed(u.dtype, v.dtype))

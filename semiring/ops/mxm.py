@@ -9,28 +9,33 @@ from ..engines.spec import Mxm
 from ..exceptions import DimensionMismatch
 from ..formats import CSR
 from . import check, structure
-from .write import Plan
+from .write import Plan, stored
 
 
 def mxm(
-    a: CSR,
-    b: CSR,
+    a: CSR | Plan[CSR],
+    b: CSR | Plan[CSR],
     semiring: Any,
     *,
     transpose_a: bool = False,
     transpose_b: bool = False,
 ) -> Plan[CSR]:
-    """C = A B.  Shapes: (m, n) and (n, p) give (m, p)."""
-    shape_a = a.shape[::-1] if transpose_a else a.shape
-    shape_b = b.shape[::-1] if transpose_b else b.shape
+    """C = A B.  Shapes: (m, n) and (n, p) give (m, p).  An operand that is a plan is computed when C is."""
+    shape_a, shape_b = check.shape_of(a), check.shape_of(b)
+    shape_a = shape_a[::-1] if transpose_a else shape_a
+    shape_b = shape_b[::-1] if transpose_b else shape_b
     if shape_a[1] != shape_b[0]:
         hint = "; it would fit with .T on the second" if shape_a[1] == shape_b[1] else ""
         hint = hint or ("; it would fit with .T on the first" if shape_a[0] == shape_b[0] else "")
         raise DimensionMismatch(f"mxm: shapes {shape_a} and {shape_b} do not chain{hint}")
     typed = operators.lookup_semiring(semiring).typed(a.dtype, b.dtype)
     check.one_device("mxm", a.device, b)
+    shape = shape_a[0], shape_b[1]
+    if isinstance(a, Plan) or isinstance(b, Plan):
+        both = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+        return Plan("mxm", shape, typed.z, a.device, lambda: mxm(stored(a), stored(b), typed, **both))
     if transpose_a:
         a = structure.transposed(a, values="x" in typed.mult.uses)
     if transpose_b:
         b = structure.transposed(b, values="y" in typed.mult.uses)
-    return Plan("mxm", (shape_a[0], shape_b[1]), typed.z, a.device, Mxm(a, b, typed))
+    return Plan("mxm", shape, typed.z, a.device, Mxm(a, b, typed))

@@ -4,6 +4,7 @@
 
 One question serves both (`engines.spec.Mxv`): vxm is the product with the transpose, operands swapped.  The
 engine pulls (each output looks along its row for inputs) or pushes (each input scatters along its row) by rule.
+An operand that is a plan is computed when the product is.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from ..config import config
 from ..engines.spec import Mxv
 from ..formats import CSR, VectorStore
 from . import check, structure
-from .write import Plan
+from .write import Plan, stored
 
 
 def mxv(
-    a: CSR,
-    u: VectorStore,
+    a: CSR | Plan[CSR],
+    u: VectorStore | Plan[VectorStore],
     semiring: Any,
     *,
     transposed: bool = False,
@@ -30,8 +31,8 @@ def mxv(
 
 
 def vxm(
-    u: VectorStore,
-    a: CSR,
+    u: VectorStore | Plan[VectorStore],
+    a: CSR | Plan[CSR],
     semiring: Any,
     *,
     transposed: bool = False,
@@ -42,17 +43,21 @@ def vxm(
 
 def _product(
     name: str,
-    a: CSR,
-    u: VectorStore,
+    a: CSR | Plan[CSR],
+    u: VectorStore | Plan[VectorStore],
     semiring: Any,
     transpose: bool,
     flip: bool,
 ) -> Plan[VectorStore]:
-    nout, ninner = (a.ncols, a.nrows) if transpose else (a.nrows, a.ncols)
+    ninner, nout = check.shape_of(a) if transpose else check.shape_of(a)[::-1]
     check.vector_size(name, u, ninner, a, transpose != flip)
     family = operators.lookup_semiring(semiring)
     typed = family.typed(u.dtype, a.dtype) if flip else family.typed(a.dtype, u.dtype)
     check.one_device(name, a.device, u)
+    if isinstance(a, Plan) or isinstance(u, Plan):
+        return Plan(
+            name, (nout,), typed.z, a.device, lambda: _product(name, stored(a), stored(u), typed, transpose, flip)
+        )
     values = ("y" if flip else "x") in typed.mult.uses
     spec = Mxv(
         nout=nout,

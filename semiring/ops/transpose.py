@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..formats import CSR
 from . import structure
-from .write import Plan
+from .write import Plan, stored
 
 
-def transpose(a: CSR) -> Plan[CSR]:
-    """C = A'.  Cost O(nvals) the first time; the transpose stays cached with A."""
-    return Plan("transpose", (a.ncols, a.nrows), a.dtype, a.device, lambda: structure.transposed(a))
+def transpose(a: CSR | Plan[CSR]) -> Plan[CSR]:
+    """C = A'.  Cost O(nvals) the first time; the transpose stays cached with A.  A plan is computed when C is."""
+    nrows, ncols = a.shape
+    return Plan("transpose", (ncols, nrows), a.dtype, a.device, lambda: structure.transposed(stored(a)))

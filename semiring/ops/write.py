@@ -15,7 +15,7 @@ Three engine calls compose this (`union`, `keep`, `merge`); where an engine answ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -57,7 +57,7 @@ class Plan(Generic[S]):
     """An operation that is checked and not yet carried out, so that an output and a mask can still join it.
 
     operation: its name, for messages.  shape, dtype: of the result.  device: where its operands live.
-    question: the spec for the engine, or a function that makes the result.
+    question: the spec for the engine, or a function that makes the result or its plan.
     Operands are immutable stores, so a plan answers as of the moment when it was made.
     """
 
@@ -65,21 +65,37 @@ class Plan(Generic[S]):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     device: str
-    question: Spec | Callable[[], S]
+    question: Spec | Callable[[], S | Plan[S]]
+    _made: S | None = field(default=None, init=False, repr=False)
+
+    def result(self) -> S:
+        """The result alone; it is computed once, whoever holds this plan."""
+        made = self._made
+        if made is None:
+            made = self._made = self.into()
+        return made
 
     def into(self, out: S | None = None, write: Write = PLAIN) -> S:
         """Carry it out and write the result: the new store of the output  C<M, replace> accum= T."""
         check.output_shape(self.operation, out, write.mask, self.shape)
         check.one_device(self.operation, self.device, out, None if write.mask is None else write.mask.store)
         engine, question = engine_for(self.device), self.question
+        if self._made is not None:
+            return cast(S, finish(self._made, engine, out, write))
         if not isinstance(question, Spec):
-            return cast(S, finish(question(), engine, out, write))
+            made = question()
+            return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
         if write.mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
             masked = replace(question, mask=write.mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.absorbs:
                 return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))
         return cast(S, finish(registry.run(question, engine), engine, out, write))
+
+
+def stored(operand: S | Plan[S]) -> S:
+    """The store of an operand, which is computed if it is a plan."""
+    return operand.result() if isinstance(operand, Plan) else operand
 
 
 def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool = False) -> Any:

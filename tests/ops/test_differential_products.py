@@ -86,13 +86,13 @@ def test_inner(engine: str, pooled: Semiring, data: st.DataObject) -> None:
     u = data.draw(stores(shape, pooled.left), label="u")
     v = data.draw(stores(shape, pooled.right), label="v")
     device = device_for(engine)
-    dtype, value = inner(place(u, device), place(v, device), pooled.typed)
-    got, expected = value(), scalar_value(registry.run(Inner(u, v, pooled.typed), "reference"))
-    assert dtype == pooled.typed.z
+    plan = inner(place(u, device), place(v, device), pooled.typed)
+    got, expected = plan.value(), scalar_value(registry.run(Inner(u, v, pooled.typed), "reference"))
+    assert plan.dtype == pooled.typed.z
     assert (got is None) == (expected is None)
     if expected is None:
         return
-    assert np.asarray(got).dtype == dtype
+    assert np.asarray(got).dtype == plan.dtype
     if pooled.typed.add.is_any:
         values, present = densify(u)
         only = (IndexList(u.size, u.dtype, np.array([k], np.int32), values[[k]]) for k in np.flatnonzero(present))
