@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 import semiring as sr
 from semiring import Matrix, Vector
@@ -111,6 +112,10 @@ def _binaries() -> list[Original]:
             path = Path(folder) / name
             sr.io.write(path, A, compressed=compressed)
             found.append(Original(name, path.read_bytes(), None if compressed else _repaired_npz))
+        for layout in ("csc", "coo"):
+            path = Path(folder) / f"{layout}.npz"
+            scipy.sparse.save_npz(path, sr.io.to_scipy_sparse(A, layout), compressed=False)
+            found.append(Original(path.name, path.read_bytes(), _repaired_npz))
     return found
 
 
