@@ -40,14 +40,17 @@ class InnerPlan(NamedTuple):
         One pass over both vectors where the engine fuses the products with their sum, else the products as a vector,
         and its reduction.
         """
-        u, v, typed = stored(self.u), stored(self.v), self.semiring
+        u: VectorStore = stored(self.u)
+        v: VectorStore = stored(self.v)
+        typed = self.semiring
         spec = Inner(u, v, typed)
         row = registry.find(spec, check.engine_of("inner", u, v)) if config.fusion else None
         if row is not None:
             return partial(scalar_value, registry.call(row, spec))
         # As a factor u is a row, while element by element both are columns: its row and column change places.
         expr = re.sub(r"\bx([ij])\b", lambda word: "xj" if word.group(1) == "i" else "xi", typed.mult.expr)
-        return reduce_scalar(ewise_mult(u, v, replace(typed.mult, expr=expr)).into(), typed.add)
+        products: Plan[VectorStore] = ewise_mult(u, v, replace(typed.mult, expr=expr))
+        return reduce_scalar(products.into(), typed.add)
 
     def value(self) -> np.generic | None:
         """Carry it out and wait for s.  Synchronises."""
