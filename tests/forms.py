@@ -83,6 +83,8 @@ def _patterns(item: Any) -> list[Pattern]:
 
 
 def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
+    if isinstance(item, CSR) and registry.form_of(item) != "plain":
+        return item  # it is in another form already
     if isinstance(item, CSR):
         return in_form(item, *FORMS[int(rng.integers(len(FORMS)))], engine)
     if isinstance(item, Pattern):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Scalar, Vector, binary, monoid, semiring
+from semiring import Matrix, Vector, binary, monoid, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch
 
 from .checks import count, number, square
@@ -53,8 +53,9 @@ def pagerank(
     -----
     Cost O(n + nvals) an iteration, and one product more than iterations if `tol` is reached before `max_iter`: the next
     product is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
-    iteration is 4 to 5 launches, 1 more for the mass of the sinks, if there are any, and 1 more for the change, if
-    `tol` > 0.  Synchronises for each of these two sums, and for the row degrees the first time that a matrix is used.
+    iteration is 4 to 5 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
+    change, if `tol` > 0.  Synchronises for each of these two sums; before the first iteration for the number of
+    entered sinks; and the first time that a matrix is used for its row degrees.
 
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
     LDBC Graphalytics and NetworkX.
@@ -68,19 +69,22 @@ def pagerank(
     if n == 0:
         return Vector(kind, 0, device=A.device)
     degree = A.apply("second", right=kind.type(1)).reduce_rowwise("plus")
-    zero = Vector.full(0, n, kind, device=A.device)
-    share = zero.ewise_add(degree.apply("rdiv", right=kind.type(damping)), "plus")  # d / outdegree(u), 0 for sinks
+    whole = Vector.full(damping, n, kind, device=A.device)
+    share = whole.ewise_union(degree, "truediv", kind.type(0), kind.type(np.inf))  # d / outdegree(u), 0 for sinks
     rank, change = Vector.full(1 / n, n, kind, device=A.device), np.inf
     received = _received(rank, share, A)
-    sinks = Vector.full(True, n, device=A.device).dup(mask=~degree.S)
-    mass = Scalar.from_value(sinks.nvals / n)
+    sinks = n - degree.nvals
+    mass = sinks / n
+    # Sinks that no edge enters, isolated vertices for one, hold the teleport alone: a number, not a sum.
+    entered = whole.vxm(A, "any_pair").dup(mask=~degree.S)
     for left in reversed(range(max_iter)):
-        teleport = (1 - damping + damping * float(mass)) / n  # synchronises where there are sinks
+        teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
         moved = following.inner(rank, _plus_absdiff) if tol > 0 else None
         if left:  # queued before the host waits for the sums
-            mass = following.inner(sinks, semiring.plus_first) if sinks.nvals else mass
+            into_sinks = received.inner(entered, semiring.plus_first) if entered.nvals else 0.0
             received = _received(following, share, A)
+            mass = sinks * teleport + float(into_sinks)  # synchronises where edges enter sinks
         rank = following
         if moved is not None:
             change = float(moved)  # synchronises

@@ -83,6 +83,10 @@ T load_relaxed(const T* address) {
     return std::atomic_ref<T>(*const_cast<T*>(address)).load(std::memory_order_relaxed);
 }
 template <class T>
+T load_near(const T* address) {
+    return load_relaxed(address);
+}
+template <class T>
 void store_relaxed(T* address, T value) {
     std::atomic_ref<T>(*address).store(value, std::memory_order_relaxed);
 }

@@ -28,6 +28,23 @@ DEVICE T load_relaxed(const T* address) {
         return from_bits<T>(U(word >> (int(place & 3) * 8)));
     }
 }
+// A relaxed load at block scope, of 4 or 8 bytes: it may come from L1, and so may be as old as the launch.  Where all threads
+// read one location (the root of a giant tree), L1 serves what the one slice of L2 would have to serve alone: connected
+// components take four times as long otherwise.  Beside writes at device scope this is a race of one size, in
+// which a load gives the value of some write (PTX ISA, memory consistency model); callers state why any of them will do.
+template <class T>
+DEVICE T load_near(const T* address) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "smaller values share their word");
+    if constexpr (sizeof(T) == 8) {
+        u64 bits;
+        asm volatile("ld.relaxed.cta.global.u64 %0, [%1];" : "=l"(bits) : "l"(address));
+        return from_bits<T>(bits);
+    } else {
+        u32 bits;
+        asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(bits) : "l"(address));
+        return from_bits<T>(bits);
+    }
+}
 template <class T>
 DEVICE void store_relaxed(T* address, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "smaller values share their word");

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "atomics.cuh"
 #include "warp.cuh"
 
 // Combines the values of all threads of the grid.  `result` has 2 + 2 * gridDim.x words: [0] whether there is a value, [1]
@@ -27,8 +28,9 @@ DEVICE void reduce_blocks(Maybe<T> mine, F combine, u64* result, u64* arrived) {
     const i64 share = (i64(gridDim.x) + blockDim.x - 1) / blockDim.x, first = share * threadIdx.x;
     Maybe<T> sum{false, T()};
     for (i64 b = first; b < first + share && b < i64(gridDim.x); b++) {
-        if (__ldcg(parts + 2 * b) == 0) continue;
-        sum = join(sum, Maybe<T>{true, from_bits<T>(Bits(__ldcg(parts + 2 * b + 1)))}, combine);
+        // All parts are complete; a relaxed load reads them from where the fences made them visible.
+        if (load_relaxed(parts + 2 * b) == 0) continue;
+        sum = join(sum, Maybe<T>{true, from_bits<T>(Bits(load_relaxed(parts + 2 * b + 1)))}, combine);
     }
     sum = block_reduce(sum, combine);
     if (threadIdx.x == 0) {
