@@ -17,8 +17,8 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.engines.memory import allocating, require
-from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.engines.memory import allocating, out_of_memory, require
+from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.decompress import COMPRESSIONS, compression_of, pieces
 
 __all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
@@ -57,9 +57,14 @@ def naming_memory_errors(read: Callable[_Given, _Found]) -> Callable[_Given, _Fo
 
     @functools.wraps(read)
     def reader(*args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
-        path = args[0] if args else kwargs.get("path")
-        with allocating(f"reading {path}", "cpu"):
+        try:
             return read(*args, **kwargs)
+        except OutOfMemory:
+            raise
+        except MemoryError as error:
+            path = args[0] if args else kwargs.get("path")
+            device = "cuda" if type(error).__module__.startswith("cupy") else "cpu"
+            raise out_of_memory(f"reading {path}", device, error) from error
 
     return reader
 
