@@ -27,6 +27,12 @@ _SPARE_BYTES = 1 << 30
 _FORMS: tuple[dict[str, str], ...] = (
     {}, {}, {}, {}, {"placement": "host"}, {"compress": "varint"}, {"compress": "packed", "placement": "host"},
 )  # fmt: skip
+# Options with which an edge list is read too.
+_EDGE_LISTS = ("el", "wel", "csv", "tsv")
+_OPTIONS: tuple[dict[str, Any], ...] = (
+    {"relabel": True}, {"directed": False}, {"dup_op": "plus"}, {"base": 1}, {"skip_lines": 1}, {"nrows": 3},
+    {"dtype": "int8"}, {"dtype": "uint64"}, {"dtype": "bool"}, {"weights": False},
+)  # fmt: skip
 
 
 class Wrong(Exception):
@@ -40,6 +46,9 @@ def read_mutant(original: Original, content: bytes, reference: Any, path: Path, 
     if srb and random.random() < 0.3:  # `open` believes the sections: nobody uses them before they are verified
         with contextlib.suppress(SemiringError):
             sr.io.open(path)
+    if original.name.partition(".")[2].partition(".")[0] in _EDGE_LISTS:
+        with contextlib.suppress(SemiringError):
+            check_sound(sr.io.read(path, **random.choice(_OPTIONS)))
     try:
         found = sr.io.open(path, verify=True) if srb and random.random() < 0.3 else sr.io.read(path)
         form = random.choice(_FORMS)
