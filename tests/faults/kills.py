@@ -46,7 +46,7 @@ def trials(count: int, seed: int) -> Tally:
     names = [name for name in NAMES if not name.endswith(".zst") or _has_zstandard()]
     with tempfile.TemporaryDirectory() as top:
         for k in range(count):
-            name, how = names[k % len(names)], (signal.SIGKILL, signal.SIGINT)[k // len(names) % 2]
+            name, how = names[k % len(names)], (signal.SIGKILL, signal.SIGINT)[(k + k // len(names)) % 2]
             folder = Path(top) / str(k)
             folder.mkdir()
             outcome, what = _trial(folder, name, how, random.random() * _LONGEST_S)
