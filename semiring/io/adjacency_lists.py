@@ -47,10 +47,10 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
     """
-    return edges_to_matrix(parse_metis(read_text(path, progress), os.fspath(path)), dup_op)
+    return edges_to_matrix(parse_metis(read_text(path, progress), os.fspath(path), progress), dup_op)
 
 
-def parse_metis(text: NDArray[np.uint8], name: str = "") -> Triples:
+def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
     """The arcs of a METIS text."""
     header = next_line(text, 0, 1, _METIS_CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
@@ -69,7 +69,7 @@ def parse_metis(text: NDArray[np.uint8], name: str = "") -> Triples:
             f"{name}:{line}: expected a fmt with vertex weights, since ncon is {ncon}; found {words[2]}"
         )
 
-    lists = scan_lists(text, start, after, n, _METIS_CLASSES, name=name)
+    lists = scan_lists(text, start, after, n, _METIS_CLASSES, name=name, progress=progress)
     width = 2 if edge_weights else 1
     extra = int(sizes) + ncon
     # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbours tells.
@@ -129,10 +129,10 @@ def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matri
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
     """
-    return edges_to_matrix(parse_graph_txt(read_text(path, progress), os.fspath(path)), None)
+    return edges_to_matrix(parse_graph_txt(read_text(path, progress), os.fspath(path), progress), None)
 
 
-def parse_graph_txt(text: NDArray[np.uint8], name: str = "") -> Triples:
+def parse_graph_txt(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
     """The arcs of a WebGraph ASCII text."""
     header = next_line(text, 0, 1, _PLAIN_CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
@@ -140,7 +140,7 @@ def parse_graph_txt(text: NDArray[np.uint8], name: str = "") -> Triples:
     if not (size.isascii() and size.isdigit()):
         raise InvalidFormat(f"{name}:{line}: expected the number of nodes, found {shortened(content)!r}")
     n = header_size(size, "nodes", f"{name}:{line}")
-    lists = scan_lists(text, start, after, n, _PLAIN_CLASSES, name=name)
+    lists = scan_lists(text, start, after, n, _PLAIN_CLASSES, name=name, progress=progress)
     rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.offsets))
     wrong = np.flatnonzero(lists.numbers >= n)
     if wrong.size:

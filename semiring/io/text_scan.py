@@ -40,8 +40,10 @@ SKIP: Final = 2
 # One letter, the same in each line; its code stands in Column.low.
 LETTER: Final = 3
 
-# Bytes of text given to the compiled loop at a time, so that progress can be told between two.
+# Bytes of text given to the compiled loop at a time: between two, progress is reported and Ctrl-C takes effect.
 _SLICE_BYTES: Final = 1 << 26
+# Bytes whose lines are counted at a time.
+_COUNTED_BYTES: Final = 1 << 20
 # Decimals of one slice that need Python's own conversion before the loop pauses to have them converted.
 _HARD_ROWS: Final = 1 << 16
 # More rows than any text has; a header may announce more than compiled code has numbers for.
@@ -129,7 +131,7 @@ def scan_table(
     high = np.array([column.high for column in columns], dtype=np.uint64)
     capacity = 0
     if keep:
-        capacity = int(kernel.count_lines(text, start)) if expected_rows is None else expected_rows
+        capacity = _line_count(text, start) if expected_rows is None else expected_rows
         # A size line may promise more than the file holds: never allocate for rows that cannot be there.
         capacity = min(capacity, (len(text) - start) // (2 * len(columns)) + 1)
     stored = sum(kind in (INTEGER, REAL) for kind in kinds.tolist())
@@ -163,6 +165,15 @@ def scan_table(
     return Table(ints[:, :rows], reals[:, :rows], int(rows), negative, large)
 
 
+def _line_count(text: NDArray[np.uint8], start: int) -> int:
+    """Lines from byte `start` to the end, a last one without a newline included."""
+    ends = sum(
+        int(np.count_nonzero(text[begin : begin + _COUNTED_BYTES] == ord("\n")))
+        for begin in range(start, len(text), _COUNTED_BYTES)
+    )
+    return ends + int(len(text) > start and text[-1] != ord("\n"))
+
+
 def next_line(
     text: NDArray[np.uint8], start: int, line: int, classes: NDArray[np.uint8]
 ) -> tuple[str, int, int, int] | None:
@@ -189,7 +200,14 @@ def next_line(
 
 
 def scan_lists(
-    text: NDArray[np.uint8], start: int, line: int, count: int, classes: NDArray[np.uint8], *, name: str
+    text: NDArray[np.uint8],
+    start: int,
+    line: int,
+    count: int,
+    classes: NDArray[np.uint8],
+    *,
+    name: str,
+    progress: Progress | None = None,
 ) -> Lists:
     """Read ``count`` lines of non-negative integers; comment lines are passed over, an empty line is an empty list.
 
@@ -205,11 +223,18 @@ def scan_lists(
     numbers = np.empty(max(len(text) - start, 0) // 2 + 1, dtype=np.int64)
     offsets = np.zeros(possible + 1, dtype=np.int64)
     lines = np.zeros(possible, dtype=np.int64)
-    code, position, line, lists = kernel.scan_lists(text, start, line, possible, classes, numbers, offsets, lines)
-    if code != kernel.FINE:
-        raise InvalidFormat(
-            f"{name}:{line}: expected integers from 0 to 2**63 - 1, found {_token(text, int(position), classes)}"
+    position, lists = start, 0
+    while position < len(text) and lists < possible:
+        stop = min(position + _SLICE_BYTES, len(text))
+        code, position, line, lists = kernel.scan_lists(
+            text, position, stop, line, lists, possible, classes, numbers, offsets, lines
         )
+        if code != kernel.FINE:
+            raise InvalidFormat(
+                f"{name}:{line}: expected integers from 0 to 2**63 - 1, found {_token(text, int(position), classes)}"
+            )
+        if progress is not None:
+            progress(f"parsing {name}", min(position / len(text), 1.0))
     _check_row_count(text, name, int(position), int(line), int(lists), count, classes)
     return Lists(numbers[: offsets[lists]], offsets, lines)
 

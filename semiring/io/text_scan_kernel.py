@@ -16,7 +16,6 @@ __all__ = [
     "OUT_OF_RANGE",
     "TOO_FEW",
     "TOO_MANY",
-    "count_lines",
     "next_content",
     "scan_lines",
     "scan_lists",
@@ -48,18 +47,6 @@ _TEN: Final = np.uint64(10)
 _LAST_SAFE: Final = np.uint64((2**64 - 1) // 10)
 _LAST_DIGIT: Final = np.uint64((2**64 - 1) % 10)
 _INT64_TOP: Final = np.uint64(2**63 - 1)
-
-
-@kernel
-def count_lines(text: NDArray[np.uint8], start: int) -> int:
-    """Lines from byte ``start`` to the end, a last one without a newline included."""
-    count = 0
-    for p in range(start, len(text)):
-        if text[p] == 10:
-            count += 1
-    if len(text) > start and text[len(text) - 1] != 10:
-        count += 1
-    return count
 
 
 @kernel
@@ -301,15 +288,18 @@ def scan_lines(
 def scan_lists(
     text: NDArray[np.uint8],
     position: int,
+    stop: int,
     line: int,
+    lists: int,
     limit: int,
     classes: NDArray[np.uint8],
     numbers: NDArray[np.int64],
     offsets: NDArray[np.int64],
     lines: NDArray[np.int64],
 ) -> tuple[int, int, int, int]:
-    """Read up to ``limit`` lines of any number of integers each, from 0 to ``2**63 - 1``; an empty line is a list too.
+    """Read whole lines while ``position < stop`` and ``lists < limit``, each of any number of integers.
 
+    The integers are from 0 to ``2**63 - 1``; an empty line is a list too.  The first ``lists`` have been read already.
     List ``i`` is ``numbers[offsets[i]:offsets[i + 1]]`` and stands in line ``lines[i]``.
 
     Returns
@@ -318,10 +308,8 @@ def scan_lists(
         The position is the byte of the error, or of the next line.
     """
     end = len(text)
-    count = 0
-    lists = 0
-    offsets[0] = 0
-    while position < end and lists < limit:
+    count = offsets[lists]
+    while position < stop and lists < limit:
         comment = False
         blank = True
         p = position

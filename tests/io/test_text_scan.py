@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from semiring.exceptions import InvalidFormat
 from semiring.io import text_scan
-from semiring.io.text_scan import INTEGER, REAL, Column, character_classes, line_of_row, scan_table
+from semiring.io.text_scan import INTEGER, REAL, Column, character_classes, line_of_row, scan_lists, scan_table
 from tests.io.arrays import text
 
 CLASSES = character_classes(b",", b"#")
@@ -68,6 +68,34 @@ def test_lines_are_counted_through_blanks_and_comments() -> None:
     content = text("# c\n\n1\n\n# c\r\n 2 \n3")
     assert scan_table(content, 0, 1, INTEGERS, CLASSES, name="f").ints.tolist() == [[1, 2, 3]]
     assert [line_of_row(content, 0, 1, row, INTEGERS, CLASSES) for row in range(3)] == [3, 6, 7]
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_slices_of_lists_change_nothing(monkeypatch: pytest.MonkeyPatch, size: int, ending: str) -> None:
+    content = text("1 2 3\n# c\n\n4\n\n50 60" + ending)
+    seen: list[float] = []
+    expected = scan_lists(content, 0, 1, 5, CLASSES, name="f")
+    assert expected.numbers.tolist() == [1, 2, 3, 4, 50, 60]
+    assert expected.offsets.tolist() == [0, 3, 3, 4, 4, 6]
+    assert expected.lines.tolist() == [1, 3, 4, 5, 6]
+    monkeypatch.setattr(text_scan, "_SLICE_BYTES", size)
+    found = scan_lists(content, 0, 1, 5, CLASSES, name="f", progress=lambda _, share: seen.append(share))
+    for part in ("numbers", "offsets", "lines"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+    assert len(seen) == 1 if size == 40 else len(seen) > 3
+    with pytest.raises(InvalidFormat, match="f:6: expected integers from 0"):
+        scan_lists(text("1 2 3\n# c\n\n4\n\n50 x" + ending), 0, 1, 5, CLASSES, name="f")
+
+
+@pytest.mark.parametrize("counted", [1, 2, 1 << 20])
+@pytest.mark.parametrize("content", ["", "\n", "a", "a\n", "a\nb", "\n\n", "ab\ncd\n"])
+def test_lines_are_counted_with_the_last(monkeypatch: pytest.MonkeyPatch, content: str, counted: int) -> None:
+    monkeypatch.setattr(text_scan, "_COUNTED_BYTES", counted)
+    assert text_scan._line_count(text(content), 0) == len(content.splitlines())
+    assert text_scan._line_count(text(content), len(content)) == 0
 
 
 def test_slices_and_pauses_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
