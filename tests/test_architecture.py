@@ -20,6 +20,7 @@ MOST_LINES = 450
 # so share a row; everything else is in order.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions",),
+    ("apart",),
     ("config",),
     ("dtypes",),
     ("operators",),

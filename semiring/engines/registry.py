@@ -21,9 +21,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from ..apart import apart
 from ..exceptions import NotSupported
 from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
-from .apart import apart
 from .memory import out_of_memory
 from .spec import Index, Mask, Rows, Spec
 

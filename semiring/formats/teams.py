@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..apart import apart
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +31,10 @@ def team() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor  # a seventh of what importing this package may cost
 
     return ThreadPoolExecutor(members(), thread_name_prefix="semiring-copy")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=team.cache_clear)  # the threads of the parent are not there
 
 
 def copied(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
@@ -56,17 +63,25 @@ def each(nbytes: int, work: Callable[[int, int], Any]) -> None:
 
     Nobody works any more when this returns, nor when it raises: what a piece raised, or an interrupt.
     """
-    from concurrent.futures import wait
-
-    pieces = range(0, nbytes, _PIECE)
-    if len(pieces) == 1:
+    if nbytes <= _PIECE:
         work(0, nbytes)
         return
-    given = [team().submit(work, begin, min(begin + _PIECE, nbytes)) for begin in pieces]
+    left = iter(range(0, nbytes, _PIECE))
+    apart(lambda: _each(nbytes, left, work), lambda: collections.deque(left, maxlen=0))
+
+
+def _each(nbytes: int, left: Iterator[int], work: Callable[[int, int], Any]) -> None:
+    """Have the team take pieces until none is left: they all share one iterator, which whoever gives up empties."""
+    from concurrent.futures import wait
+
+    def member() -> None:
+        for begin in left:
+            work(begin, min(begin + _PIECE, nbytes))
+
+    given = [team().submit(member) for _ in range(min(members(), -(-nbytes // _PIECE)))]
     try:
         for done in given:
             done.result()
     finally:
-        for left in given:
-            left.cancel()
+        collections.deque(left, maxlen=0)
         wait(given)

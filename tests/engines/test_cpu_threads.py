@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix
-from semiring.engines import apart
+from semiring import Matrix, apart
 from semiring.engines.cpu import threads
 from semiring.engines.cpu.atomics import ABORTED
 

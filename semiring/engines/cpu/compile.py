@@ -26,8 +26,8 @@ import numpy as np
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
+from ...apart import apart
 from ...config import config
-from ..apart import apart
 
 _settings: Any = numba.config
 

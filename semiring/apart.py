@@ -72,7 +72,7 @@ class _Errand:
         return self.finished or self._ended.acquire(timeout=seconds) or self.finished
 
 
-def apart(work: Callable[[], T], stop: Callable[[], None] | None = None) -> T:
+def apart(work: Callable[[], T], stop: Callable[[], Any] | None = None) -> T:
     """Return ``work()``, which runs on a thread of its own if this is the main thread.
 
     stop: makes `work` return soon, with any result.  If an exception arrives meanwhile it is called, and the exception
