@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..apart import apart
 from .arrays import Array
 from .teams import PAGE, filled, touched
 
@@ -89,11 +90,28 @@ def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
             ways = (_READ_ONLY,)
             touched(whole)  # by several threads; the driver would read the file page by page
         for flags in ways:
-            if _registered(begin, end - begin, flags):
-                made = Locked(begin, end - begin, whole, writable=flags == 0, registered=begin)
-                _live.add(made)
+            made = _locked(begin, end - begin, whole, flags)
+            if made is not None:
                 return _view(made, array)
     return None
+
+
+def _locked(begin: int, nbytes: int, owner: Any, flags: int) -> Locked | None:
+    """Lock a range that `owner` keeps; None where the system does not.
+
+    Apart from the main thread: what an interrupt left locked without a `Locked` nobody would ever unlock.
+    """
+    device = _current_device()
+
+    def attempt() -> Locked | None:
+        with _on_device(device):
+            if not _registered(begin, nbytes, flags):
+                return None
+            made = Locked(begin, nbytes, owner, writable=flags == 0, registered=begin)
+        _live.add(made)
+        return made
+
+    return apart(attempt)
 
 
 def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -113,10 +131,9 @@ def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     inside = room[begin : begin + -(-nbytes // step) * step]
     filled(inside)
     with _live_lock:
-        if _registered(inside.ctypes.data, inside.nbytes, 0):
-            made = Locked(inside.ctypes.data, inside.nbytes, room, writable=True, registered=inside.ctypes.data)
-            _live.add(made)
-            return _elements(made, nbytes, dtype)
+        own = _locked(inside.ctypes.data, inside.nbytes, room, 0)
+        if own is not None:
+            return _elements(own, nbytes, dtype)
     del room, inside
     try:
         memory = cupy.cuda.PinnedMemory(nbytes)
@@ -250,13 +267,23 @@ def _current_device() -> int:
     return int(cupy.cuda.runtime.getDevice())
 
 
+def _on_device(device: int) -> Any:
+    import cupy
+
+    return cupy.cuda.Device(device)
+
+
 def _released(registered: int | None, device: int) -> None:
     """Unlock a range that nobody holds.  Synchronises: kernels and copies that read it may still run."""
     if sys.is_finalizing():
         return
-    import cupy
 
-    with cupy.cuda.Device(device):
-        cupy.cuda.runtime.deviceSynchronize()  # synchronises
-        if registered is not None:
-            cupy.cuda.runtime.hostUnregister(registered)
+    def release() -> None:
+        import cupy
+
+        with _on_device(device):
+            cupy.cuda.runtime.deviceSynchronize()  # synchronises
+            if registered is not None:
+                cupy.cuda.runtime.hostUnregister(registered)
+
+    apart(release)

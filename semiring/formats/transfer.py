@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from .arrays import Array, Transfers
 from .locked import locked_empty, locked_range
 from .teams import members, team
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 # Writes the bytes from position `begin` on into a piece of page-locked memory.
 Fill = Callable[[np.ndarray[Any, Any], int], None]
-# What writes them, how many they are, and their address in device memory.
-_Part = tuple[Fill, int, int]
+# What writes them, and the array that they are for.
+_Part = tuple[Fill, Array]
 
 # Bytes of one buffer.  Smaller ones cost more calls, larger ones fall out of the cache between the two copies.  Files
 # in memory came to an H200, from three hosts of 16 cores, with 39 to 50 GB/s through 12 x 2 buffers of 4 MB, 31 to 49
@@ -61,7 +64,7 @@ def upload_filled(parts: Sequence[tuple[Fill, Array]], stream: Any = None) -> No
     import cupy
 
     stream = cupy.cuda.get_current_stream() if stream is None else stream
-    work = [(fill, int(target.nbytes), int(target.data.ptr)) for fill, target in parts if target.nbytes]
+    work = [(fill, target) for fill, target in parts if target.nbytes]
     if work:
         _staging(int(cupy.cuda.runtime.getDevice())).upload(work, stream)
 
@@ -91,56 +94,73 @@ def uploaded(source: np.ndarray[Any, Any]) -> Array:
 
 
 class _Staging:
-    """The page-locked buffers of one device: two for each thread, kept for ever."""
+    """The page-locked buffers of one device: two for each thread, kept from one upload to the next.
+
+    An upload that raises, or that an interrupt leaves, does not give them back: they belong to the threads that may
+    still fill them, and go with the last of them.
+    """
 
     def __init__(self, device: int) -> None:
-        import cupy
-
         self.device = device
         self.lock = threading.Lock()
-        self.buffers = [
-            [(locked_empty(_BUFFER, np.dtype(np.uint8)), cupy.cuda.Event(disable_timing=True)) for _ in range(2)]
-            for _ in range(members())
-        ]
+        self.buffers: list[_Buffers] | None = None
 
     def upload(self, parts: list[_Part], stream: Any) -> None:
-        """Copy what each `fill` writes to its address; all copies are queued when this returns."""
+        """Copy what each `fill` writes to its array; all copies are queued when this returns."""
         from concurrent.futures import wait
 
         # Little is cut finer, so that every thread has some of it.
-        total = sum(nbytes for _, nbytes, _ in parts)
+        total = sum(int(target.nbytes) for _, target in parts)
         size = min(max(total // (2 * members()), _LEAST), _BUFFER)
         pieces = iter(
             [
-                (fill, to, begin, min(begin + size, nbytes))
-                for fill, nbytes, to in parts
-                for begin in range(0, nbytes, size)
+                (fill, target, begin, min(begin + size, int(target.nbytes)))
+                for fill, target in parts
+                for begin in range(0, int(target.nbytes), size)
             ]
         )
         with self.lock:
-            work = [team().submit(self._pieces, own, pieces, stream) for own in self.buffers]
+            buffers, self.buffers = self.buffers, None
+            if buffers is None:
+                buffers = [_Buffers() for _ in range(members())]
+            work: list[Future[None]] = []
             try:
+                for own in buffers:
+                    work.append(team().submit(self._pieces, own, pieces, stream))
                 for done in work:
                     done.result()
-            finally:  # also where one fails, or somebody interrupts: the buffers belong to the next caller after that
+            except BaseException:
                 for _ in pieces:
                     pass
                 wait(work)
+                raise
+            self.buffers = buffers
 
-    def _pieces(self, own: list[Any], pieces: Iterator[tuple[Fill, int, int, int]], stream: Any) -> None:
+    def _pieces(self, own: _Buffers, pieces: Iterator[tuple[Fill, Array, int, int]], stream: Any) -> None:
         """What one thread does: take the next piece, copy it into a free buffer, queue its copy to the device."""
         import cupy
 
         runtime = cupy.cuda.runtime
         runtime.setDevice(self.device)
-        for turn, (fill, to, begin, end) in enumerate(pieces):
-            buffer, copied = own[turn % 2]
+        for turn, (fill, target, begin, end) in enumerate(pieces):
+            buffer, copied = own.pairs[turn % 2]
             copied.synchronize()  # the device may still read what this buffer held; synchronises
             piece = buffer[: end - begin]
             fill(piece, begin)
             kind = runtime.memcpyHostToDevice
-            runtime.memcpyAsync(to + begin, buffer.ctypes.data, piece.nbytes, kind, stream.ptr)
+            runtime.memcpyAsync(int(target.data.ptr) + begin, buffer.ctypes.data, piece.nbytes, kind, stream.ptr)
             copied.record(stream)
+
+
+class _Buffers:
+    """The two buffers of one thread, each with the event after which it may be filled again."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.pairs = [
+            (locked_empty(_BUFFER, np.dtype(np.uint8)), cupy.cuda.Event(disable_timing=True)) for _ in range(2)
+        ]
 
 
 @functools.cache

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ...apart import apart
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
 
@@ -129,8 +130,9 @@ def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
             with os.fdopen(handle, "wb") as out:
                 out.write(_STAMP + hashlib.sha256(binary).digest() + binary)
             os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
             raise
     return binary
 
@@ -153,7 +155,8 @@ def _module(device: int, file: str, prologue: str) -> Any:
                 if int(arch[3:]) < 70:
                     raise NotSupported(f"CUDA devices below compute capability 7.0 are not supported; got {arch}")
                 found = cupy.cuda.function.Module()
-                found.load(_cached_binary(file, prologue, arch))
+                # Apart from the main thread an interrupt leaves neither the compiler nor a file half-way.
+                found.load(apart(functools.partial(_cached_binary, file, prologue, arch)))
                 _modules[device, file, prologue] = found
     return found
 

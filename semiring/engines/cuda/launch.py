@@ -138,15 +138,20 @@ def _reading_stream(device: int) -> Any:
 
 def _copied(array: Array, stream: Any) -> np.ndarray[Any, Any]:
     """The array on the host, copied on `stream` through the pinned buffer of this thread."""
+    arriving = getattr(_pools, "arriving", None)
+    if arriving is not None:  # an interrupt left a copy that may still be under way into the same memory
+        arriving.synchronize()  # synchronises
     pinned = getattr(_pools, "pinned", None)
     if pinned is None or pinned.nbytes < array.nbytes:
         room = max(4096, int(array.nbytes))
         memory = cupy.cuda.alloc_pinned_memory(room)
         pinned = _pools.pinned = np.frombuffer(memory, np.uint8, room)
+    _pools.arriving = stream
     kind = cupy.cuda.runtime.memcpyDeviceToHost
     cupy.cuda.runtime.memcpyAsync(pinned.ctypes.data, array.data.ptr, array.nbytes, kind, stream.ptr)
     stream.synchronize()  # synchronises
     Transfers.copies += 1
     Transfers.bytes += int(array.nbytes)
     made: np.ndarray[Any, Any] = pinned[: array.nbytes].view(array.dtype).reshape(array.shape).copy()
+    _pools.arriving = None
     return made

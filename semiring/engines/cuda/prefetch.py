@@ -101,6 +101,7 @@ class _Copies:
         self.stream = cupy.cuda.Stream(non_blocking=True)
         self.device = int(cupy.cuda.runtime.getDevice())
         self.staged: dict[int, Future[None]] = {}
+        self.closed = False
         self.pageable = locked_range(source) is None
 
     def start(self, k: int) -> None:
@@ -144,6 +145,13 @@ class _Copies:
         for staged in self.staged.values():
             staged.result()
         cupy.cuda.get_current_stream().wait_event(self.stream.record())
+        self.closed = True
+
+    def __del__(self) -> None:
+        # Where an interrupt or an error left `close`, copies into the buffers may be under way when their memory goes
+        # back to the pool.  The thread that stages holds this object until it has queued its copy.
+        if not getattr(self, "closed", True):
+            self.stream.synchronize()  # synchronises
 
 
 @functools.cache
