@@ -20,6 +20,7 @@ import semiring as sr
 from semiring.exceptions import SemiringError
 from tests.faults._mutants import Original, mutant, originals
 from tests.faults._sound import check_sound, same
+from tests.faults.files import READY
 
 # Address space beyond what the process has after its first reads: what asks for more is refused.
 _SPARE_BYTES = 1 << 30
@@ -82,6 +83,7 @@ def main() -> int:
     if last == "ONLY":
         return _repeat(known, references, folder, seed, first)
     _limit_memory()
+    print(READY, flush=True)
     for k in range(first, int(last)):
         original, reference, content, random = _case(known, references, seed, k)
         try:

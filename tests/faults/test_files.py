@@ -26,9 +26,11 @@ def test_crashes_and_hangs_cost_one_mutant(monkeypatch: pytest.MonkeyPatch, tmp_
     child.write_text(
         "import os, sys, time\n"
         "first, last = int(sys.argv[3]), int(sys.argv[4])\n"
+        "print('ready', flush=True)\n"
         "for k in range(first, last):\n"
         "    if k == 3: os.abort()\n"
         "    if k == 5: time.sleep(60)\n"
+        "    if k == 7: os.kill(os.getpid(), 9)\n"
         "    print(f'{k}\\tok\\t', flush=True)\n"
     )
     popen = files.subprocess.Popen
@@ -38,11 +40,17 @@ def test_crashes_and_hangs_cost_one_mutant(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(files, "_HANGS_AFTER_S", 1.0)
     monkeypatch.setattr(files, "_STARTS_WITHIN_S", 10.0)
     tally = files.trials(8, seed=1)
-    assert tally.outcomes == {"ok": 6, "died": 1, "hung": 1}
-    assert [failure.split(":")[0] + failure.split("mutant")[1][:2] for failure in tally.failures] == [
-        "died 3",
-        "hung 5",
-    ]
+    assert tally.outcomes == {"ok": 5, "died": 2, "hung": 1}
+    assert [failure[:14] for failure in tally.failures] == ["died: mutant 3", "hung: mutant 5", "died: mutant 7"]
+
+
+def test_a_child_that_does_not_start_is_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    popen = files.subprocess.Popen
+    monkeypatch.setattr(
+        files.subprocess, "Popen", lambda command, **kw: popen([command[0], "-c", "raise SystemExit('broken')"], **kw)
+    )
+    with pytest.raises(RuntimeError, match="has not started: exit code 1: broken"):
+        files.trials(3, seed=1)
 
 
 def test_mutants_repeat_and_differ() -> None:
