@@ -25,7 +25,7 @@ from tests.conftest import shared_folder
 from tests.graphs import Graph, load
 
 DATA = shared_folder()
-LARGE = 300_000  # entries; above this a file is tested by itself under `slow`
+LARGE = 300_000  # entries; larger files take seconds to parse, and are left to --exhaustive on the CPU
 
 
 def truth() -> dict[str, dict[str, Any]]:
@@ -37,7 +37,7 @@ def truth() -> dict[str, dict[str, Any]]:
 
 TRUTH = truth()
 FILES = [
-    pytest.param(name, marks=[pytest.mark.slow] if fact["simple_arcs"] > LARGE else [], id=name)
+    pytest.param(name, marks=[pytest.mark.slow, pytest.mark.wide] if fact["simple_arcs"] > LARGE else [], id=name)
     for name, fact in TRUTH.items()
 ] or [pytest.param("none", marks=pytest.mark.skip(reason=f"no shared graphs at {DATA}"))]
 SEARCHES = [
