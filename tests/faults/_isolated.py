@@ -69,10 +69,13 @@ def _child(module: str, seed: int, first: int, last: int, options: Sequence[str]
         if code == 0 and current == last:
             return last
         errors.seek(0)
-        said = " | ".join(errors.read().strip().splitlines()[-3:])
+        last_lines = " | ".join(errors.read().strip().splitlines()[-3:])
     if not begun and code != _HUNG:
-        raise RuntimeError(f"{module}: a child ended between two trials, before {current}, with code {code}: {said}")
-    tally.add("hung" if code == _HUNG else "died", f"trial {current} of seed {tally.seed}, code {code}: {said}")
+        raise RuntimeError(
+            f"{module}: a child ended between two trials, before {current}, with code {code}: {last_lines}"
+        )
+    name = " ".join([f"trial {current} of seed {tally.seed}", *options])
+    tally.add("hung" if code == _HUNG else "died", f"{name}, code {code}: {last_lines}")
     return current + 1
 
 

@@ -1,4 +1,4 @@
-"""The operations that are drawn: for each, its operators and types, and the call that both libraries answer.
+"""The operations that are drawn: for each, its operators and types, and the call that both libraries carry out.
 
 An engine compiles anew for each operation, operator and types, so the cases are a fixed list, in an order in which
 any first part holds every operation; what is drawn freely beside them is shapes, contents, storage kinds, masks,
@@ -33,11 +33,11 @@ class Case(NamedTuple):
 
 
 @dataclass
-class Question:
-    """What both libraries are asked.
+class Request:
+    """What both libraries compute.
 
     call: the result on one side, as an expression.  shape: of the result, or of the target that a region is of.
-    dtype: of the result where no expression tells it.  region: positions of the target that
+    dtype: of the result where there is no expression.  region: positions of the target that
     `assign` and `subassign` write to, and its shape.  sub: the mask concerns the region alone.
     """
 
@@ -48,7 +48,7 @@ class Question:
     sub: bool = False
 
 
-def _products(rng: Operands, case: Case) -> Question:
+def _products(rng: Operands, case: Case) -> Request:
     """C = A B, w = A u, w' = u' A, each operand transposed or not."""
     nrows, inner, ncols = rng.size(), rng.size(), rng.size()
     ta, tb = rng.maybe(0.4), rng.maybe(0.4)
@@ -61,19 +61,19 @@ def _products(rng: Operands, case: Case) -> Question:
     if case.operation == "mxm":
         rng.matrix("A", *((inner, nrows) if ta else (nrows, inner)), left)
         rng.matrix("B", *((ncols, inner) if tb else (inner, ncols)), right)
-        return Question(
+        return Request(
             lambda s: of(s, "A", ta).mxm(of(s, "B", tb), s.operator("semiring", op, left)), (nrows, ncols), None
         )
     matrix, vector = (left, right) if case.operation == "mxv" else (right, left)
     rng.vector("u", inner, vector)
     if case.operation == "mxv":
         rng.matrix("A", *((inner, nrows) if ta else (nrows, inner)), matrix)
-        return Question(lambda s: of(s, "A", ta).mxv(s.u, s.operator("semiring", op, left)), (nrows,), None)
+        return Request(lambda s: of(s, "A", ta).mxv(s.u, s.operator("semiring", op, left)), (nrows,), None)
     rng.matrix("A", *((ncols, inner) if ta else (inner, ncols)), matrix)
-    return Question(lambda s: s.u.vxm(of(s, "A", ta), s.operator("semiring", op, left)), (ncols,), None)
+    return Request(lambda s: s.u.vxm(of(s, "A", ta), s.operator("semiring", op, left)), (ncols,), None)
 
 
-def _elementwise(rng: Operands, case: Case) -> Question:
+def _elementwise(rng: Operands, case: Case) -> Request:
     """On the intersection, on the union, and on the union with given values for what is missing."""
     left, right = case.left, case.right or case.left
     nrows, ncols, tb = rng.size(), rng.size(), rng.maybe(0.3)
@@ -95,51 +95,51 @@ def _elementwise(rng: Operands, case: Case) -> Question:
             return x.ewise_union(y, op, s.scalar(fill[0]), s.scalar(fill[1]))
         return getattr(x, case.operation)(y, op)
 
-    return Question(call, shape, None)
+    return Request(call, shape, None)
 
 
-def _one_operand(rng: Operands, case: Case, call: Callable[[Side, Any], Any]) -> Question:
+def _one_operand(rng: Operands, case: Case, call: Callable[[Side, Any], Any]) -> Request:
     """Of a vector or of a matrix, which may be transposed."""
     nrows, ncols, t = rng.size(), rng.size(), rng.maybe(0.3)
     if rng.maybe(0.5) and not case.operator.startswith(("tri", "diag", "offdiag", "col", "row")):
         rng.vector("u", nrows, case.left)
-        return Question(lambda s: call(s, s.u), (nrows,), None)
+        return Request(lambda s: call(s, s.u), (nrows,), None)
     rng.matrix("A", *((ncols, nrows) if t else (nrows, ncols)), case.left)
-    return Question(lambda s: call(s, s.A.T if t else s.A), (nrows, ncols), None)
+    return Request(lambda s: call(s, s.A.T if t else s.A), (nrows, ncols), None)
 
 
-def _apply(rng: Operands, case: Case) -> Question:
+def _apply(rng: Operands, case: Case) -> Request:
     return _one_operand(rng, case, lambda s, x: x.apply(s.operator("unary", case.operator)))
 
 
-def _apply_bound(rng: Operands, case: Case) -> Question:
+def _apply_bound(rng: Operands, case: Case) -> Request:
     """f(x, y) with one of both bound to a scalar."""
     value, left = _scalar(rng, case.left), rng.maybe(0.5)
     side = "left" if left else "right"
     return _one_operand(rng, case, lambda s, x: x.apply(s.operator("binary", case.operator), **{side: s.scalar(value)}))
 
 
-def _apply_position(rng: Operands, case: Case) -> Question:
+def _apply_position(rng: Operands, case: Case) -> Request:
     return _one_operand(rng, case, lambda s, x: x.apply(s.operator("indexunary", case.operator)))
 
 
-def _select(rng: Operands, case: Case) -> Question:
+def _select(rng: Operands, case: Case) -> Request:
     thunk = np.int64(rng.pick((-3, -1, 0, 1, 2, 7)))
     if case.operator.startswith("value"):
         thunk = _scalar(rng, case.left)
     return _one_operand(rng, case, lambda s, x: x.select(s.operator("select", case.operator), s.scalar(thunk)))
 
 
-def _reduce(rng: Operands, case: Case) -> Question:
+def _reduce(rng: Operands, case: Case) -> Request:
     """Of the rows, of the columns, or to a scalar."""
     nrows, ncols, how = rng.size(), rng.size(), rng.pick(("rowwise", "columnwise", "scalar", "vector"))
     if how == "vector":
         rng.vector("u", nrows, case.left)
-        return Question(lambda s: s.u.reduce(s.operator("monoid", case.operator)), (), None)
+        return Request(lambda s: s.u.reduce(s.operator("monoid", case.operator)), (), None)
     t = rng.maybe(0.3)
     rng.matrix("A", *((ncols, nrows) if t else (nrows, ncols)), case.left)
     shape: tuple[int, ...] = {"rowwise": (nrows,), "columnwise": (ncols,), "scalar": ()}[how]
-    return Question(
+    return Request(
         lambda s: getattr(s.A.T if t else s.A, f"reduce_{how}")(s.operator("monoid", case.operator)), shape, None
     )
 
@@ -161,13 +161,13 @@ def _count(places: Any, size: int) -> int:
     return len(range(*places.indices(size))) if isinstance(places, slice) else len(places)
 
 
-def _extract(rng: Operands, case: Case) -> Question:
+def _extract(rng: Operands, case: Case) -> Request:
     """v[I], A[I, J], a row of A, and a column of it."""
     nrows, ncols, how, t = rng.size(), rng.size(), rng.pick(("vector", "matrix", "row", "column")), rng.maybe(0.3)
     I, J = _places(rng, nrows, unique=False), _places(rng, ncols, unique=False)
     if how == "vector":
         rng.vector("u", nrows, case.left)
-        return Question(lambda s: s.u[I], (_count(I, nrows),), None)
+        return Request(lambda s: s.u[I], (_count(I, nrows),), None)
     rng.matrix("A", *((ncols, nrows) if t else (nrows, ncols)), case.left)
     i, j = int(rng.rng.integers(nrows)), int(rng.rng.integers(ncols))
     key, shape = {
@@ -175,10 +175,10 @@ def _extract(rng: Operands, case: Case) -> Question:
         "row": ((i, J), (_count(J, ncols),)),
         "column": ((I, j), (_count(I, nrows),)),
     }[how]
-    return Question(lambda s: (s.A.T if t else s.A)[key], shape, None)
+    return Request(lambda s: (s.A.T if t else s.A)[key], shape, None)
 
 
-def _assign(rng: Operands, case: Case) -> Question:
+def _assign(rng: Operands, case: Case) -> Request:
     """C(M)[I, J] << B covers all of C with its mask; C[I, J](M) << B the region alone; B may be a scalar."""
     nrows, ncols, sub = rng.size(), rng.size(), case.operation == "subassign"
     I, J = _places(rng, nrows, unique=True), _places(rng, ncols, unique=True)
@@ -193,30 +193,30 @@ def _assign(rng: Operands, case: Case) -> Question:
         key, name, part = (I, J), "B", (_count(I, nrows), _count(J, ncols))
         if value is None:
             rng.matrix("B", *part, case.left)
-    return Question(
+    return Request(
         lambda s: s.scalar(value) if value is not None else getattr(s, name), shape, case.left, (key, part), sub
     )
 
 
-def _transpose(rng: Operands, case: Case) -> Question:
+def _transpose(rng: Operands, case: Case) -> Request:
     nrows, ncols = rng.size(), rng.size()
     rng.matrix("A", ncols, nrows, case.left)
-    return Question(lambda s: s.A.T, (nrows, ncols), None)
+    return Request(lambda s: s.A.T, (nrows, ncols), None)
 
 
-def _diagonal(rng: Operands, case: Case) -> Question:
+def _diagonal(rng: Operands, case: Case) -> Request:
     """Of a matrix, and the square matrix that has a vector on one."""
     nrows, ncols, k = rng.size(), rng.size(), int(rng.rng.integers(-4, 5))
     if rng.maybe(0.5):
         rng.vector("u", nrows, case.left)
-        return Question(lambda s: s.u.diag(k), (nrows + abs(k),) * 2, None)
+        return Request(lambda s: s.u.diag(k), (nrows + abs(k),) * 2, None)
     rng.matrix("A", nrows, ncols, case.left)
     k = min(max(k, 1 - nrows), ncols - 1)
     length = min(nrows + min(k, 0), ncols - max(k, 0))
-    return Question(lambda s: s.A.diag(k), (length,), None)
+    return Request(lambda s: s.A.diag(k), (length,), None)
 
 
-def _closure(rng: Operands, case: Case) -> Question:
+def _closure(rng: Operands, case: Case) -> Request:
     """x + xA + xAA + ..., against products in a loop until nothing changes."""
     n, t = rng.size(), rng.maybe(0.3)
     rng.vector("u", n, case.left, positive=True)
@@ -238,14 +238,14 @@ def _closure(rng: Operands, case: Case) -> Question:
                 break
         return total
 
-    return Question(call, (n,), None)
+    return Request(call, (n,), None)
 
 
 def _scalar(rng: Operands, dtype: str) -> Any:
     return contents(rng.rng, 1, np.dtype(dtype))[0]
 
 
-DRAW: dict[str, Callable[[Operands, Case], Question]] = {
+DRAW: dict[str, Callable[[Operands, Case], Request]] = {
     "mxm": _products,
     "mxv": _products,
     "vxm": _products,

@@ -1,4 +1,4 @@
-"""The two libraries that answer a random operation: the same operands, built from the same stores."""
+"""The two libraries that carry out a random operation: the same operands, built from the same stores."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Operands:
         self.stores[name] = replace(store, values=None, iso=store.dtype.type(1))
 
     def _finished(self, store: Any, positive: bool) -> Any:
-        """With NaN, infinities and -0.0 among some floats; or, if asked for, with small values from 0 on alone."""
+        """With NaN, infinities and -0.0 among some floats; or, if `positive`, with small values from 0 on."""
         if positive:
             if store.iso is not None:
                 return replace(store, iso=store.dtype.type(abs(int(store.iso)) % 8))

@@ -1,4 +1,4 @@
-"""Random operations, answered by this package and by SuiteSparse:GraphBLAS through python-graphblas.
+"""Random operations, carried out by this package and by SuiteSparse:GraphBLAS through python-graphblas.
 
     python -m tests.faults operations --count 100000 --seed 1
     python -m tests.faults.operations SEED FIRST LAST CASES ENGINE      # these trials alone, in this process
@@ -25,7 +25,7 @@ import semiring as sr
 from semiring.exceptions import SemiringError
 from tests.compare import TOLERANCE
 from tests.faults._isolated import run_isolated
-from tests.faults._operation_cases import CASES, DRAW, Case, Question
+from tests.faults._operation_cases import CASES, DRAW, Case, Request
 from tests.faults._operation_sides import Operands, Side, arrays, graphblas
 from tests.faults.tally import Tally
 from tests.forms import small_slices
@@ -60,16 +60,16 @@ class Trial:
         rng = Operands(np.random.default_rng([seed, number]), engine)
         self.operands = rng
         self.case: Case = rng.pick(CASES[:cases])
-        self.question: Question = DRAW[self.case.operation](rng, self.case)
-        self.number, self.seed = number, seed
-        self.written = bool(self.question.shape) and (self.question.region is not None or rng.maybe(0.75))
+        self.request: Request = DRAW[self.case.operation](rng, self.case)
+        self.number, self.seed, self.cases = number, seed, cases
+        self.written = bool(self.request.shape) and (self.request.region is not None or rng.maybe(0.75))
         self.malformed = False
         if self.written:
             self._draw_write(rng)
 
     def _draw_write(self, rng: Operands) -> None:
-        shape, region = self.question.shape, self.question.region
-        dtype = self.question.dtype or self._result_dtype(rng)
+        shape, region = self.request.shape, self.request.region
+        dtype = self.request.dtype or self._result_dtype(rng)
         accums = _ACCUMULATORS["b" if dtype == "bool" else ""]
         self.accum = rng.pick(accums) if rng.maybe(0.5) else None
         if rng.maybe(0.2):
@@ -91,7 +91,7 @@ class Trial:
         self.mask = None
         if rng.maybe(0.65):
             name = "M" if len(shape) == 2 else "m"
-            masked_shape = region[1] if region is not None and self.question.sub else target_shape
+            masked_shape = region[1] if region is not None and self.request.sub else target_shape
             if rng.maybe(0.1) and masked_shape == shape and self.target in "Cw" and not self.malformed:
                 name = self.target  # the output is its own mask
             elif len(shape) == 2:
@@ -104,10 +104,13 @@ class Trial:
     def _result_dtype(self, rng: Operands) -> str:
         """The type of the result, as SuiteSparse has it."""
         self._theirs = Side(graphblas(), rng)
-        return np.dtype(self.question.call(self._theirs).dtype.np_type).name
+        return np.dtype(self.request.call(self._theirs).dtype.np_type).name
 
     def __str__(self) -> str:
-        parts = [f"trial {self.number} of seed {self.seed}: {self.case}", "; ".join(self.operands.notes)]
+        parts = [
+            f"trial {self.number} of seed {self.seed} with {self.cases} cases: {self.case}",
+            "; ".join(self.operands.notes),
+        ]
         if self.written:
             mask = "" if self.mask is None else f", mask {'~' if self.mask[2] else ''}{self.mask[0]}.{self.mask[1]}"
             parts.append(f"into {self.target}{mask}, accum {self.accum}, replace {self.replace}")
@@ -116,7 +119,7 @@ class Trial:
     def run(self, s: Side) -> Any:
         """The result on one side: the target after the write, or the operation by itself."""
         if not self.written:
-            made = self.question.call(s)
+            made = self.request.call(s)
             return made.new() if hasattr(made, "new") and not s.is_ours else made
         options: dict[str, Any] = {}
         if self.accum is not None:
@@ -131,17 +134,17 @@ class Trial:
             mask = getattr(masking, kind)
             options.update(mask=~mask if complement else mask, replace=self.replace)
         target = getattr(s, self.target)
-        made = self.question.call(s)
+        made = self.request.call(s)
         if not s.is_ours and hasattr(made, "new"):
             # In one step, SuiteSparse 9.4.5 writes the sum of two full objects into a full iso-valued target beyond
             # the target's single value, and the process dies.
             made = made.new()
-        if self.question.region is None:
+        if self.request.region is None:
             target(**options) << made
-        elif self.question.sub:
-            target[self.question.region[0]](**options) << made
+        elif self.request.sub:
+            target[self.request.region[0]](**options) << made
         else:
-            target(**options)[self.question.region[0]] << made
+            target(**options)[self.request.region[0]] << made
         return target
 
     def outcome(self, gb: Any) -> tuple[str, str]:
@@ -158,7 +161,7 @@ class Trial:
             ours = arrays(self.run(side))
         except SemiringError as error:
             if refused is None:
-                return "wrong", f"{self}: refused ({type(error).__name__}: {error}), and SuiteSparse gives a result"
+                return "wrong", f"{self}: refused ({type(error).__name__}: {error}), but SuiteSparse gives a result"
             if before is not None and (differs := difference(arrays(getattr(side, self.target)), before)):
                 return "wrong", f"{self}: refused, and the target has changed: {differs}"
             return "refused", ""
@@ -204,7 +207,8 @@ def run_here(seed: int, first: int, last: int, cases: int, engine: str) -> None:
                     place = place.tb_next
                 where = "" if place is None else f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
                 outcome = "raw"
-                text = f"{trial or f'trial {number} of seed {seed}'}: {type(error).__name__}: {error} at {where}"
+                name = str(trial or f"trial {number} of seed {seed} with {cases} cases")
+                text = f"{name}: {type(error).__name__}: {error} at {where}"
             print(json.dumps([outcome, text]), flush=True)
 
 
