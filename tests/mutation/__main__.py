@@ -106,7 +106,7 @@ def main() -> int:
 
         cosmic_ray("init", "mutation.toml", session.name)
         places = sample(session, clone, asked.count, asked.seed)
-        cosmic_ray("baseline", "mutation.toml")
+        subprocess.run([sys.executable, "-m", "tests.mutation.suspects"], cwd=clone, env=env, check=True)
         cosmic_ray("exec", "mutation.toml", session.name)
         found = results(session)
     outcomes = Counter(outcome for outcome, *_ in found)
