@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes
 from .chain import Chain
 from .config import checked_device, default_device, engine_for
-from .engines.memory import allocating
+from .engines.memory import allocating, methods_report_memory
 from .engines.spec import Mask
 from .exceptions import InvalidValue, NotSupported
 from .formats import CSR, VectorStore
@@ -49,6 +49,10 @@ class Sparse(Generic[StoreT]):
     # The store or plan whose transpose this is, for `A.T`: products read that one where it lies.
     _transpose_of: StoreT | Plan[StoreT] | None
     name: str | None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        methods_report_memory(cls)
 
     @classmethod
     def _new(cls, store: StoreT | None, plan: Plan[StoreT] | None = None, *, name: str | None = None) -> Self:
@@ -386,6 +390,9 @@ class Sparse(Generic[StoreT]):
         if not isinstance(out, made):
             raise InvalidValue(f"{plan.operation}: out= must be a {made.__name__}, got {type(out).__name__}")
         return out._target(write) << made._new(None, plan)
+
+
+methods_report_memory(Sparse)
 
 
 def plan_of(operation: str, store: StoreT) -> Plan[StoreT]:

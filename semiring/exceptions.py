@@ -91,18 +91,32 @@ class InvalidFormat(SemiringError, ValueError):
 
 
 class OutOfMemory(SemiringError, MemoryError):
-    """An allocation failed.
+    """An allocation failed, or would have failed and was not begun.
 
     Attributes
     ----------
     asked_bytes, free_bytes : int or None
-        What was asked for and what was free at that moment, where known.
+        What was asked for, and what was free at the moment of the failure, where known.
+    held_bytes : int or None
+        On a GPU, what the memory pool held at that moment: all arrays of the process, and memory kept for later.
+    needed_bytes : int or None
+        About what the operation needs in all, where that can be told.
     """
 
-    def __init__(self, message: str = "", *, asked_bytes: int | None = None, free_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        asked_bytes: int | None = None,
+        free_bytes: int | None = None,
+        held_bytes: int | None = None,
+        needed_bytes: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.asked_bytes = asked_bytes
         self.free_bytes = free_bytes
+        self.held_bytes = held_bytes
+        self.needed_bytes = needed_bytes
 
 
 class DeviceMismatch(SemiringError, ValueError):

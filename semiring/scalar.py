@@ -9,6 +9,7 @@ import numpy as np
 
 from . import dtypes, operators
 from .chain import Chain
+from .engines.memory import methods_report_memory
 from .engines.numpy_helpers import evaluate
 from .exceptions import EmptyObject, InvalidValue
 from .operators.families import Semiring
@@ -18,6 +19,7 @@ from .ops.cast import cast_scalar
 from .writing import Target, parse_write
 
 
+@methods_report_memory
 class Scalar:
     """A value of one type, or none.
 

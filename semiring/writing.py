@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, TypedDict
 
 from . import dtypes, operators
+from .engines.memory import methods_report_memory
 from .engines.spec import Mask
 from .exceptions import InvalidMask, InvalidValue
 from .formats import CSR, VectorStore
@@ -101,6 +102,7 @@ def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) ->
     return as_write(mask, accum, replace)
 
 
+@methods_report_memory
 class Target(_NoValue):
     """``C(mask, accum, replace)``, or a region of it.
 

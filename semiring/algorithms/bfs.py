@@ -41,6 +41,7 @@ class BfsTrace:
 def bfs_levels(A: Matrix, source: int) -> Vector: ...
 @overload
 def bfs_levels(A: Matrix, source: Sequence[int] | np.ndarray[Any, Any]) -> Matrix: ...
+@ops.reports_memory
 def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
 
@@ -75,6 +76,7 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     return ops.closure(_start(A, row("bfs_levels", source, n)), _steps(A), semiring.min_plus)
 
 
+@ops.reports_memory
 def bfs_trace(A: Matrix, source: int) -> BfsTrace:
     """`bfs_levels` from one source, with direction, frontier and edges of every level; parameters as there."""
     n = square("bfs_trace", A)
@@ -82,6 +84,7 @@ def bfs_trace(A: Matrix, source: int) -> BfsTrace:
     return BfsTrace(closed.vector, closed.trace)
 
 
+@ops.reports_memory
 def bfs_parents(A: Matrix, source: int) -> Vector:
     """parent(v) = a u with a stored entry (u, v) and level(u) = level(v) - 1; parent(source) = source.
 

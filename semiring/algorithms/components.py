@@ -19,6 +19,7 @@ _SAMPLED_NEIGHBOURS = 2
 _SAMPLED_LABELS = 1024
 
 
+@ops.reports_memory
 def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     """label(v) = the smallest vertex that a path joins to v, edges taken in both directions.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector
+from semiring import Matrix, Vector, ops
 
 from .checks import square
 from .permutations import numbers, sorted_by
 
 
+@ops.reports_memory
 def degree_order(A: Matrix, descending: bool = True) -> Vector:
     """p(0), p(1), ... = the vertices by the number of entries in their rows, those of one degree by their number.
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, semiring
+from semiring import Matrix, Vector, ops, semiring
 
 from .checks import square
 from .components import connected_components
@@ -40,6 +40,7 @@ _MIXERS = ((0x476D1CE5, 0x133111EB), (0x5EBCA6B5, 0x42B2AE35))
 _ROUNDS = 4
 
 
+@ops.reports_memory
 def locality_order(A: Matrix) -> Vector:
     """p(0), p(1), ... = the vertices so that those with edges or neighbours in common are near one another.
 

@@ -23,6 +23,7 @@ from .permutations import inverse, numbers, restore, sorted_by
 __all__ = ["bfs_order", "degree_order", "inverse", "locality_order", "restore", "reverse_cuthill_mckee"]
 
 
+@ops.reports_memory
 def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     """p(0), p(1), ... = the vertices by their distance from the source, those of one distance by their number.
 
@@ -78,6 +79,7 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     return sorted_by(Vector.from_dense(component, device=A.device), n + 1, by_level, n)
 
 
+@ops.reports_memory
 def reverse_cuthill_mckee(A: Matrix) -> Vector:
     """p(0), p(1), ... = the vertices in an order of small bandwidth: all entries lie near the diagonal.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, monoid, semiring
+from semiring import Matrix, Vector, binary, monoid, ops, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch
 
 from .checks import count, number, square
@@ -17,6 +17,7 @@ _plus_absdiff = semiring.register_anonymous(
 )
 
 
+@ops.reports_memory
 def pagerank(
     A: Matrix,
     damping: float = 0.85,

@@ -17,6 +17,7 @@ def numbers(n: int, device: str) -> Vector:
     return ops.singletons(Vector(bool, n, device=device))
 
 
+@ops.reports_memory
 def inverse(p: Vector) -> Vector:
     """q(p(k)) = k: the place of each vertex.
 
@@ -45,6 +46,7 @@ def inverse(p: Vector) -> Vector:
     return Vector.from_dense(made.to_dense(), device=p.device)
 
 
+@ops.reports_memory
 def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
     """w(p(k)) = result(k): what was found in ``A.permute(p)``, in the numbers of A.
 

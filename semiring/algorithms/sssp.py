@@ -18,6 +18,7 @@ from semiring.exceptions import ConvergenceFailure, NegativeCycle
 from .checks import row, square
 
 
+@ops.reports_memory
 def sssp(A: Matrix, source: int) -> Vector:
     """distance(v) = the least sum of weights A(u, w) along a path from the source to v; missing without a path.
 

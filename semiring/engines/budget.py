@@ -68,6 +68,18 @@ def free_device_memory() -> int:
     return max(0, min(free, limit - int(pool.used_bytes()))) if limit else free
 
 
+def free_when_held(held: int, limit: int) -> int:
+    """Bytes that were free when the pool held `held` bytes, under a `limit` (0: none).
+
+    Measured afterwards: what the pool has given back since is free now, so that the sum of both has not changed.
+    """
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    both = int(cupy.cuda.runtime.memGetInfo()[0]) + int(pool.total_bytes())
+    return max(0, min(both, limit or both) - held)
+
+
 @dataclass
 class Peak:
     """used: the most bytes that arrays had at one time.  held: the most that the pool had from the driver."""

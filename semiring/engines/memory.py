@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from types import FunctionType
+from typing import ParamSpec, TypeVar
 
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..formats.locked import CannotLock
-from .budget import free_device_memory
+from .budget import free_device_memory, free_when_held
 
 _HELP = {
     "cpu": "use smaller types or iso values, or a mask that keeps the result small",
     "cuda": "use smaller types or iso values, a mask that keeps the result small, or .to('cpu')",
 }
 
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C")
+
+_CUDA_MEMORY_ALLOCATION = 2
+# Members that allocate nothing of a size that users decide, and that are called most.
+_NOT_REPORTED = frozenset(
+    {"__init_subclass__", "shape", "nrows", "ncols", "size", "ndim", "dtype", "device", "store", "operand"}
+)
 
 # What is smaller is allocated without asking: what is free takes longer to learn than to use up.
 _UNASKED = 1 << 26
@@ -38,18 +50,65 @@ def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
 
 
 @contextmanager
-def allocating(operation: str, device: str) -> Iterator[None]:
-    """Turn a MemoryError inside the block into OutOfMemory."""
+def allocating(operation: str, device: str, needed: Callable[[], int | None] | None = None) -> Iterator[None]:
+    """Turn an allocation that fails inside the block into OutOfMemory; `needed`: bytes in all, if that can be told."""
     try:
         yield
-    except OutOfMemory:
-        raise
-    except MemoryError as error:
-        raise out_of_memory(operation, device, error) from error
+    except Exception as error:
+        if isinstance(error, OutOfMemory) or not is_shortage(error):
+            raise
+        raise out_of_memory(operation, device, error, None if needed is None else needed()) from error
 
 
-def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemory:
-    """The error that tells a user about `error`, which NumPy or CuPy raised in `operation` on `device`."""
+def reports_memory(function: Callable[P, R], name: str | None = None) -> Callable[P, R]:
+    """Decorate a public function: every allocation that fails in it raises OutOfMemory under its name.
+
+    MemoryError from NumPy, SciPy or numba, and what CuPy and the CUDA runtime raise.  An OutOfMemory that an operation
+    inside has raised already passes as it is.
+    """
+    operation = (name or function.__name__).strip("_")
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if isinstance(error, OutOfMemory) or not is_shortage(error):
+                raise
+            raise out_of_memory(operation, "cpu", error) from error
+
+    return called
+
+
+def methods_report_memory(cls: type[C]) -> type[C]:
+    """Decorate a class: `reports_memory` for the public methods, operators and properties that it defines itself."""
+    for name, member in list(vars(cls).items()):
+        special = name.startswith("__") and name.endswith("__")
+        if name in _NOT_REPORTED or (name.startswith("_") and not special):
+            continue
+        operation = cls.__name__ if name == "__init__" else name
+        if isinstance(member, FunctionType):
+            setattr(cls, name, reports_memory(member, operation))
+        elif isinstance(member, classmethod):
+            setattr(cls, name, classmethod(reports_memory(member.__func__, operation)))
+        elif isinstance(member, property) and member.fget is not None:
+            getter = reports_memory(member.fget, operation)
+            setattr(cls, name, property(getter, member.fset, member.fdel, member.__doc__))
+    return cls
+
+
+def is_shortage(error: BaseException) -> bool:
+    """True for what NumPy, CuPy, numba and the CUDA runtime raise where there is not enough memory."""
+    if isinstance(error, MemoryError):
+        return True
+    return type(error).__name__ == "CUDARuntimeError" and getattr(error, "status", None) == _CUDA_MEMORY_ALLOCATION
+
+
+def out_of_memory(operation: str, device: str, error: Exception, needed: int | None = None) -> OutOfMemory:
+    """The error that tells a user about `error`, which was raised in `operation` for want of memory.
+
+    device: where it was raised, if the error itself does not tell.  needed: bytes in all, if known.
+    """
     if isinstance(error, OutOfMemory):
         return error
     if isinstance(error, CannotLock):
@@ -58,21 +117,45 @@ def out_of_memory(operation: str, device: str, error: MemoryError) -> OutOfMemor
             asked_bytes=error.nbytes,
             free_bytes=free_memory("cpu"),
         )
-    return _error(operation, device, _asked(error), free_memory(device))
+    held = getattr(error, "_total", None)  # CuPy's own subclass: what the pool held at the failure
+    if type(error).__module__.startswith("cupy"):
+        device = "cuda"
+    elif hasattr(error, "_total_size"):  # NumPy's own subclass
+        device = "cpu"
+    if held is None:
+        return _error(operation, device, _asked(error), free_memory(device), needed=needed)
+    # Not what is free now: the arrays of the operation are gone by the time that this is called.
+    free = free_when_held(int(held), int(getattr(error, "_limit", 0)))
+    return _error(operation, device, _asked(error), free, held=int(held), needed=needed)
 
 
-def _error(operation: str, device: str, asked: int | None, free: int | None, hint: str = "") -> OutOfMemory:
-    amounts = ", ".join(
-        f"{what} {count:,} bytes" for what, count in (("asked for", asked), ("free are", free)) if count is not None
+def _error(
+    operation: str,
+    device: str,
+    asked: int | None,
+    free: int | None,
+    hint: str = "",
+    *,
+    held: int | None = None,
+    needed: int | None = None,
+) -> OutOfMemory:
+    told = (
+        ("asked for {:,} bytes", asked),
+        ("free are {:,} bytes" if held is None else "free were {:,} bytes", free),
+        ("held {:,} bytes", held),
+        ("needed in all about {:,} bytes", needed),
     )
+    amounts = ", ".join(text.format(count) for text, count in told if count is not None)
     return OutOfMemory(
         f"{operation}: out of memory on {device}{f' ({amounts})' if amounts else ''}; {hint or _HELP[device]}",
         asked_bytes=asked,
         free_bytes=free,
+        held_bytes=held,
+        needed_bytes=needed,
     )
 
 
-def _asked(error: MemoryError) -> int | None:
+def _asked(error: Exception) -> int | None:
     size = getattr(error, "_total_size", None)  # NumPy's own subclass
     if size is not None:
         return int(size)
@@ -87,7 +170,7 @@ def free_memory(device: str) -> int | None:
     """
     if device == "cuda":
         return free_device_memory()
-    known = [count for count in (_free_of_system(), *_free_of_groups()) if count is not None]
+    known = [count for count in (_free_of_system(), _free_of_limits(), *_free_of_groups()) if count is not None]
     return min(known, default=None)
 
 
@@ -100,6 +183,20 @@ def _free_of_system() -> int | None:
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not every system tells
+        return None
+
+
+def _free_of_limits() -> int | None:
+    """What the limit of the process on its address space (``ulimit -v``) leaves, if it has one."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):  # not every system has them
         return None
 
 

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from ..apart import apart
 from ..exceptions import NotSupported
 from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
-from .memory import out_of_memory
+from .memory import is_shortage, out_of_memory
 from .spec import Index, Mask, Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -211,7 +211,9 @@ def call(row: Implementation, spec: Spec) -> Any:
     """Call an implementation, recording it where `explain` listens."""
     try:
         return _call(row, spec)
-    except MemoryError as error:
+    except Exception as error:
+        if not is_shortage(error):
+            raise
         raise out_of_memory(row.operation, "cuda" if row.engine == "cuda" else "cpu", error) from error
 
 

@@ -7,6 +7,7 @@ whole or not at all.
 
 from __future__ import annotations
 
+from semiring.engines.memory import reports_memory
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.cupy_sparse import from_cupy_sparse, to_cupy_sparse
 from semiring.io.dimacs import read_dimacs
@@ -45,6 +46,10 @@ __all__ = [
     "write",
     "write_srb",
 ]
+
+# What fails for want of memory says so under the name that was called.
+for _name in __all__:
+    globals()[_name] = reports_memory(globals()[_name])
 
 
 def __dir__() -> list[str]:

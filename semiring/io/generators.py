@@ -7,6 +7,7 @@ unless weights are asked for, with sorted rows and without duplicates.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Final, ParamSpec
@@ -15,9 +16,10 @@ import numpy as np
 
 from semiring.config import default_device
 from semiring.dtypes import BOOL
+from semiring.engines.memory import reports_memory, require
 from semiring.exceptions import InvalidValue
 from semiring.formats import CSR, Pattern
-from semiring.formats.arrays import Array, array_module
+from semiring.formats.arrays import Array, array_module, index_dtype
 from semiring.io import generator_arrays as arrays
 from semiring.io.files import Progress
 from semiring.matrix import Matrix
@@ -50,6 +52,7 @@ def _said_by_name(function: Callable[P, Matrix]) -> Callable[P, Matrix]:
 
 
 @_said_by_name
+@reports_memory
 def rmat(
     scale: int,
     edge_factor: int = 16,
@@ -105,16 +108,19 @@ def rmat(
         raise InvalidValue(f"a, b, c: expected probabilities whose sum is at most 1, got {a}, {b}, {c}")
     xp = array_module(default_device())
     n = 1 << scale
+    if permute:
+        require("rmat", default_device(), 24 * n)  # random keys, their order, and what the sort needs
     order = arrays.permutation(xp, n, seed) if permute else None
 
     def draw(first: int, count: int) -> tuple[Array, Array]:
         rows, cols = arrays.kronecker_edges(xp, scale, first, count, seed, a, b, c)
         return (rows, cols) if order is None else (order[rows], order[cols])
 
-    return _from_draws(xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+    return _from_draws("rmat", xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
 @_said_by_name
+@reports_memory
 def kronecker(
     scale: int,
     edge_factor: int = 16,
@@ -140,6 +146,7 @@ def kronecker(
 
 
 @_said_by_name
+@reports_memory
 def uniform(
     n: int,
     edge_factor: int = 16,
@@ -160,38 +167,48 @@ def uniform(
     def draw(first: int, count: int) -> tuple[Array, Array]:
         return arrays.uniform_edges(xp, n, first, count, seed)
 
-    return _from_draws(xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+    return _from_draws("uniform", xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
+@reports_memory
 def grid2d(rows: int, cols: int) -> Matrix:
     """The grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to four neighbours. O(n)."""
     return _grid((rows, cols))
 
 
+@reports_memory
 def grid3d(depth: int, rows: int, cols: int) -> Matrix:
     """The grid of ``depth x rows x cols`` points, each adjacent to up to six, the last axis fastest. O(points)."""
     return _grid((depth, rows, cols))
 
 
+@reports_memory
 def path(n: int) -> Matrix:
     """The path 0 - 1 - ... - (n - 1). O(n)."""
     return _grid((n,))
 
 
+@reports_memory
 def star(leaves: int) -> Matrix:
     """Vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves)."""
     leaves = arrays.checked("leaves", leaves, 0, 2**60)
     xp = array_module(default_device())
+    require("star", default_device(), 4 * leaves * index_dtype(2 * leaves).itemsize)
     return _matrix(*arrays.star_arrays(xp, leaves), None)
 
 
 def _grid(shape: tuple[int, ...]) -> Matrix:
     shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
     xp = array_module(default_device())
+    n, neighbours = math.prod(shape), 2 * len(shape)
+    # Of each point whether it has each neighbour, and which that is; then the columns, and offsets.
+    index = index_dtype(n * neighbours).itemsize
+    require("grid", default_device(), n * (neighbours * (1 + 2 * index) + 3 * index))
     return _matrix(*arrays.lattice(xp, shape), None)
 
 
 def _from_draws(
+    operation: str,
     xp: Any,
     draw: Callable[[int, int], tuple[Array, Array]],
     n: int,
@@ -205,6 +222,7 @@ def _from_draws(
     if weights not in (None, "uniform"):
         raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
     total = n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
+    require(operation, default_device(), 16 * total * (2 if symmetric else 1) + 8 * n)
 
     def chunks() -> Iterator[tuple[Array, Array]]:
         for first in range(0, total, arrays.CHUNK_EDGES):

@@ -70,7 +70,8 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     """
     from scipy.sparse import csr_array
 
-    from semiring.formats.arrays import to_host
+    from semiring.engines.memory import require
+    from semiring.formats.arrays import index_dtype, to_host
 
     if format not in _FORMATS:
         raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")
@@ -84,6 +85,8 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
             result.flags.writeable = False
         return result
 
+    width = index_dtype(A.ncols).itemsize + A.dtype.itemsize
+    require("to_scipy_sparse", "cpu", A.nvals * width if copy else 0)
     indptr, indices, values = A.to_csr(index_dtype=None)
     data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else given(values)
     csr = csr_array((data, given(indices), given(indptr)), shape=(A.nrows, A.ncols))

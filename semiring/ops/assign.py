@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..engines import registry
+from ..engines.memory import require
 from ..engines.spec import Index, Keep, Outside, ScatterMatrix, ScatterVector
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_module, index_dtype, with_values
@@ -37,6 +38,8 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
         return cast(VectorStore, finish(source, engine, c, write))
     if sub and write.mask is not None:
         source, write = _masked(source, lambda: extract_vector(c, index).into(), write, engine)
+    if source.format == "full":  # a list of the places in the region, and of the values there
+        require("assign", c.device, index.count * (index_dtype(c.size).itemsize + c.dtype.itemsize))
     if write.accum is None and source.format == "full":
         write = write._replace(accum=_Second)  # it covers the region, so nothing there is deleted
     t = registry.run(ScatterVector(source, index, _dup(write, source)), engine)
@@ -80,7 +83,7 @@ def _filled(value: Any, c: CSR, rows: Index, cols: Index, write: Write, engine: 
     """A scalar as a matrix of the region's shape, only where the mask admits: dense only if it must be."""
     if write.mask is None or write.mask.complement:
         dtype, _, iso = _iso(value, c, write)
-        return full_matrix((rows.count, cols.count), iso, dtype, c.device)
+        return full_matrix((rows.count, cols.count), iso, dtype, c.device, operation="assign")
     admitted: CSR = registry.run(Keep(write.mask.store, write.mask), engine)
     if not sub:
         admitted = extract_matrix(admitted, rows, cols).into()

@@ -75,10 +75,12 @@ def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: 
     require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
 
 
-def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str) -> CSR:
+def full_matrix(
+    shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str, *, operation: str = "from_scalar"
+) -> CSR:
     """A(i, j) = value everywhere.  Memory O(nrows ncols) for the structure."""
     nrows, ncols = shape
-    require_rows("from_scalar", device, nrows, nrows * ncols, 0, scratch=4)
+    require_rows(operation, device, nrows, nrows * ncols, 0, scratch=4)
     xp = array_module(device)
     offsets = xp.arange(nrows + 1, dtype=np.int64) * ncols
     columns = xp.tile(xp.arange(ncols, dtype=index_dtype(ncols)), nrows)

@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
+from ..engines.memory import require
 from ..engines.sampling import LinkSample, LinkSampleAnswer
 from ..engines.spec import Link
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
@@ -24,6 +25,7 @@ from . import check
 def singletons(size: int, device: str) -> Full:
     """The forest in which every row is its own root."""
     dtype = index_dtype(size)
+    require("singletons", device, size * dtype.itemsize)
     return Full(size, dtype, array_module(device).arange(size, dtype=dtype))
 
 

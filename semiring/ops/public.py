@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from ..engines.memory import reports_memory
 from ..engines.spec import Step
 from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
@@ -49,6 +50,7 @@ class Closed:
     trace: tuple[Step, ...]
 
 
+@reports_memory
 def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> V:
     """C = x (+) x A (+) x A^2 (+) ...: the whole loop of a traversal, in one launch on a GPU.
 
@@ -84,6 +86,7 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     return _run(frontier, a, semiring, max_steps, trace=False).vector  # type: ignore[no-any-return]
 
 
+@reports_memory
 def closure_with_trace(frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> Closed:
     """`closure`, and what each step did: push or pull, entries in the frontier, edges leaving it."""
     return _run(frontier, a, semiring, max_steps, trace=True)
@@ -106,6 +109,7 @@ def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
     return operand  # type: ignore[no-any-return]
 
 
+@reports_memory
 def singletons(like: V) -> V:
     """The forest in which every row is its own root: f(v) = v, on the device and of the size of `like`.
 
@@ -115,6 +119,7 @@ def singletons(like: V) -> V:
     return like.with_store(_singletons(store.size, store.device))  # type: ignore[no-any-return]
 
 
+@reports_memory
 def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | None = None) -> V:
     """Unite i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
 
@@ -142,6 +147,7 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
 
 
+@reports_memory
 def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int]:
     """Unite each row with up to `neighbours` of its neighbours, whichever are cheapest to find.
 
@@ -176,4 +182,4 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
     return forest.with_store(answer.store), answer.visited
 
 
-__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "singletons"]
+__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "reports_memory", "singletons"]

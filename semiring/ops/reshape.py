@@ -12,6 +12,7 @@ from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, Index, Red
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
 from . import check
+from .build import require_rows
 from .cast import cast_scalar, cast_store
 from .convert import index_list
 from .extract import extract_vector
@@ -39,6 +40,7 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
     if (nrows, ncols) == a.shape:
         return a
     a = plain(a)
+    require_rows("resize", a.device, nrows, a.nvals, 0)
     xp = array_module(a.device)
     more = xp.full(nrows - a.nrows, a.nvals, dtype=a.indptr.dtype)
     indices = a.indices.astype(index_dtype(ncols), copy=False)
@@ -46,10 +48,12 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
     return CSR(pattern, a.dtype, a.values, a.iso)
 
 
-def diagonal_matrix(u: VectorStore, k: int = 0) -> CSR:
+def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> CSR:
     """The square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
-    entries = index_list(u)
     n = u.size + abs(k)
+    # Positions as row, column and wide number, beside the rows that are built of them.
+    require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)
+    entries = index_list(u)
     wide = entries.indices.astype(np.int64)
     rows = (wide + max(-k, 0)).astype(index_dtype(n))
     cols = (wide + max(k, 0)).astype(index_dtype(n))
@@ -81,7 +85,8 @@ def with_diagonal(a: CSR, source: Any, k: int) -> CSR:
         )
     engine = check.engine_of("setdiag", a, source)
     rest = select(a, operators.select.offdiag, k).into()
-    line = resize_matrix(diagonal_matrix(cast_store(source, a.dtype, engine), k), *a.shape)
+    diagonal = diagonal_matrix(cast_store(source, a.dtype, engine), k, operation="setdiag")
+    line = resize_matrix(diagonal, *a.shape)
     return merge(rest, line, engine)
 
 

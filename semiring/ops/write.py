@@ -23,6 +23,7 @@ import numpy as np
 from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
+from ..engines.memory import is_shortage, out_of_memory
 from ..engines.spec import Ewise, Keep, Mask, Mxm, Mxv, Spec, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
@@ -77,6 +78,14 @@ class Plan(Generic[S]):
 
     def into(self, out: S | None = None, write: Write = PLAIN) -> S:
         """Carry it out and write the result: the new store of the output  C<M, replace> accum= T."""
+        try:
+            return self._carried_out(out, write)
+        except Exception as error:
+            if not is_shortage(error):
+                raise
+            raise out_of_memory(self.operation, self.device, error) from error
+
+    def _carried_out(self, out: S | None, write: Write) -> S:
         check.output_shape(self.operation, out, write.mask, self.shape)
         check.one_device(self.operation, self.device, out, None if write.mask is None else write.mask.store)
         engine, question = engine_for(self.device), self.question

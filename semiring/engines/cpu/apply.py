@@ -9,7 +9,7 @@ import numpy as np
 from ...formats import CSR, VectorStore, with_values
 from ..registry import implements
 from ..spec import Apply
-from . import types
+from . import presence, types
 from .compile import kernel
 from .constants import indexunary_value
 from .operands import indices_of, rows_of, values_of
@@ -38,7 +38,7 @@ def apply(q: Apply) -> Any:
         run(_apply, parts, None, read, types.indexunary(op), k, made)
         return with_values(a, op.z, made, None)
     indices = indices_of(a) if "i" in op.uses else None
-    made = np.empty(a.nvals if a.format == "index" else a.size, op.z)
+    made = presence.empty_slots("apply", a.nvals if a.format == "index" else a.size, op.z)
     run(_apply, parts_for(made.size), indices, read, types.indexunary(op), k, made)
     return with_values(a, op.z, made, None)
 

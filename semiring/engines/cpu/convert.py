@@ -6,6 +6,7 @@ import numpy as np
 
 from ...exceptions import InvalidValue
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype
+from ..memory import require
 from ..registry import implements
 from ..spec import Convert
 from . import presence
@@ -38,6 +39,7 @@ def as_index_list(u: VectorStore) -> IndexList:
     if isinstance(u, IndexList):
         return u
     if isinstance(u, Full):
+        require("convert", "cpu", u.size * index_dtype(u.size).itemsize)
         indices = np.arange(u.size, dtype=index_dtype(u.size))
         return IndexList(u.size, u.dtype, indices, u.values, u.iso)
     indices = presence.to_indices(u.words, u.size)

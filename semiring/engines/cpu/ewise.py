@@ -64,7 +64,7 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     if constant is not None:
         words = left & right if q.mode == "intersect" else left | right
         return slots.store(a.size, z, words, None, constant, presence.count_bits(words))
-    words, made = presence.no_bits(slots.size), np.empty(slots.size, z)
+    words, made = presence.no_bits(slots.size), presence.empty_slots("ewise", slots.size, z)
     parts = parts_for(slots.size)
     counts = np.zeros(parts, np.int64)
     operators = _operators(q, None)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
+from ..memory import require
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
 from . import presence
@@ -88,6 +89,7 @@ def _rows(a: CSR, rows: Array) -> CSR:
     offsets = np.zeros(rows.size + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     total = int(offsets[-1])
+    require("extract", "cpu", total * (indices.dtype.itemsize + (0 if a.values is None else a.dtype.itemsize)))
     made_indptr = offsets.astype(index_dtype(total))
     made_indices = np.empty(total, indices.dtype)
     values = None if a.values is None else np.empty(total, a.dtype)

@@ -90,7 +90,7 @@ class _Question:
             self.flip: Any = True if q.flip else None
             self.matrix_read = of_matrix in semiring.mult.uses
             self.vector_read = of_vector in semiring.mult.uses
-            self.values: Any = np.empty(q.nout, semiring.z)
+            self.values: Any = presence.empty_slots("mxv", q.nout, semiring.z)
         else:
             self.add, self.mult, self.flip, self.values = types.STRUCTURE, None, None, None
             self.matrix_read = self.vector_read = False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
+from ..memory import require
 from ..spec import Mask
 from .members import is_wide
 
@@ -18,6 +19,12 @@ Words = np.ndarray[Any, Any]
 
 # Below one entry in so many, bits are set and found entry by entry instead of word by word.
 _SPARSE = 64
+
+
+def empty_slots(operation: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A value for each of `size` indices, not set; OutOfMemory where so many do not fit."""
+    require(operation, "cpu", size * dtype.itemsize)
+    return np.empty(size, dtype)
 
 
 def no_bits(size: int) -> Words:
@@ -74,6 +81,7 @@ def from_indices(indices: np.ndarray[Any, Any], size: int) -> Words:
             bits = np.uint32(1) << (indices & 31).astype(np.uint32)
             words[place[first]] = np.bitwise_or.reduceat(bits, first)
         return words
+    require("convert", "cpu", size)
     flags = np.zeros(size, np.bool_)
     flags[indices] = True
     return from_flags(flags)
@@ -158,6 +166,7 @@ def slots(u: VectorStore) -> tuple[Words | None, np.ndarray[Any, Any] | np.gener
     assert u.values is not None
     if not isinstance(u, IndexList):
         return words, u.values
+    require("convert", "cpu", u.size * u.dtype.itemsize)
     values = np.zeros(u.size, u.dtype)
     values[u.indices] = u.values
     return words, values

@@ -77,7 +77,7 @@ def scatter_entries(
         return sparse, None if repeated is None else int(known[repeated])
     iso = values if isinstance(values, np.generic) and dup is None else None
     words, repeats = presence.no_bits(size), presence.no_bits(size)
-    made = None if iso is not None else np.empty(size, dtype)
+    made = None if iso is not None else presence.empty_slots("scatter", size, dtype)
     op = None if dup is None else types.binary(dup)
     given = None if iso is not None else values
     run(_scatter, 1, indices, given, op, words, repeats, made, work=indices.size)

@@ -31,7 +31,7 @@ def write_vector(q: WriteVector) -> VectorStore:
     if constant is not None:
         words = _written(q, cwords, twords, mask)
         return slots.store(c.size, c.dtype, words, None, constant, presence.count_bits(words))
-    words, made = presence.no_bits(slots.size), np.empty(slots.size, c.dtype)
+    words, made = presence.no_bits(slots.size), presence.empty_slots("write", slots.size, c.dtype)
     parts = parts_for(slots.size)
     counts = np.zeros(parts, np.int64)
     accum = None if q.accum is None else types.binary(q.accum)

@@ -1,0 +1,158 @@
+"""What does not fit is refused before it is begun, and every allocation that fails is an OutOfMemory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring import Matrix, Vector, algorithms, io, ops, random
+from semiring.engines import memory
+from semiring.exceptions import OutOfMemory
+
+FREE = 10**7
+# What an operation of this page may have taken before it is refused: below what each of them asks for.
+MOST_BYTES = 200 << 20
+
+
+def assigned(target: Any, key: Any, value: Any) -> None:
+    target[key] = value
+
+
+# Operations whose arguments alone decide how much they allocate: (the operation in the message, the call).
+ASKING: list[tuple[str, Callable[[], Any]]] = [
+    ("Matrix", lambda: Matrix(bool, 10**9, 3)),
+    ("build", lambda: Matrix.from_coo([10**9], [10**9], shape=(10**9 + 1, 10**9 + 1))),
+    ("resize", lambda: Matrix(bool, 3, 3).resize(10**9, 3)),
+    ("transpose", lambda: Matrix.from_coo([1], [1], shape=(3, 10**9)).T.dup()),
+    ("identity", lambda: Matrix.identity(10**9)),
+    ("from_scalar", lambda: Matrix.from_scalar(1, 10**5, 10**5)),
+    ("setdiag", lambda: Matrix.from_coo([1], [1], 1.0, shape=(15_000_000, 15_000_000)).setdiag(1.0)),
+    ("diag", lambda: Vector.full(1.0, 10**8).diag()),
+    ("assign", lambda: assigned(Matrix(float, 10**4, 10**6), (slice(1, None), slice(1, None)), 1.0)),
+    ("assign", lambda: assigned(Vector(float, 10**9), slice(1, None), 1.0)),
+    ("to_dense", lambda: Matrix(float, 10**4, 10**6).to_dense(0)),
+    ("to_dense", lambda: Vector(float, 10**8).to_dense(0)),
+    ("singletons", lambda: ops.singletons(Vector(bool, 10**8))),
+    ("rmat", lambda: random.rmat(24)),
+    ("uniform", lambda: random.uniform(10**8, 1)),
+    ("grid", lambda: random.grid2d(10**5, 10**5)),
+    ("star", lambda: random.star(10**9)),
+]
+
+
+@pytest.mark.parametrize(("name", "ask"), [pytest.param(*row, id=f"{row[0]}-{k}") for k, row in enumerate(ASKING)])
+def test_sizes_are_checked_before_memory_is_taken(name: str, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda device: FREE)
+    tracemalloc.start()
+    try:
+        with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory") as caught:
+            ask()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < MOST_BYTES
+    assert caught.value.free_bytes == FREE
+    assert caught.value.asked_bytes is not None
+    assert caught.value.asked_bytes > FREE
+
+
+def test_a_failed_allocation_tells_what_was_held_and_free_when_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what is free after the operation's arrays are gone: CuPy's error holds what the pool held."""
+    memory_of_cupy = pytest.importorskip("cupy.cuda.memory")
+    gigabyte = 10**9
+    pool = SimpleNamespace(total_bytes=lambda: 3 * gigabyte, get_limit=lambda: 0)
+    cupy = SimpleNamespace(
+        get_default_memory_pool=lambda: pool,
+        cuda=SimpleNamespace(runtime=SimpleNamespace(memGetInfo=lambda: (86 * gigabyte, 140 * gigabyte))),
+    )
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
+    for limit, free in ((0, 2 * gigabyte), (88 * gigabyte, gigabyte)):
+        error = memory_of_cupy.OutOfMemoryError(3 * gigabyte, 87 * gigabyte, limit)
+        told = memory.out_of_memory("mxm", "cpu", error, 170 * gigabyte)
+        assert (told.asked_bytes, told.free_bytes) == (3 * gigabyte, free)
+        assert (told.held_bytes, told.needed_bytes) == (87 * gigabyte, 170 * gigabyte)
+        for part in ("mxm: out of memory on cuda", "asked for 3,000,000,000", f"free were {free:,}", "held 87,000"):
+            assert part in str(told)
+        assert "needed in all about 170,000,000,000 bytes" in str(told)
+
+
+@pytest.mark.gpu
+def test_a_product_that_does_not_fit_tells_what_it_needs() -> None:
+    """On a GPU, under a budget of 256 MiB: the result of this product has 10^8 entries."""
+    with sr.use("cuda"), sr.config.set(device_memory=256 << 20):
+        left = Matrix.from_coo(np.arange(10**4), np.zeros(10**4, np.int64), 1.0, nrows=10**4, ncols=1)
+        right = Matrix.from_coo(np.zeros(10**4, np.int64), np.arange(10**4), 1.0, nrows=1, ncols=10**4)
+        with pytest.raises(OutOfMemory, match="mxm: out of memory on cuda") as caught:
+            (left @ right).wait()
+        told = caught.value
+        assert told.held_bytes is not None
+        assert told.needed_bytes is not None
+        assert told.asked_bytes is not None
+        assert told.free_bytes is not None
+        assert told.free_bytes < told.asked_bytes
+        assert 12 * 10**8 <= told.needed_bytes <= 2 * 13 * 10**8
+        assert (left.T @ left).get(0, 0) == 10**4  # and everything works afterwards
+
+
+def starved(*_: Any, **__: Any) -> Any:
+    raise MemoryError("there is none")
+
+
+def test_a_cuda_runtime_that_has_no_memory() -> None:
+    """A kernel or a page-locked block that finds no memory raises no MemoryError."""
+
+    class CUDARuntimeError(RuntimeError):
+        status = 2
+
+    @memory.reports_memory
+    def launched() -> None:
+        raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
+
+    with pytest.raises(OutOfMemory, match=r"^launched: out of memory"):
+        launched()
+    CUDARuntimeError.status = 700
+    with pytest.raises(CUDARuntimeError):
+        launched()
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "needs", "call"),
+    [
+        ("reverse_cuthill_mckee", np, "ones", lambda A, path: algorithms.reverse_cuthill_mckee(A)),
+        ("to_csr", np, "full", lambda A, path: io.to_scipy_sparse(A)),
+        ("to_networkx", Matrix, "to_coo", lambda A, path: io.to_networkx(A)),
+        ("read", Matrix, "from_coo", lambda A, path: io.read(path)),
+        ("path", np, "arange", lambda A, path: random.path(3)),
+        ("to_coo", np, "arange", lambda A, path: A.to_coo()),
+    ],
+)
+def test_a_public_function_that_finds_no_memory(
+    name: str, module: Any, needs: str, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    if engine != "cpu":
+        pytest.skip("it starves NumPy")
+    path = tmp_path / "a.mtx"
+    A = Matrix.identity(4)
+    io.write(path, A)
+    call(A, path)
+    monkeypatch.setattr(module, needs, starved)
+    with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory on cpu"):
+        call(A, path)
+
+
+def test_the_limit_of_the_process_counts_as_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (used + 10**6, used + 10**6))
+    free = memory.free_memory("cpu")
+    assert free is not None
+    assert free <= 10**6
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert memory._free_of_limits() is None
