@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,6 @@ from semiring.exceptions import DomainMismatch, InvalidFormat, OutOfMemory
 from semiring.formats import CODECS
 from semiring.io import srb_reading
 from tests.io.forged import description_of, forged, with_description
-
-
-@pytest.fixture(autouse=True)
-def on_the_cpu() -> Iterator[None]:
-    with sr.use("cpu"):
-        yield
 
 
 def change(path: Path, by: Callable[[dict[str, Any]], Any]) -> None:
