@@ -7,7 +7,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ...exceptions import NotSupported
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
+from ...formats.csr import empty_csr
+from ..memory import require
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
 from .build import csr_from_sorted
@@ -18,6 +21,8 @@ from .specialise import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
+# A range up to this length is listed, which takes microseconds; a longer one only where it meets entries.
+LISTED = 1 << 16
 
 
 def index_arguments(index: Index) -> tuple[np.dtype[Any], tuple[Any, int, int]]:
@@ -78,6 +83,7 @@ def _rows(a: CSR, rows: Index) -> CSR:
     kernel("extract.cuh", "extract_lengths", prologue)(grid(n), BLOCK, n, *position, a.indptr, lengths)
     offsets = exclusive_scan(lengths, _INT64)
     total = read_one(offsets[-1:])  # synchronises
+    require("extract", "cuda", total * (a.indices.dtype.itemsize + (0 if a.values is None else a.dtype.itemsize)))
     indices = cupy.empty(total, a.indices.dtype)
     values = None if a.values is None else cupy.empty(total, a.dtype)
     kernel("extract.cuh", "extract_rows", prologue)(
@@ -88,15 +94,20 @@ def _rows(a: CSR, rows: Index) -> CSR:
 
 
 def _columns(a: CSR, cols: Index) -> CSR:
-    wanted, goes_to = _sorted_index(cols)
+    bits = width(cols.count)
+    if bits + width(a.nrows) > 64:
+        raise NotSupported(f"extract on the GPU needs rows * columns below 2**64; got {a.nrows} x {cols.count}")
+    short = cols.array is not None or cols.count <= max(a.nvals, LISTED)
+    wanted, goes_to = _sorted_index(cols) if short else _occurring(a, cols)
+    if wanted.size == 0:
+        return empty_csr(a.nrows, cols.count, a.dtype, "cuda")
     prologue = _prologue(wanted.dtype, a.values, P=a.indptr.dtype, I=a.indices.dtype)
     copies = cupy.empty(a.nvals, np.int64)
     kernel("extract.cuh", "extract_copies", prologue)(
-        grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, cols.count, copies
+        grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, int(wanted.size), copies
     )
     offsets = exclusive_scan(copies, _INT64)
     total = read_one(offsets[-1:])  # synchronises
-    bits = width(cols.count)
     keys = cupy.empty(total, np.uint64)
     values = None if a.values is None else cupy.empty(total, a.dtype)
     kernel("extract.cuh", "extract_columns", prologue)(
@@ -108,7 +119,7 @@ def _columns(a: CSR, cols: Index) -> CSR:
         a.indices,
         a.values,
         wanted,
-        cols.count,
+        int(wanted.size),
         goes_to,
         offsets,
         total,
@@ -118,6 +129,18 @@ def _columns(a: CSR, cols: Index) -> CSR:
     )
     keys, values = sort_keys(keys, values, 0, bits + width(a.nrows))
     return csr_from_sorted(a.nrows, cols.count, bits, keys, a.dtype, values, a.iso)
+
+
+def _occurring(a: CSR, cols: Index) -> tuple[Array, Array]:
+    """As `_sorted_index`, for a range of more columns than there are entries: those of it that occur in the matrix.
+
+    Synchronises, for their number.
+    """
+    wide = index_dtype(max(cols.size, cols.count))
+    present = cupy.unique(a.indices).astype(np.int64)  # synchronises
+    place, rest = cupy.divmod(present - cols.start, cols.step or 1)
+    held = (rest == 0) & (place >= 0) & (place < cols.count)
+    return present[held].astype(wide), place[held].astype(wide)  # synchronises
 
 
 def _sorted_index(cols: Index) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cupy
@@ -10,6 +11,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
+from ..memory import allocating
 from ..numpy_helpers import evaluate
 from ..registry import implements, note
 from ..spec import Mask, Mxm
@@ -44,8 +46,13 @@ def mxm(q: Mxm) -> CSR:
     total = read_one(plan.offsets[-1:])  # synchronises
     note(products=total)
     cuts = plan.cuts(total)
-    parts = [plan.batch(*cuts[b], *cuts[b + 1]) for b in range(len(cuts) - 1) if cuts[b + 1][0] > cuts[b][0]]
-    return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
+    parts: list[CSR] = []
+    with allocating("mxm", "cuda", needed=lambda: plan.needed(parts, total, len(cuts) > 2)):
+        for begin, end in pairwise(cuts):
+            if end[0] > begin[0]:
+                parts.append(plan.batch(*begin, *end))
+                plan.done = end[2]
+        return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
 
 
 class _Expansion:
@@ -54,6 +61,7 @@ class _Expansion:
     def __init__(self, q: Mxm) -> None:
         a, b = q.a, q.b
         self.q = q
+        self.done = 0  # products that are in the parts of the result
         self.bits = width(b.ncols)
         mask_text, self.masking = (_NO_MASK, ()) if q.mask is None else _masking(q.mask)
         self.prologue = (
@@ -97,6 +105,16 @@ class _Expansion:
         run = kernel("mxm.cuh", "mxm_cut", self.prologue)
         run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
         return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
+
+    def needed(self, parts: list[CSR], total: int, stacked: bool) -> int:
+        """About the bytes of the whole result: the entries so far, for all products; without any, one a product.
+
+        Twice, where parts are put together at the end.
+        """
+        so_far = sum(part.nvals for part in parts)
+        entries = so_far * total // self.done if self.done else total
+        entry = index_dtype(self.q.b.ncols).itemsize + (0 if self.iso is not None else self.q.semiring.z.itemsize)
+        return (entries * entry + (self.q.a.nrows + 1) * index_dtype(entries).itemsize) * (2 if stacked else 1)
 
     def batch(self, row: int, entry: int, begin: int, end_row: int, end_entry: int, end: int) -> CSR:
         """The rows [row, end_row) of the result."""

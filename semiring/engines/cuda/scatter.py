@@ -10,7 +10,7 @@ from ..registry import implements
 from ..spec import Index, ScatterMatrix, ScatterVector
 from .build import build
 from .compile import kernel
-from .extract import index_arguments
+from .extract import LISTED, index_arguments
 from .launch import BLOCK, bitmap, counter, grid, values_of
 from .primitives import compact_list, counting, gather, rows_of_entries
 from .specialise import binary, constants, typedefs
@@ -57,7 +57,9 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
 
 
 def _targets(index: Index, p: Array | None = None) -> Array:
-    """Where each p goes, in order; all of them, or those given."""
+    """Where each p goes, in order; all of them, or those given, whose number alone decides the cost."""
+    if index.array is None and p is not None and index.count > LISTED:
+        return p.astype(np.int64) * index.step + index.start
     if index.array is None:
         whole = counting(index.count, _INT64, index.start, index.step)
     else:
