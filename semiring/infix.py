@@ -40,6 +40,21 @@ def no_operand(value: Any) -> None:
         raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
 
 
+# For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
+_ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
+_BELOW = {"gt": "ge", "ge": "ge", "ne": "ge", "lt": "lt", "le": "lt", "eq": "lt"}
+
+
+def _within(op: str, bound: Any, dtype: np.dtype[Any]) -> tuple[str, Any]:
+    """The same comparison with a number that the integer type holds: ``x < 2**63`` of int64 is ``x <= 2**63 - 1``."""
+    if dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)) or isinstance(bound, bool):
+        return op, bound
+    low, high = (int(limit) for limit in dtypes.limits(dtype))
+    if bound > high:
+        return _ABOVE[op], high
+    return (_BELOW[op], low) if bound < low else (op, bound)
+
+
 class Infix(Elementwise):
     """The operators, in terms of the named methods.
 
@@ -83,7 +98,8 @@ class Infix(Elementwise):
 
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Infix):
-            return self.ewise_union(other, "minus", 0, 0)
+            zero = dtypes.unify(self.dtype, other.dtype).type(0)  # booleans stay booleans
+            return self.ewise_union(other, "minus", zero, zero)
         return self._arithmetic(other, "minus")
 
     def __rsub__(self, other: Any) -> Any:
@@ -128,7 +144,7 @@ class Infix(Elementwise):
     def _compare(self, other: Any, op: str) -> Any:
         if not is_scalar(other):
             return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
-        store, bound = self.store, scalar(other)
+        store, (op, bound) = self.store, _within(op, scalar(other), self.dtype)
         result = self._new(None, apply(store, op, right=bound))
         result._chain = Chain("compare", lambda by: select(store, by.operator(op), bound))
         return result

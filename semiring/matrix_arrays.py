@@ -16,6 +16,7 @@ from .formats.csr import empty_csr
 from .infix import Infix
 from .ops import structure
 from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr, require_rows
+from .ops.cast import cast_scalar
 from .ops.check import extent, sizes
 from .ops.extract import row_numbers
 from .ops.given import as_array, as_indices, size_for, value_type
@@ -355,7 +356,7 @@ class MatrixArrays(Infix):
         Parameters
         ----------
         fill_value : stands where nothing is stored; needed unless all positions hold a value
-        dtype : type of the array; by default the one that holds both the values and `fill_value`
+        dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
 
         Raises
         ------
@@ -371,6 +372,8 @@ class MatrixArrays(Infix):
         require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
         with allocating("to_dense", store.device):
             store = plain(store)
-            array = array_module(store.device).full(store.shape, 0 if fill is None else fill, dtype=chosen)
+            array = array_module(store.device).full(
+                store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
+            )
             array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
         return array

@@ -266,47 +266,55 @@ class Scalar:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
         return np.asarray(self._bare(), dtype=dtype)
 
+    def _partner(self, other: Any) -> Any:
+        """The other operand; a Python integer that this type does not hold takes one that does, as everywhere."""
+        value = _bare(other)
+        if isinstance(value, bool) or not isinstance(value, int) or self._dtype.kind not in "iu":
+            return value
+        low, high = dtypes.limits(self._dtype)
+        return value if int(low) <= value <= int(high) else scalar_dtype(value, self._dtype).type(value)
+
     def __add__(self, other: Any) -> Any:
-        return self._bare() + _bare(other)
+        return self._bare() + self._partner(other)
 
     def __radd__(self, other: Any) -> Any:
-        return other + self._bare()
+        return self._partner(other) + self._bare()
 
     def __sub__(self, other: Any) -> Any:
-        return self._bare() - _bare(other)
+        return self._bare() - self._partner(other)
 
     def __rsub__(self, other: Any) -> Any:
-        return other - self._bare()
+        return self._partner(other) - self._bare()
 
     def __mul__(self, other: Any) -> Any:
-        return self._bare() * _bare(other)
+        return self._bare() * self._partner(other)
 
     def __rmul__(self, other: Any) -> Any:
-        return other * self._bare()
+        return self._partner(other) * self._bare()
 
     def __truediv__(self, other: Any) -> Any:
-        return self._bare() / _bare(other)
+        return self._bare() / self._partner(other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return other / self._bare()
+        return self._partner(other) / self._bare()
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._bare() // _bare(other)
+        return self._bare() // self._partner(other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return other // self._bare()
+        return self._partner(other) // self._bare()
 
     def __mod__(self, other: Any) -> Any:
-        return self._bare() % _bare(other)
+        return self._bare() % self._partner(other)
 
     def __rmod__(self, other: Any) -> Any:
-        return other % self._bare()
+        return self._partner(other) % self._bare()
 
     def __pow__(self, other: Any) -> Any:
-        return self._bare() ** _bare(other)
+        return self._bare() ** self._partner(other)
 
     def __rpow__(self, other: Any) -> Any:
-        return other ** self._bare()
+        return self._partner(other) ** self._bare()
 
     def __lt__(self, other: Any) -> Any:
         return self._bare() < _bare(other)

@@ -19,6 +19,7 @@ from .infix import Infix, is_scalar
 from .ops import reshape
 from .ops.apply import scalar_dtype
 from .ops.build import build_vector
+from .ops.cast import cast_scalar
 from .ops.check import extent, sizes
 from .ops.convert import index_list
 from .ops.given import as_array, as_indices, size_for, value_type
@@ -229,7 +230,7 @@ class VectorArrays(Infix):
         Parameters
         ----------
         fill_value : stands where nothing is stored; needed unless all positions hold a value
-        dtype : type of the array; by default the one that holds both the values and `fill_value`
+        dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
 
         Raises
         ------
@@ -246,7 +247,9 @@ class VectorArrays(Infix):
             if store.format == "full":
                 return dense_values(store).astype(chosen, copy=store.iso is None)
             entries = index_list(store)
-            array = array_module(store.device).full(store.size, 0 if fill is None else fill, dtype=chosen)
+            array = array_module(store.device).full(
+                store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
+            )
             array[entries.indices] = dense_values(entries).astype(chosen)
         return array
 

@@ -69,7 +69,15 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
     if isinstance(typed, TypedBinary):
         return _bound(typed, _RIGHT, typed.y, typed.x), cast_scalar(right, typed.y)
-    return typed, cast_scalar(right, typed.k)
+    return typed, thunk_of(typed, right)
+
+
+def thunk_of(op: TypedIndexUnary, value: Any) -> np.generic:
+    """The thunk in the operator's type; InvalidValue if an operator on positions alone is given a fraction."""
+    thunk = cast_scalar(value, op.k)
+    if "x" not in op.uses and op.k.kind in "iu" and thunk != value:
+        raise InvalidValue(f"{op!r}: the thunk is a position, expected an integer of {op.k}, got {value!r}")
+    return thunk
 
 
 def _lookup(op: Any, *, bound: bool) -> Any:
@@ -95,7 +103,9 @@ def _bound(op: TypedBinary, names: dict[str, str], k: np.dtype[Any], x: np.dtype
 def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """The type of a bound scalar: its own, where it has one; a Python number takes the type of its partner if it fits.
 
-    As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64.  InvalidValue for what is no number.
+    As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64; an integer that does not fit takes the
+    smallest type that holds both.  InvalidValue for what is no number, and for an integer where only a float would hold
+    both, and lose digits: -1 beside uint64, 2**63 beside int64.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
@@ -106,7 +116,10 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:
         # NumPy refuses here (300 beside an int8); the type that holds both keeps `A > 300` true to its word.
         own = np.min_scalar_type(value)
-        if own.kind == "O":
-            raise InvalidValue(f"no type holds the integer {value}")
-        return dtypes.unify(beside, own)
+        both = None if own.kind == "O" else dtypes.unify(beside, own)
+        if both is None or both.kind == "f":
+            raise InvalidValue(
+                f"no integer type holds both {beside.name} and {value}; make it a float if digits may be lost"
+            )
+        return both
     return found

@@ -8,8 +8,7 @@ from .. import operators
 from ..engines.spec import Select
 from ..formats import CSR, VectorStore
 from . import check
-from .apply import scalar_dtype
-from .cast import cast_scalar
+from .apply import scalar_dtype, thunk_of
 from .write import Plan
 
 S = TypeVar("S", CSR, VectorStore)
@@ -20,5 +19,5 @@ def select(a: S, op: Any, k: Any = None) -> Plan[S]:
     family = operators.lookup_select(op)
     operands = (a.dtype,) if k is None else (a.dtype, scalar_dtype(k, a.dtype))
     typed = family.typed(*operands)
-    thunk = cast_scalar(0 if k is None else k, typed.k)
+    thunk = thunk_of(typed, 0 if k is None else k)
     return Plan("select", check.shape_of(a), a.dtype, a.device, Select(a, typed, thunk))
