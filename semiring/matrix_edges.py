@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .edges import edges_of
 from .engines.memory import allocating
 from .exceptions import InvalidValue
 from .formats import array_module
@@ -13,7 +14,7 @@ from .formats.arrays import to_host
 from .matrix_arrays import MatrixArrays
 from .ops.build import bounded_indices
 from .ops.check import sizes
-from .ops.given import as_array, as_indices, size_for
+from .ops.given import as_indices, size_for
 
 
 class MatrixEdges(MatrixArrays):
@@ -28,6 +29,9 @@ class MatrixEdges(MatrixArrays):
         values: Any = None,
         dtype: Any = None,
         *,
+        source: Any = None,
+        target: Any = None,
+        weight: Any = None,
         nrows: int | None = None,
         ncols: int | None = None,
         shape: tuple[int, int] | None = None,
@@ -38,41 +42,42 @@ class MatrixEdges(MatrixArrays):
 
         Parameters
         ----------
-        edges : list of tuples, or array of 2 or 3 columns
+        edges : list of tuples; array of 2 or 3 columns; or a table: a pandas, polars or cuDF frame, an Arrow table, a
+            dictionary of columns, a structured NumPy array
         values : as many values, or one for all, where the edges hold none
         dtype : type of the values; by default theirs
-        nrows, ncols (or shape) : by default the largest index + 1
+        source, target, weight : columns of a table or an array, by name or position.  By default the first, the second
+            and, if there is one, the third; with `source` and `target` alone the edges have no weights
+        nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
+            only one is given, the other is the largest index on its side + 1
         dup_op : binary operator that combines repeated edges
 
         Raises
         ------
-        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+        InvalidValue
+            For vertices that are no integers (text, fractions, NaN), missing values, and a table of more columns than
+            are named.
+        DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
+
+        Notes
+        -----
+        Cost O(k log k) for k edges; columns that hold integers are not copied before they are sorted.  On the GPU the
+        checks synchronise.
+
+        Examples
+        --------
+        >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
+        >>> A.shape, A[1, 2].value
+        ((3, 3), np.float64(2.0))
         """
-        if not hasattr(edges, "ndim"):
-            try:
-                edges = [tuple(edge) for edge in edges]
-            except TypeError as error:
-                raise InvalidValue(f"from_edgelist: expected edges (i, j) or (i, j, value) ({error})") from error
-            widths = {len(edge) for edge in edges}
-            if not widths <= {2} and widths != {3}:
-                raise InvalidValue(f"from_edgelist: expected edges of 2 or 3 parts each, got {sorted(widths)}")
-            given = [edge[2] for edge in edges] if widths == {3} else None
-            edges = as_array("edges", [edge[:2] for edge in edges], np.int64).reshape(-1, 2)
-        elif edges.ndim != 2 or edges.shape[1] not in (2, 3):
-            raise InvalidValue(f"from_edgelist: expected an array of 2 or 3 columns, got shape {edges.shape}")
-        else:
-            given = edges[:, 2] if edges.shape[1] == 3 else None
-        if given is not None:
+        rows, columns, weights = edges_of(edges, source, target, weight)
+        if weights is not None:
             if values is not None:
                 raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
-            values = given
-        ends = edges[:, :2]
-        if ends.dtype.kind == "f":  # an array that holds values too
-            whole = ends.astype(np.int64)
-            if bool(to_host((ends == whole).all())):  # synchronises on the GPU
-                ends = whole
-        rows, columns = (as_indices(name, ends[:, k]) for k, name in enumerate(("edges[:, 0]", "edges[:, 1]")))
+            values = weights
         nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
+        if nrows is None and ncols is None:
+            nrows = ncols = max(size_for(rows), size_for(columns))
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
     def to_edgelist(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:

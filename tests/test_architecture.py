@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "base",
         "chain",
         "display",
+        "edges",
         "explain",
         "elementwise",
         "infix",

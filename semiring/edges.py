@@ -1,0 +1,204 @@
+"""Edges in whatever holds them, as three arrays: lists, arrays, and the columns of tables.
+
+A table is anything with named columns: a pandas or polars frame, an Arrow table or record batch, an object with the
+Arrow stream interface (which pyarrow reads), a dictionary of columns, a structured NumPy array.  A table is recognised
+by its interface, so that none of these libraries is needed.
+
+What could mean two things is refused: more columns than (source, target) or (source, target, weight) unless they are
+named, missing values, and vertices that are no integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .exceptions import InvalidValue
+from .formats import array_module, device_of
+from .formats.arrays import to_host
+from .ops.given import as_array
+
+_PLACE = "from_edgelist"
+_ROLES = ("source", "target", "weight")
+_IDS = "ids that are not the integers 0 to n - 1 need a numbering first, for example numpy.unique(..., return_inverse)"
+
+
+class Edges(NamedTuple):
+    """Sources, targets and values (None: the edges hold none) of as many edges."""
+
+    rows: Any
+    columns: Any
+    values: Any
+
+
+def edges_of(given: Any, source: Any, target: Any, weight: Any) -> Edges:
+    """The edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
+
+    source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
+    InvalidValue for what is no edge list, or ambiguous.
+    """
+    columns = _columns(given)
+    if columns is not None:
+        return _of_table(columns, source, target, weight)
+    if hasattr(given, "store"):
+        raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is no edge list; its entries are .to_edgelist()")
+    if hasattr(given, "ndim"):
+        given = as_array("edges", given)
+        if given.ndim != 2:
+            raise InvalidValue(f"{_PLACE}: expected an array of 2 or 3 columns, got shape {given.shape}")
+        parts = {k: given[:, k] for k in range(given.shape[1])}
+        chosen = _chosen(list(parts), source, target, weight)
+        rows, cols = (_vertices(f"edges[:, {k}]", parts[k]) for k in chosen[:2])
+        return Edges(rows, cols, None if chosen[2] is None else parts[chosen[2]])
+    if (source, target, weight) != (None, None, None):
+        raise InvalidValue(f"{_PLACE}: source=, target= and weight= name columns of a table, got a list of edges")
+    return _of_list(given)
+
+
+def _of_list(given: Any) -> Edges:
+    if isinstance(given, (str, bytes)):
+        raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
+    try:
+        edges = [tuple(edge) for edge in given]
+    except TypeError as error:
+        raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), or a table of them ({error})") from error
+    widths = {len(edge) for edge in edges}
+    if not widths <= {2} and widths != {3}:
+        raise InvalidValue(f"{_PLACE}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
+    # Each column by itself: an id beside a weight of 0.5 would lose digits above 2**53 in one array of floats.
+    rows, cols = (_vertices(f"edges[:, {k}]", as_array("edges", [edge[k] for edge in edges], np.int64)) for k in (0, 1))
+    return Edges(rows, cols, [edge[2] for edge in edges] if widths == {3} else None)
+
+
+def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any) -> Edges:
+    chosen = _chosen(list(columns), source, target, weight)
+    rows, cols = (_vertices(f"column {name!r}", _plain(name, columns[name])) for name in chosen[:2])
+    if chosen[2] is None:
+        return Edges(rows, cols, None)
+    values = _plain(chosen[2], columns[chosen[2]])
+    if values.dtype.kind not in "biuf":
+        raise InvalidValue(
+            f"{_PLACE}: column {chosen[2]!r} holds the weights and must hold numbers, got {_content(values)}; "
+            f"name another one by weight="
+        )
+    return Edges(rows, cols, values)
+
+
+def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """The names of the columns of sources, targets and weights."""
+    named = {role: _column(names, role, key) for role, key in zip(_ROLES, (source, target, weight), strict=True)}
+    if named["source"] is None and named["target"] is None and named["weight"] is None:
+        if len(names) not in (2, 3):
+            raise InvalidValue(
+                f"{_PLACE}: expected 2 or 3 columns (source, target, weight), got {len(names)}: {_listed(names)}; "
+                f"name them by source=, target= and weight="
+            )
+        named = dict(zip(_ROLES, [*names, None][:3], strict=True))
+    elif named["source"] is None or named["target"] is None:
+        missing = "source" if named["source"] is None else "target"
+        raise InvalidValue(f"{_PLACE}: {missing}= is missing; source= and target= are given together")
+    found = [name for name in named.values() if name is not None]
+    if len(set(found)) < len(found):
+        raise InvalidValue(f"{_PLACE}: source=, target= and weight= must be different columns, got {_listed(found)}")
+    return named["source"], named["target"], named["weight"]
+
+
+def _column(names: list[Any], role: str, key: Any) -> Any:
+    """The column that a name, or a position where no column has that name, means; None for None."""
+    if key is None:
+        return None
+    if key in names:
+        return key
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -len(names) <= key < len(names):
+        return names[int(key)]
+    raise InvalidValue(f"{_PLACE}: {role}={key!r} is no column; the columns are {_listed(names)}")
+
+
+def _listed(names: list[Any]) -> str:
+    shown = ", ".join(repr(name) for name in names[:8])
+    return f"{shown}, ..." if len(names) > 8 else shown
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _columns(given: Any) -> dict[Any, Any] | None:
+    """The columns of a table by name, or None where `given` is no table."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    names = getattr(getattr(given, "dtype", None), "names", None)
+    if names is not None:  # a structured array
+        return {name: given[name] for name in names}
+    if hasattr(given, "column_names") and hasattr(given, "column"):  # Arrow
+        return _unique(list(given.column_names), [given.column(k) for k in range(len(given.column_names))])
+    if hasattr(given, "get_columns") and hasattr(given, "columns"):  # polars
+        return _unique(list(given.columns), list(given.get_columns()))
+    if hasattr(given, "iloc") and hasattr(given, "columns"):  # pandas, cuDF
+        return _unique(list(given.columns), [given.iloc[:, k] for k in range(len(given.columns))])
+    if hasattr(given, "collect") and hasattr(given, "collect_schema"):
+        raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is not computed yet; use .collect()")
+    if hasattr(given, "__arrow_c_stream__"):
+        return _columns(_arrow(given))
+    return None
+
+
+def _arrow(given: Any) -> Any:
+    try:
+        import pyarrow  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        kind = type(given).__name__
+        raise InvalidValue(f"{_PLACE}: a {kind} is read by pyarrow, which is not installed; give columns") from error
+    return pyarrow.table(given)
+
+
+def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:
+    if len(set(names)) < len(names):
+        raise InvalidValue(f"{_PLACE}: two columns have one name: {_listed(names)}")
+    return dict(zip(names, columns, strict=True))
+
+
+def _plain(name: Any, column: Any) -> Any:
+    """A column as an array; InvalidValue where values are missing."""
+    for count in ("null_count", "isna", "isnull"):  # Arrow and polars; pandas
+        found = getattr(column, count, None)
+        if found is None:
+            continue
+        found = found() if callable(found) else found
+        missing = int(found.sum()) if hasattr(found, "sum") else int(found)
+        if missing and not _not_a_number(column):
+            raise InvalidValue(f"{_PLACE}: column {name!r} lacks {missing} values; drop or fill these rows first")
+        break
+    if hasattr(column, "dtype") and hasattr(column.dtype, "numpy_dtype"):  # pandas' own nullable types
+        column = column.to_numpy(dtype=column.dtype.numpy_dtype)
+    array = as_array(f"column {name!r}", column)
+    if array.ndim != 1:
+        raise InvalidValue(f"{_PLACE}: column {name!r} must be one-dimensional, got {array.ndim} dimensions")
+    return array
+
+
+def _not_a_number(column: Any) -> bool:
+    """Whether what pandas counts as missing is the NaN of a plain column of floats, a weight like any other."""
+    return isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f"
+
+
+def _vertices(where: str, array: Any) -> Any:
+    """The array as integers; floats without a fraction serve (an array of edges with weights is one of floats)."""
+    kind = array.dtype.kind
+    if kind in "iu" or array.size == 0:
+        return array if kind in "iu" else array.astype(np.int64)
+    if kind == "f":
+        xp = array_module(device_of(array))
+        # Beyond 2**53 a float is no exact integer any more; NaN and infinities fail the comparison.
+        exact = (xp.abs(array) <= 2.0**53) & (array == xp.trunc(array))
+        if bool(to_host(exact.all())):  # synchronises on the GPU
+            return array.astype(np.int64)
+        wrong = array[~exact][:1]
+        raise InvalidValue(f"{_PLACE}: {where} must hold vertices, which are integers, got {to_host(wrong)[0]}; {_IDS}")
+    raise InvalidValue(f"{_PLACE}: {where} must hold vertices, which are integers, got {_content(array)}; {_IDS}")
+
+
+def _content(array: Any) -> str:
+    """The type of what an array holds, with an example of what is no number."""
+    return str(array.dtype) if array.dtype.kind in "biufc" else f"{array.dtype} such as {array.tolist()[0]!r}"
