@@ -4,6 +4,7 @@
 
 cosmic-ray (its command must be on the path, or named by ``--cosmic-ray``; it is not a dependency) lists the changes of
 `MODULES`; a seeded sample, at most one change a place, is applied in turn to a clone of the last commit; and the
-tests of the changed module run on the reference engine, which compiles nothing (`suspects`).  It prints the share of
-changes that a test noticed, and each that none did.  ``docs/reliability.md`` quotes the score.  CI does not run it.
+tests of the changed module run on the CPU engine (`suspects`), which is never changed, so that its kernels come from
+the cache after the first run.  It prints how many changes a test noticed, and each that none did.
+``docs/reliability.md`` quotes the score.  CI does not run it.
 """
