@@ -55,8 +55,8 @@ def pagerank(
     Cost O(n + nvals) an iteration, and one product more than iterations if `tol` is reached before `max_iter`: the next
     product is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
     iteration is 4 to 5 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
-    change, if `tol` > 0.  Synchronises for each of these two sums; before the first iteration for the number of
-    entered sinks; and the first time that a matrix is used for its row degrees.
+    change, if `tol` > 0.  Synchronises for each of these two sums, and the first time that a matrix is used for its row
+    degrees.
 
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
     LDBC Graphalytics and NetworkX.
@@ -77,15 +77,18 @@ def pagerank(
     sinks = n - degree.nvals
     mass = sinks / n
     # Sinks that no edge enters, isolated vertices for one, hold the teleport alone: a number, not a sum.
-    entered = whole.vxm(A, "any_pair").dup(mask=~degree.S)
+    entered = whole.vxm(A, "any_pair").dup(mask=~degree.S) if sinks else None
     for left in reversed(range(max_iter)):
         teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
         moved = following.inner(rank, _plus_absdiff) if tol > 0 else None
-        if left:  # queued before the host waits for the sums
-            into_sinks = received.inner(entered, semiring.plus_first) if entered.nvals else 0.0
-            received = _received(following, share, A)
-            mass = sinks * teleport + float(into_sinks)  # synchronises where edges enter sinks
+        if left:
+            arriving = None if entered is None else received.inner(entered, semiring.plus_first)
+            received = _received(following, share, A)  # queued before the host waits for the sums
+            arrived = None if arriving is None else arriving.get()  # synchronises
+            if arrived is None:
+                entered = None
+            mass = sinks * teleport + float(arrived or 0)
         rank = following
         if moved is not None:
             change = float(moved)  # synchronises

@@ -184,7 +184,8 @@ def test_a_forest_is_read_and_written_by_atomic_accesses_alone(label: str, monke
     ptx = compile.compile_text("all.cuh", f"typedef {label} F;\n", "compute_80").decode(errors="replace")
     accesses = re.findall(r"^\s*(?:@%p\d+ )?((?:ld|st|atom)\.(?!param)[\w.:]+)", ptx, re.MULTILINE)
     assert {access.split(".")[0] for access in accesses} == {"ld", "st", "atom"}
-    allowed = ("ld.relaxed.cta", "st.relaxed.gpu", "atom.")
+    # `load_near` spells "weak" out; a load that the compiler makes does not.
+    allowed = ("ld.weak.global", "st.relaxed.gpu", "atom.")
     assert [access for access in accesses if not access.startswith(allowed)] == []
 
 

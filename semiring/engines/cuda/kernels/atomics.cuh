@@ -1,7 +1,7 @@
 // Relaxed loads and stores, and atomic updates by any function, for every value type of 1 to 8 bytes.
 //
-// Memory that other threads of the same launch write is read by `load_relaxed`, never by a plain load or __ldcg: those
-// are weak, so a race with a write is undefined, and the compiler may load twice or not at all.  A relaxed load gives
+// Memory that other threads of the same launch write is read by `load_relaxed`, never by a plain load or __ldcg: with
+// those the race is undefined in C++, and the compiler may load twice or not at all.  A relaxed load gives
 // some value that the location had or has, and later loads of a thread never an older one; it comes from L2, and orders
 // nothing else.  Every caller states why a value that is out of date does no harm.
 // What was written before a barrier of the group (grid.cuh), or before the launch, is read plainly.
@@ -28,20 +28,21 @@ DEVICE T load_relaxed(const T* address) {
         return from_bits<T>(U(word >> (int(place & 3) * 8)));
     }
 }
-// A relaxed load at block scope, of 4 or 8 bytes: it may come from L1, and so may be as old as the launch.  Where all threads
-// read one location (the root of a giant tree), L1 serves what the one slice of L2 would have to serve alone: connected
-// components take four times as long otherwise.  Beside writes at device scope this is a race of one size, in
-// which a load gives the value of some write (PTX ISA, memory consistency model); callers state why any of them will do.
+// A weak load, of 4 or 8 bytes, that the compiler neither repeats nor leaves out: it may come from L1, and so may be as
+// old as the launch.  Where all threads read one location (the root of a giant tree), L1 serves what one slice of L2
+// would have to serve alone: by loads at device scope connected components take four times as long, at block scope
+// twice.  Beside writes by other threads this is a race of one size, in which a load gives the value of some write (PTX
+// ISA, memory consistency model: its axioms describe such programs); callers state why any of them will do.
 template <class T>
 DEVICE T load_near(const T* address) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "smaller values share their word");
     if constexpr (sizeof(T) == 8) {
         u64 bits;
-        asm volatile("ld.relaxed.cta.global.u64 %0, [%1];" : "=l"(bits) : "l"(address));
+        asm volatile("ld.weak.global.u64 %0, [%1];" : "=l"(bits) : "l"(address));
         return from_bits<T>(bits);
     } else {
         u32 bits;
-        asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(bits) : "l"(address));
+        asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(bits) : "l"(address));
         return from_bits<T>(bits);
     }
 }

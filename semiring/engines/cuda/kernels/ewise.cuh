@@ -27,29 +27,21 @@ DEVICE Z only_b(B b, ALPHA alpha, i64 i, i64 j) {
 extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_values, A a_iso,
                                        const u32* b_words, const B* b_values, B b_iso, ALPHA alpha, BETA beta,
                                        u32* out_words, Z* out_values, i64* count) {
-    constexpr int AT_ONCE = 4;  // words of a warp whose loads overlap
     i64 written = 0;
-    for (i64 first = warp_id(); 32 * first < size; first += AT_ONCE * warp_count()) {
-        bool in_a[AT_ONCE], in_b[AT_ONCE];
-        A a[AT_ONCE];
-        B b[AT_ONCE];
-#pragma unroll
-        for (int e = 0; e < AT_ONCE; e++) {
-            const i64 p = 32 * (first + e * warp_count()) + lane_id();
-            in_a[e] = p < size && is_present(a_words, p);
-            in_b[e] = p < size && is_present(b_words, p);
-            a[e] = in_a[e] && out_values != nullptr ? value_at(a_values, a_iso, p) : a_iso;
-            b[e] = in_b[e] && out_values != nullptr ? value_at(b_values, b_iso, p) : b_iso;
+    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
+        const i64 p = 32 * w + lane_id();
+        const bool in_a = p < size && is_present(a_words, p);
+        const bool in_b = p < size && is_present(b_words, p);
+        const bool hit = MODE == INTERSECT ? in_a && in_b : in_a || in_b;
+        if (hit && out_values != nullptr) {
+            A a = a_iso;
+            B b = b_iso;
+            if (in_a) a = value_at(a_values, a_iso, p);
+            if (in_b) b = value_at(b_values, b_iso, p);
+            if (in_a && in_b) out_values[p] = combine(a, b, p, 0, p, 0);
+            else out_values[p] = in_a ? only_a(a, beta, p, 0) : only_b(b, alpha, p, 0);
         }
-#pragma unroll
-        for (int e = 0; e < AT_ONCE; e++) {
-            const i64 w = first + e * warp_count(), p = 32 * w + lane_id();
-            const bool hit = MODE == INTERSECT ? in_a[e] && in_b[e] : in_a[e] || in_b[e];
-            if (hit && out_values != nullptr) {
-                if (in_a[e] && in_b[e]) out_values[p] = combine(a[e], b[e], p, 0, p, 0);
-                else out_values[p] = in_a[e] ? only_a(a[e], beta, p, 0) : only_b(b[e], alpha, p, 0);
-            }
-            if (out_words == nullptr || 32 * w >= size) continue;
+        if (out_words != nullptr) {
             const u32 word = __ballot_sync(FULL_WARP, hit);
             if (lane_id() == 0) {
                 out_words[w] = word;

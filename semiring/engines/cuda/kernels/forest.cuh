@@ -4,7 +4,7 @@
 // hooking the larger root to the smaller with compare-and-swap, again and again until the roots agree: no second pass
 // over the entries is ever needed.
 //
-// All threads read and write `parent` at once, by relaxed loads (`load_near`) and stores and by compare-and-swap; why a
+// All threads read and write `parent` at once, by `load_near`, by relaxed stores and by compare-and-swap; why a
 // parent that is out of date does no harm:
 // - A row leaves its state of being a root by one compare-and-swap, for ever: every other store writes a smaller number
 //   than the row's own, into a row that was seen not to be a root.
