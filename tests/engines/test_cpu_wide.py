@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from semiring.engines.spec import (
 from semiring.exceptions import DuplicateIndex
 from semiring.operators import binary, semiring
 from tests.compare import answer, check
-from tests.draw import both_ways, indexes, make_vector, masks, matrices, seeds, sizes, some_sizes, vectors
+from tests.draw import both_ways, densities, indexes, make_vector, masks, matrices, seeds, sizes, some_sizes, vectors
 
 # A product that reads values, and products that read positions; of the latter one, in mxm, in a plain run, for each
 # compiles kernels of its own.
@@ -125,6 +126,19 @@ def test_build_matrix(engine: str, shape: tuple[int, int], count: int, seed: int
             answer(spec, engine)
     else:
         check(spec, engine)
+
+
+@given(n=some_sizes, density=densities, seed=seeds, run=st.sampled_from((0, 1, 512)))
+def test_offsets_of_few_rows_among_many(engine: str, n: int, density: float, seed: int, run: int) -> None:
+    from semiring.engines.cpu import members
+
+    rng = np.random.default_rng(seed)
+    rows = np.flatnonzero(rng.random(n) < density).astype(np.int32)
+    offsets = np.cumsum([0, *rng.integers(1, 4, rows.size)]).astype(np.int32)
+    with patch.object(members, "_RUN", run):
+        made = members.spread_offsets(rows, offsets, n)
+    assert made.dtype == offsets.dtype
+    assert made.tolist() == [offsets[np.searchsorted(rows, i)] for i in range(n + 1)]
 
 
 def test_a_range_of_one_may_have_any_step(engine: str) -> None:
