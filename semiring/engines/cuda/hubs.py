@@ -7,7 +7,7 @@ import numpy as np
 
 from ...formats import AnyPattern, Array, Pattern, index_dtype, structure_only
 from ...formats.ccsr import column_bits
-from ..memory import require
+from ..budget import free_device_memory
 from ..registry import note, run
 from ..sliced.bounds import cuts
 from ..spec_forms import Slices
@@ -40,11 +40,9 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
     if known is not None or not build or pattern.nrows != pattern.ncols:
         return known
     column = index_dtype(pattern.ncols)
-    try:
-        require("hubs", "cuda", _PARTS * HUBS * pattern.nrows * column.itemsize)
-        made = cupy.full((HUBS, pattern.nrows), -1, column)
-    except MemoryError:
+    if _PARTS * HUBS * pattern.nrows * column.itemsize > free_device_memory():
         return None
+    made = cupy.full((HUBS, pattern.nrows), -1, column)
     a = structure_only(pattern)
     where = cuts(pattern)  # synchronises
     rows, wanted = where.rows, tuple(where.filled())
