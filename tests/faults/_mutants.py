@@ -67,7 +67,7 @@ def originals() -> list[Original]:
         "a.graph-txt": "4\n1 2\n\n0 3\n2\n",
     }  # fmt: skip
     found = [Original(name, text.encode()) for name, text in texts.items()]
-    packers: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    packers: dict[str, Callable[[bytes], bytes]] = {".gz": _gzip, ".bz2": bz2.compress, ".xz": lzma.compress}
     try:
         import zstandard
 
@@ -111,12 +111,26 @@ def _binaries() -> list[Original]:
         for name, compressed in (("a.npz", False), ("z.npz", True)):
             path = Path(folder) / name
             sr.io.write(path, A, compressed=compressed)
-            found.append(Original(name, path.read_bytes(), None if compressed else _repaired_npz))
+            found.append(Original(name, _undated(path, compressed), None if compressed else _repaired_npz))
         for layout in ("csc", "coo"):
             path = Path(folder) / f"{layout}.npz"
             scipy.sparse.save_npz(path, sr.io.to_scipy_sparse(A, layout), compressed=False)
-            found.append(Original(path.name, path.read_bytes(), _repaired_npz))
+            found.append(Original(path.name, _undated(path, False), _repaired_npz))
     return found
+
+
+def _gzip(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)  # the same mutants at any time
+
+
+def _undated(path: Path, compressed: bool) -> bytes:
+    """An archive without the times at which its members were written."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(made, "w") as copy:
+        for name in archive.namelist():
+            method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+            copy.writestr(zipfile.ZipInfo(name), archive.read(name), method)
+    return made.getvalue()
 
 
 def _repaired_gzip(raw: bytes) -> bytes:

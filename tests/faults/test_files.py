@@ -8,7 +8,7 @@ import pytest
 
 from semiring.exceptions import InvalidFormat
 from tests.faults import files
-from tests.faults._mutants import mutant, originals
+from tests.faults._mutants import Original, mutant, originals
 from tests.faults._reading import Wrong, read_mutant
 
 
@@ -55,6 +55,7 @@ def test_a_child_that_does_not_start_is_no_mutant(monkeypatch: pytest.MonkeyPatc
 
 def test_mutants_repeat_and_differ() -> None:
     known = originals()
+    assert known == [Original(again.name, again.content, again.repair) for again in originals()]
     assert len({original.name for original in known}) == len(known)
     for original in known:
         made = [mutant(original, Random(k)) for k in range(40)]
