@@ -228,8 +228,7 @@ class _Assisted(_Call):
     def lead(self) -> None:
         assert self.arguments is not None
         try:
-            if self.parts > 1:
-                self.offer()
+            self.offer()
             self.kernel(0, self.parts, self.control, *self.arguments)
         finally:
             self.control[JOB] = DISMISSED
@@ -275,7 +274,10 @@ def run(kernel: Any, parts: int, *args: Any, work: int = 0) -> None:
 
     work: the entries that it visits, where parts may be long; the kernel must then poll `stopped` or `next_chunk`.
     """
-    _Parts(kernel, parts, args).run(work)
+    if parts == 1 and work < _LONG:
+        kernel(0, 1, np.zeros(CONTROL_SIZE, np.int64), *args)
+    else:
+        _Parts(kernel, parts, args).run(work)
 
 
 def assisted(kernel: Any, threads: int, *args: Any, work: int = 0) -> None:
@@ -283,4 +285,7 @@ def assisted(kernel: Any, threads: int, *args: Any, work: int = 0) -> None:
 
     Returns when the first thread is done: helpers that have not come are not waited for, and touch nothing any more.
     """
-    _Assisted(kernel, threads, args).run(work)
+    if threads == 1 and work < _LONG:
+        kernel(0, 1, np.zeros(CONTROL_SIZE, np.int64), *args)
+    else:
+        _Assisted(kernel, threads, args).run(work)

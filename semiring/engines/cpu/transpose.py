@@ -64,7 +64,8 @@ def offsets_from_counts(counters: Array, indptr: Array) -> None:
     """
     parts = threads_for(counters.size)
     sums = np.zeros(parts, np.int64)
-    run(_sum_counts, parts, counters, sums, work=counters.size)
+    if parts > 1:
+        run(_sum_counts, parts, counters, sums, work=counters.size)
     run(_place_counts, parts, counters, sums, indptr, work=counters.size)
 
 
