@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from semiring.engines.cpu import compile as compiling
 from semiring.engines.cpu.compile import _CacheFile, kernel
@@ -69,6 +72,44 @@ def test_a_full_disk_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(_CacheFile, "_save_data", full)
     doubled = kernel(_doubled)
     assert doubled(np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_a_thread_compiles_can_compile() -> None:
+    compiling_now = threading.Event()
+
+    def compile_slowly() -> None:
+        with global_compiler_lock:
+            compiling_now.set()
+            time.sleep(0.3)
+
+    compiler = threading.Thread(target=compile_slowly)
+    compiler.start()
+    compiling_now.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # the end of a child that waits for the lock for ever
+        with global_compiler_lock:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    compiler.join()
+    # Several threads that fork at once.
+    forking = [threading.Thread(target=_fork) for _ in range(8)]
+    for thread in forking:
+        thread.start()
+    for thread in forking:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in forking)
+    with global_compiler_lock:  # and the parent has it again
+        pass
+
+
+def _fork() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
 
 
 def _doubled(x: Any) -> Any:

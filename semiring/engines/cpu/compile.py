@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ import numba
 import numpy as np
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 from ...apart import apart
 from ...config import config
@@ -81,6 +83,25 @@ def device(function: Callable[..., Any]) -> Any:
     """A function that kernels call: compiled into them."""
     return numba.njit(nogil=True, error_model="numpy")(function)
 
+
+# Whether this thread, which forks, holds the compiler's lock.
+_forking = threading.local()
+
+
+def _before_fork() -> None:
+    """Wait for a compilation: a child with half of it, and a lock that nobody holds any more, could never compile."""
+    _forking.holds = False
+    global_compiler_lock.acquire()  # type: ignore[no-untyped-call]
+    _forking.holds = True
+
+
+def _after_fork() -> None:
+    if _forking.holds:
+        global_compiler_lock.release()  # type: ignore[no-untyped-call]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 # Seconds after which a file that some process has not finished writing is taken for abandoned.
 _ABANDONED = 3600.0
