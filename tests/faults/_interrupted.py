@@ -127,6 +127,10 @@ class Work:
         write(target)
         return target
 
+    def same(self, name: str) -> bool:
+        """Whether an operation gives what it gave before."""
+        return _same(name, self.once(name), self.expected[name])
+
     def wrong(self) -> list[str]:
         """What is not as it should be after an interrupt."""
         found = []

@@ -12,6 +12,7 @@ from tests.faults import compiling
 pytestmark = pytest.mark.skipif(signal.SIGINT not in signal.valid_signals(), reason="needs SIGINT")
 
 
+@pytest.mark.timeout(7200)
 def test_interrupted_compilations(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     if engine == "reference":
         pytest.skip("it compiles nothing")

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(signal.SIGINT not in signal.valid_signals(), rea
 _FEW = ("apply vector", "ewise_add vectors", "select", "reduce", "pagerank", "update", "bfs_levels", "transpose")
 
 
+@pytest.mark.timeout(7200)
 def test_interrupted_operations(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     if engine == "reference":
         pytest.skip("it has no threads and no kernels")
