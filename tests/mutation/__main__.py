@@ -72,10 +72,10 @@ def sample(session: Path, clone: Path, count: int, seed: int) -> int:
 
 
 def results(session: Path) -> list[tuple[str, str, int, str, str]]:
-    """(outcome, module, line, operator, difference) of each mutant that was run."""
+    """(outcome, module, line, operator, difference) of each mutant; a SLOW one exceeded the time limit."""
     with sqlite3.connect(session) as database:
         return database.execute(
-            "select test_outcome, module_path, start_pos_row, operator_name, diff from work_results "
+            "select case when output = 'timeout' then 'SLOW' else test_outcome end, module_path, start_pos_row, operator_name, diff from work_results "
             "join mutation_specs using (job_id) order by 2, 3"
         ).fetchall()
 
@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="mutants to draw")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--modules", nargs="+", default=MODULES, help="files and folders to change")
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds after which a mutant counts as killed")
+    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds that the tests of one mutant may take")
     parser.add_argument("--cosmic-ray", default="cosmic-ray", help="the command")
     asked = parser.parse_args()
     command = shutil.which(asked.cosmic_ray)
@@ -111,12 +111,10 @@ def main() -> int:
         found = results(session)
     outcomes = Counter(outcome for outcome, *_ in found)
     for outcome, module, line, operator, difference in found:
-        if outcome == "SURVIVED":
-            print(f"{module}:{line} {operator}\n{difference}")
-    killed = sum(outcomes.values()) - outcomes["SURVIVED"]
-    print(
-        f"{len(found)} mutants of {places} places, seed {asked.seed}: {killed} killed, {outcomes['SURVIVED']} survived"
-    )
+        if outcome != "KILLED":
+            print(f"{outcome} {module}:{line} {operator}\n{difference}")
+    counts = ", ".join(f"{count} {outcome.lower()}" for outcome, count in sorted(outcomes.items()))
+    print(f"{len(found)} mutants of {places} places, seed {asked.seed}: {counts}")
     return 0
 
 
