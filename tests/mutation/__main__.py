@@ -73,10 +73,11 @@ def sample(session: Path, clone: Path, count: int, seed: int) -> int:
 
 def results(session: Path) -> list[tuple[str, str, int, str, str]]:
     """(outcome, module, line, operator, difference) of each mutant; a SLOW one exceeded the time limit."""
+    outcome = "case when output = 'timeout' then 'SLOW' else test_outcome end"
+    columns = f"{outcome}, module_path, start_pos_row, operator_name, diff"
     with sqlite3.connect(session) as database:
         return database.execute(
-            "select case when output = 'timeout' then 'SLOW' else test_outcome end, module_path, start_pos_row, operator_name, diff from work_results "
-            "join mutation_specs using (job_id) order by 2, 3"
+            f"select {columns} from work_results join mutation_specs using (job_id) order by 2, 3"
         ).fetchall()
 
 

@@ -55,11 +55,7 @@ def test_a_sample_has_one_mutant_a_place(session: Path) -> None:
 def test_outcomes_are_read(session: Path) -> None:
     rows = [("0-0", "SURVIVED", ""), ("1-0", "KILLED", "1 failed"), ("2-0", "KILLED", "timeout")]
     with sqlite3.connect(session) as database:
-        for job, outcome, output in (
-            ("0-0", "SURVIVED", ""),
-            ("1-0", "KILLED", "1 failed"),
-            ("2-0", "KILLED", "timeout"),
-        ):
+        for job, outcome, output in rows:
             database.execute("insert into work_results values (?, ?, 'diff', ?)", (outcome, output, job))
     assert [outcome for outcome, *_ in results(session)] == ["SURVIVED", "KILLED", "SLOW"]
 
