@@ -137,8 +137,10 @@ class Trial:
         made = self.request.call(s)
         if not s.is_ours and hasattr(made, "new"):
             # In one step, SuiteSparse 9.4.5 writes the sum of two full objects into a full iso-valued target beyond
-            # the target's single value, and the process dies.
+            # the target's single value, and the process dies; so it may in an assignment of all of the target.
             made = made.new()
+            if self.request.region is None:
+                made = made.apply(s.unary.identity)
         if self.request.region is None:
             target(**options) << made
         elif self.request.sub:
