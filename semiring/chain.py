@@ -67,25 +67,29 @@ class _Operand(NamedTuple):
 
 def _operand(x: Any, kind: str) -> _Operand:
     chain: Chain | None = x._chain
-    if chain is not None and chain.kind != kind:
-        chain = None
-    if chain is not None and chain.plan is not None and chain.links < _LONGEST:
-        return _Operand(x._plan, False, chain)
-    value, transposed = x.operand if x.ndim == 2 and kind == "product" else (x.store, False)
-    return _Operand(value, transposed, None if chain is None else chain.spent())
+    if chain is not None:
+        if chain.kind != kind:
+            chain = None
+        elif chain.plan is not None and chain.links < _LONGEST:
+            return _Operand(x._plan, False, chain)
+        else:
+            chain = chain.spent()
+    value, transposed = x.operand if kind == "product" and x.ndim == 2 else (x.store, False)
+    return _Operand(value, transposed, chain)
 
 
 def link(kind: str, x: Any, y: Any, join: Callable[[Any, Any, Any], Any], operator: Any) -> tuple[Any, Chain]:
     """One link: what `join` makes of both operands under `operator`, and the chain that it ends.
 
-    join: from two pairs (store or plan, whether it is meant transposed) and an operator.
+    join: from two operands (store or plan, whether it is meant transposed, and more) and an operator.
     """
     left, right = _operand(x, kind), _operand(y, kind)
-    before = [side.chain for side in (left, right) if side.chain is not None]
-    chain = Chain(kind, lambda by: join(left.under(by), right.under(by), by), 1 + sum(part.links for part in before))
-    if any(part.plan is None for part in before):
-        chain = chain.spent()
-    return join(left[:2], right[:2], operator), chain
+    links, spent = 1, False
+    for _, _, before in (left, right):
+        if before is not None:
+            links, spent = links + before.links, spent or before.plan is None
+    plan = None if spent else lambda by: join(left.under(by), right.under(by), by)
+    return join(left, right, operator), Chain(kind, plan, links)
 
 
 def linked(cls: Any, *parts: Any) -> Any:
