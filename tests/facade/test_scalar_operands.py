@@ -51,8 +51,14 @@ SCALARS: list[Any] = [2, 2.5, True, np.float32(2.5), np.int16(2), np.float64(2.5
 TYPES = [np.int8, np.uint8, np.int64, np.float32]
 
 
-@pytest.mark.parametrize("place", OPERANDS)
-@pytest.mark.parametrize("make", [vector, matrix])
+# The CPU engine compiles a kernel for each, so a plain run tries these; the types of all are tested below.
+COMPILED = ("apply right", "union, right default", ">", "select")
+
+
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=[] if place in COMPILED else pytest.mark.wide) for place in OPERANDS]
+)
+@pytest.mark.parametrize("make", [vector, pytest.param(matrix, marks=pytest.mark.wide)])
 def test_operands_promote_as_numpy(place: str, make: Callable[[Any], Any], engine: str) -> None:
     ours, numpys = OPERANDS[place]
     # A kernel a type is compiled on the CPU engine: all types once, every scalar beside int8.
@@ -102,10 +108,13 @@ def test_integers_do_not_become_floats_unasked(place: str) -> None:
         LOSSY[place]()
 
 
-COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+COMPARISONS = [operator.lt, operator.eq, operator.ge, operator.le, operator.gt, operator.ne]
+USUAL = 2  # the CPU engine compiles a kernel for each
 
 
-@pytest.mark.parametrize("compare", COMPARISONS)
+@pytest.mark.parametrize(
+    "compare", [*COMPARISONS[:USUAL], *(pytest.param(more, marks=pytest.mark.wide) for more in COMPARISONS[USUAL:])]
+)
 def test_comparisons_with_integers_are_exact(compare: Any) -> None:
     for dtype in (np.int64, np.uint64):
         low, high = (int(end) for end in (np.iinfo(dtype).min, np.iinfo(dtype).max))
