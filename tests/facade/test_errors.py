@@ -49,7 +49,7 @@ CASES: dict[str, tuple[type[Exception], type[Exception], str, Callable[[Matrix, 
     "not an operator": (ex.UnknownOperator, ValueError, r"pluss.*plus", lambda C, v: v("pluss") << v),
     "typo": (ex.UnknownOperator, AttributeError, r"min_pluss.*min_plus", lambda C, v: v.vxm(C, "min_pluss")),
     "aggregator": (ex.UnknownOperator, ValueError, r"meann.*mean", lambda C, v: v.reduce("meann")),
-    "too large": (ex.InvalidValue, ValueError, r"no type", lambda C, v: v.dup(int) + 2**70),
+    "too large": (ex.InvalidValue, ValueError, r"no integer type", lambda C, v: v.dup(int) + 2**70),
     "accum alone": (ex.InvalidValue, ValueError, r"out=", lambda C, v: v.apply("ainv", accum="plus")),
     "other out": (ex.InvalidValue, ValueError, r"Vector.*Matrix", lambda C, v: v.apply("ainv", out=C)),
     "keyword": (TypeError, TypeError, r"apply.*'maks'", lambda C, v: v.apply("ainv", maks=v.S)),  # type: ignore[call-arg]
