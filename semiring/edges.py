@@ -172,6 +172,8 @@ def _plain(name: Any, column: Any) -> Any:
         break
     if hasattr(column, "dtype") and hasattr(column.dtype, "numpy_dtype"):  # pandas' own nullable types
         column = column.to_numpy(dtype=column.dtype.numpy_dtype)
+    if type(column).__module__.partition(".")[0] == "pyarrow":  # its DLPack serves numbers only
+        column = column.to_numpy(zero_copy_only=False)
     array = as_array(f"column {name!r}", column)
     if array.ndim != 1:
         raise InvalidValue(f"{_PLACE}: column {name!r} must be one-dimensional, got {array.ndim} dimensions")

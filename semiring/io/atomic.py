@@ -54,8 +54,10 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
     target = os.path.realpath(path)
     with _errors_naming(path):
         _remove_stale(target)
-        raw, temporary = _temporary(target, 0o666 if before is None else 0o600)
-    try:
+    temporary = _name_beside(target)
+    try:  # from before the file is made: an interrupt at any moment finds its name here
+        with _errors_naming(path):
+            raw = _created(temporary, 0o666 if before is None else 0o600)
         with raw:
             with _compressed(raw, path) as stream:
                 yield stream
@@ -88,22 +90,27 @@ def _existing(path: PathLike) -> os.stat_result | None:
     return found
 
 
-def _temporary(target: str, mode: int) -> tuple[IO[bytes], str]:
-    """A new locked file beside the target, open for writing, and its path; what umask takes off `mode` is off."""
+def _name_beside(target: str) -> str:
+    """The path of a temporary file that nobody else makes."""
     folder, name = os.path.split(target)
+    return os.path.join(folder, f".{name}.{secrets.token_hex(6)}{_SUFFIX}")
+
+
+def _created(path: str, mode: int) -> IO[bytes]:
+    """A new locked file, open for writing; what umask takes off `mode` is off."""
     while True:
-        path = os.path.join(folder, f".{name}.{secrets.token_hex(6)}{_SUFFIX}")
         # An opener, and not os.open with os.fdopen: no moment has a descriptor that nothing closes.
         raw = open(path, "xb", opener=lambda name, _: os.open(name, _FLAGS, mode))  # noqa: SIM115
         try:
             # Another writer may have found the file between the two calls, and removed it.
             if _lock(raw.fileno()) and os.path.exists(path):
-                return raw, path
+                return raw
         except BaseException:
             raw.close()
-            os.unlink(path)
             raise
         raw.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _lock(descriptor: int) -> bool:

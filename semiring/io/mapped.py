@@ -125,8 +125,19 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
         elif isinstance(held, Bitmap):
             arrays["words"] = to_host(held.words)
     if held.values is not None:
-        arrays["values"] = to_host(held.values)
+        arrays["values"] = _written_values(held, to_host(held.values))
     write_store(path, Store(kind, form, shape, held.nvals, held.dtype, held.iso, arrays, facts, codec), progress)
+
+
+def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The values as they are written: 0 in the slots of a bitmap that are absent.
+
+    What lies there is whatever the memory held before, which is nobody's business, and equal vectors give equal files.
+    """
+    if not isinstance(held, Bitmap):
+        return values
+    bits = np.unpackbits(to_host(held.words).view(np.uint8), bitorder="little")[: held.size]
+    return np.where(bits, values, held.dtype.type(0))
 
 
 def _opened(

@@ -47,6 +47,7 @@ class Traced:
 def interrupted(call: Callable[[], None], k: int) -> bool:
     """Make the call with an exception before its k-th bytecode; False if it ended before that."""
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for such a frame when tracing starts
     sys.settrace(Traced(k))
     try:
         call()

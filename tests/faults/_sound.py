@@ -20,7 +20,7 @@ def check_sound(found: Any) -> None:
     if isinstance(found, tuple):  # with the ids of a relabelled graph
         found = found[0]
     assert isinstance(found, (Matrix, Vector)), f"read a {type(found).__name__}"
-    store = found.store
+    store = found.to("cpu").store
     assert store.dtype == lookup(store.dtype.name), f"the type {store.dtype}"
     if store.iso is not None:
         assert store.iso.dtype == store.dtype, "an iso value of another type"

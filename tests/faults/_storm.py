@@ -68,6 +68,10 @@ def storm(
             line = lines.next(_PATIENCE)
             if line is None:
                 code = child.poll()
+                if code is None:  # faulthandler then writes where its threads are
+                    child.send_signal(signal.SIGABRT)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        child.wait(5)
                 tally.add("hung" if code is None else "died", f"{about}, interrupt {sent}: exit code {code}")
                 return
             wrong = json.loads(line)["wrong"]

@@ -65,6 +65,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
             return trace
 
         before = sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for such a frame when tracing starts
         sys.settrace(trace)
         try:
             teams.each(20_000, work)

@@ -83,6 +83,6 @@ def scatter_matrix(q: ScatterMatrix) -> CSR:
     Synchronises: the number of distinct places is read back.
     """
     a = q.a
-    rows = gather(_targets(q.rows), rows_of_entries(a))
-    cols = a.indices if q.cols.is_all else gather(_targets(q.cols), a.indices)
+    rows = _targets(q.rows, rows_of_entries(a))
+    cols = a.indices if q.cols.is_all else _targets(q.cols, a.indices)
     return build(q.rows.size, q.cols.size, a.dtype, rows, cols, a.values, a.iso, q.dup, refuse=False)

@@ -18,11 +18,15 @@ from ..registry import implements
 from ..spec import Index, Keep, Mask, Outside, Select
 from .compile import kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
-from .primitives import as_dense, compact_csr, compact_list, entry_form
+from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys, width
 from .specialise import constants, indexunary, typedefs
 
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
+# An index array is searched where the dimension has so many times its members, or so many times _FEW if that is more:
+# bits then take more memory than the array does (reasoned: 64 bits a member; 8 MB of bits are cleared in microseconds).
+_SEARCHED = 64
+_FEW = 1 << 20
 
 
 @implements(Select, engine="cuda")
@@ -41,7 +45,10 @@ def keep(q: Keep) -> Store:
 
 @implements(Outside, engine="cuda")
 def outside(q: Outside) -> Store:
-    """The entries of a that do not lie in the region rows x columns."""
+    """The entries of a that do not lie in the region rows x columns.
+
+    The members of an index array are bits of the dimension, or where that is far larger than the array, are searched.
+    """
     cols = Index(1, 1) if q.cols is None else q.cols
     arguments = (*_members(q.rows), *_members(cols))
     return _marked(q.a, "outside.cuh", "outside_mark", "", arguments)
@@ -67,18 +74,21 @@ def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
 
 
 def _members(index: Index) -> tuple[Any, ...]:
-    """The arguments (words, start, step, count) of a set of positions; a range runs upwards."""
+    """The arguments (words, sorted, start, step, count) of a set of positions; a range runs upwards."""
+    if index.array is not None and index.size > _SEARCHED * max(index.count, _FEW):
+        keys, _ = sort_keys(index.array.astype(np.uint64), None, 0, width(index.size))
+        return None, keys, 0, 1, index.count
     if index.array is not None:
         words = cupy.zeros(word_count(index.size), np.uint32)
         prologue = typedefs(P=_INT32, I=index.array.dtype) + constants(FORM=0)
         run = kernel("outside.cuh", "outside_members", prologue)
         run(grid(index.count), BLOCK, index.count, index.array, words)
-        return words, 0, 1, 0
+        return words, None, 0, 1, 0
     if index.count <= 1 or index.step == 0:
-        return None, index.start, 1, min(index.count, 1)
+        return None, None, index.start, 1, min(index.count, 1)
     if index.step < 0:
-        return None, index.start + index.step * (index.count - 1), -index.step, index.count
-    return None, index.start, index.step, index.count
+        return None, None, index.start + index.step * (index.count - 1), -index.step, index.count
+    return None, None, index.start, index.step, index.count
 
 
 def _marked(a: Store, file: str, entry: str, prologue: str, arguments: tuple[Any, ...]) -> Store:
