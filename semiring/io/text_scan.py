@@ -9,11 +9,12 @@ int64 and uint64; decimals are correctly rounded.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.engines import registry
 from semiring.engines.memory import require
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import Progress
@@ -124,7 +125,7 @@ def scan_table(
     OutOfMemory
         The numbers, 8 bytes each, do not fit in the free memory.
     """
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     kinds = np.array([column.kind for column in columns], dtype=np.uint8)
     low = np.array([max(column.low, -(2**63)) for column in columns], dtype=np.int64)
@@ -174,11 +175,19 @@ def _line_count(text: NDArray[np.uint8], start: int) -> int:
     return ends + int(len(text) > start and text[-1] != ord("\n"))
 
 
+def _compiled() -> Any:
+    """The module of the compiled loops.  The engine goes first, so that no interrupt leaves numba half-imported."""
+    registry.load("cpu")
+    from semiring.io import text_scan_kernel
+
+    return text_scan_kernel
+
+
 def next_line(
     text: NDArray[np.uint8], start: int, line: int, classes: NDArray[np.uint8]
 ) -> tuple[str, int, int, int] | None:
     """The next line that is neither blank nor a comment: its text, its number, and byte and number of the one after."""
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     line, place = kernel.next_content(text, start, line, classes)
     if place < 0:
@@ -216,7 +225,7 @@ def scan_lists(
     InvalidFormat
         Something else than such an integer, fewer lines, or anything but white space after them.
     """
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     # A header may promise more lines than the file has: never allocate for what cannot be there.
     possible = min(count, len(text) - start + 1) if len(text) > start else 0
@@ -248,7 +257,7 @@ def line_of_row(
     classes: NDArray[np.uint8],
 ) -> int:
     """The line (1-based) in which row ``row`` of a table stands that has been read without an error."""
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     kinds = np.full(len(columns), SKIP, dtype=np.uint8)
     zeros = np.zeros(len(columns), dtype=np.int64)
@@ -269,7 +278,7 @@ def _check_row_count(
     expected: int,
     classes: NDArray[np.uint8],
 ) -> None:
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     if rows < expected:
         raise InvalidFormat(f"{name}:{line}: expected {expected} entries, found the end of the file after {rows}")
@@ -300,7 +309,7 @@ def _malformed(
     code: int,
     classes: NDArray[np.uint8],
 ) -> InvalidFormat:
-    from semiring.io import text_scan_kernel as kernel
+    kernel = _compiled()
 
     wanted = f"{len(columns)} columns ({', '.join(column.name for column in columns)})"
     column = columns[min(number, len(columns) - 1)]

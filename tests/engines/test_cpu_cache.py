@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -114,3 +116,20 @@ def _fork() -> None:
 
 def _doubled(x: Any) -> Any:
     return x * 2
+
+
+@pytest.mark.parametrize("use", ["registry.load('cpu')", "text_scan._compiled()"])
+def test_numba_is_imported_apart_from_the_main_thread(use: str) -> None:
+    program = f"""
+import sys, threading
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba":
+            print(threading.get_ident() == threading.main_thread().ident)
+sys.meta_path.insert(0, Finder())
+from semiring.engines import registry
+from semiring.io import text_scan
+{use}
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["False"]
