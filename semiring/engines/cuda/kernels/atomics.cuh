@@ -32,8 +32,9 @@ DEVICE T load_relaxed(const T* address) {
 // old as the launch.  Where all threads read one location (the root of a giant tree), L1 serves what one slice of L2
 // would have to serve alone: by loads at device scope connected components of kron22 take four times as long, at block
 // scope twice (H200, benchmarks/results/2026-11-21-nvidia-h200-experiments.txt).  Beside writes by other threads this is
-// a race of one size, in which a load gives the value of some write (PTX ISA, memory consistency model: its axioms
-// describe such programs); callers state why any of them will do.
+// a race of one size, in which a load gives the value of some write: PTX does not require that programs are free of
+// races (PTX ISA, memory consistency model; Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory
+// Consistency Model", ASPLOS 2019).  Callers state why any such value will do.
 template <class T>
 DEVICE T load_near(const T* address) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "smaller values share their word");
