@@ -154,7 +154,9 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_nar
 }
 
 // Launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) relax_wide(const RelaxArguments given) {
+// Two blocks a multiprocessor: with one, which is what the compiler may settle for (98 registers a thread for int64
+// distances over uint8 weights), too few loads overlap.
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 2) relax_wide(const RelaxArguments given) {
     const Relaxation s(given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     steps<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT);
