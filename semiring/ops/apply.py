@@ -17,6 +17,7 @@ from ..engines import numpy_helpers
 from ..engines.spec import Apply
 from ..exceptions import DomainMismatch, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
+from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
 from . import check
 from .cast import cast_scalar
@@ -66,7 +67,10 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
         if isinstance(typed, TypedUnary):
             return TypedIndexUnary(typed.name, typed.x, dtypes.BOOL, typed.z, typed.expr), _NOTHING
         return typed, cast_scalar(0, typed.k)
-    typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
+    if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
+        typed = family.typed(a.dtype)  # the thunk is a position, of a type of its own
+    else:
+        typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
     if isinstance(typed, TypedBinary):
         return _bound(typed, _RIGHT, typed.y, typed.x), cast_scalar(right, typed.y)
     return typed, thunk_of(typed, right)

@@ -17,7 +17,8 @@ S = TypeVar("S", CSR, VectorStore)
 def select(a: S, op: Any, k: Any = None) -> Plan[S]:
     """The entries of `a` for which the index-unary predicate `op` holds with thunk `k`."""
     family = operators.lookup_select(op)
-    operands = (a.dtype,) if k is None else (a.dtype, scalar_dtype(k, a.dtype))
-    typed = family.typed(*operands)
+    typed = family.typed(a.dtype)
+    if k is not None and "x" in typed.uses:  # a thunk beside values promotes with them; a position has its own type
+        typed = family.typed(a.dtype, scalar_dtype(k, a.dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
     return Plan("select", check.shape_of(a), a.dtype, a.device, Select(a, typed, thunk))

@@ -193,3 +193,14 @@ MADE: dict[str, Callable[[Any], Any]] = {
 def test_a_new_object_has_the_type_of_its_scalar(place: str) -> None:
     for k in (1, 2.5, True, np.int8(1), np.float32(2.5), 2**63):
         assert MADE[place](k) == np.asarray(k).dtype
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.int8, np.float32, np.bool_])
+def test_a_thunk_that_is_a_position_does_not_meet_the_values(dtype: Any) -> None:
+    A = Matrix.from_coo([0, 1, 2], [1, 1, 0], np.ones(3, dtype), nrows=3, ncols=3)
+    assert A.select("tril", -1).nvals == 1
+    assert A.select("diag", 300).nvals == 0
+    assert A.diag(-2).nvals == 1
+    assert A.apply("rowindex", right=-1).to_coo()[2].tolist() == [-1, 0, 1]
+    v = Vector.from_coo([0, 2], np.ones(2, dtype), size=3)
+    assert v.select("rowle", -1).nvals == 0
