@@ -54,7 +54,7 @@ def pagerank(
     -----
     Cost O(n + nvals) an iteration, and one product more than iterations if `tol` is reached before `max_iter`: the next
     product is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
-    iteration is 4 to 5 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
+    iteration is 3 or 4 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
     change, if `tol` > 0.  Synchronises for each of these two sums, and the first time that a matrix is used for its row
     degrees.
 

@@ -27,7 +27,8 @@ def run_isolated(module: str, count: int, seed: int, options: Sequence[str] = ()
     """The trials 0 to `count` of a campaign, in as many children at a time as there are processors.
 
     A child is ``python -m MODULE SEED FIRST LAST OPTIONS...``: for each trial it prints the trial's number before the
-    trial, and ``OUTCOME<tab>DESCRIPTION`` (as JSON) after it, both at once.
+    trial, and ``OUTCOME<tab>DESCRIPTION`` (as JSON) after it, both at once.  While another program computes what a
+    result is compared with, the last line is ``oracle``: a child that dies there is counted as such.
     """
     total = Tally(module.rpartition(".")[2], seed)
     chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
@@ -52,7 +53,7 @@ def _child(module: str, seed: int, first: int, last: int, options: Sequence[str]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", cwd=ROOT, env=env
         ) as child:
-            current, begun = first, False
+            current, begun, oracle = first, False, False
             code = None
             reader = _Lines(child)
             while (line := reader.next_line(_SLOWEST_S)) is not None:
@@ -60,6 +61,9 @@ def _child(module: str, seed: int, first: int, last: int, options: Sequence[str]
                     child.kill()
                     code = _HUNG
                     break
+                oracle = line == "oracle\n"
+                if oracle:
+                    continue
                 if line[0].isdigit():
                     current, begun = int(line), True
                 else:
@@ -75,7 +79,8 @@ def _child(module: str, seed: int, first: int, last: int, options: Sequence[str]
             f"{module}: a child ended between two trials, before {current}, with code {code}: {last_lines}"
         )
     name = " ".join([f"trial {current} of seed {tally.seed}", *options])
-    tally.add("hung" if code == _HUNG else "died", f"{name}, code {code}: {last_lines}")
+    died = "oracle died" if oracle else "died"
+    tally.add("hung" if code == _HUNG else died, f"{name}, code {code}: {last_lines}")
     return current + 1
 
 

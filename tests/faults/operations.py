@@ -153,10 +153,12 @@ class Trial:
         """How the trial went, and what differs."""
         theirs = ours = None
         refused: Exception | None = None
+        print("oracle", flush=True)
         try:
             theirs = arrays(self.run(Side(gb, self.operands)))
         except gb.exceptions.GraphblasException as error:
             refused = error
+        print(self.number, flush=True)
         side = Side(sr, self.operands)
         before = arrays(getattr(side, self.target)) if self.malformed else None
         try:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 # Outcomes that a campaign may have; every one but these is a failure.
-PASSED = frozenset({"ok", "refused"})
+PASSED = frozenset({"ok", "refused", "oracle died"})
 _SHOWN = 20
 
 
@@ -14,7 +14,8 @@ _SHOWN = 20
 class Tally:
     """Trials by outcome, and what the first failed ones were.
 
-    Outcomes: ``"ok"`` (the right result), ``"refused"`` (the documented error); and as failures ``"wrong"``,
+    Outcomes: ``"ok"`` (the right result), ``"refused"`` (the documented error), ``"oracle died"`` (the other program
+    crashed, so that nothing was compared); and as failures ``"wrong"``,
     ``"raw"`` (an exception that is neither a `SemiringError` nor documented), ``"died"`` (a crash) and ``"hung"``.
     """
 
