@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import semiring as sr
+from semiring import Vector
 from semiring.exceptions import InvalidFormat
+from semiring.formats import Bitmap, Count
 from semiring.io.srb import Store, write_store
 from semiring.io.srb_reading import map_store
 from tests.io.arrays import ALL_DTYPES
@@ -184,3 +187,18 @@ def test_another_version_is_named(path: Path) -> None:
     path.write_bytes(raw)
     with pytest.raises(InvalidFormat, match="byte 8: expected version 1 of the layout, found 2"):
         map_store(path)
+
+
+def test_absent_slots_of_a_bitmap_are_written_as_zero(tmp_path: Path) -> None:
+    """Whatever the memory held there: equal vectors give equal files."""
+    words = np.array([0b100010], np.uint32)
+    written = set()
+    for held in (0, 7):
+        values = np.full(20, held, np.int16)
+        values[[1, 5]] = [1, 2]
+        v = Vector._new(Bitmap(20, values.dtype, words, values, None, Count(2)))
+        sr.io.write(tmp_path / "v.srb", v)
+        written.add((tmp_path / "v.srb").read_bytes())
+    assert len(written) == 1
+    again = sr.io.read(tmp_path / "v.srb")
+    assert again.to_dense(0).tolist() == [0, 1, 0, 0, 0, 2, *[0] * 14]
