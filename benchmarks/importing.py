@@ -48,7 +48,7 @@ def import_once(compiled: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure the import as the command line selects."""
     parser = arguments.parser("importing", __doc__)
     parser.add_argument("--runs", type=int, default=20, help="new processes")
     asked = parser.parse_args()

@@ -93,13 +93,3 @@ def _extremes(value: Array) -> tuple[int, int]:
     # Both numbers in one copy.  synchronises
     low, high = to_host(xp.stack([value.min(), value.max()]))
     return int(low), int(high)
-
-
-def as_array(index: Index, device: str) -> Array:
-    """The positions as an array on `device`."""
-    if index.array is not None:
-        return index.array
-    xp = array_module(device)
-    dtype = index_dtype(index.size)
-    steps = xp.arange(index.count, dtype=np.int64)
-    return (steps * index.step + index.start).astype(dtype)

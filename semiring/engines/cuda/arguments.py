@@ -1,7 +1,7 @@
 """Kernel arguments by name: the struct that a kernel file declares is the one list of them.
 
-A kernel with many arguments takes them as one struct by value.  The struct stands in the kernel's text, field by field
-with its type; here its declaration is read, and a call packs what it is given by the names of the fields.  So an
+A kernel with many arguments takes them as one struct by value.  The kernel's text declares the struct, field by field
+with its type; this module reads the declaration, and a call packs its arguments by the names of the fields.  So an
 argument that is missing or unknown raises, and none can take the place of another.
 """
 
