@@ -57,7 +57,8 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
     temporary = _name_beside(target)
     try:  # from before the file is made: an interrupt at any moment finds its name here
         with _errors_naming(path):
-            raw = _created(temporary, 0o666 if before is None else 0o600)
+            while (raw := _created(temporary, 0o666 if before is None else 0o600)) is None:
+                temporary = _name_beside(target)  # whoever removes a file by its name may still be about to
         with raw:
             with _compressed(raw, path) as stream:
                 yield stream
@@ -96,21 +97,23 @@ def _name_beside(target: str) -> str:
     return os.path.join(folder, f".{name}.{secrets.token_hex(6)}{_SUFFIX}")
 
 
-def _created(path: str, mode: int) -> IO[bytes]:
-    """A new locked file, open for writing; what umask takes off `mode` is off."""
-    while True:
-        # An opener, and not os.open with os.fdopen: no moment has a descriptor that nothing closes.
-        raw = open(path, "xb", opener=lambda name, _: os.open(name, _FLAGS, mode))  # noqa: SIM115
-        try:
-            # Another writer may have found the file between the two calls, and removed it.
-            if _lock(raw.fileno()) and os.path.exists(path):
-                return raw
-        except BaseException:
-            raw.close()
-            raise
+def _created(path: str, mode: int) -> IO[bytes] | None:
+    """A new locked file, open for writing, or None if another writer takes it for a stale one and removes it.
+
+    What umask takes off `mode` is off.
+    """
+    # An opener, and not os.open with os.fdopen: no moment has a descriptor that nothing closes.
+    raw = open(path, "xb", opener=lambda name, _: os.open(name, _FLAGS, mode))  # noqa: SIM115
+    try:
+        if _lock(raw.fileno()) and os.path.exists(path):
+            return raw
+    except BaseException:
         raw.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        raise
+    raw.close()
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    return None
 
 
 def _lock(descriptor: int) -> bool:
