@@ -31,6 +31,8 @@ _LAST_WAIT = 30.0
 
 # Work that is under way; its threads keep the list themselves.
 _under_way: set[_Errand] = set()
+# Work that is done once and shared, by its key, until it ends.
+_shared: dict[object, _Errand] = {}
 
 
 class _Errand:
@@ -102,6 +104,27 @@ def apart(work: Callable[[], T], stop: Callable[[], Any] | None = None) -> T:
     return result
 
 
+def apart_once(key: object, work: Callable[[], T]) -> T:
+    """Return ``apart(work)``; where work of the same key is under way, wait for its result instead of starting more.
+
+    For imports: an exception leaves the first import under way, and a second one at the same time could deadlock with
+    it (CPython before 3.12.4 misses some cycles of import locks).  Work that failed is done again by the next call.
+    """
+    errand = _shared.setdefault(key, _Errand(work))
+    try:
+        # Whoever takes the claim does the work; the others wait for it to end.
+        apart(errand.run)
+        while not errand.wait(_TICK):
+            pass
+    finally:
+        if errand.finished and _shared.get(key) is errand:
+            _shared.pop(key, None)
+    if errand.raised is not None:
+        raise errand.raised
+    result: T = errand.result
+    return result
+
+
 def _wait_for(errand: _Errand) -> None:
     """Wait until the errand is finished; further exceptions are dropped, for the first one is about to leave."""
     while not errand.finished:
@@ -119,4 +142,6 @@ def _wait_for_all() -> None:
 
 atexit.register(_wait_for_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_under_way.clear)  # the threads of the parent are not there
+    # The threads of the parent are not there.
+    os.register_at_fork(after_in_child=_under_way.clear)
+    os.register_at_fork(after_in_child=_shared.clear)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .apart import apart
+from .apart import apart_once
 from .exceptions import InvalidValue, NotSupported
 
 _DEVICES = ("auto", "cpu", "cuda")
@@ -265,7 +265,7 @@ def cuda_available() -> bool:
         with _cuda_lock:
             found = _cuda is None
             if _cuda is None:
-                _cuda = apart(_probe_cuda)  # an interrupt would leave CuPy half-imported
+                _cuda = apart_once("cuda", _probe_cuda)  # an interrupt would leave CuPy half-imported
         if _cuda and found:
             for function in (function for functions in _listeners.values() for function in functions):
                 function()

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ..apart import apart
+from ..apart import apart_once
 from ..exceptions import NotSupported
 from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
 from .memory import is_shortage, out_of_memory
@@ -146,7 +146,7 @@ def load(engine: str) -> None:
     """Import an engine (the first use of it pays for its libraries)."""
     if engine not in _loaded:
         # Libraries that an interrupt leaves half-imported do not recover.
-        apart(functools.partial(importlib.import_module, _MODULES[engine]))
+        apart_once(_MODULES[engine], functools.partial(importlib.import_module, _MODULES[engine]))
         _loaded.add(engine)
 
 

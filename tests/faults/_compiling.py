@@ -65,6 +65,7 @@ def main() -> None:
     k = 0
     say(wrong=[])
     while True:
+        faulthandler.dump_traceback_later(100)  # before the campaign gives up on a process that hangs
         offset = int(seed) * 1000 + k
         wrong = [_interrupted(handler, engine, k, offset, 3)]
         handler.left = 0

@@ -1,0 +1,69 @@
+"""Work apart from the main thread that is done once and shared: what an interrupt leaves under way is joined."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+
+import pytest
+
+from semiring import apart
+
+
+def test_work_that_an_interrupt_left_is_joined() -> None:
+    calls: list[int] = []
+    go_on = threading.Event()
+
+    def work() -> str:
+        calls.append(threading.get_ident())
+        if len(calls) == 1:
+            _thread.interrupt_main()
+        go_on.wait(10)
+        return "done"
+
+    with pytest.raises(KeyboardInterrupt):
+        apart.apart_once("joined", work)
+    threading.Timer(0.05, go_on.set).start()
+    assert apart.apart_once("joined", work) == "done"
+    assert len(calls) == 1
+    assert calls[0] != threading.get_ident()
+    assert apart.apart_once("joined", work) == "done", "work that ended is done again"
+    assert len(calls) == 2
+
+
+def test_work_that_failed_is_done_again() -> None:
+    results = [ValueError("no"), "yes"]
+
+    def work() -> str:
+        result = results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return str(result)
+
+    with pytest.raises(ValueError, match="no"):
+        apart.apart_once("failed", work)
+    assert apart.apart_once("failed", work) == "yes"
+
+
+def test_threads_share_one_result() -> None:
+    started = threading.Barrier(4)
+    calls: list[int] = []
+    found: list[object] = []
+
+    def work() -> object:
+        calls.append(1)
+        threading.Event().wait(0.2)
+        return object()
+
+    def caller() -> None:
+        started.wait()
+        found.append(apart.apart_once("shared", work))
+
+    threads = [threading.Thread(target=caller) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert len(found) == 4
+    assert len(set(map(id, found))) == 1
