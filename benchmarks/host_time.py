@@ -1,0 +1,233 @@
+"""What a call costs the host, apart from its kernels: the operations on a graph of 64 vertices.
+
+    python -m benchmarks.host_time                    the device that new objects live on
+    python -m benchmarks.host_time --profile mxv      also where the host's time goes in one call
+    python -m benchmarks.host_time --loops kron20     also a loop of operations against the built-in search
+
+Three times of each call, in microseconds.  host: from the call to its return, which is all that a loop of calls needs
+where nothing is read back.  called: until the device has finished.  kernels: what the device itself is busy, gaps
+between launches included (the calls are queued behind a kernel that spins, so the host's time is hidden); a call that
+reads back shows the time of the copy in it.  Medians of batches.  Targets: `host`, or `called` for calls that wait.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import io
+import pstats
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from examples.bfs_six_lines import bfs_levels as six_lines
+
+from . import arguments, checks, graphs
+from .harness import SOURCES, Contender, compare
+from .report import Peer, Report, Row
+
+_BATCHES, _CALLS = 15, 40
+_SPIN_MS = 3.0
+_SPIN = r"""
+extern "C" __global__ void spin(long long cycles) {
+    for (long long start = clock64(); clock64() - start < cycles;) {}
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call, what it should cost at most on the GPU and the CPU, and whether it waits for the device."""
+
+    call: Callable[[], Any]
+    cuda_us: float | None = None
+    cpu_us: float | None = None
+    waits: bool = False
+
+
+def cases(device: str) -> dict[str, Case]:
+    """The calls, by name.  Vectors: x, y full; v, w lists of a third of the positions; f the presence of v."""
+    n = 64
+    rng = np.random.default_rng(7)
+    rows, columns = rng.integers(0, n, (2, 4 * n))
+    both = np.r_[rows, columns], np.r_[columns, rows]
+    A = sr.Matrix.from_coo(*both, 1.0, nrows=n, ncols=n, dup_op="any", device="cpu").to(device)
+    W = sr.Matrix.from_coo(*both, np.tile(rng.random(4 * n), 2), nrows=n, ncols=n, dup_op="any", device="cpu").to(
+        device
+    )
+    x = sr.Vector.from_dense(rng.random(n), device=device)
+    y = sr.Vector.from_dense(rng.random(n), device=device)
+    some = [np.sort(rng.choice(n, n // 3, replace=False)) for _ in range(2)]
+    v, w = (sr.Vector.from_coo(at, rng.random(at.size), size=n, device="cpu").to(device) for at in some)
+    f = sr.Vector(np.float64, n, device=device)
+    f(v.S) << 2.0
+    out = sr.Vector(np.float64, n, device=device)
+    m = v.dup()
+
+    def assign() -> None:
+        f(m.S) << 3.0
+
+    return {
+        "bfs_levels": Case(lambda: sr.algorithms.bfs_levels(A, 0), 80, 80, waits=True),
+        "connected_components": Case(lambda: sr.algorithms.connected_components(A).store, 160, waits=True),
+        "mxv": Case(lambda: W.mxv(x).store, 25, 25),
+        "mxv with a mask": Case(lambda: W.mxv(x, mask=~m.S).store, 30),
+        "mxv into": Case(lambda: out << W.mxv(x)),
+        "v + w, sparse": Case(lambda: (v + w).store, 30, 15, waits=True),
+        "apply": Case(lambda: x.apply("sqrt").store, 22),
+        "ewise_mult, full": Case(lambda: x.ewise_mult(y).store, 22),
+        "reduce": Case(lambda: x.reduce().value, 25, waits=True),
+        "f(m.S) << 3.0": Case(assign, 30),
+        "select": Case(lambda: v.select(">", 0.5).store, 35, waits=True),
+        "extract": Case(lambda: x[some[0]].store, 40),
+        "mxm": Case(lambda: A.mxm(A).store, 120, waits=True),
+    }
+
+
+class Clock:
+    """The three times of a call."""
+
+    def __init__(self, device: str) -> None:
+        self.cupy: Any = None
+        if device == "cuda":
+            import cupy
+
+            self.cupy = cupy
+            self._spin = cupy.RawKernel(_SPIN, "spin")
+            rate = cupy.cuda.runtime.deviceGetAttribute(cupy.cuda.runtime.cudaDevAttrClockRate, 0)  # in kHz
+            self._cycles = int(rate * _SPIN_MS)
+
+    def wait(self) -> None:
+        """Wait for the device."""
+        if self.cupy is not None:
+            self.cupy.cuda.runtime.deviceSynchronize()
+
+    def host(self, call: Callable[[], Any], calls: int = _CALLS) -> float:
+        """Microseconds from call to return, the device idle before each batch."""
+        taken = []
+        for _ in range(_BATCHES):
+            self.wait()
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+            taken.append((time.perf_counter() - start) / calls * 1e6)
+        return statistics.median(taken)
+
+    def called(self, call: Callable[[], Any]) -> float:
+        """Microseconds from call until the device has finished."""
+        taken = []
+        for _ in range(_BATCHES * _CALLS // 4):
+            self.wait()
+            start = time.perf_counter()
+            call()
+            self.wait()
+            taken.append((time.perf_counter() - start) * 1e6)
+        return statistics.median(taken)
+
+    def kernels(self, call: Callable[[], Any]) -> float | None:
+        """Microseconds between events around a call that is queued behind a spinning kernel; None on the CPU."""
+        if self.cupy is None:
+            return None
+        taken = []
+        for _ in range(_BATCHES):
+            before, after = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+            self.wait()
+            self._spin((1,), (1,), (np.int64(self._cycles),))
+            before.record()
+            call()
+            after.record()
+            after.synchronize()
+            taken.append(self.cupy.cuda.get_elapsed_time(before, after) * 1e3)
+        return statistics.median(taken)
+
+
+def profile(call: Callable[[], Any], calls: int = 2000) -> str:
+    """Where the host's time goes: functions by their own time, in so many calls."""
+    profiler = cProfile.Profile()
+    profiler.enable()
+    for _ in range(calls):
+        call()
+    profiler.disable()
+    text = io.StringIO()
+    pstats.Stats(profiler, stream=text).sort_stats("tottime").print_stats(32)
+    return text.getvalue()
+
+
+def floor(clock: Clock) -> Callable[[], Any]:
+    """The least that a search needs in CuPy: allocate, clear, launch twice, read four words back."""
+    cupy = clock.cupy
+    empty = cupy.RawKernel('extern "C" __global__ void nothing(long long* state) {}', "nothing")
+    pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(4096), np.uint8, 4096)
+
+    def call() -> None:
+        memory, stream = cupy.empty(1024, np.uint32), cupy.cuda.get_current_stream()
+        memory.data.memset_async(0, memory.nbytes, stream)
+        empty((1,), (32,), (memory,))
+        empty((1,), (32,), (memory,))
+        kind = cupy.cuda.runtime.memcpyDeviceToHost
+        cupy.cuda.runtime.memcpyAsync(pinned.ctypes.data, memory.data.ptr, 32, kind, stream.ptr)
+        stream.synchronize()
+
+    return call
+
+
+def loops(name: str, device: str, report: Report) -> None:
+    """The six-line search of the examples against `bfs_levels` on a graph."""
+    A = graphs.make(name)
+    levels = checks.levels(A)
+    contenders = {
+        "bfs_levels": Contender(lambda s: sr.algorithms.bfs_levels(A, s), levels),
+        "six lines": Contender(lambda s: six_lines(A, s), levels),
+    }
+    found = compare(contenders, graphs.sources(A, SOURCES), device)
+    built_in, own = found["bfs_levels"], found["six lines"]
+    beside = (Peer("bfs_levels", built_in.median, samples=built_in.wall_ms),)
+    note = f"six lines {own}"
+    report.add(
+        Row(
+            f"six-line BFS against bfs_levels, {name}",
+            "x slower",
+            own.median / built_in.median,
+            peers=beside,
+            note=note,
+        )
+    )
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = arguments.parser("host_time", __doc__)
+    parser.add_argument("--calls", nargs="+", metavar="CALL", help="only those whose names begin so")
+    parser.add_argument("--profile", nargs="*", metavar="CALL", help="profile those whose names begin so, or all")
+    parser.add_argument("--loops", nargs="+", default=(), metavar="GRAPH", help="six lines against bfs_levels")
+    asked = parser.parse_args()
+    device = arguments.device_of(asked)
+    with sr.use(device):
+        report = Report("host-time", device, asked.out)
+        clock = Clock(device)
+        if device == "cuda":
+            report.add(Row("least of a search in CuPy", "us", clock.called(floor(clock))))
+        for name, case in cases(device).items():
+            if asked.calls and not name.startswith(tuple(asked.calls)):
+                continue
+            for _ in range(5):
+                case.call()
+            host, called, kernels = clock.host(case.call), clock.called(case.call), clock.kernels(case.call)
+            note = f"host {host:.1f}, called {called:.1f}" + ("" if kernels is None else f", kernels {kernels:.1f}")
+            bound = case.cuda_us if device == "cuda" else case.cpu_us
+            report.add(Row(name, "us", called if case.waits else host, bound, note=note))
+            if asked.profile is not None and (not asked.profile or name.startswith(tuple(asked.profile))):
+                print(profile(case.call), flush=True)
+        for name in asked.loops:
+            loops(name, device, report)
+        report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
