@@ -77,7 +77,7 @@ def main() -> int:
 def _watched(scale: int) -> list[str]:
     import cupy
 
-    from semiring.engines.cuda.compile import Kernel
+    from semiring.engines.cuda.kernel import Kernel
 
     launched: set[str] = set()
     launch = Kernel.__call__

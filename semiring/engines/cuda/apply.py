@@ -9,7 +9,7 @@ from ...formats.values import with_values
 from ..numpy_helpers import cast, evaluate
 from ..registry import implements
 from ..spec import Apply
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
 from .specialise import indexunary, typedefs

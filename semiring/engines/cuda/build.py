@@ -18,7 +18,7 @@ from ..numpy_helpers import cast
 from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, sort_keys, width
 from .reduce import Values, combine_runs

@@ -11,7 +11,7 @@ from ...formats.ccsr import PADDING, TILE, check_arrays
 from ..registry import implements
 from ..spec_forms import CheckCompressed
 from .columns import column_mask, column_types
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .specialise import typedefs
 

@@ -16,9 +16,9 @@ from . import tuning
 from .algebra import arrivals, start_value
 from .arguments import arguments, source_argument
 from .columns import column_argument, column_types, side_by_side, types_of_both
-from .compile import Kernel, kernel
 from .degrees import degrees
 from .hubs import hubs
+from .kernel import Kernel, kernel
 from .launch import bitmap, grid, multiprocessors, read_back, values_of
 from .packing import packing
 from .specialise import constants, semiring, typedefs

@@ -21,13 +21,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...apart import apart
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
 
-__all__ = ["Kernel", "compile_text", "kernel", "module_text"]
+__all__ = ["compile_text", "module", "module_text"]
 
 _FOLDER = Path(__file__).parent / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
@@ -139,10 +137,9 @@ def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
 
 _lock = threading.RLock()
 _modules: dict[tuple[int, str, str], Any] = {}
-_NULL = np.uint64(0)
 
 
-def _module(device: int, file: str, prologue: str) -> Any:
+def module(device: int, file: str, prologue: str) -> Any:
     """The loaded module of a text on a device; loaded once in a process."""
     found = _modules.get((device, file, prologue))
     if found is None:
@@ -159,64 +156,3 @@ def _module(device: int, file: str, prologue: str) -> Any:
                 found.load(apart(functools.partial(_cached_binary, file, prologue, arch)))
                 _modules[device, file, prologue] = found
     return found
-
-
-class Kernel:
-    """One entry point of a kernel file behind a prologue; a handle that loads itself on each device it is used on.
-
-    Call it as ``kernel(grid, block, *args)``: it is queued on CuPy's current stream and nothing waits.  Arguments
-    are CuPy arrays (their address), None (a null pointer), Python ints (64 bits), NumPy scalars (their type) and
-    structs by value (see `arguments`).
-    A grid of 0 blocks launches nothing.
-    """
-
-    __slots__ = ("_functions", "entry", "file", "prologue")
-
-    def __init__(self, file: str, entry: str, prologue: str) -> None:
-        self.file = file
-        self.entry = entry
-        self.prologue = prologue
-        self._functions: dict[int, Any] = {}
-
-    def function(self) -> Any:
-        """CuPy's function object on the current device (compiled and loaded if this is its first use)."""
-        from cupy.cuda import runtime
-
-        device = runtime.getDevice()
-        found = self._functions.get(device)
-        if found is None:
-            found = _module(device, self.file, self.prologue).get_function(self.entry)
-            self._functions[device] = found
-        return found
-
-    def __call__(self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False) -> None:
-        """Launch `grid` blocks of `block` threads with `shared` bytes of dynamic shared memory each."""
-        if grid == 0:
-            return
-        function = self.function()
-        if shared > 48 * 1024:
-            _allow_shared(function, shared)
-        checked = tuple([_NULL if a is None else a for a in args])
-        function((grid,), (block,), checked, shared_mem=shared, enable_cooperative_groups=cooperative)
-
-    def resident_blocks(self, block: int, shared: int = 0) -> int:
-        """How many blocks of this size one multiprocessor holds at once: what a cooperative grid may use."""
-        from cupy.cuda import driver
-
-        function = self.function()
-        if shared > 48 * 1024:
-            _allow_shared(function, shared)
-        return int(driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, block, shared))
-
-
-def _allow_shared(function: Any, shared: int) -> None:
-    """More than 48 KB of dynamic shared memory must be asked for."""
-    from cupy.cuda import driver
-
-    driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
-
-
-@functools.lru_cache(maxsize=4096)
-def kernel(file: str, entry: str, prologue: str = "") -> Kernel:
-    """The kernel `entry` of ``kernels/<file>`` behind a prologue.  Costs nothing until it is launched."""
-    return Kernel(file, entry, prologue)

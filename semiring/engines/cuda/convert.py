@@ -8,7 +8,7 @@ import numpy as np
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..registry import implements
 from ..spec import Convert
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting
 from .specialise import typedefs

@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE
 from .columns import column_mask, column_types
-from .compile import kernel
+from .kernel import kernel
 from .launch import grid
 from .specialise import typedefs
 

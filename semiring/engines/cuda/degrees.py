@@ -8,7 +8,7 @@ import cupy
 import numpy as np
 
 from ...formats import AnyPattern, Array, VectorStore, word_count
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
 from .specialise import typedefs
 

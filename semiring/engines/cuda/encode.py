@@ -13,7 +13,7 @@ from ...formats.pattern import kept_facts
 from ..registry import implements
 from ..spec_forms import Encode, MeasureCompressed
 from .columns import codec_types, column_mask
-from .compile import kernel
+from .kernel import kernel
 from .launch import counter, grid, read_one
 from .primitives import cast_array, exclusive_scan
 from .specialise import typedefs

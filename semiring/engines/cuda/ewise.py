@@ -11,7 +11,7 @@ from ...formats import CSR, Bitmap, Full, IndexList, Pattern, Store, VectorStore
 from ..numpy_helpers import cast, evaluate
 from ..registry import implements
 from ..spec import Ewise
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_one, values_of, words_of
 from .primitives import LIST, ROWS, as_dense, scan_marks
 from .specialise import binary, constants, typedefs

@@ -14,7 +14,7 @@ from ..memory import require
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
 from .build import csr_from_sorted
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
 from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, sort_keys, width
 from .specialise import constants, typedefs

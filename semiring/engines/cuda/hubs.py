@@ -14,7 +14,7 @@ from ..spec_forms import Slices
 from . import tuning
 from .arguments import arguments
 from .columns import column_types
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, counter, grid, multiprocessors
 from .packing import packing
 from .specialise import constants, typedefs

@@ -11,8 +11,8 @@ from ..spec import Link
 from . import tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
-from .compile import kernel
 from .hubs import HUBS, hubs
+from .kernel import kernel
 from .launch import counter, grid, multiprocessors
 from .packing import linked_rows, packing
 from .specialise import constants, typedefs

@@ -16,7 +16,7 @@ from ..numpy_helpers import evaluate
 from ..registry import implements, note
 from ..spec import Mask, Mxm
 from .build import assembled
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
 from .primitives import exclusive_scan, put, width
 from .select import mask_arguments

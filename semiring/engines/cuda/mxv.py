@@ -21,8 +21,8 @@ from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, native_atomic, start_value
 from .columns import column_argument, column_types
-from .compile import Kernel, kernel
 from .degrees import degrees, present_rows
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
 from .packing import packable, packing
 from .primitives import filled

@@ -21,9 +21,9 @@ from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, evaluate_once
 from .arguments import arguments, source_argument
-from .compile import kernel
 from .degrees import degrees
 from .hubs import hubs
+from .kernel import kernel
 from .launch import BLOCK, bitmap, grid, read_back, values_of
 from .packing import packable
 from .specialise import constants, semiring, typedefs

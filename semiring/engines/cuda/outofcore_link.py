@@ -11,7 +11,7 @@ import numpy as np
 from ...formats import Full, word_count
 from ..registry import FORMS, implements, note, noting
 from ..spec import Link
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid
 from .packing import linked_rows, packable
 from .specialise import typedefs

@@ -12,7 +12,7 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
 from ..spec_forms import Permute
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width
 from .specialise import constants, typedefs

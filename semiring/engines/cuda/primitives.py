@@ -11,7 +11,7 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, bitmap, grid, read_one
 from .specialise import constants, typedefs
 

@@ -15,8 +15,8 @@ from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
 from .algebra import evaluate_once
-from .compile import Kernel, kernel
 from .degrees import present_rows
+from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense, moved
 from .specialise import binary, constants, monoid, semiring, typedefs

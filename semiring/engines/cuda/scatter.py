@@ -9,8 +9,8 @@ from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
 from ..registry import implements
 from ..spec import Index, ScatterMatrix, ScatterVector
 from .build import build
-from .compile import kernel
 from .extract import LISTED, index_arguments
+from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of
 from .primitives import compact_list, counting, gather, rows_of_entries
 from .specialise import binary, constants, typedefs

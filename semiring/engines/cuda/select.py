@@ -16,7 +16,7 @@ from ...formats import CSR, Bitmap, IndexList, Store, word_count
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Index, Keep, Mask, Outside, Select
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys, width
 from .specialise import constants, indexunary, typedefs

@@ -20,7 +20,7 @@ from ...formats.locked import locked_range, seen_by_device
 from . import tuning
 from .arguments import arguments
 from .columns import column_mask, column_types
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_back
 from .prefetch import elements, prefetching
 from .specialise import constants, typedefs

@@ -9,7 +9,7 @@ from ...formats import CSR, plain_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .build import csr_from_sorted, row_keys
-from .compile import kernel
+from .kernel import kernel
 from .launch import BLOCK, grid, read_one
 from .primitives import sort_keys, width
 from .specialise import constants, typedefs

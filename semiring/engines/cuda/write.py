@@ -14,7 +14,7 @@ from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Mask, WriteVector
-from .compile import Kernel, kernel
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
 from .primitives import as_dense, cast_array
 from .specialise import binary, constants, typedefs

@@ -1,0 +1,155 @@
+"""Kernel handles: from a kernel file and a prologue to launches.
+
+A handle compiles and loads its kernel on each device that it is first launched on.  That first launch also fixes the
+layout of its arguments, so that every later launch packs all of them in one call and passes them to the driver: about
+a third of the host's time that a launch through `cupy.RawKernel` takes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from cupy.cuda import driver, get_current_stream, runtime
+
+from .compile import module
+
+__all__ = ["Kernel", "kernel"]
+
+_INVALID_CONTEXT = 201
+_POINTER = "P"
+
+
+def _code(argument: Any) -> str:
+    """The code of an argument in Python's module `struct`: an address, 64 bits, a NumPy type, or a struct's bytes."""
+    if argument is None or hasattr(getattr(argument, "data", None), "ptr"):
+        return _POINTER
+    if isinstance(argument, np.generic):
+        return argument.dtype.char
+    if isinstance(argument, int):
+        return "?" if isinstance(argument, bool) else "q"
+    if isinstance(argument, bytes):
+        return f"0P{len(argument)}s"  # aligned as a struct that holds an address is
+    raise TypeError(f"a kernel's argument is an array, None, an integer, a NumPy scalar or bytes, got {argument!r}")
+
+
+def _launcher(function: int, codes: list[str]) -> Callable[..., None]:
+    """``launch(grid, block, shared, stream, cooperative, *arguments)`` for arguments of these codes.
+
+    It is made from its text, as `namedtuple` makes its own, so that packing is one call without a loop.  The packed
+    arguments are in frames: a launch takes one from a list and puts it back, so that no two launches share one.
+    """
+    form = struct.Struct("@" + "".join(codes))
+    offsets, end = [], 0
+    for number, code in enumerate(codes):
+        end = struct.calcsize("@" + "".join(codes[: number + 1]))
+        offsets.append(end - struct.calcsize("@" + code))
+    frames: list[tuple[Any, int, Any]] = []
+
+    def frame() -> tuple[Any, int, Any]:
+        """Room for packed arguments, and the address of the list of their addresses."""
+        room = (ctypes.c_uint64 * (form.size // 8 + 1))()
+        base = ctypes.addressof(room)
+        addresses = (ctypes.c_void_p * max(len(offsets), 1))(*(base + offset for offset in offsets))
+        return room, ctypes.addressof(addresses), addresses
+
+    names = [f"a{number}" for number in range(len(codes))]
+    values = [
+        f"0 if {name} is None else {name}.data.ptr" if code == _POINTER else name
+        for name, code in zip(names, codes, strict=True)
+    ]
+    text = f"""
+def launch({", ".join(["grid", "block", "shared", "stream", "cooperative", *names])}):
+    try:
+        taken = frames.pop()
+    except IndexError:
+        taken = frame()
+    pack({", ".join(["taken[0]", "0", *values])})
+    if cooperative:
+        launch_cooperative(function, grid, 1, 1, block, 1, 1, shared, stream, taken[1])
+    else:
+        launch_plain(function, grid, 1, 1, block, 1, 1, shared, stream, taken[1], 0)
+    frames.append(taken)
+"""
+    made: dict[str, Any] = {
+        "frames": frames,
+        "frame": frame,
+        "pack": form.pack_into,
+        "function": function,
+        "launch_plain": driver.launchKernel,
+        "launch_cooperative": driver.launchCooperativeKernel,
+    }
+    exec(text, made)
+    launch: Callable[..., None] = made["launch"]
+    return launch
+
+
+class Kernel:
+    """One entry point of a kernel file behind a prologue; a handle that loads itself on each device it is used on.
+
+    Call it as ``kernel(grid, block, *args)``: it is queued on CuPy's current stream and nothing waits.  Arguments
+    are CuPy arrays and what else has an address as ``x.data.ptr``, None (a null pointer), Python ints (64 bits), NumPy
+    scalars (their type) and structs by value as bytes (see `arguments`); each position keeps the type that it has in
+    the first launch.  A grid of 0 blocks launches nothing.
+    """
+
+    __slots__ = ("_functions", "_launchers", "entry", "file", "prologue")
+
+    def __init__(self, file: str, entry: str, prologue: str) -> None:
+        self.file = file
+        self.entry = entry
+        self.prologue = prologue
+        self._functions: dict[int, Any] = {}
+        self._launchers: dict[int, Callable[..., None]] = {}
+
+    def function(self) -> Any:
+        """CuPy's function object on the current device (compiled and loaded if this is its first use)."""
+        device = runtime.getDevice()
+        found = self._functions.get(device)
+        if found is None:
+            found = module(device, self.file, self.prologue).get_function(self.entry)
+            self._functions[device] = found
+        return found
+
+    def __call__(self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False) -> None:
+        """Launch `grid` blocks of `block` threads with `shared` bytes of dynamic shared memory each."""
+        if grid == 0:
+            return
+        device = runtime.getDevice()
+        launch = self._launchers.get(device)
+        if launch is None:
+            launch = self._launchers[device] = _launcher(
+                int(self.function().ptr), [_code(argument) for argument in args]
+            )
+        if shared > 48 * 1024:
+            _allow_shared(self.function(), shared)
+        stream = get_current_stream().ptr
+        try:
+            launch(grid, block, shared, stream, cooperative, *args)
+        except driver.CUDADriverError as error:
+            if error.status != _INVALID_CONTEXT:
+                raise
+            runtime.free(0)  # the runtime makes the device's context current on a thread that has not used it yet
+            launch(grid, block, shared, stream, cooperative, *args)
+
+    def resident_blocks(self, block: int, shared: int = 0) -> int:
+        """How many blocks of this size one multiprocessor holds at once: what a cooperative grid may use."""
+        function = self.function()
+        if shared > 48 * 1024:
+            _allow_shared(function, shared)
+        return int(driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, block, shared))
+
+
+def _allow_shared(function: Any, shared: int) -> None:
+    """Raise the kernel's limit of dynamic shared memory, which is 48 KB by default."""
+    driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+
+
+@functools.lru_cache(maxsize=4096)
+def kernel(file: str, entry: str, prologue: str = "") -> Kernel:
+    """The kernel `entry` of ``kernels/<file>`` behind a prologue.  Costs nothing until it is launched."""
+    return Kernel(file, entry, prologue)
