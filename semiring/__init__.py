@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from . import dtypes, exceptions, ops
 from .config import config, cuda_available, use
 from .exceptions import SemiringError
-from .explain import explain
-from .matrix import Matrix
+from .facade.explain import explain
+from .facade.matrix import Matrix
+from .facade.scalar import Scalar
+from .facade.vector import Vector
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
-from .scalar import Scalar
-from .vector import Vector
 
 if TYPE_CHECKING:
     from . import algorithms, io

@@ -19,7 +19,7 @@ from semiring.io.text_scan import Lists, character_classes, next_line, scan_list
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["parse_graph_txt", "parse_metis", "read_graph_txt", "read_metis"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from semiring.exceptions import DomainMismatch, InvalidValue
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["from_cupy_sparse", "to_cupy_sparse"]
 
@@ -28,7 +28,7 @@ def from_cupy_sparse(X: Any) -> Matrix:
     """
     from cupyx.scipy.sparse import issparse
 
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
     if not issparse(X):
         raise InvalidValue(f"expected a CuPy sparse matrix, got {type(X).__name__}")

@@ -28,7 +28,7 @@ from semiring.io.text_scan import (
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["parse_dimacs", "read_dimacs"]
 

@@ -33,7 +33,7 @@ from semiring.io.text_scan import (
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist", "read_graphalytics"]
 

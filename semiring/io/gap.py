@@ -20,7 +20,7 @@ from semiring.io.files import PathLike, Progress, naming_memory_errors, read_byt
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["parse_sg", "read_sg"]
 

@@ -16,7 +16,7 @@ from semiring.io.text_scan import INTEGER, Column, character_classes, line_of_ro
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["parse_jlg", "read_jlg"]
 

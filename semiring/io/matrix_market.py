@@ -25,7 +25,7 @@ from semiring.io.text_scan import INTEGER, REAL, Column, Table, character_classe
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["mmread", "parse_matrix_market"]
 

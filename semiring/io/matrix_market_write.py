@@ -13,8 +13,8 @@ from semiring.io.files import PathLike
 from semiring.io.triples import Triples, host_triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
-    from semiring.vector import Vector
+    from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
 __all__ = ["mmwrite", "write_matrix_market"]
 

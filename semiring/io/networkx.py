@@ -13,7 +13,7 @@ from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.triples import TRUE, Triples, host_triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["from_networkx", "networkx_triples", "to_networkx"]
 

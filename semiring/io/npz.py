@@ -15,7 +15,7 @@ from semiring.io.npz_members import Members
 from semiring.io.triples import Triples
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["load_npz", "parse_npz", "save_npz", "write_npz"]
 

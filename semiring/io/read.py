@@ -22,8 +22,8 @@ from semiring.io.npz import load_npz, save_npz
 from semiring.io.placing import check_form, on_the_host, settled
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
-    from semiring.vector import Vector
+    from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
 __all__ = ["READERS", "options_of", "read", "write"]
 
@@ -189,8 +189,8 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     Only ``.srb`` keeps compressed rows as they are.  Cost O(bytes).  Synchronises, and copies to the host what is in
     the memory of the GPU.
     """
-    from semiring.matrix import Matrix
-    from semiring.vector import Vector
+    from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
     kind, compression = extension(_checked_path("write", path))
     if not isinstance(A, (Matrix, Vector)):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from semiring.exceptions import InvalidValue
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
 __all__ = ["from_scipy_sparse", "to_scipy_sparse"]
 
@@ -36,7 +36,7 @@ def from_scipy_sparse(S: Any) -> Matrix:
     """
     from scipy.sparse import issparse
 
-    from semiring.matrix import Matrix
+    from semiring.facade.matrix import Matrix
 
     if not issparse(S) or S.ndim != 2:
         raise InvalidValue(f"expected a two-dimensional SciPy sparse matrix or array, got {type(S).__name__}")

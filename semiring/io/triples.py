@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from semiring.exceptions import DuplicateIndex, InvalidValue
 
 if TYPE_CHECKING:
-    from semiring.matrix import Matrix
-    from semiring.vector import Vector
+    from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
 __all__ = ["TRUE", "Triples", "host_triples"]
 
@@ -81,7 +81,7 @@ class Triples:
         DuplicateIndex
             Two entries have the same position and there is no ``dup_op``; the message gives the file and line.
         """
-        from semiring.matrix import Matrix
+        from semiring.facade.matrix import Matrix
 
         try:
             return Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
@@ -111,8 +111,8 @@ class Triples:
 
 def host_triples(A: Matrix | Vector) -> Triples:
     """The entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
+    from semiring.facade.vector import Vector
     from semiring.formats.arrays import to_host
-    from semiring.vector import Vector
 
     if isinstance(A, Vector):
         indices, given = A.to_coo(index_dtype=None)

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import Matrix, Vector, matrix_arrays, vector_arrays
+from semiring import Matrix, Vector
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, ordering
-from semiring.base import device_for
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -21,6 +20,8 @@ from semiring.exceptions import (
     IndexOutOfBound,
     InvalidValue,
 )
+from semiring.facade import matrix_arrays, vector_arrays
+from semiring.facade.base import device_for
 from tests import verify
 
 ORDERS: dict[str, Callable[[Matrix], Vector]] = {

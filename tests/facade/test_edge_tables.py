@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from semiring import Matrix
-from semiring.edges import edges_of
 from semiring.exceptions import InvalidValue
+from semiring.facade.edges import edges_of
 
 SOURCES, TARGETS, WEIGHTS = [0, 1, 3], [1, 2, 0], [0.5, 2.0, 4.25]
 COLUMNS = {"from": SOURCES, "to": TARGETS, "km": WEIGHTS}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, Scalar, Vector, binary, config, monoid, vector_arrays
+from semiring import Matrix, Scalar, Vector, binary, config, monoid
 from semiring import exceptions as ex
+from semiring.facade import vector_arrays
 from semiring.ops import build, index, permute
 
 A = np.arange(6.0).reshape(2, 3)

@@ -19,8 +19,8 @@ MODULES = (
     "semiring/ops",
     "semiring/engines/sliced",
     "semiring/algorithms",
-    "semiring/writing.py",
-    "semiring/infix.py",
+    "semiring/facade/writing.py",
+    "semiring/facade/infix.py",
 )
 _CONFIGURATION = """[cosmic-ray]
 module-path = [{modules}]

@@ -7,16 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..exceptions import DimensionMismatch
+from ..formats import CompressedPattern
+from ..formats.arrays import to_host
+from ..ops import compress, reshape
+from ..ops.check import extent, sizes
+from ..ops.permute import order, permute
+from ..ops.plain import plain
 from .base import scalar
-from .exceptions import DimensionMismatch
-from .formats import CompressedPattern
-from .formats.arrays import to_host
 from .infix import is_empty, is_scalar
 from .matrix_edges import MatrixEdges
-from .ops import compress, reshape
-from .ops.check import extent, sizes
-from .ops.permute import order, permute
-from .ops.plain import plain
 from .vector import Vector, index_value
 
 

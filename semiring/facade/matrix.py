@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from . import aggregate, display, operators
+from .. import operators
+from ..engines.spec import Mask
+from ..exceptions import DimensionMismatch, InvalidValue
+from ..formats import CSR, VectorStore
+from ..ops import structure
+from ..ops.assign import assign_matrix, column_matrix, row_matrix
+from ..ops.convert import index_list
+from ..ops.extract import element, extract_line, extract_matrix
+from ..ops.index import position, positions
+from ..ops.mxm import mxm
+from ..ops.mxv import mxv
+from ..ops.reduce import reduce_rows, reduce_scalar
+from ..ops.transpose import transpose
+from ..ops.write import Plan, Write, stored
+from . import aggregate, display
 from .base import plan_of, scalar
 from .chain import linked
-from .engines.spec import Mask
-from .exceptions import DimensionMismatch, InvalidValue
-from .formats import CSR, VectorStore
 from .infix import is_empty, is_scalar
 from .matrix_forms import MatrixForms
-from .ops import structure
-from .ops.assign import assign_matrix, column_matrix, row_matrix
-from .ops.convert import index_list
-from .ops.extract import element, extract_line, extract_matrix
-from .ops.index import position, positions
-from .ops.mxm import mxm
-from .ops.mxv import mxv
-from .ops.reduce import reduce_rows, reduce_scalar
-from .ops.transpose import transpose
-from .ops.write import Plan, Write, stored
 from .scalar import Scalar
 from .vector import Vector, index_value
 from .vector_arrays import dimensions
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from .engines.spec import Index
+    from ..engines.spec import Index
 
 
 class Matrix(MatrixForms):

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .exceptions import InvalidValue
-from .formats import array_module, device_of
-from .formats.arrays import to_host
-from .ops.given import as_array
+from ..exceptions import InvalidValue
+from ..formats import array_module, device_of
+from ..formats.arrays import to_host
+from ..ops.given import as_array
 
 _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")

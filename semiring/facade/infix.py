@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from .. import dtypes
+from ..ops.apply import apply
+from ..ops.ewise import ewise_add, ewise_mult
+from ..ops.select import select
+from ..ops.write import PLAIN
 from .base import scalar
 from .chain import Chain, linked
 from .elementwise import Elementwise
-from .ops.apply import apply
-from .ops.ewise import ewise_add, ewise_mult
-from .ops.select import select
-from .ops.write import PLAIN
 from .scalar import Scalar
 
 _NUMBERS = (int, float, Scalar)

@@ -7,15 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import dtypes, operators
+from .. import dtypes, operators
+from ..engines.memory import methods_report_memory
+from ..engines.numpy_helpers import evaluate
+from ..exceptions import EmptyObject, InvalidValue
+from ..operators.families import Semiring
+from ..operators.types import TypedSemiring
+from ..ops.apply import scalar_dtype
+from ..ops.cast import cast_scalar
 from .chain import Chain
-from .engines.memory import methods_report_memory
-from .engines.numpy_helpers import evaluate
-from .exceptions import EmptyObject, InvalidValue
-from .operators.families import Semiring
-from .operators.types import TypedSemiring
-from .ops.apply import scalar_dtype
-from .ops.cast import cast_scalar
 from .writing import Target, parse_write
 
 

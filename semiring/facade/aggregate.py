@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import operators
-from .engines.numpy_helpers import evaluate
-from .exceptions import UnknownOperator
-from .formats.arrays import to_host
-from .ops.cast import cast_scalar
+from .. import operators
+from ..engines.numpy_helpers import evaluate
+from ..exceptions import UnknownOperator
+from ..formats.arrays import to_host
+from ..ops.cast import cast_scalar
 from .scalar import Scalar
 
 if TYPE_CHECKING:

@@ -6,21 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.memory import allocating, require
+from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
+from ..formats import array_module, dense_values, device_of
+from ..formats.arrays import read_only
+from ..formats.csr import empty_csr
+from ..ops import structure
+from ..ops.build import build_matrix, full_matrix, identity_matrix, import_csr, require_rows
+from ..ops.cast import cast_scalar
+from ..ops.check import extent, sizes
+from ..ops.extract import row_numbers
+from ..ops.given import as_array, as_indices, size_for, value_type
+from ..ops.plain import plain
 from .base import device_for, scalar
 from .display import counted
-from .engines.memory import allocating, require
-from .exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
-from .formats import array_module, dense_values, device_of
-from .formats.arrays import read_only
-from .formats.csr import empty_csr
 from .infix import Infix
-from .ops import structure
-from .ops.build import build_matrix, full_matrix, identity_matrix, import_csr, require_rows
-from .ops.cast import cast_scalar
-from .ops.check import extent, sizes
-from .ops.extract import row_numbers
-from .ops.given import as_array, as_indices, size_for, value_type
-from .ops.plain import plain
 from .vector_arrays import as_values, constructed, dense_dtype, differs, exported_indices
 
 

@@ -11,20 +11,20 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from . import dtypes
+from .. import dtypes
+from ..config import checked_device, default_device, engine_for
+from ..engines.memory import allocating, methods_report_memory
+from ..engines.spec import Mask
+from ..exceptions import InvalidValue, NotSupported
+from ..formats import CSR, VectorStore
+from ..formats.arrays import to_host
+from ..ops import check
+from ..ops.cast import cast_store
+from ..ops.equal import same
+from ..ops.fit import checked_placement, moved
+from ..ops.given import on_gpu
+from ..ops.write import PLAIN, Plan, Write, emptied
 from .chain import Chain
-from .config import checked_device, default_device, engine_for
-from .engines.memory import allocating, methods_report_memory
-from .engines.spec import Mask
-from .exceptions import InvalidValue, NotSupported
-from .formats import CSR, VectorStore
-from .formats.arrays import to_host
-from .ops import check
-from .ops.cast import cast_store
-from .ops.equal import same
-from .ops.fit import checked_placement, moved
-from .ops.given import on_gpu
-from .ops.write import PLAIN, Plan, Write, emptied
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)

@@ -6,15 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.memory import allocating
+from ..exceptions import InvalidValue
+from ..formats import array_module
+from ..formats.arrays import to_host
+from ..ops.build import bounded_indices
+from ..ops.check import sizes
+from ..ops.given import as_indices, size_for
 from .edges import edges_of
-from .engines.memory import allocating
-from .exceptions import InvalidValue
-from .formats import array_module
-from .formats.arrays import to_host
 from .matrix_arrays import MatrixArrays
-from .ops.build import bounded_indices
-from .ops.check import sizes
-from .ops.given import as_indices, size_for
 
 
 class MatrixEdges(MatrixArrays):

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from . import aggregate, display, operators
+from .. import operators
+from ..exceptions import InvalidValue
+from ..formats import VectorStore
+from ..formats.vectors import empty_vector
+from ..operators.types import TypedSemiring
+from ..ops import reshape
+from ..ops.assign import assign_vector, column_matrix, row_matrix
+from ..ops.check import extent, sizes
+from ..ops.convert import convert, index_list
+from ..ops.extract import element, extract_vector
+from ..ops.index import position, positions
+from ..ops.inner import inner
+from ..ops.mxv import vxm
+from ..ops.reduce import reduce_scalar
+from ..ops.write import Plan, Write
+from . import aggregate, display
 from .base import Sparse, scalar
 from .chain import link, linked
-from .exceptions import InvalidValue
-from .formats import VectorStore
-from .formats.vectors import empty_vector
 from .infix import is_empty, is_scalar
-from .operators.types import TypedSemiring
-from .ops import reshape
-from .ops.assign import assign_vector, column_matrix, row_matrix
-from .ops.check import extent, sizes
-from .ops.convert import convert, index_list
-from .ops.extract import element, extract_vector
-from .ops.index import position, positions
-from .ops.inner import inner
-from .ops.mxv import vxm
-from .ops.reduce import reduce_scalar
-from .ops.write import Plan, Write
 from .scalar import Scalar
 from .vector_arrays import VectorArrays, dimensions
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from .engines.spec import Index
+    from ..engines.spec import Index
     from .matrix import Matrix
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .exceptions import InvalidValue
+from ..exceptions import InvalidValue
 
 # Links in one chain, beyond which the earlier ones are carried out: a loop over `x = x | y` is no chain that one wrote.
 _LONGEST = 64

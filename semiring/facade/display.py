@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .formats.arrays import to_host
-from .ops.plain import plain_rows
+from ..formats.arrays import to_host
+from ..ops.plain import plain_rows
 
 if TYPE_CHECKING:
     from .matrix import Matrix

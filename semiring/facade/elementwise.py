@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self, Unpack
 
-from . import operators
+from .. import operators
+from ..exceptions import InvalidValue
+from ..operators.families import IndexUnary, Select, Semiring, Unary
+from ..operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
+from ..ops.apply import apply
+from ..ops.ewise import ewise_add, ewise_mult, ewise_union
+from ..ops.select import select
 from .base import Sparse, scalar
-from .exceptions import InvalidValue
-from .operators.families import IndexUnary, Select, Semiring, Unary
-from .operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
-from .ops.apply import apply
-from .ops.ewise import ewise_add, ewise_mult, ewise_union
-from .ops.select import select
 from .writing import Writing
 
 
@@ -124,7 +124,7 @@ class Elementwise(Sparse[Any]):
     def _with_operator(self, operator: Any, *rest: Any) -> Any:
         """What calling an operator on this means: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
 
-        An operator on a chain (`semiring.chain`) applies to every link of it, and is settled then.
+        An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is settled then.
         """
         chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, TypedDict
 
-from . import dtypes, operators
-from .engines.memory import methods_report_memory
-from .engines.spec import Mask
-from .exceptions import InvalidMask, InvalidValue
-from .formats import CSR, VectorStore
-from .ops.write import PLAIN, Write
+from .. import dtypes, operators
+from ..engines.memory import methods_report_memory
+from ..engines.spec import Mask
+from ..exceptions import InvalidMask, InvalidValue
+from ..formats import CSR, VectorStore
+from ..ops.write import PLAIN, Write
 
 
 class Writing(TypedDict, total=False):
