@@ -6,6 +6,7 @@ the many spellings that users have for them, and knows their C names for the eng
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import numpy as np
@@ -106,6 +107,8 @@ def lookup(obj: object) -> DType:
     >>> lookup(float), lookup("FP32"), lookup(np.uint8)
     (dtype('float64'), dtype('float32'), dtype('uint8'))
     """
+    if isinstance(obj, np.dtype) and (known := _CANONICAL.get(obj)) is not None:
+        return known
     if isinstance(obj, str) and (named := _NAMES.get(obj.lower())) is not None:
         return named
     try:
@@ -125,7 +128,12 @@ def unify(a: object, b: object) -> DType:
     >>> unify("int32", "float32"), unify("int64", "uint64"), unify(bool, "int8")
     (dtype('float64'), dtype('float64'), dtype('int8'))
     """
-    return _CANONICAL[np.result_type(lookup(a), lookup(b))]
+    return _unified(lookup(a), lookup(b))
+
+
+@functools.cache
+def _unified(a: DType, b: DType) -> DType:
+    return a if a == b else _CANONICAL[np.result_type(a, b)]
 
 
 def widest(dtype: object) -> DType:

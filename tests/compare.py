@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from semiring.engines import registry
+from semiring.engines.operands import Rows, Spec
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, Rows, Spec, scalar_value
+from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
 from semiring.formats import (
     CSR,
     Bitmap,
@@ -35,14 +36,14 @@ def device_for(engine: str) -> str:
 
 def place(item: Any, device: str) -> Any:
     """The same question, with every array on `device`."""
-    if isinstance(item, (CSR, Pattern)) and registry.form_of(item) != "plain":
+    if isinstance(item, (CSR, Pattern)) and not item.kind.uncompressed:
         return item
     if isinstance(item, (CSR, Pattern, CompressedPattern)):
         return item if item.device == device else item.to(device)
     if isinstance(item, (IndexList, Bitmap, Full)):
         return item.to(device)
     if isinstance(item, Rows):
-        return Rows(item.ready, lambda: place(item.get(), device))
+        return Rows(place(item.get(), device) if item.ready else None, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
         return to_device(item, device)
     if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
@@ -92,7 +93,7 @@ def _on_host(item: Any) -> Any:
     if isinstance(item, (IndexList, Bitmap, Full)):
         return item.to("cpu")
     if isinstance(item, Rows):
-        return Rows(item.ready, lambda: _on_host(item.get()))
+        return Rows(_on_host(item.get()) if item.ready else None, lambda: _on_host(item.get()))
     if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
         return replace(item, **{part.name: _on_host(getattr(item, part.name)) for part in fields(item)})
     return to_host(item) if hasattr(item, "__cuda_array_interface__") else item
@@ -104,7 +105,7 @@ def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
     mask = getattr(spec, "mask", None)
     if isinstance(spec, (Mxv, Mxm)) and mask is not None:
         row = registry.find(asked, engine)
-        if row is not None and "mask" in row.absorbs:
+        if row is not None and "mask" in row.fuses:
             expected = registry.run(Keep(expected, mask), "reference")
     if isinstance(expected, (CSR, IndexList, Bitmap, Full)):
         check_invariants(got)

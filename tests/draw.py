@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from semiring.dtypes import ALL
-from semiring.engines.spec import Index, Mask, Rows
+from semiring.engines.operands import Index, Mask, Rows
 from semiring.formats import (
     CSR,
     Bitmap,
@@ -165,4 +165,4 @@ def both_ways(a: CSR, ready: bool) -> tuple[Rows, Rows]:
     bare = matrix_of(present.T, a.dtype, a.iso is not None, rng)
     kept = None if a.iso is not None else values.T[present.T]
     transposed = CSR(bare.pattern, a.dtype, kept, a.iso)
-    return Rows(True, lambda: a), Rows(ready, lambda: transposed)
+    return Rows(a), Rows(transposed if ready else None, lambda: transposed)

@@ -15,9 +15,9 @@ from unittest.mock import patch
 import numpy as np
 
 from semiring.engines import registry
+from semiring.engines.operands import Rows, Spec
 from semiring.engines.sliced import bounds
 from semiring.engines.sliced.pieces import whole
-from semiring.engines.spec import Rows, Spec
 from semiring.engines.spec_forms import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
 from semiring.formats.arrays import to_host
@@ -83,7 +83,7 @@ def _patterns(item: Any) -> list[Pattern]:
 
 
 def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
-    if isinstance(item, CSR) and registry.form_of(item) != "plain":
+    if isinstance(item, CSR) and not item.kind.uncompressed:
         return item  # it is in another form already
     if isinstance(item, CSR):
         return in_form(item, *FORMS[int(rng.integers(len(FORMS)))], engine)
@@ -92,7 +92,7 @@ def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
         return _reformed(bare, engine, rng).pattern
     if isinstance(item, Rows):
         made = _reformed(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
-        return Rows(item.ready, lambda: made)
+        return Rows(made if item.ready else None, lambda: made)
     if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
         return replace(item, **{part.name: _reformed(getattr(item, part.name), engine, rng) for part in fields(item)})
     return item

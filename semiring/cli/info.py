@@ -78,8 +78,8 @@ def _operations(as_json: bool, progress: Progress) -> None:
                 "engine": row.engine,
                 "implementation": row.name,
                 "when": row.when or None,
-                "absorbs": row.absorbs,
-                "takes": row.takes,
+                "fuses": row.fuses,
+                "accepts": row.accepts,
                 "about": row.about,
             }
             for row in rows
@@ -91,11 +91,10 @@ def _operations(as_json: bool, progress: Progress) -> None:
     for row in rows:
         name = "" if row.operation == before else row.operation
         before = row.operation
-        takes = "all" if len(row.takes) == 3 else ", ".join(row.takes)
-        cells.append([name, row.engine, row.name, row.when, takes, ", ".join(row.absorbs), row.about])
-    print(table(["operation", "engine", "implementation", "when", "takes", "absorbs", "what it does"], cells, left=7))
-    print("\nwhen: what must hold of the question q (its fields: semiring.engines.spec); else the next row is asked.")
-    print("takes: forms of matrices that it reads; engine any: slice by slice, where no row before takes the form.")
+        cells.append([name, row.engine, row.name, row.when, row.accepts, ", ".join(row.fuses), row.about])
+    print(table(["operation", "engine", "implementation", "when", "accepts", "fuses", "what it does"], cells, left=7))
+    print("\nwhen: what must hold of the spec q (its fields: semiring.engines.spec); else the next row is tried.")
+    print("accepts: formats and placements of matrices; engine any: slice by slice, where no row accepts the operands.")
     for engine, reason in reasons.items():
         if reason:
             print(f"\n{engine}: not available here: {reason}")

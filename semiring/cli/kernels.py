@@ -10,46 +10,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
+from ..engines import registry
+from ..engines.registry import EVERY_KIND, UNCOMPRESSED, Accepts
+
 
 @dataclass(frozen=True)
 class Row:
-    """One implementation: what it answers, where, under which condition on the question ``q``, and what it absorbs.
+    """One implementation: its operation, engine and condition on the spec ``q``, and what it fuses.
 
-    takes: the forms of matrices that it reads.  The answers slice by slice have the engine ``"any"``.
+    accepts: the formats and placements of matrices that it reads.  Implementations slice by slice have the engine
+    ``"any"``.
     """
 
     operation: str
     engine: str
     name: str
     when: str
-    absorbs: tuple[str, ...]
+    fuses: tuple[str, ...]
     about: str
-    takes: tuple[str, ...] = ("plain",)
-
-
-_FORMS = ("plain", "compressed", "host")
+    accepts: str
+    priority: int = 0
 
 
 def rows(engine: str) -> list[Row]:
-    """The implementations of one engine; those of one operation in the order in which they are asked.
+    """The implementations of one engine; those of one operation in the order in which they are tried.
 
-    Engine ``"any"``: what answers slice by slice, on every engine, where no implementation takes the form.
+    Engine ``"any"``: what runs slice by slice, on every engine, where no implementation accepts the storage kind.
     """
     folder = files("semiring.engines") / ("sliced" if engine == "any" else engine)
     modules = sorted(path.name.removesuffix(".py") for path in folder.iterdir() if path.name.endswith(".py"))
-    first = _imported((folder / "__init__.py").read_text(encoding="utf-8"))
-    modules.sort(key=lambda name: first.index(name) if name in first else len(first))
-    return [row for name in modules for row in _of_module((folder / f"{name}.py").read_text(encoding="utf-8"))]
-
-
-def _imported(source: str) -> list[str]:
-    """The modules of an engine in the order in which it imports them, which is the order in which they are asked."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "OPERATIONS":
-            return list(ast.literal_eval(node.value))
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is None:
-            return [name.name for name in node.names]
-    return []
+    found = [row for name in modules for row in _of_module((folder / f"{name}.py").read_text(encoding="utf-8"))]
+    return sorted(found, key=lambda row: -row.priority)
 
 
 def _of_module(source: str) -> Iterator[Row]:
@@ -63,23 +54,21 @@ def _of_module(source: str) -> Iterator[Row]:
 
 def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
     given = {word.arg: word.value for word in decorator.keywords}
-    question = _questions()[ast.unparse(decorator.args[0])]
-    absorbs = ast.literal_eval(given["absorbs"]) if "absorbs" in given else ()
+    operation = _operations()[ast.unparse(decorator.args[0])]
+    fuses = ast.literal_eval(given["fuses"]) if "fuses" in given else ()
     about = (ast.get_docstring(function) or "").split("\n")[0]
     when = _condition(given["when"]) if "when" in given else ""
     engine = ast.literal_eval(given["engine"]) if "engine" in given else "any"
-    takes = _takes(given["takes"]) if "takes" in given else ("plain",) if "engine" in given else _FORMS
-    return Row(question, engine, function.name, when, tuple(sorted(absorbs)), about, takes)
-
-
-def _takes(node: ast.expr) -> tuple[str, ...]:
-    """The forms named; all of them for what is made of `registry.FORMS`."""
-    return tuple(ast.literal_eval(node)) if isinstance(node, ast.Tuple) else _FORMS
+    accepts: Accepts = UNCOMPRESSED if engine != "any" else EVERY_KIND
+    if "accepts" in given:  # a constant of the registry
+        accepts = getattr(registry, ast.unparse(given["accepts"]))
+    priority = ast.literal_eval(given["priority"]) if "priority" in given else 0
+    return Row(operation, engine, function.name, when, tuple(sorted(fuses)), about, accepts.shown(), priority)
 
 
 @functools.cache
-def _questions() -> dict[str, str]:
-    """Class -> the name of the operation that it asks for; questions are declared beside the engines' folders."""
+def _operations() -> dict[str, str]:
+    """Spec class -> the name of its operation; specs are declared beside the engines' folders."""
     found = {}
     for path in files("semiring.engines").iterdir():
         if path.name.endswith(".py"):

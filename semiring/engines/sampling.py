@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..formats import AnyPattern, VectorStore
+from .operands import Spec
 from .registry import run
-from .spec import Link, Spec
+from .spec import Link
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
-"""The questions put to an engine: one frozen record for each operation.
+"""The requests to an engine: one frozen record, a spec, for each operation.
 
-What `ops` guarantees about every question: shapes agree, operators are typed, arrays live on the
-engine's device, index arrays are in range.  What an engine promises: a new store (never one of the
-operands changed), on the same device, in any vector format it likes, and iso-valued where it can know so
-without waiting for the device.
+What `ops` guarantees about every spec: shapes agree, operators are typed, arrays reside on the engine's device, index
+arrays are in range.  What an engine guarantees: a new store (never one of the operands changed), on the same device,
+in any vector format, and iso-valued where that can be determined without waiting for the device.
 
 Notation: ``T`` is the result before mask, accumulator and output; ``k`` the inner index.
 """
@@ -17,61 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..formats import CSR, AnyPattern, Array, VectorStore
+from .operands import Index, Mask, Rows, Spec
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
-
-
-@dataclass(frozen=True, eq=False)
-class Mask:
-    """Where results may be written.
-
-    Admits index p where the store has an entry (`structural`) or a nonzero entry (else); `complement`
-    admits exactly the others.
-    """
-
-    store: CSR | VectorStore
-    structural: bool
-    complement: bool
-
-    def negated(self) -> Mask:
-        """The mask that admits what this one does not."""
-        return Mask(self.store, self.structural, not self.complement)
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A matrix orientation that an engine may ask for: cheap if `ready`, else it is derived (and cached) on `get`."""
-
-    ready: bool
-    get: Callable[[], CSR]
-
-
-@dataclass(frozen=True)
-class Index:
-    """A set of positions in order: all of them, an arithmetic range, or an array.
-
-    Exactly one form: ``array is None`` means ``start, start + step, ...`` with `count` members.
-    `size` is the extent of the dimension that is indexed.
-    """
-
-    size: int
-    count: int
-    start: int = 0
-    step: int = 1
-    array: Array | None = None
-
-    @property
-    def is_all(self) -> bool:
-        """True if every position is taken, in order."""
-        return self.array is None and self.start == 0 and self.step == 1 and self.count == self.size
-
-
-@dataclass(frozen=True, eq=False)
-class Spec:
-    """What all questions have in common: the name under which engines register."""
-
-    name: ClassVar[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +30,7 @@ class Mxv(Spec):
     flip: False for mxv: ``mult(x=M(o, k), y=u(k))`` with positions ``xi=o xj=k yi=k yj=0``.
           True for vxm: ``mult(x=u(k), y=M(o, k))`` with positions ``xi=0 xj=k yi=k yj=o``
           (the user's matrix is M transposed).
-    mask: over the output; an implementation that absorbs ``"mask"`` leaves out what it does not admit.
+    mask: over the output; an implementation that fuses ``"mask"`` leaves out what it does not admit.
     direction: ``"auto"``, or forced ``"push"`` / ``"pull"``.
     """
 

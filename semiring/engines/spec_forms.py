@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..formats import CSR, AnyPattern, Array, Codec
-from .spec import Spec
+from .operands import Spec
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..config import checked_device, default_device, engine_for
 from ..engines.memory import allocating, methods_report_memory
-from ..engines.spec import Mask
+from ..engines.operands import Mask
 from ..exceptions import InvalidValue, NotSupported
 from ..formats import CSR, VectorStore
 from ..formats.arrays import to_host

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..engines.registry import Call, listen
+from ..engines.recording import Call, listen
 
 
 class Log(list[Call]):

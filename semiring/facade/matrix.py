@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import operators
-from ..engines.spec import Mask
+from ..engines.operands import Mask
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, VectorStore
 from ..ops import structure
@@ -29,7 +29,7 @@ from .vector_arrays import dimensions
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from ..engines.spec import Index
+    from ..engines.operands import Index
 
 
 class Matrix(MatrixForms):

@@ -28,7 +28,7 @@ from .vector_arrays import VectorArrays, dimensions
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from ..engines.spec import Index
+    from ..engines.operands import Index
     from .matrix import Matrix
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypedDict
 
 from .. import dtypes, operators
 from ..engines.memory import methods_report_memory
-from ..engines.spec import Mask
+from ..engines.operands import Mask
 from ..exceptions import InvalidMask, InvalidValue
 from ..formats import CSR, VectorStore
 from ..ops.write import PLAIN, Write

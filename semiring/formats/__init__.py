@@ -3,7 +3,8 @@
 from .arrays import Array, array_module, device_of, index_dtype
 from .ccsr import CODECS, TILE, Codec, CompressedPattern
 from .csr import CSR, AnyPattern, plain_pattern, structure_only
-from .pattern import PLACEMENTS, Pattern, Placement
+from .kinds import PLACEMENTS, Placement, StorageKind
+from .pattern import Pattern
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 
@@ -24,6 +25,7 @@ __all__ = [
     "IndexList",
     "Pattern",
     "Placement",
+    "StorageKind",
     "Store",
     "VectorStore",
     "array_module",

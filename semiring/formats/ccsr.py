@@ -64,7 +64,8 @@ import numpy as np
 
 from ..exceptions import InvalidFormat
 from .arrays import Array, device_of, index_dtype, to_device
-from .pattern import Placement, plain_facts
+from .kinds import Placement, StorageKind, storage_kind
+from .pattern import plain_facts
 
 Codec = Literal["varint", "packed"]
 CODECS: tuple[Codec, ...] = ("varint", "packed")
@@ -129,6 +130,11 @@ class CompressedPattern:
     def ntiles(self) -> int:
         """The number of tiles."""
         return tile_count(self.nvals)
+
+    @property
+    def kind(self) -> StorageKind:
+        """Format, codec and placement."""
+        return storage_kind("ccsr", self.codec, self.placement)
 
     @property
     def device(self) -> str:

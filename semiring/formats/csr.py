@@ -9,7 +9,8 @@ import numpy as np
 
 from .arrays import Array, array_module, index_dtype, to_device
 from .ccsr import CompressedPattern
-from .pattern import Pattern, Placement
+from .kinds import Placement, StorageKind
+from .pattern import Pattern
 
 AnyPattern = Pattern | CompressedPattern
 
@@ -82,6 +83,11 @@ class CSR:
     def placement(self) -> Placement:
         """Where the entries lie."""
         return self.pattern.placement
+
+    @property
+    def kind(self) -> StorageKind:
+        """Format, codec and placement of the entries."""
+        return self.pattern.kind
 
     @property
     def device(self) -> str:

@@ -5,7 +5,7 @@ iso-valued view) holds the same pattern, and so shares what has been derived fro
 cached transpose can never be stale: a matrix that changes has another pattern.
 
 There are two kinds, plain (`Pattern`) and compressed (`semiring.formats.ccsr.CompressedPattern`).  What
-both offer: ``nrows ncols nvals indptr facts placement format device nbytes to``.
+both offer: ``nrows ncols nvals indptr facts placement format kind device nbytes to``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .arrays import Array, device_of, to_device
+from .kinds import PLACEMENTS, Placement, StorageKind, storage_kind
 
-# Where the entries lie (the offsets always lie with the device that computes):
-#   device  in the memory of the device;
-#   pinned  in page-locked host memory, which kernels of a GPU read through the link (zero-copy);
-#   host    in host memory, from which slices of rows are streamed to the device.
-# For the CPU all three are the same memory; "host" then says that operations go slice by slice (a mapped file
-# need not fit into memory).
-Placement = Literal["device", "pinned", "host"]
-PLACEMENTS: tuple[Placement, ...] = ("device", "pinned", "host")
+__all__ = ["PLACEMENTS", "Pattern", "Placement", "kept_facts", "plain_facts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +47,11 @@ class Pattern:
     def nvals(self) -> int:
         """The number of stored entries."""
         return int(self.indices.size)
+
+    @property
+    def kind(self) -> StorageKind:
+        """Format, codec and placement."""
+        return storage_kind("csr", "none", self.placement)
 
     @property
     def device(self) -> str:

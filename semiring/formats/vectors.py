@@ -6,8 +6,8 @@ past `size` are 0.  A probe then touches 32 times fewer bytes than a label would
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -19,18 +19,24 @@ def word_count(size: int) -> int:
     return (size + 31) // 32
 
 
-class Count:
-    """A number that may still be on its way from the device; read once, then remembered.
+class Unread(Protocol):
+    """A number on the device."""
 
-    source: an int, or a device array whose element `at` holds the number.
+    def read(self) -> int:
+        """The number.  Synchronises."""
+
+
+class Count:
+    """A number that may still be on the device; read once, then remembered.
+
+    source: an int, an `Unread`, or a device array whose first element is the number.
     """
 
-    __slots__ = ("_at", "_source", "_value")
+    __slots__ = ("_source", "_value")
 
-    def __init__(self, source: int | Array, at: int = 0) -> None:
+    def __init__(self, source: int | Unread | Array) -> None:
         self._value: int | None = int(source) if isinstance(source, (int, np.integer)) else None
-        self._source: Array | None = None if self._value is not None else source
-        self._at = at
+        self._source: Any = None if self._value is not None else source
 
     @property
     def known(self) -> bool:
@@ -40,7 +46,8 @@ class Count:
     def get(self) -> int:
         """The number.  Synchronises the first time, where it was computed on the GPU."""
         if self._value is None:
-            self._value = int(to_host(self._source)[self._at])
+            source = self._source
+            self._value = int(source.read() if hasattr(source, "read") else to_host(source)[0])
             self._source = None
         return self._value
 
@@ -59,7 +66,8 @@ class IndexList:
     values: Array | None
     iso: np.generic | None = None
 
-    format: Literal["index"] = field(default="index", init=False)
+    format: ClassVar[Literal["index"]] = "index"
+    kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)
@@ -103,7 +111,8 @@ class Bitmap:
     iso: np.generic | None
     count: Count
 
-    format: Literal["bitmap"] = field(default="bitmap", init=False)
+    format: ClassVar[Literal["bitmap"]] = "bitmap"
+    kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)
@@ -146,7 +155,8 @@ class Full:
     iso: np.generic | None = None
     on: str = "cpu"
 
-    format: Literal["full"] = field(default="full", init=False)
+    format: ClassVar[Literal["full"]] = "full"
+    kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)

@@ -7,7 +7,7 @@ the result is cast to. All that an engine may specialise on is in the record; `k
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -45,9 +45,20 @@ def give(operator: _Named, operand: Any, *rest: Any) -> Any:
 
 
 class _Callable:
-    """What all typed operators share: they can be called on objects of the facade."""
+    """What all typed operators share: they can be called on objects of the facade, and their hash is computed once."""
 
     name: str
+
+    def _hash_once(self) -> int:
+        """The hash of the fields that are compared; call plans are found by it."""
+        found: int | None = self.__dict__.get("_hash")
+        if found is None:
+            found = hash(tuple(getattr(self, field.name) for field in fields(self) if field.compare))  # type: ignore[arg-type]
+            self.__dict__["_hash"] = found
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # strings hash anew elsewhere
 
     def __call__(self, operand: Any, *rest: Any) -> Any:
         """The operand with this operator: see the family's call."""
@@ -69,6 +80,8 @@ def _digest(expr: str) -> str:
 @dataclass(frozen=True)
 class TypedUnary(_Callable):
     """``z(x)``: the expression uses `x`."""
+
+    __hash__ = _Callable._hash_once
 
     name: str
     x: DType
@@ -102,6 +115,8 @@ class TypedBinary(_Callable):
     of the operands). A law that is not listed may hold all the same.
     """
 
+    __hash__ = _Callable._hash_once
+
     name: str
     x: DType
     y: DType
@@ -133,6 +148,8 @@ class TypedBinary(_Callable):
 @dataclass(frozen=True)
 class TypedIndexUnary(_Callable):
     """``z(x, i, j, k)``: value, row, column (0 in a vector) and the thunk `k` that the caller gives."""
+
+    __hash__ = _Callable._hash_once
 
     name: str
     x: DType
@@ -167,6 +184,8 @@ class TypedMonoid(_Callable):
     `identity` is what an empty reduction to a scalar may give; None for ``any``, which has none (`is_any`).
     `terminal` is a value that no operand changes, None if there is none; ``any`` is done with its first.
     """
+
+    __hash__ = _Callable._hash_once
 
     op: TypedBinary
     identity: np.generic | None
@@ -205,6 +224,8 @@ class TypedMonoid(_Callable):
 @dataclass(frozen=True)
 class TypedSemiring(_Callable):
     """Products by `mult`, collected by `add`; the result type of `mult` is the type of `add`."""
+
+    __hash__ = _Callable._hash_once
 
     add: TypedMonoid
     mult: TypedBinary

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..engines import registry
 from ..engines.memory import require
-from ..engines.spec import Index, Keep, Outside, ScatterMatrix, ScatterVector
+from ..engines.operands import Index
+from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_module, index_dtype, with_values
 from . import check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import engine_for
-from ..engines.spec import Mask
+from ..engines.operands import Mask
 from ..exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
 from ..formats import Store, VectorStore
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector, Index
+from ..engines.operands import Index
+from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
 from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_of, index_dtype
 from ..formats.arrays import to_host
 from . import check, structure

@@ -28,10 +28,9 @@ def plain(a: CSR) -> CSR:
     """
     if lies_plain(a):
         return a
-    form = registry.form_of(a)
-    if form == "plain":
+    if a.kind.uncompressed:
         return place(a, "device")
-    if form == "compressed":
+    if a.kind.addressable:
         dtype = index_dtype(a.ncols)
         require("decompress", a.device, a.nvals * dtype.itemsize, hint="keep the matrix compressed")
         columns = plain_rows(structure_only(a.pattern), 0, a.nrows).indices

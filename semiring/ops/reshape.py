@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import operators
 from ..engines import registry
-from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, Index, ReduceRows
+from ..engines.operands import Index
+from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
 from . import check

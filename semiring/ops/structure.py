@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.spec import IsSymmetric, Rows, Transpose
+from ..engines.operands import Rows
+from ..engines.spec import IsSymmetric, Transpose
 from ..formats import CSR, AnyPattern, structure_only
 from . import check
 from .build import require_rows
@@ -60,12 +61,12 @@ def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
     there already; a traversal that could only push would pay for that many times over.
     """
     if not transpose:
-        return Rows(True, lambda: a)
+        return Rows(a)
     if a.iso is None and values:
         ready = "transpose" in a.cache
     else:
         ready = "transpose" in a.pattern.facts or is_symmetric(a.pattern)
-    return Rows(ready, lambda: transposed(a, values=values))
+    return Rows(transposed(a, values=values) if ready else None, lambda: transposed(a, values=values))
 
 
 def _transposed_pattern(pattern: AnyPattern) -> AnyPattern:

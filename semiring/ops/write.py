@@ -15,7 +15,7 @@ Three engine calls compose this (`union`, `keep`, `merge`); where an engine answ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -24,7 +24,8 @@ from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
 from ..engines.memory import is_shortage, out_of_memory
-from ..engines.spec import Ewise, Keep, Mask, Mxm, Mxv, Spec, WriteVector
+from ..engines.operands import Mask, Spec
+from ..engines.spec import Ewise, Keep, Mxm, Mxv, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
 from ..formats.vectors import empty_vector
@@ -95,9 +96,9 @@ class Plan(Generic[S]):
             made = question()
             return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
         if write.mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
-            masked = replace(question, mask=write.mask)
+            masked = question.with_mask(write.mask)
             row = registry.find(masked, engine)
-            if row is not None and "mask" in row.absorbs:
+            if row is not None and "mask" in row.fuses:
                 return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))
         return cast(S, finish(registry.run(question, engine), engine, out, write))
 

@@ -151,8 +151,8 @@ def test_the_printed_table_is_the_registry(engine: str) -> None:
     registry.load(engine)
     by_operation = sorted(registry.rows(engine), key=lambda row: row.operation)
     read = sorted(kernels.rows(engine), key=lambda row: row.operation)
-    assert [(row.operation, row.name, row.absorbs, row.about) for row in read] == [
-        (row.operation, row.function.__name__, tuple(sorted(row.absorbs)), row.about) for row in by_operation
+    assert [(row.operation, row.name, row.fuses, row.about) for row in read] == [
+        (row.operation, row.function.__name__, tuple(sorted(row.fuses)), row.about) for row in by_operation
     ]
     assert [bool(row.when) for row in read] == [row.when is not None for row in by_operation]
 
@@ -161,7 +161,7 @@ def test_conditions_are_shown_as_they_stand() -> None:
     answers = [row for row in kernels.rows("cuda") if row.operation == "closure"]
     assert [row.name for row in answers] == ["closure_outofcore", "closure_level", "closure_relax"]
     assert answers[1].when == "q.final_on_arrival"
-    assert answers[1].takes == ("plain", "compressed")
+    assert answers[1].accepts == "ccsr csr in device pinned"
     assert all("lambda" not in row.when for row in answers)
 
 
@@ -173,8 +173,8 @@ def test_info_ops_lists_every_engine(answer: Run, printed: Run) -> None:
     named = {row["operation"] for row in facts["operations"] if row["engine"] == "reference"}
     assert {"mxv", "closure", "link", "write_vector"} <= named
     assert all(row["about"] for row in facts["operations"])
-    sliced = {row["operation"]: row["takes"] for row in facts["operations"] if row["engine"] == "any"}
-    assert sliced["mxm"] == ["plain", "compressed", "host"]
+    sliced = {row["operation"]: row["accepts"] for row in facts["operations"] if row["engine"] == "any"}
+    assert sliced["mxm"] == "ccsr csr in device pinned host"
     assert "closure" in printed("info", "ops")
 
 

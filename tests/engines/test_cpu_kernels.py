@@ -14,7 +14,8 @@ import pytest
 from semiring.engines import registry
 from semiring.engines.cpu import threads
 from semiring.engines.cpu.compile import kernel
-from semiring.engines.spec import Closure, Convert, ImportCSR, IsSymmetric, Link, Mask, Mxv, Rows, Transpose
+from semiring.engines.operands import Mask, Rows
+from semiring.engines.spec import Closure, Convert, ImportCSR, IsSymmetric, Link, Mxv, Transpose
 from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern
 from semiring.operators.types import TypedBinary, TypedMonoid, TypedSemiring
 
@@ -53,7 +54,7 @@ def levels_of(graph: CSR, source: int) -> np.ndarray:
 
 
 def search(graph: CSR, source: int, direction: str) -> Closure:
-    rows = Rows(True, lambda: graph)
+    rows = Rows(graph)
     frontier = IndexList(graph.nrows, I4, np.array([source], np.int32), None, np.int32(0))
     return Closure(frontier, rows, rows, MIN_PLUS, True, 10**9, direction, trace=True)
 
@@ -95,7 +96,7 @@ def test_pull_asks_for_the_transpose_only_when_it_pays() -> None:
         asked.append(True)
         return graph
 
-    question = replace(search(graph, 0, "push"), by_column=Rows(False, derive))
+    question = replace(search(graph, 0, "push"), by_column=Rows(None, derive))
     registry.run(question, "cpu")
     assert not asked
     registry.run(replace(question, direction="auto"), "cpu")
@@ -114,7 +115,7 @@ def test_sums_do_not_depend_on_direction_or_threads(monkeypatch: pytest.MonkeyPa
     for count in (1, 4):
         monkeypatch.setattr(mxv, "threads_for", lambda work, count=count: count)
         for direction in ("push", "pull"):
-            q = Mxv(300, 300, Rows(True, lambda: a), Rows(True, lambda: t), u, PLUS_TIMES, False, None, direction)
+            q = Mxv(300, 300, Rows(a), Rows(t), u, PLUS_TIMES, False, None, direction)
             results.append(registry.run(Convert(registry.run(q, "cpu"), "bitmap"), "cpu"))
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].words, other.words)
@@ -124,7 +125,7 @@ def test_sums_do_not_depend_on_direction_or_threads(monkeypatch: pytest.MonkeyPa
 
 def test_mask_is_absorbed() -> None:
     graph = random_graph(100, 5, seed=4)
-    rows = Rows(True, lambda: graph)
+    rows = Rows(graph)
     mask = Mask(IndexList(100, B1, np.array([3, 40, 99], np.int32), None, np.bool_(True)), True, True)
     u = Full(100, I4, None, np.int32(1))
     t = registry.run(Mxv(100, 100, rows, rows, u, MIN_PLUS, False, mask), "cpu")

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import FP64, INT64
+from semiring.engines.operands import Index
 from semiring.engines.spec import (
     BuildMatrix,
     ExtractMatrix,
     ExtractVector,
-    Index,
     Keep,
     Mxm,
     Mxv,

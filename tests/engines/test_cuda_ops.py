@@ -12,19 +12,17 @@ cupy = pytest.importorskip("cupy")
 from semiring import Vector, operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines import registry  # noqa: E402
+from semiring.engines.operands import Index, Mask, Spec  # noqa: E402
 from semiring.engines.spec import (  # noqa: E402
     Apply,
     Convert,
     Ewise,
     ExtractVector,
-    Index,
     Keep,
-    Mask,
     ReduceRows,
     ReduceScalar,
     ScatterVector,
     Select,
-    Spec,
     Transpose,
     WriteVector,
 )

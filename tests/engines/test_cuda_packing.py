@@ -14,7 +14,8 @@ import semiring as sr
 from semiring import operators
 from semiring.engines import registry
 from semiring.engines.cuda import mxv, packing
-from semiring.engines.spec import Closure, Link, Mxv, Rows, Spec
+from semiring.engines.operands import Rows, Spec
+from semiring.engines.spec import Closure, Link, Mxv
 from semiring.exceptions import NotSupported
 from semiring.formats import CSR, Full, IndexList, Pattern
 from tests import verify
@@ -57,7 +58,7 @@ def huge(iso: bool = True) -> CSR:
 def closure(semiring: str, a: CSR, *, final: bool) -> Closure:
     typed = operators.lookup_semiring(semiring).typed(INT32, INT32)
     frontier = IndexList(a.nrows, INT32, np.zeros(1, np.int32), None, np.int32(0))
-    rows = Rows(True, lambda: a)
+    rows = Rows(a)
     return Closure(frontier, rows, rows, typed, final, 5)
 
 
@@ -85,7 +86,7 @@ def test_searches_past_the_bound_count_apart() -> None:
 def product(direction: str, size: int) -> Mxv:
     a, n = huge(), 978_000_000
     u: Any = IndexList(n, INT32, np.broadcast_to(np.int32(0), size), None, np.int32(1))
-    rows = Rows(True, lambda: a)
+    rows = Rows(a)
     return Mxv(n, n, rows, rows, u, operators.lookup_semiring("min_plus").typed(INT32, INT32), True, None, direction)
 
 

@@ -15,7 +15,8 @@ from semiring import operators
 from semiring.config import config
 from semiring.engines import registry
 from semiring.engines.cuda.columns import codec_types, side_by_side, types_of_both
-from semiring.engines.spec import Closure, Rows
+from semiring.engines.operands import Rows
+from semiring.engines.spec import Closure
 from semiring.formats import CSR, CompressedPattern, IndexList, Pattern
 from tests import verify
 
@@ -77,9 +78,7 @@ def test_searches(codec: Any, widened: str, direction: str) -> None:
     start = IndexList(n, np.dtype(np.int64), cupy.asarray(np.array([source], INT32)), None, np.int64(0))
     typed = operators.lookup_semiring("min_plus").typed(np.dtype(np.int64), np.dtype(np.int64))
     with config.set(device="cuda"):
-        found = registry.run(
-            Closure(start, Rows(True, lambda: a), Rows(True, lambda: t), typed, True, n, direction, True), "cuda"
-        )
+        found = registry.run(Closure(start, Rows(a), Rows(t), typed, True, n, direction, True), "cuda")
         levels = sr.Vector._new(found.store).to("cpu").to_dense(verify.UNREACHED)
     verify.bfs_levels(indptr, indices, source, levels)
     if direction != "auto":

@@ -13,23 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import BOOL, FP64, INT64
-from semiring.engines import registry
+from semiring.engines import recording, registry
+from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
 from semiring.engines.sliced.bounds import WORD, cuts, row_bounds
-from semiring.engines.spec import (
-    Closure,
-    Ewise,
-    ExtractMatrix,
-    Index,
-    IsSymmetric,
-    Keep,
-    Link,
-    Mask,
-    Mxv,
-    Rows,
-    Select,
-    Transpose,
-)
+from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.formats.arrays import to_host
@@ -84,7 +72,7 @@ def on_host(a: CSR, engine: str) -> CSR:
 
 def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
     """What the sliced call noted."""
-    with small_slices(), registry.listen() as log:
+    with small_slices(), recording.listen() as log:
         registry.run(spec, engine)
     (found,) = [call.details for call in log if call.operation == name and call.details.get("kernel") == "sliced"]
     return found
@@ -98,7 +86,7 @@ def in_slices(spec: Any, engine: str) -> bool:
 
 
 def test_a_pull_reads_only_slices_that_the_mask_admits(engine: str) -> None:
-    rows = Rows(True, lambda: on_host(BLOCKS, engine))
+    rows = Rows(on_host(BLOCKS, engine))
     u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))
     only = place(sparsify(np.ones(130, bool), np.arange(130) == 70, BOOL), device_for(engine))
     spec = Mxv(130, 130, rows, rows, u, semiring.plus_times[INT64], False, Mask(only, True, False), "pull")
@@ -107,7 +95,7 @@ def test_a_pull_reads_only_slices_that_the_mask_admits(engine: str) -> None:
 
 
 def test_a_push_reads_only_slices_in_which_the_vector_has_entries(engine: str) -> None:
-    rows = Rows(True, lambda: on_host(BLOCKS, engine))
+    rows = Rows(on_host(BLOCKS, engine))
     u = place(sparsify(np.arange(130), np.isin(np.arange(130), (1, 129)), INT64), device_for(engine))
     spec = Mxv(130, 130, rows, rows, u, semiring.plus_times[INT64], True)
     found = details("mxv", spec, engine)
@@ -153,6 +141,7 @@ def overwritten(engine: str, monkeypatch: pytest.MonkeyPatch) -> str:
             array[...] = 0
 
     row = replace(original, function=slices)
+    monkeypatch.setattr(registry, "_candidates", {})
     monkeypatch.setitem(registry._table, ("slices", engine), [row])
     return engine
 
@@ -200,7 +189,7 @@ def test_closure_stops_where_no_sum_settles(engine: str) -> None:
     for present, settles in ((np.ones((2, 2), bool), False), (np.eye(2, dtype=bool), True)):
         a = on_host(sparsify(weights, present, FP64), engine)
         x = place(sparsify(np.array([np.nan if settles else 0.0, 0.0]), np.array([True, False]), FP64), a.device)
-        rows = Rows(True, lambda a=a: a)  # type: ignore[misc]
+        rows = Rows(a)
         got = registry.run(Closure(x, rows, rows, semiring.min_plus[FP64], False, 5), engine)
         assert got.converged is settles
         assert got.steps == (1 if settles else 5)
@@ -211,8 +200,8 @@ def test_a_question_about_one_plain_orientation_is_put_to_the_engine_at_once(eng
     a = place(BLOCKS, device_for(engine))
     turned = on_host(registry.run(Transpose(BLOCKS), "reference"), engine)
     u = place(make_vector(130, INT64, "index", 0.1, False, 3), device_for(engine))
-    spec = Mxv(130, 130, Rows(True, lambda: a), Rows(True, lambda: turned), u, semiring.plus_times[INT64], False)
-    with small_slices(), registry.listen() as log:
+    spec = Mxv(130, 130, Rows(a), Rows(turned), u, semiring.plus_times[INT64], False)
+    with small_slices(), recording.listen() as log:
         registry.run(spec, engine)
     assert not [call for call in log if call.operation == "slices"]
 
@@ -222,11 +211,12 @@ def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkey
     key = "mxv", engine
     registry.load(engine)
     rows = registry._table[key]
-    eager = replace(rows[0], takes=registry.FORMS, in_slices=lambda q: {"direction": "pull"})
+    monkeypatch.setattr(registry, "_candidates", {})
+    eager = replace(rows[0], accepts=registry.EVERY_KIND, in_slices=lambda q: {"direction": "pull"})
     monkeypatch.setitem(registry._table, key, [eager, *rows[1:]])
     u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))
     for codec in ("varint", "packed"):
-        a = Rows(True, lambda codec=codec: in_form(place(BLOCKS, device_for(engine)), codec, "device", engine))  # type: ignore[misc]
+        a = Rows(in_form(place(BLOCKS, device_for(engine)), codec, "device", engine))
         spec = Mxv(130, 130, a, a, u, semiring.plus_times[INT64], False)
         assert details("mxv", spec, engine)["direction"] == "pull"
         with small_slices():
@@ -244,11 +234,11 @@ def test_a_closure_decodes_first_only_where_the_plain_form_fits(engine: str, mon
 
     a = in_form(place(BLOCKS, device_for(engine)), "varint", "device", engine)
     x = place(make_vector(130, INT64, "index", 0.1, False, 3), a.device)
-    rows = Rows(True, lambda: a)
+    rows = Rows(a)
     spec = Closure(x, rows, rows, semiring.min_first[INT64], False, 200)
     for free, kernel in ((1 << 30, "plain first"), (100, "sliced")):
         monkeypatch.setattr(closure, "free_memory", lambda device, free=free: free)
-        with small_slices(), registry.listen() as log:
+        with small_slices(), recording.listen() as log:
             registry.run(replace(spec), engine)
         kernels = [call.details.get("kernel") for call in log if call.kernel.endswith(".closure")]
         assert kernel in kernels or not in_slices(spec, engine)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from semiring.dtypes import BOOL, INT64
-from semiring.engines import registry
+from semiring.engines import recording, registry
+from semiring.engines.operands import Mask
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Keep, Mask, Mxm
+from semiring.engines.spec import Keep, Mxm
 from semiring.formats import CSR
 from semiring.operators import semiring
 from tests.compare import assert_same, device_for, place
@@ -57,7 +58,7 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
         semiring.plus_times[INT64],
         mask=Mask(formed(mask, "mask"), structural, complement),
     )
-    with small_slices(), registry.listen() as log:
+    with small_slices(), recording.listen() as log:
         got = registry.run(asked, engine)
         noted = [call.details for call in log if call.details.get("kernel") == "sliced" and call.operation == "mxm"]
         got = in_plain_form(got, engine).to("cpu")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines import registry
+from semiring.engines import recording
 from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
 from semiring.formats import CODECS, PLACEMENTS, CompressedPattern
 from semiring.formats.arrays import to_host
@@ -49,7 +49,7 @@ def path(tmp_path: Path, weights: str | None) -> Path:
 @pytest.mark.parametrize("codec", CODECS)
 def test_plain_files_are_encoded_slice_by_slice(path: Path, codec: Any) -> None:
     whole = sr.io.open(path, compress=codec)
-    with small_slices(200), registry.listen() as calls:
+    with small_slices(200), recording.listen() as calls:
         made = sr.io.open(path, compress=codec, placement="host")
     assert isinstance(whole, Matrix)
     assert isinstance(made, Matrix)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import FP32, FP64, INT8, INT64
+from semiring.engines.operands import Index
 from semiring.engines.reference.dense import densify
 from semiring.engines.spec import (
     BuildMatrix,
@@ -19,7 +20,6 @@ from semiring.engines.spec import (
     ExtractRow,
     ExtractVector,
     ImportCSR,
-    Index,
     IsSymmetric,
     ScatterMatrix,
     ScatterVector,

@@ -9,8 +9,9 @@ import pytest
 
 from semiring.dtypes import BOOL, FP64, INT8, INT64, UINT8
 from semiring.engines import registry
+from semiring.engines.operands import Mask, Rows
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Closure, Ewise, Link, Mask, Mxm, Mxv, ReduceRows, ReduceScalar, Rows, WriteVector
+from semiring.engines.spec import Closure, Ewise, Link, Mxm, Mxv, ReduceRows, ReduceScalar, WriteVector
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern
 from semiring.operators import binary, monoid, semiring
 from tests import compare
@@ -36,7 +37,7 @@ def listed(found: Any) -> Any:
 
 
 def product(m: CSR, u: Any, typed: Any, flip: bool = False) -> Any:
-    rows = Rows(True, lambda: m)
+    rows = Rows(m)
     return ask(Mxv(m.nrows, m.ncols, rows, rows, u, typed, flip))
 
 
@@ -120,8 +121,8 @@ def test_closure_finds_shortest_paths() -> None:
     found = ask(
         Closure(
             store([0, None, None]),
-            Rows(True, lambda: weights),
-            Rows(True, lambda: turned),
+            Rows(weights),
+            Rows(turned),
             semiring.min_plus[INT64],
             False,
             10,
@@ -159,7 +160,7 @@ def test_the_comparison_refuses_other_answers(wrong: Any) -> None:
 
 
 def test_the_comparison_refuses_a_value_that_no_operand_gives() -> None:
-    rows = Rows(True, lambda: A)
+    rows = Rows(A)
     spec = Mxv(3, 3, rows, rows, U, semiring.any_second[INT64], False)
     compare.assert_legal(spec, store([20, None, 10]))
     with pytest.raises(AssertionError):

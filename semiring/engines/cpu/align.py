@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import IndexList, VectorStore, index_dtype
-from ..spec import Mask
+from ..operands import Mask
 from . import presence
 from .operands import Array, plain
 from .presence import Words

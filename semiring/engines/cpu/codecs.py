@@ -19,7 +19,7 @@ from ...formats.ccsr import (
     tile_count,
 )
 from ...formats.pattern import plain_facts
-from ..registry import FORMS, implements
+from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_tiles
 from .operands import Array, plain
@@ -27,10 +27,8 @@ from .packed import decode_packed, encode_packed, measure_packed
 from .threads import parts_for, run
 from .varint import decode_varint, encode_varint, measure_varint
 
-_EVERY = tuple(sorted(FORMS))
 
-
-@implements(Encode, engine="cpu", takes=_EVERY)
+@implements(Encode, engine="cpu", accepts=EVERY_KIND)
 def encode(q: Encode) -> CompressedPattern:
     """The structure as compressed rows: the tiles are measured, then each thread writes its own."""
     pattern, codec = q.pattern, q.codec
@@ -50,7 +48,7 @@ def encode(q: Encode) -> CompressedPattern:
     return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, plain_facts(pattern))
 
 
-@implements(MeasureCompressed, engine="cpu", takes=_EVERY)
+@implements(MeasureCompressed, engine="cpu", accepts=EVERY_KIND)
 def measure(q: MeasureCompressed) -> int:
     """The bytes of the structure as compressed rows."""
     pattern = q.pattern
@@ -92,7 +90,7 @@ def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Arr
     return out
 
 
-@implements(Slices, engine="cpu", takes=_EVERY)
+@implements(Slices, engine="cpu", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
     """The rows of each slice: views of plain rows and of values, decoded columns of compressed ones."""
     a = q.a
@@ -104,7 +102,7 @@ def slices(q: Slices) -> Iterator[CSR]:
         yield CSR(Pattern(last - first, a.ncols, offsets, columns(a.pattern, begin, end)), a.dtype, values, a.iso)
 
 
-@implements(CheckCompressed, engine="cpu", takes=_EVERY)
+@implements(CheckCompressed, engine="cpu", accepts=EVERY_KIND)
 def check(q: CheckCompressed) -> None:
     """Raise InvalidFormat unless the compressed pattern is well formed."""
     pattern = q.pattern

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
 from ..memory import require
+from ..operands import Index
 from ..registry import implements
-from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
+from ..spec import ExtractMatrix, ExtractRow, ExtractVector
 from . import presence
 from .compile import kernel
 from .members import is_wide, ranked, ranks

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Full, VectorStore, plain_pattern
-from ..registry import FORMS, implements
+from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from .atomics import compare_swap, load, next_chunk
@@ -41,7 +41,7 @@ def link(q: Link) -> VectorStore:
     return Full(q.forest.size, q.forest.dtype, forest)
 
 
-@implements(LinkSample, engine="cpu", takes=tuple(FORMS))
+@implements(LinkSample, engine="cpu", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The first neighbours of every row, in turn."""
     return link_first(q, "cpu")

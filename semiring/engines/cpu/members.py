@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import index_dtype
-from ..spec import Index
+from ..operands import Index
 from .operands import Array
 
 # A dimension is wide if it has more than so many positions for each entry that is visited, and more than a floor below

@@ -16,8 +16,9 @@ from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Pattern, index_dtype, plain_pattern, structure_only
 from ..memory import require
+from ..operands import Index
 from ..registry import implements
-from ..spec import Index, Mxm
+from ..spec import Mxm
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel
@@ -34,7 +35,7 @@ _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
 _CHUNKS_PER_THREAD = 32
 
 
-@implements(Mxm, engine="cpu", absorbs=("mask",))
+@implements(Mxm, engine="cpu", fuses=("mask",))
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where the mask admits (i, j)."""
     mask = None if q.mask is None else mask_pattern(q.mask)

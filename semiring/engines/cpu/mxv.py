@@ -14,8 +14,10 @@ import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Full, IndexList, Pattern, VectorStore
-from ..registry import implements, note
-from ..spec import ExtractVector, Index, Mxv
+from ..operands import Index
+from ..recording import note
+from ..registry import implements
+from ..spec import ExtractVector, Mxv
 from . import presence, types
 from .atomics import bit_count, next_chunk, stopped
 from .compile import kernel
@@ -43,7 +45,7 @@ _POLLED = (1 << 10) - 1
 _DENSE_SIZE = 1 << 24
 
 
-@implements(Mxv, engine="cpu", absorbs=("mask",))
+@implements(Mxv, engine="cpu", fuses=("mask",))
 def mxv(q: Mxv) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
     direction = _direction(q)

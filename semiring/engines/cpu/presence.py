@@ -12,7 +12,7 @@ import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..memory import require
-from ..spec import Mask
+from ..operands import Mask
 from .members import is_wide
 
 Words = np.ndarray[Any, Any]

@@ -18,8 +18,9 @@ from ...formats import (
     structure_only,
     with_values,
 )
+from ..operands import Index, Mask
 from ..registry import implements
-from ..spec import Apply, Index, Keep, Mask, Outside, Select
+from ..spec import Apply, Keep, Outside, Select
 from . import presence
 from .apply import apply
 from .compile import kernel

@@ -10,7 +10,7 @@ import importlib
 from ..budget import apply_budget
 
 OPERATIONS = (
-    "outofcore_closure",  # in front of those that take pinned entries like any other
+    "outofcore_closure",
     "outofcore_link",
     "apply",
     "build",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dtypes import BOOL
 from ...formats import CSR, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..numpy_helpers import cast, evaluate
@@ -19,10 +20,45 @@ __all__ = [
     "evaluate_once",
     "native_atomic",
     "reads_positions",
+    "ring_facts",
     "start_value",
 ]
 
 _POSITIONS = frozenset(("xi", "xj", "yi", "yj"))
+
+
+class RingFacts(NamedTuple):
+    """What kernels' hosts check of a semiring, determined once.
+
+    positions: products depend on where the operands come from.  x, y: products read this operand.  selects: sums of
+    equal products are that product.  early: sums are likely to be finished before their row is (the ends of a number
+    type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.  native: see `native_atomic`.
+    """
+
+    positions: bool
+    x: bool
+    y: bool
+    selects: bool
+    early: bool
+    is_any: bool
+    start: np.generic | None
+    native: int
+
+
+@functools.lru_cache(maxsize=1024)
+def ring_facts(ring: TypedSemiring) -> RingFacts:
+    """The facts of a semiring."""
+    add, mult = ring.add, ring.mult
+    return RingFacts(
+        positions=reads_positions(mult),
+        x="x" in mult.uses,
+        y="y" in mult.uses,
+        selects=add.is_any or "idempotent" in add.op.laws,
+        early=add.is_any or (add.terminal is not None and add.dtype == BOOL),
+        is_any=add.is_any,
+        start=start_value(add),
+        native=native_atomic(add),
+    )
 
 
 def reads_positions(op: TypedBinary) -> bool:
@@ -42,13 +78,13 @@ def evaluate_once(op: TypedBinary, x: np.generic | None, y: np.generic | None) -
 
 def constant_product(ring: TypedSemiring, a: CSR, u: VectorStore, flip: bool) -> np.generic | None:
     """The one value that all results of a product have, if there is one: then only presence is computed."""
-    add, mult = ring.add, ring.mult
-    if reads_positions(mult) or not (add.is_any or "idempotent" in add.op.laws):
+    facts = ring_facts(ring)
+    if facts.positions or not facts.selects:
         return None
-    x, y = (u, a) if flip else (a, u)
-    if ("x" in mult.uses and x.iso is None) or ("y" in mult.uses and y.iso is None):
+    x, y = (u.iso, a.iso) if flip else (a.iso, u.iso)
+    if (facts.x and x is None) or (facts.y and y is None):
         return None
-    return evaluate_once(mult, x.iso if "x" in mult.uses else None, y.iso if "y" in mult.uses else None)
+    return evaluate_once(ring.mult, x if facts.x else None, y if facts.y else None)
 
 
 def start_value(monoid: TypedMonoid) -> np.generic | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import cupy
+import numpy as np
 
 from ...formats import Store
 from ...formats.values import with_values
+from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast, evaluate
 from ..registry import implements
 from ..spec import Apply
-from .kernel import kernel
+from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
 from .specialise import indexunary, typedefs
@@ -27,7 +32,13 @@ def apply(q: Apply) -> Store:
         return with_values(a, op.z, None, op.z.type(value[()]))
     form, n, places = entry_form(a)
     out = cupy.empty(n, op.z)
-    prologue = form + indexunary("function", op) + typedefs(A=a.dtype, K=op.k, Z=op.z)
-    run = kernel("apply.cuh", "apply_entries", prologue)
-    run(grid(n), BLOCK, n, *places, *values_of(a), cast(q.k, op.k)[()], out)
+    k = q.k if q.k.dtype == op.k else cast(q.k, op.k)[()]
+    _plan(form, op, a.dtype)(grid(n), BLOCK, n, *places, *values_of(a), k, out)
     return with_values(a, op.z, out, None)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
+    """The kernel for entries of this form (`entry_form`) and type."""
+    prologue = form + indexunary("function", op) + typedefs(A=element, K=op.k, Z=op.z)
+    return kernel("apply.cuh", "apply_entries", prologue)

@@ -8,7 +8,7 @@ import numpy as np
 from ...exceptions import InvalidFormat
 from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE, check_arrays
-from ..registry import implements
+from ..registry import ADDRESSABLE, implements
 from ..spec_forms import CheckCompressed
 from .columns import column_mask, column_types
 from .kernel import kernel
@@ -21,7 +21,7 @@ _NONE = np.iinfo(np.uint64).max
 _GROUP = 8  # tiles a warp takes at a time
 
 
-@implements(CheckCompressed, engine="cuda", takes=("plain", "compressed"))
+@implements(CheckCompressed, engine="cuda", accepts=ADDRESSABLE)
 def check_compressed(q: CheckCompressed) -> None:
     """First types and sizes, then the offsets, then all tiles, a warp each, decoded and thrown away.
 

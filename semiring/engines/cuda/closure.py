@@ -10,7 +10,8 @@ import numpy as np
 
 from ...formats import CSR, AnyPattern, Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
-from ..registry import implements, note, run
+from ..recording import note
+from ..registry import ADDRESSABLE, implements, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, start_value
@@ -107,7 +108,7 @@ def _piece_room(t: CSR) -> int:
     return min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
 
 
-@implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, takes=("plain", "compressed"))
+@implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, accepts=ADDRESSABLE, priority=1)
 def closure_level(q: Closure) -> ClosureAnswer:
     """Level by level in two launches: push and pull in turns, chosen on the device.
 
@@ -185,7 +186,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
     Closure,
     engine="cuda",
     when=lambda q: start_value(q.semiring.add) is not None,
-    takes=("plain", "compressed"),
+    accepts=ADDRESSABLE,
 )
 def closure_relax(q: Closure) -> ClosureAnswer:
     """Label-correcting in three launches: what changed offers its products until nothing changes.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
 from ...formats import CSR, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
+from ...operators.types import TypedBinary
 from ..numpy_helpers import cast, evaluate
 from ..registry import implements
 from ..spec import Ewise
-from .kernel import kernel
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_one, values_of, words_of
 from .primitives import LIST, ROWS, as_dense, scan_marks
 from .specialise import binary, constants, typedefs
@@ -34,17 +36,58 @@ def ewise(q: Ewise) -> Store:
     return _dense(q, as_dense(q.a), as_dense(q.b))
 
 
-def _prologue(q: Ewise) -> tuple[str, np.generic, np.generic]:
-    """The types and the operator, and the values that stand for an absent side."""
-    alpha = q.op.z.type(0) if q.alpha is None else q.alpha
-    beta = q.op.z.type(0) if q.beta is None else q.beta
-    types = typedefs(A=q.a.dtype, B=q.b.dtype, Z=q.op.z, ALPHA=alpha.dtype, BETA=beta.dtype)
-    return types + constants(MODE=_MODES[q.mode]) + binary("combine", q.op), alpha, beta
+class _Plan(NamedTuple):
+    """The call plan of an element-wise operation: its kernels' text, and the values that stand for an absent side.
+
+    alpha, beta: 0 where the mode does not read them.
+    """
+
+    prologue: str
+    dense: Kernel
+    alpha: np.generic
+    beta: np.generic
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(
+    op: TypedBinary, a: np.dtype[Any], b: np.dtype[Any], mode: str, alpha: np.dtype[Any], beta: np.dtype[Any]
+) -> _Plan:
+    types = typedefs(A=a, B=b, Z=op.z, ALPHA=alpha, BETA=beta)
+    prologue = types + constants(MODE=_MODES[mode]) + binary("combine", op)
+    slots = typedefs(I=_INT32, AP=_INT32, BP=_INT32, P=_INT32, R=_INT32, O=_INT32) + constants(FORM=0)
+    return _Plan(prologue, kernel("ewise.cuh", "ewise_dense", prologue + slots), alpha.type(0), beta.type(0))
+
+
+def _planned(q: Ewise) -> tuple[_Plan, np.generic, np.generic]:
+    """The plan, and the values that stand for an absent side."""
+    z = q.op.z
+    plan = _plan(
+        q.op,
+        q.a.dtype,
+        q.b.dtype,
+        q.mode,
+        z if q.alpha is None else q.alpha.dtype,
+        z if q.beta is None else q.beta.dtype,
+    )
+    return plan, plan.alpha if q.alpha is None else q.alpha, plan.beta if q.beta is None else q.beta
+
+
+@functools.lru_cache(maxsize=1024)
+def _sorted_kernels(
+    prologue: str, form: int, index: np.dtype[Any], ap: np.dtype[Any], bp: np.dtype[Any], rank: np.dtype[Any]
+) -> tuple[str, tuple[Kernel, Kernel, Kernel]]:
+    """The text that `ewise_indptr` shares, and the kernels that mark and write."""
+    text = prologue + constants(FORM=form) + typedefs(I=index, AP=ap, BP=bp, R=rank)
+    mark, write_a, write_b = (
+        kernel("ewise.cuh", name, text + typedefs(O=_INT32))
+        for name in ("ewise_mark", "ewise_write_a", "ewise_write_b")
+    )
+    return text, (mark, write_a, write_b)
 
 
 def _shared_value(q: Ewise) -> np.generic | None:
     """The one value of all results, if both sides have one and it can be known here."""
-    if q.op.uses & _POSITIONS:
+    if (q.a.values is not None and q.b.values is not None and {"x", "y"} & q.op.uses) or q.op.uses & _POSITIONS:
         return None
     x = None if q.a.iso is None else cast(q.a.iso, q.op.x)
     y = None if q.b.iso is None else cast(q.b.iso, q.op.y)
@@ -82,11 +125,9 @@ def _dense(q: Ewise, a: Bitmap | Full, b: Bitmap | Full) -> VectorStore:
     count = None if whole else counter()
     values = None if iso is not None else cupy.empty(size, z)
     if words is not None or values is not None:
-        prologue, alpha, beta = _prologue(q)
-        prologue += typedefs(I=_INT32, AP=_INT32, BP=_INT32, P=_INT32, R=_INT32, O=_INT32) + constants(FORM=0)
-        run = kernel("ewise.cuh", "ewise_dense", prologue)
+        plan, alpha, beta = _planned(q)
         operands = (words_of(a), *values_of(a), words_of(b), *values_of(b))
-        run(grid(size), BLOCK, size, *operands, alpha, beta, words, values, count)
+        plan.dense(grid(size), BLOCK, size, *operands, alpha, beta, words, values, count)
     if words is None or count is None:
         return full(size, z, iso if values is None else values)
     return bitmap(size, z, words, iso if values is None else values, count if size else 0)
@@ -102,17 +143,18 @@ def _sorted(q: Ewise) -> Store:
     nrows = a.nrows if isinstance(a, CSR) else 0
     a_indptr = a.indptr if isinstance(a, CSR) else None
     b_indptr = b.indptr if isinstance(b, CSR) else None
-    prologue, alpha, beta = _prologue(q)
+    plan, alpha, beta = _planned(q)
     marks = cupy.empty(word_count(na), np.uint32)
-    prologue += constants(FORM=ROWS if rows else LIST) + typedefs(
-        I=a.indices.dtype,
-        AP=_INT32 if a_indptr is None else a_indptr.dtype,
-        BP=_INT32 if b_indptr is None else b_indptr.dtype,
-        R=index_dtype(na),
+    text, (mark, write_a, write_b) = _sorted_kernels(
+        plan.prologue,
+        ROWS if rows else LIST,
+        a.indices.dtype,
+        _INT32 if a_indptr is None else a_indptr.dtype,
+        _INT32 if b_indptr is None else b_indptr.dtype,
+        index_dtype(na),
     )
-    first = prologue + typedefs(O=_INT32)
     on_a, on_b = (na, a_indptr, a.indices), (nb, b_indptr, b.indices)
-    kernel("ewise.cuh", "ewise_mark", first)(grid(na, per_thread=8), BLOCK, nrows, *on_a, *on_b, marks)
+    mark(grid(na, per_thread=8), BLOCK, nrows, *on_a, *on_b, marks)
     ranks = scan_marks(marks, na)
     partners = read_one(ranks[-1:])  # synchronises
     total = partners if q.mode == "intersect" else na + nb - partners
@@ -121,16 +163,12 @@ def _sorted(q: Ewise) -> Store:
     values = None if iso is not None else cupy.empty(total, z)
     if total:
         out = (marks, ranks, indices, values)
-        kernel("ewise.cuh", "ewise_write_a", first)(
-            grid(na), BLOCK, nrows, *on_a, *values_of(a), *on_b, *values_of(b), beta, *out
-        )
+        write_a(grid(na), BLOCK, nrows, *on_a, *values_of(a), *on_b, *values_of(b), beta, *out)
         if q.mode != "intersect":
-            kernel("ewise.cuh", "ewise_write_b", first)(
-                grid(nb), BLOCK, nrows, *on_b, *values_of(b), *on_a, alpha, *out
-            )
+            write_b(grid(nb), BLOCK, nrows, *on_b, *values_of(b), *on_a, alpha, *out)
     if not isinstance(a, CSR):
         return IndexList(a.size, z, indices, values, iso)
     indptr = cupy.empty(nrows + 1, index_dtype(total))
-    run = kernel("ewise.cuh", "ewise_indptr", prologue + typedefs(O=indptr.dtype))
+    run = kernel("ewise.cuh", "ewise_indptr", text + typedefs(O=indptr.dtype))
     run(grid(nrows + 1), BLOCK, nrows, a_indptr, b_indptr, marks, ranks, indptr)
     return CSR(Pattern(nrows, a.ncols, indptr, indices), z, values, iso)

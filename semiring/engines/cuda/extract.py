@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import cupy
@@ -11,10 +12,11 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ..memory import require
+from ..operands import Index
 from ..registry import implements
-from ..spec import ExtractMatrix, ExtractRow, ExtractVector, Index
+from ..spec import ExtractMatrix, ExtractRow, ExtractVector
 from .build import csr_from_sorted
-from .kernel import kernel
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
 from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, sort_keys, width
 from .specialise import constants, typedefs
@@ -49,11 +51,17 @@ def extract_vector(q: ExtractVector) -> VectorStore:
     words = None if whole else cupy.empty(word_count(n), np.uint32)
     count = None if whole else counter()
     if words is not None or values is not None:
-        run = kernel("extract.cuh", "extract_vector", _prologue(x, values))
+        run = _extract_vector(x, None if values is None else values.dtype)
         run(grid(n), BLOCK, n, *position, words_of(u), u.values, words, values, count)
     if words is None or count is None:
         return full(n, u.dtype, u.iso if values is None else values)
     return bitmap(n, u.dtype, words, u.iso if values is None else values, count if n else 0)
+
+
+@functools.cache
+def _extract_vector(x: np.dtype[Any], value: np.dtype[Any] | None) -> Kernel:
+    kind = np.dtype(np.uint8) if value is None else moved(value)
+    return kernel("extract.cuh", "extract_vector", typedefs(X=x, V=kind, P=_INT32, I=_INT32) + constants(FORM=2))
 
 
 @implements(ExtractRow, engine="cuda")

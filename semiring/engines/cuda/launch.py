@@ -1,22 +1,26 @@
-"""What stands between an operation and its kernels: grid sizes, arguments, counters, and reading back.
+"""Between an operation and its kernels: grid sizes, arguments, counters, and reading back.
 
-Nothing here compiles or computes.  Only `read_back`, `read_one` and `Queued.read` wait for the device.
+Nothing here compiles or computes.  Only `read_back`, `read_one`, `read_words`, `Counter.read` and `Queued.read` wait
+for the device.
 """
 
 from __future__ import annotations
 
 import functools
+import struct
 import threading
 from typing import Any
 
 import cupy
 import numpy as np
+from cupy.cuda import get_current_stream, runtime
 
 from ...formats import Array, Bitmap, Count, Full, IndexList, VectorStore
 from ...formats.arrays import Transfers
 
 __all__ = [
     "BLOCK",
+    "Counter",
     "Queued",
     "bitmap",
     "counter",
@@ -25,6 +29,7 @@ __all__ = [
     "multiprocessors",
     "read_back",
     "read_one",
+    "read_words",
     "values_of",
     "words_of",
 ]
@@ -37,18 +42,18 @@ _COUNTERS = 4096
 
 @functools.cache
 def _multiprocessors(device: int) -> int:
-    return int(cupy.cuda.runtime.deviceGetAttribute(cupy.cuda.runtime.cudaDevAttrMultiProcessorCount, device))
+    return int(runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, device))
 
 
 def multiprocessors() -> int:
     """The number of multiprocessors of the current device."""
-    return _multiprocessors(cupy.cuda.runtime.getDevice())
+    return _multiprocessors(runtime.getDevice())
 
 
 def grid(items: int, block: int = BLOCK, per_thread: int = 1) -> int:
     """Blocks for a grid-stride kernel over `items`: 0 for none, at most a few waves of the whole device."""
     wanted = -(-items // (block * per_thread))
-    return min(wanted, multiprocessors() * (2048 // block) * _WAVES)
+    return wanted if wanted <= _WAVES else min(wanted, multiprocessors() * (2048 // block) * _WAVES)
 
 
 def values_of(store: Any) -> tuple[Array | None, np.generic]:
@@ -64,25 +69,59 @@ def words_of(store: VectorStore) -> Array | None:
     return store.words if isinstance(store, Bitmap) else None
 
 
-_pools = threading.local()
+class Counter:
+    """One int64 on the device that holds 0 when it is made, to be passed to kernels and read at most once."""
+
+    __slots__ = ("_pool", "ptr")
+
+    def __init__(self, pool: Array, ptr: int) -> None:
+        self._pool = pool  # keeps the memory
+        self.ptr = ptr
+
+    @property
+    def data(self) -> Counter:
+        """Its address is ``data.ptr``, like that of an array."""
+        return self
+
+    def read(self) -> int:
+        """The number.  Synchronises."""
+        return int.from_bytes(_read_bytes(self.ptr, 8, get_current_stream()), "little", signed=True)
 
 
-def counter() -> Array:
+class _Local(threading.local):
+    """What a thread keeps: pools of counters and streams for reading, and page-locked memory to read into."""
+
+    def __init__(self) -> None:
+        # For a device and a stream: cleared memory, its address, and how many counters of it are in use.
+        self.counters: dict[tuple[int, int], list[Any]] = {}
+        self.reading: dict[int, Any] = {}
+        self.room: memoryview | None = None
+        self.address = 0
+        self.memory: Any = None
+        # The stream of a copy into `room` that an interrupt left under way.
+        self.arriving: Any = None
+
+
+_local = _Local()
+
+
+def counter() -> Counter:
     """One int64 on the device that holds 0 and that nobody else has.
 
-    Counters are cut from an array that one memset clears, so an operation that counts costs no launch for it.
+    Counters are parts of an array that one memset clears, so an operation that counts needs no launch for it.
     They belong to a stream: what another stream queued cannot overtake the clearing.
     """
-    key = (cupy.cuda.runtime.getDevice(), cupy.cuda.get_current_stream().ptr)
-    pools: dict[Any, Any] = _pools.__dict__.setdefault("by_stream", {})
-    pool, used = pools.get(key, (None, _COUNTERS))
-    if used == _COUNTERS:
-        pool, used = cupy.zeros(_COUNTERS, np.int64), 0
-    pools[key] = (pool, used + 1)
-    return pool[used : used + 1]
+    key = runtime.getDevice(), get_current_stream().ptr
+    pool = _local.counters.get(key)
+    if pool is None or pool[2] == _COUNTERS:
+        memory = cupy.zeros(_COUNTERS, np.int64)
+        pool = _local.counters[key] = [memory, memory.data.ptr, 0]
+    used = pool[2]
+    pool[2] = used + 1
+    return Counter(pool[0], pool[1] + 8 * used)
 
 
-def bitmap(size: int, dtype: np.dtype[Any], words: Array, values: Any, count: Array | int) -> Bitmap:
+def bitmap(size: int, dtype: np.dtype[Any], words: Array, values: Any, count: Counter | Array | int) -> Bitmap:
     """A bitmap whose values are an array or one NumPy scalar, and whose count may still be on the device."""
     if isinstance(values, np.generic):
         return Bitmap(size, dtype, words, None, values, Count(count))
@@ -101,57 +140,71 @@ def read_back(array: Array) -> np.ndarray[Any, Any]:
 
     Goes through pinned memory on the current stream, which costs 7 microseconds where a pageable copy costs 11.
     """
-    return _copied(array, cupy.cuda.get_current_stream())
+    return _copied(array, get_current_stream())
 
 
-def read_one(array: Array) -> int:
-    """The integer in a device array of one element: synchronises."""
-    return int(read_back(array).item(0))
+def read_one(array: Array | Counter) -> int:
+    """The integer in a device array of one element, or of a counter: synchronises."""
+    return array.read() if isinstance(array, Counter) else int(read_back(array).item(0))
+
+
+def read_words(address: int, count: int) -> tuple[int, ...]:
+    """So many unsigned 64-bit words at an address of the device: synchronises, and is counted."""
+    return struct.unpack(f"{count}Q", _read_bytes(address, 8 * count, get_current_stream()))
 
 
 class Queued:
-    """A small device array that queued kernels write, to be read without waiting for what is queued after them."""
+    """The first bytes of a device array that queued kernels write, read without waiting for what is queued later."""
 
-    __slots__ = ("_array", "_device", "_written")
+    __slots__ = ("_array", "_device", "_nbytes", "_written")
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, array: Array, nbytes: int) -> None:
         self._array = array
-        self._device = cupy.cuda.runtime.getDevice()
+        self._nbytes = nbytes
+        self._device = runtime.getDevice()
         self._written = cupy.cuda.Event(disable_timing=True)
         self._written.record()
 
-    def read(self) -> np.ndarray[Any, Any]:
-        """The array on the host: synchronises, with the kernels queued before this object was made."""
-        with cupy.cuda.Device(self._device):
-            stream = _reading_stream(self._device)
-            stream.wait_event(self._written)
-            return _copied(self._array, stream)
+    def read(self) -> bytearray:
+        """The bytes on the host: synchronises, with the kernels queued before this object was made."""
+        if runtime.getDevice() != self._device:
+            with cupy.cuda.Device(self._device):
+                return self.read()
+        stream = _reading_stream(self._device)
+        stream.wait_event(self._written)
+        return _read_bytes(self._array.data.ptr, self._nbytes, stream)
 
 
 def _reading_stream(device: int) -> Any:
     """The stream of this thread for copies that wait for an event alone."""
-    streams: dict[int, Any] = _pools.__dict__.setdefault("reading", {})
-    if device not in streams:
-        streams[device] = cupy.cuda.Stream(non_blocking=True)
-    return streams[device]
+    if device not in _local.reading:
+        _local.reading[device] = cupy.cuda.Stream(non_blocking=True)
+    return _local.reading[device]
 
 
 def _copied(array: Array, stream: Any) -> np.ndarray[Any, Any]:
-    """The array on the host, copied on `stream` through the pinned buffer of this thread."""
-    arriving = getattr(_pools, "arriving", None)
-    if arriving is not None:  # an interrupt left a copy that may still be under way into the same memory
-        arriving.synchronize()  # synchronises
-    pinned = getattr(_pools, "pinned", None)
-    if pinned is None or pinned.nbytes < array.nbytes:
-        room = max(4096, int(array.nbytes))
-        memory = cupy.cuda.alloc_pinned_memory(room)
-        pinned = _pools.pinned = np.frombuffer(memory, np.uint8, room)
-    _pools.arriving = stream
-    kind = cupy.cuda.runtime.memcpyDeviceToHost
-    cupy.cuda.runtime.memcpyAsync(pinned.ctypes.data, array.data.ptr, array.nbytes, kind, stream.ptr)
+    """The array on the host, copied on `stream`."""
+    made: np.ndarray[Any, Any] = np.frombuffer(_read_bytes(array.data.ptr, array.nbytes, stream), array.dtype)
+    return made if array.ndim == 1 else made.reshape(array.shape)
+
+
+def _read_bytes(address: int, nbytes: int, stream: Any) -> bytearray:
+    """Bytes of device memory, copied on `stream` through the page-locked memory of this thread.  Synchronises."""
+    local = _local
+    if local.arriving is not None:  # an interrupt left a copy that may still be under way into the same memory
+        local.arriving.synchronize()  # synchronises
+    if local.room is None or local.room.nbytes < nbytes:
+        size = max(4096, nbytes)
+        local.memory = cupy.cuda.alloc_pinned_memory(size)
+        whole = np.frombuffer(local.memory, np.uint8, size)
+        local.address = int(whole.ctypes.data)
+        local.room = whole.data
+    room = local.room
+    local.arriving = stream
+    runtime.memcpyAsync(local.address, address, nbytes, runtime.memcpyDeviceToHost, stream.ptr)
     stream.synchronize()  # synchronises
     Transfers.copies += 1
-    Transfers.bytes += int(array.nbytes)
-    made: np.ndarray[Any, Any] = pinned[: array.nbytes].view(array.dtype).reshape(array.shape).copy()
-    _pools.arriving = None
+    Transfers.bytes += nbytes
+    made = bytearray(room[:nbytes])
+    local.arriving = None
     return made

@@ -5,7 +5,8 @@ from __future__ import annotations
 import cupy
 
 from ...formats import Full, index_dtype
-from ..registry import FORMS, implements, note
+from ..recording import note
+from ..registry import ADDRESSABLE, EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from . import tuning
@@ -18,7 +19,7 @@ from .packing import linked_rows, packing
 from .specialise import constants, typedefs
 
 
-@implements(Link, engine="cuda", takes=("plain", "compressed"))
+@implements(Link, engine="cuda", accepts=ADDRESSABLE)
 def link(q: Link) -> Full:
     """Rows with few entries by a thread each, the entries of the others divided evenly; compare-and-swap hooking.
 
@@ -53,7 +54,7 @@ def link(q: Link) -> Full:
     return Full(n, forest.dtype, parent)
 
 
-@implements(LinkSample, engine="cuda", takes=tuple(FORMS))
+@implements(LinkSample, engine="cuda", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The hubs of every row, if they are known; else its first neighbours, in turn.
 

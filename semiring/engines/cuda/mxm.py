@@ -13,8 +13,10 @@ from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ..memory import allocating
 from ..numpy_helpers import evaluate
-from ..registry import implements, note
-from ..spec import Mask, Mxm
+from ..operands import Mask
+from ..recording import note
+from ..registry import implements
+from ..spec import Mxm
 from .build import assembled
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
@@ -31,7 +33,7 @@ _SMALLEST_BATCH = 1 << 20
 _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 
 
-@implements(Mxm, engine="cuda", absorbs=("mask",))
+@implements(Mxm, engine="cuda", fuses=("mask",))
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j); products that the mask does not admit are dropped before they are sorted.
 

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
-from ...dtypes import BOOL, UINT8
+from ...dtypes import UINT8
 from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedSemiring
-from .. import spec
 from ..budget import free_device_memory
-from ..registry import implements, note, run
+from ..operands import Mask
+from ..recording import note
+from ..registry import ADDRESSABLE, implements, run
 from ..sliced.bounds import cuts
 from ..spec import Convert, Mxv
 from . import tuning
-from .algebra import constant_product, native_atomic, start_value
+from .algebra import constant_product, ring_facts
 from .columns import column_argument, column_types
 from .degrees import degrees, present_rows
 from .kernel import Kernel, kernel
-from .launch import BLOCK, bitmap, counter, full, grid, multiprocessors, read_one, values_of, words_of
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_one, values_of, words_of
 from .packing import packable, packing
-from .primitives import filled
+from .primitives import as_dense, filled
 from .specialise import constants, semiring, typedefs
 
 _INT64 = np.dtype(np.int64)
 _BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 
 
-@dataclass(frozen=True)
-class _Mask:
+class _Mask(NamedTuple):
     """A mask as kernels take it; form 0 is none, 1 presence, 2 presence and value, 3 value alone.
 
     admitted: how many results it admits, where that is known without waiting for the device.
@@ -47,8 +46,10 @@ class _Mask:
     admitted: int | None = None
 
 
-@dataclass(frozen=True)
-class _Choice:
+_NO_MASK = _Mask()
+
+
+class _Choice(NamedTuple):
     """push: follow the edges of the vector's entries.  likely: a pull expects to hit an entry in a few probes."""
 
     push: bool
@@ -70,7 +71,7 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
     if mask is None or mask.form != 0:
         return None
     choice = _choose(q, mask)
-    early = _finishes_early(q) and (choice.likely or degrees(a.pattern).longest <= tuning.EARLY_ROW)
+    early = ring_facts(q.semiring).early and (choice.likely or degrees(a.pattern).longest <= tuning.EARLY_ROW)
     if choice.push or early:
         return None
     entry = index_dtype(a.ncols).itemsize + (0 if a.values is None else a.dtype.itemsize)
@@ -82,7 +83,7 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
     return {"vector": u, "direction": "pull"}
 
 
-@implements(Mxv, engine="cuda", absorbs=("mask",), takes=("plain", "compressed"), in_slices=_in_slices)
+@implements(Mxv, engine="cuda", fuses=("mask",), accepts=ADDRESSABLE, in_slices=_in_slices)
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
@@ -98,22 +99,20 @@ def mxv(q: Mxv) -> VectorStore:
     return _push(q, mask) if choice.push else _pull(q, mask, choice.likely)
 
 
-def _mask(mask: spec.Mask | None, nout: int) -> _Mask | None:
+def _mask(mask: Mask | None, nout: int) -> _Mask | None:
     """None if the mask admits nothing."""
     if mask is None:
-        return _Mask(admitted=nout)
+        return _NO_MASK
     store = mask.store
     assert not isinstance(store, CSR)
     structural = mask.structural or (store.iso is not None and bool(store.iso))
     if not structural and store.iso is not None:  # every entry is 0
-        return _Mask(admitted=nout) if mask.complement else None
+        return _NO_MASK if mask.complement else None
     if isinstance(store, Full) and structural:
-        return None if mask.complement else _Mask(admitted=nout)
-    if isinstance(store, IndexList):
-        store = run(Convert(store, "bitmap"), "cuda")
+        return None if mask.complement else _NO_MASK
+    store = as_dense(store)
     if isinstance(store, Full):
         return _Mask(3, mask.complement, None, store.values, store.dtype)
-    assert isinstance(store, Bitmap)
     if not structural:
         return _Mask(2, mask.complement, store.words, store.values, store.dtype)
     admitted = store.count.get() if store.count.known else None
@@ -124,10 +123,10 @@ def _mask(mask: spec.Mask | None, nout: int) -> _Mask | None:
 
 def _choose(q: Mxv, mask: _Mask) -> _Choice:
     """Push follows the edges of u's entries, each for an atomic; pull probes until its sums are finished."""
-    add, u = q.semiring.add, q.vector
+    u, facts = q.vector, ring_facts(q.semiring)
     if isinstance(u, Full) and q.by_row.ready and q.direction == "auto":
         return _Choice(False, True)
-    may_push = add.is_any or start_value(add) is not None
+    may_push = facts.is_any or facts.start is not None
     if max(q.nout, q.ninner) >= 2**31 > min(q.nout, q.ninner):
         may_push = False  # lists hold rows in the type of columns
     if q.direction == "auto" and not packable(_listed(u), (q.by_row if q.by_row.ready else q.by_column).get().nvals):
@@ -141,7 +140,7 @@ def _choose(q: Mxv, mask: _Mask) -> _Choice:
         return _Choice(present * tuning.SPARSE_SHARE <= q.ninner, _is_dense(u))
     if present == 0:
         return _Choice(True)
-    early, entries = _finishes_early(q), q.by_row.get().nvals
+    early, entries = facts.early, q.by_row.get().nvals
     admitted = q.nout if mask.admitted is None else mask.admitted
     if early and present * tuning.CROWDED_SHARE >= q.ninner:
         return _Choice(False, True)
@@ -181,83 +180,112 @@ def _edges(pattern: AnyPattern, u: VectorStore) -> int:
     return read_one(total)  # synchronises
 
 
-def _finishes_early(q: Mxv) -> bool:
-    """True if sums are likely to be finished before their row is: the ends of a number type seldom turn up."""
-    add = q.semiring.add
-    return add.is_any or (add.terminal is not None and add.dtype == BOOL)
+class _Types(NamedTuple):
+    """What the text of a product's kernels depends on besides the semiring."""
+
+    offset: np.dtype[Any]
+    columns: str
+    element: np.dtype[Any]
+    operand: np.dtype[Any]
+    masked: np.dtype[Any]
+    flip: bool
+    u_full: bool
+    form: int
+    complement: bool
+    valued: bool
 
 
-def _prologue(q: Mxv, a: CSR, mask: _Mask, valued: bool) -> str:
+def _types(q: Mxv, a: CSR, mask: _Mask, valued: bool) -> _Types:
     u = q.vector
-    return _text(
-        q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, mask.dtype,
-        q.flip, isinstance(u, Full), mask.form, mask.complement, valued,
+    return _Types(
+        a.pattern.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, mask.dtype, q.flip, isinstance(u, Full),
+        mask.form, mask.complement, valued,
     )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1024)
-def _text(
-    ring: TypedSemiring,
-    offset: np.dtype[Any],
-    columns: str,
-    element: np.dtype[Any],
-    operand: np.dtype[Any],
-    masked: np.dtype[Any],
-    flip: bool,
-    u_full: bool,
-    form: int,
-    complement: bool,
-    valued: bool,
-) -> str:
-    types = typedefs(P=offset, A=element, U=operand, M=masked) + columns
-    return semiring(ring) + types + constants(FLIP=flip, U_FULL=u_full, MASK=form, COMPLEMENT=complement, VALUED=valued)
+def _prologue(ring: TypedSemiring, types: _Types) -> str:
+    named = typedefs(P=types.offset, A=types.element, U=types.operand, M=types.masked) + types.columns
+    flags = constants(
+        FLIP=types.flip, U_FULL=types.u_full, MASK=types.form, COMPLEMENT=types.complement, VALUED=types.valued
+    )
+    return semiring(ring) + named + flags
 
 
-def _result(q: Mxv, words: Array, values: Array | np.generic, count: Array | int) -> VectorStore:
-    if isinstance(count, int) and count == q.nout:
-        return full(q.nout, q.semiring.z, values)
-    return bitmap(q.nout, q.semiring.z, words, values, count)
+@functools.lru_cache(maxsize=1024)
+def _pull_kernel(ring: TypedSemiring, types: _Types, entry: str, lanes: int) -> Kernel:
+    return kernel("mxv_pull.cuh", entry, _prologue(ring, types) + constants(GROUP=lanes, PROBES=tuning.PROBES))
+
+
+@functools.lru_cache(maxsize=1024)
+def _balanced_kernels(ring: TypedSemiring, types: _Types) -> tuple[Kernel, Kernel, Kernel]:
+    text = _prologue(ring, types) + constants(TILE=tuning.TILE, BLOCK=tuning.TILE_BLOCK)
+    tiles, balanced, carry = (kernel("mxv_balanced.cuh", name, text) for name in _BALANCED)
+    return tiles, balanced, carry
+
+
+@functools.lru_cache(maxsize=1024)
+def _push_kernels(ring: TypedSemiring, types: _Types, form: int) -> tuple[Kernel, Kernel]:
+    """form: of the vector: 0 an index list, 1 a bitmap, 2 full."""
+    own = constants(U_FORM=form, NATIVE=ring_facts(ring).native, BLOCK=tuning.PUSH_BLOCK)
+    text = _prologue(ring, types) + own
+    return kernel("mxv_push.cuh", "mxv_list", text), kernel("mxv_push.cuh", "mxv_push", text)
+
+
+class _Rows(NamedTuple):
+    """How a pull goes through the rows of a pattern: kept with it."""
+
+    skewed: bool
+    lanes: int
+    longest: int
+
+
+def _rows(a: CSR) -> _Rows:
+    known: _Rows | None = a.pattern.facts.get("cuda.pull")
+    if known is None:
+        facts = degrees(a.pattern)
+        average = a.nvals / max(facts.nonempty, 1)  # synchronises, once for a pattern
+        skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
+        known = a.pattern.facts["cuda.pull"] = _Rows(skewed, _lanes(a, average), facts.longest)
+    return known
 
 
 def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
-    a, u = q.by_row.get(), q.vector
-    if isinstance(u, IndexList):
-        u = run(Convert(u, "bitmap"), "cuda")
-    facts = degrees(a.pattern)
+    a, u = q.by_row.get(), as_dense(q.vector)
+    rows = _rows(a)
     constant = constant_product(q.semiring, a, u, q.flip)
-    average = a.nvals / max(facts.nonempty, 1)
-    skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
-    early = constant is not None or _finishes_early(q)
-    early = early and (likely or facts.longest <= tuning.EARLY_ROW)
-    if isinstance(u, Full) and mask.form == 0:
+    early = constant is not None or ring_facts(q.semiring).early
+    early = early and (likely or rows.longest <= tuning.EARLY_ROW)
+    words: Array | None
+    count: Counter | int | None
+    known = isinstance(u, Full) and mask.form == 0
+    if known:
         # Which rows of the product have an entry is a fact of the pattern: only values are left to compute.
         if constant is not None:
             note(direction="pull", kernel="none")
             return present_rows(a.pattern, q.semiring.z, constant)
-        whole, words, count = True, facts.words, facts.nonempty
+        words = count = None
     else:
-        whole, words, count = False, cupy.empty(word_count(q.nout), np.uint32), counter()
+        words, count = cupy.empty(word_count(q.nout), np.uint32), counter()
     values = None if constant is not None else cupy.empty(q.nout, q.semiring.z)
     arguments = (
-        a.indptr, column_argument(a.pattern), *values_of(a), words_of(u), *values_of(u), mask.words, mask.values,
-        None if whole else words, values, q.nout,
+        a.pattern.indptr, column_argument(a.pattern), *values_of(a), words_of(u), *values_of(u), mask.words,
+        mask.values, words, values, q.nout,
     )  # fmt: skip
-    prologue = _prologue(q, a, mask, constant is None)
-
-    if early:
-        chosen = "early"
-        run_early = kernel("mxv_pull.cuh", "mxv_pull_early", prologue + _shape(1))
-        run_early(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)
-    elif skewed:
-        chosen = "balanced"
-        _balanced(a, prologue, arguments, None if whole else words, values, count)
+    types = _types(q, a, mask, constant is None)
+    if early or not rows.skewed:
+        chosen, lanes = ("early", 1) if early else ("group", rows.lanes)
+        run_pull = _pull_kernel(q.semiring, types, f"mxv_pull_{chosen}", lanes)
+        run_pull(grid(32 * word_count(q.nout)), BLOCK, *arguments, count)
     else:
-        chosen = "group"
-        lanes = _lanes(a, average)
-        run_group = kernel("mxv_pull.cuh", "mxv_pull_group", prologue + _shape(lanes))
-        run_group(grid(32 * int(words.size)), BLOCK, *arguments, None if whole else count)
+        chosen = "balanced"
+        _balanced(a, _balanced_kernels(q.semiring, types), arguments, words, values, count)
     note(direction="pull", kernel=chosen)
-    return _result(q, words, values if constant is None else constant, count)
+    if known:
+        assert values is not None
+        return present_rows(a.pattern, q.semiring.z, values)
+    assert words is not None
+    return bitmap(q.nout, q.semiring.z, words, values if constant is None else constant, count)
 
 
 def _lanes(a: CSR, average: float) -> int:
@@ -268,17 +296,6 @@ def _lanes(a: CSR, average: float) -> int:
     while lanes < 32 and 2 * lanes <= average:
         lanes *= 2
     return lanes
-
-
-def _shape(lanes: int) -> str:
-    return constants(GROUP=lanes, PROBES=tuning.PROBES)
-
-
-@functools.lru_cache(maxsize=1024)
-def _balanced_kernels(prologue: str, tile: int, block: int) -> tuple[Kernel, Kernel, Kernel]:
-    prologue += constants(TILE=tile, BLOCK=block)
-    tiles, balanced, carry = (kernel("mxv_balanced.cuh", name, prologue) for name in _BALANCED)
-    return tiles, balanced, carry
 
 
 def _tiles(pattern: AnyPattern, run_tiles: Kernel) -> Array:
@@ -293,10 +310,15 @@ def _tiles(pattern: AnyPattern, run_tiles: Kernel) -> Array:
 
 
 def _balanced(
-    a: CSR, prologue: str, arguments: tuple[Any, ...], words: Array | None, values: Array | None, count: Any
+    a: CSR,
+    kernels: tuple[Kernel, Kernel, Kernel],
+    arguments: tuple[Any, ...],
+    words: Array | None,
+    values: Array | None,
+    count: Any,
 ) -> None:
-    """words, count: None and anything where presence is known beforehand."""
-    run_tiles, run_balanced, run_carry = _balanced_kernels(prologue, tuning.TILE, tuning.TILE_BLOCK)
+    """words, count: None where presence is known beforehand."""
+    run_tiles, run_balanced, run_carry = kernels
     first_row = _tiles(a.pattern, run_tiles)
     tiles = int(first_row.size) - 1
     hit = cupy.empty(tiles, np.bool_)
@@ -319,37 +341,36 @@ def _listed(u: VectorStore) -> int:
 
 
 def _push(q: Mxv, mask: _Mask) -> VectorStore:
-    a, u, add, z = q.by_column.get(), q.vector, q.semiring.add, q.semiring.z
+    a, u, z, facts = q.by_column.get(), q.vector, q.semiring.z, ring_facts(q.semiring)
     shift = packing("mxv", _listed(u), a.nvals, "let direction be 'auto'")
     constant = constant_product(q.semiring, a, u, q.flip)
     form = 0 if isinstance(u, IndexList) else 1 if isinstance(u, Bitmap) else 2
     block = tuning.PUSH_BLOCK
-    prologue = _prologue(q, a, mask, constant is None) + constants(U_FORM=form, NATIVE=native_atomic(add), BLOCK=block)
+    run_list, run_push = _push_kernels(q.semiring, _types(q, a, mask, constant is None), form)
     words = cupy.empty(word_count(q.nout), np.uint32)
     words.data.memset_async(0, words.nbytes)
     values = None
     if constant is None:
-        empty = start_value(add)
-        values = cupy.empty(q.nout, z) if empty is None else filled(q.nout, empty)
+        values = cupy.empty(q.nout, z) if facts.start is None else filled(q.nout, facts.start)
 
     items = u.nvals if isinstance(u, IndexList) else u.size
     listed = _listed(u)
     row = cupy.empty(listed, index_dtype(a.ncols))
     start, before = cupy.empty(listed, a.indptr.dtype), cupy.empty(listed, a.indptr.dtype)
     # What edges carry along, where the product reads it.
-    carries = constant is None and ("x" if q.flip else "y") in q.semiring.mult.uses
+    carries = constant is None and (facts.x if q.flip else facts.y)
     carried = cupy.empty(listed, u.dtype) if carries else None
     edges, count = counter(), counter()
     u_indices = u.indices.astype(row.dtype, copy=False) if isinstance(u, IndexList) else None
     u_words = u.words if isinstance(u, Bitmap) else None
-    kernel("mxv_push.cuh", "mxv_list", prologue)(
+    run_list(
         grid(items, block, 1 if form == 0 else 4), block, a.indptr, u_indices, u_words, *values_of(u), items, row,
         start, before, carried, edges, shift,
     )  # fmt: skip
-    kernel("mxv_push.cuh", "mxv_push", prologue)(
+    run_push(
         4 * multiprocessors(), block, a.indptr, column_argument(a.pattern), *values_of(a), None, *values_of(u),
         mask.words, mask.values, words, values, q.nout, row, start, before,
         carried, edges, shift, count,
     )  # fmt: skip
     note(direction="push", kernel="push")
-    return _result(q, words, values if constant is None else constant, count)
+    return bitmap(q.nout, z, words, values if constant is None else constant, count)

@@ -16,7 +16,8 @@ import numpy as np
 
 from ...formats import Array, IndexList, word_count
 from ...formats.vectors import empty_vector
-from ..registry import FORMS, implements, note, noting, run
+from ..recording import note, noting
+from ..registry import EVERY_KIND, implements, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
 from .algebra import arrivals, evaluate_once
@@ -45,7 +46,7 @@ def _serves(q: Closure) -> bool:
     return out_of_core(a.pattern) or (q.by_column.ready and out_of_core(q.by_column.get().pattern))
 
 
-@implements(Closure, engine="cuda", when=_serves, takes=tuple(FORMS))
+@implements(Closure, engine="cuda", when=_serves, accepts=EVERY_KIND, priority=2)
 def closure_outofcore(q: Closure) -> ClosureAnswer:
     """Level by level over entries in host memory: hubs first, then what costs fewer bytes of push and pull.
 

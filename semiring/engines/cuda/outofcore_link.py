@@ -9,7 +9,8 @@ import cupy
 import numpy as np
 
 from ...formats import Full, word_count
-from ..registry import FORMS, implements, note, noting
+from ..recording import note, noting
+from ..registry import EVERY_KIND, implements
 from ..spec import Link
 from .kernel import kernel
 from .launch import BLOCK, grid
@@ -25,7 +26,7 @@ def _serves(q: Link) -> bool:
     return out_of_core(q.pattern) or not packable(linked_rows(q), q.pattern.nvals)
 
 
-@implements(Link, engine="cuda", when=_serves, takes=tuple(FORMS))
+@implements(Link, engine="cuda", when=_serves, accepts=EVERY_KIND, priority=1)
 def link_outofcore(q: Link) -> Full:
     """The entries of the rows that take part, in the order of their addresses; compare-and-swap hooking.
 

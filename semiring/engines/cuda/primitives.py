@@ -5,13 +5,14 @@ Everything is queued on the current stream; only the functions that say so wait 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import cupy
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
-from .kernel import kernel
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, grid, read_one
 from .specialise import constants, typedefs
 
@@ -70,9 +71,13 @@ def cast_array(array: Array, dtype: np.dtype[Any]) -> Array:
 def filled(count: int, value: np.generic) -> Array:
     """An array in which every element is `value`."""
     out = cupy.empty(count, value.dtype)
-    run = kernel("cast.cuh", "cast_fill", typedefs(A=value.dtype, Z=value.dtype))
-    run(grid(count), BLOCK, count, value, out)
+    _fill_kernel(value.dtype)(grid(count), BLOCK, count, value, out)
     return out
+
+
+@functools.cache
+def _fill_kernel(dtype: np.dtype[Any]) -> Kernel:
+    return kernel("cast.cuh", "cast_fill", typedefs(A=dtype, Z=dtype))
 
 
 def counting(count: int, dtype: np.dtype[Any], start: int = 0, step: int = 1) -> Array:
@@ -114,15 +119,22 @@ def exclusive_scan(values: Array, dtype: np.dtype[Any], *, popcount: bool = Fals
     """
     n = int(values.size)
     out = cupy.empty(n + 1, dtype)
-    prologue = typedefs(IN=values.dtype, OUT=dtype) + constants(POPCOUNT=popcount)
+    scan_tiles, scan_sums, scan_write = _scan_kernels(values.dtype, dtype, popcount)
     tiles = n // _SCAN_TILE + 1  # the element after the last one needs a tile too
     sums = None
     if tiles > 1:
         sums = cupy.empty(tiles, dtype)
-        kernel("scan.cuh", "scan_tiles", prologue)(tiles, BLOCK, n, values, sums)
-        kernel("scan.cuh", "scan_sums", prologue)(1, 1024, tiles, sums)
-    kernel("scan.cuh", "scan_write", prologue)(tiles, BLOCK, n, values, sums, out)
+        scan_tiles(tiles, BLOCK, n, values, sums)
+        scan_sums(1, 1024, tiles, sums)
+    scan_write(tiles, BLOCK, n, values, sums, out)
     return out
+
+
+@functools.cache
+def _scan_kernels(values: np.dtype[Any], out: np.dtype[Any], popcount: bool) -> tuple[Kernel, Kernel, Kernel]:
+    prologue = typedefs(IN=values, OUT=out) + constants(POPCOUNT=popcount)
+    tiles, sums, write = (kernel("scan.cuh", name, prologue) for name in ("scan_tiles", "scan_sums", "scan_write"))
+    return tiles, sums, write
 
 
 def scan_marks(marks: Array, entries: int) -> Array:
@@ -160,22 +172,32 @@ def as_dense(u: VectorStore) -> Bitmap | Full:
     """The same vector with a slot for every index; an index list is spread out (one memset, one launch)."""
     if not isinstance(u, IndexList):
         return u
-    words = cupy.zeros(word_count(u.size), np.uint32)
+    words = cupy.empty(word_count(u.size), np.uint32)
+    words.data.memset_async(0, words.nbytes)
     values = None if u.values is None else cupy.empty(u.size, u.dtype)
-    run = kernel("convert.cuh", "convert_scatter", typedefs(I=u.indices.dtype, V=moved(u.dtype)))
+    run = _convert_scatter(u.indices.dtype, u.dtype)
     run(grid(u.nvals), BLOCK, u.nvals, u.indices, u.values, words, values)
     return bitmap(u.size, u.dtype, words, u.iso if values is None else values, u.nvals)
 
 
+@functools.cache
+def _convert_scatter(index: np.dtype[Any], value: np.dtype[Any]) -> Kernel:
+    return kernel("convert.cuh", "convert_scatter", typedefs(I=index, V=moved(value)))
+
+
 def entry_form(store: CSR | VectorStore) -> tuple[str, int, tuple[Any, ...]]:
-    """How kernels that walk over entries see a store: prologue, number of positions, (indptr, nrows, indices)."""
+    """How kernels that loop over entries see a store: prologue, number of slots, (indptr, nrows, indices)."""
     if isinstance(store, CSR):
-        types = typedefs(P=store.indptr.dtype, I=store.indices.dtype)
-        return types + constants(FORM=ROWS), store.nvals, (store.indptr, store.nrows, store.indices)
+        text = _form_text(ROWS, store.indptr.dtype, store.indices.dtype)
+        return text, store.nvals, (store.indptr, store.nrows, store.indices)
     if isinstance(store, IndexList):
-        types = typedefs(P=_INT32, I=store.indices.dtype)
-        return types + constants(FORM=LIST), store.nvals, (None, 0, store.indices)
-    return typedefs(P=_INT32, I=_INT32) + constants(FORM=DENSE), store.size, (None, 0, None)
+        return _form_text(LIST, _INT32, store.indices.dtype), store.nvals, (None, 0, store.indices)
+    return _form_text(DENSE, _INT32, _INT32), store.size, (None, 0, None)
+
+
+@functools.cache
+def _form_text(form: int, offset: np.dtype[Any], index: np.dtype[Any]) -> str:
+    return typedefs(P=offset, I=index) + constants(FORM=form)
 
 
 def _compact(
@@ -190,15 +212,15 @@ def _compact(
     out_indices = cupy.empty(kept, out_dtype)
     out_values = None if values is None else cupy.empty(kept, values.dtype)
     if kept:
-        prologue = typedefs(
-            R=ranks.dtype,
-            I=out_dtype if indices is None else indices.dtype,
-            V=_UNSIGNED[1] if values is None else moved(values.dtype),
-            O=out_dtype,
-        )
-        run = kernel("compact.cuh", "compact_entries", prologue)
+        index = out_dtype if indices is None else indices.dtype
+        run = _compact_entries(ranks.dtype, index, _UNSIGNED[1] if values is None else moved(values.dtype), out_dtype)
         run(grid(n), BLOCK, n, marks, ranks, indices, values, out_indices, out_values)
     return out_indices, out_values
+
+
+@functools.cache
+def _compact_entries(rank: np.dtype[Any], index: np.dtype[Any], value: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
+    return kernel("compact.cuh", "compact_entries", typedefs(R=rank, I=index, V=value, O=out))
 
 
 def compact_list(

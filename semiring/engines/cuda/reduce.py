@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
-from ...operators.types import TypedBinary
+from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
@@ -18,7 +19,7 @@ from .algebra import evaluate_once
 from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
-from .primitives import as_dense, moved
+from .primitives import as_dense
 from .specialise import binary, constants, monoid, semiring, typedefs
 
 _TILE = 1024
@@ -95,10 +96,14 @@ def reduce_scalar(q: ReduceScalar) -> ScalarResult:
     n = a.nvals if isinstance(a, (CSR, IndexList)) else a.size
     if n == 0:
         return None
-    prologue = typedefs(A=a.dtype, P=_INT32, OUT=z) + constants(FIRST_ONLY=False, FORM=2)
-    prologue += monoid("add", q.monoid)
     words = a.words if isinstance(a, Bitmap) else None
-    return _one_value(kernel("reduce.cuh", "reduce_all", prologue), n, z, n, words, *values_of(a))
+    return _one_value(_reduce_all(q.monoid, a.dtype), n, z, n, words, *values_of(a))
+
+
+@functools.lru_cache(maxsize=1024)
+def _reduce_all(add: TypedMonoid, element: np.dtype[Any]) -> Kernel:
+    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FIRST_ONLY=False, FORM=2)
+    return kernel("reduce.cuh", "reduce_all", prologue + monoid("add", add))
 
 
 @implements(Inner, engine="cuda")
@@ -115,11 +120,20 @@ def inner(q: Inner) -> ScalarResult:
     if n == 0:
         return None
     listed = x.indices if isinstance(x, IndexList) else None
-    prologue = typedefs(U=x.dtype, V=y.dtype, I=_INT32 if listed is None else listed.dtype, P=_INT32)
-    prologue += constants(LISTED=listed is not None, SWAPPED=swapped, FORM=0) + semiring(q.semiring)
+    run = _inner_product(q.semiring, x.dtype, y.dtype, None if listed is None else listed.dtype, swapped)
     words = None if isinstance(x, IndexList) else words_of(x)
     operands = (listed, words, *values_of(x), words_of(dense), *values_of(dense))
-    return _one_value(kernel("inner.cuh", "inner_product", prologue), n, q.semiring.z, n, *operands)
+    return _one_value(run, n, q.semiring.z, n, *operands)
+
+
+@functools.lru_cache(maxsize=1024)
+def _inner_product(
+    ring: TypedSemiring, u: np.dtype[Any], v: np.dtype[Any], listed: np.dtype[Any] | None, swapped: bool
+) -> Kernel:
+    """listed: the type of the indices of an index list."""
+    prologue = typedefs(U=u, V=v, I=_INT32 if listed is None else listed, P=_INT32)
+    prologue += constants(LISTED=listed is not None, SWAPPED=swapped, FORM=0) + semiring(ring)
+    return kernel("inner.cuh", "inner_product", prologue)
 
 
 def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Callable[[], np.generic | None]:
@@ -127,13 +141,13 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
     blocks = min(-(-items // BLOCK), 8 * multiprocessors())  # all of them resident
     result = cupy.empty(2 + 2 * blocks, np.uint64)
     run(blocks, BLOCK, *arguments, result, counter())
-    queued = Queued(result[:2])
+    queued = Queued(result, 16)
 
     def value() -> np.generic | None:
         found = queued.read()  # synchronises
         if not found[0]:
             return None
-        read: np.generic = found[1:].astype(moved(z)).view(z)[0]
+        read: np.generic = np.frombuffer(found, z, 1, 8)[0]  # the value is in the low bytes of the second word
         return read
 
     return value

@@ -6,8 +6,9 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
+from ..operands import Index
 from ..registry import implements
-from ..spec import Index, ScatterMatrix, ScatterVector
+from ..spec import ScatterMatrix, ScatterVector
 from .build import build
 from .extract import LISTED, index_arguments
 from .kernel import kernel

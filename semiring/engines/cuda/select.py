@@ -7,16 +7,19 @@ are moved together, and their number is read back once (synchronises).
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import cupy
 import numpy as np
 
 from ...formats import CSR, Bitmap, IndexList, Store, word_count
+from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
+from ..operands import Index, Mask
 from ..registry import implements
-from ..spec import Index, Keep, Mask, Outside, Select
-from .kernel import kernel
+from ..spec import Keep, Outside, Select
+from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys, width
 from .specialise import constants, indexunary, typedefs
@@ -32,15 +35,23 @@ _FEW = 1 << 20
 @implements(Select, engine="cuda")
 def select(q: Select) -> Store:
     """The entries of a for which op(a(i, j), i, j, k) holds."""
-    prologue = indexunary("keep", q.op) + typedefs(A=q.a.dtype, K=q.op.k)
-    return _marked(q.a, "select.cuh", "select_mark", prologue, (*values_of(q.a), cast(q.k, q.op.k)[()]))
+    k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
+    form, n, places = entry_form(q.a)
+    return _marked(q.a, _select_plan(form, q.op, q.a.dtype), n, places, (*values_of(q.a), k))
+
+
+@functools.lru_cache(maxsize=1024)
+def _select_plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
+    """The kernel for entries of this form (`entry_form`) and type."""
+    return kernel("select.cuh", "select_mark", form + indexunary("keep", op) + typedefs(A=element, K=op.k))
 
 
 @implements(Keep, engine="cuda")
 def keep(q: Keep) -> Store:
     """The entries of a that the mask admits."""
     prologue, arguments = mask_arguments(q.mask)
-    return _marked(q.a, "keep.cuh", "keep_mark", prologue, arguments)
+    form, n, places = entry_form(q.a)
+    return _marked(q.a, kernel("keep.cuh", "keep_mark", form + prologue), n, places, arguments)
 
 
 @implements(Outside, engine="cuda")
@@ -51,7 +62,8 @@ def outside(q: Outside) -> Store:
     """
     cols = Index(1, 1) if q.cols is None else q.cols
     arguments = (*_members(q.rows), *_members(cols))
-    return _marked(q.a, "outside.cuh", "outside_mark", "", arguments)
+    form, n, places = entry_form(q.a)
+    return _marked(q.a, kernel("outside.cuh", "outside_mark", form), n, places, arguments)
 
 
 def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
@@ -91,14 +103,13 @@ def _members(index: Index) -> tuple[Any, ...]:
     return None, None, index.start, index.step, index.count
 
 
-def _marked(a: Store, file: str, entry: str, prologue: str, arguments: tuple[Any, ...]) -> Store:
-    """Run a marking kernel over the entries of a, and gather what it marked."""
-    form, n, places = entry_form(a)
+def _marked(a: Store, mark: Kernel, n: int, places: tuple[Any, ...], arguments: tuple[Any, ...]) -> Store:
+    """Run a marking kernel over the n slots of a, and gather what it marked."""
     marks = cupy.empty(word_count(n), np.uint32)
     dense = not isinstance(a, (CSR, IndexList))
     count = counter() if dense else None
     present = a.words if isinstance(a, Bitmap) else None
-    kernel(file, entry, form + prologue)(grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count)
+    mark(grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count)
     if isinstance(a, CSR):
         return compact_csr(a, marks) if n else a
     if isinstance(a, IndexList):

@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, TILE, Array, CompressedPattern, Pattern, index_dtype
-from ..registry import implements
+from ..registry import EVERY_KIND, implements
 from ..spec_forms import Slices
 from .decode import decode_range
 from .launch import read_back
@@ -23,7 +23,7 @@ from .prefetch import elements, prefetching
 _HELD = 2
 
 
-@implements(Slices, engine="cuda", takes=("plain", "compressed", "host"))
+@implements(Slices, engine="cuda", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
     """The rows of each wanted slice: views, or copied and decoded while the slice before is in use.
 

@@ -12,8 +12,9 @@ from ...formats import CSR, Array, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
+from ..operands import Mask
 from ..registry import implements
-from ..spec import Mask, WriteVector
+from ..spec import WriteVector
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
 from .primitives import as_dense, cast_array
@@ -72,7 +73,7 @@ def _kernel(
 
 
 class _Operand:
-    """A vector as the kernel takes it: presence words, whether all are present where there are no words, values."""
+    """A vector as the kernel reads it: presence words, whether all are present where there are no words, values."""
 
     __slots__ = ("all", "dtype", "empty", "iso", "store", "values", "words")
 

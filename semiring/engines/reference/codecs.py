@@ -12,26 +12,25 @@ from ...exceptions import InvalidFormat
 from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
 from ...formats.pattern import plain_facts
-from ..registry import FORMS, implements
+from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 
-_EVERY = tuple(sorted(FORMS))
 _MOST_BYTES = 9
 
 
-@implements(Encode, engine="reference", takes=_EVERY)
+@implements(Encode, engine="reference", accepts=EVERY_KIND)
 def answer_encode(q: Encode) -> CompressedPattern:
     """The structure as compressed rows."""
     return encode(q.pattern, q.codec, q.before)
 
 
-@implements(MeasureCompressed, engine="reference", takes=_EVERY)
+@implements(MeasureCompressed, engine="reference", accepts=EVERY_KIND)
 def measure(q: MeasureCompressed) -> int:
     """The bytes of the structure as compressed rows: those of the arrays themselves."""
     return encode(q.pattern, q.codec).nbytes
 
 
-@implements(CheckCompressed, engine="reference", takes=_EVERY)
+@implements(CheckCompressed, engine="reference", accepts=EVERY_KIND)
 def check(q: CheckCompressed) -> None:
     """Raise InvalidFormat unless the compressed pattern is well formed."""
     pattern = q.pattern
@@ -62,7 +61,7 @@ def check(q: CheckCompressed) -> None:
         before = column
 
 
-@implements(Slices, engine="reference", takes=_EVERY)
+@implements(Slices, engine="reference", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
     """The rows of each slice, decoded."""
     indptr, columns = q.a.indptr, decode(q.a.pattern)

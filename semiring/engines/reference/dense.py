@@ -23,7 +23,7 @@ from ...formats import (
     word_count,
 )
 from ..numpy_helpers import cast
-from ..spec import Index, Mask
+from ..operands import Index, Mask
 
 Dense = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Full, VectorStore, plain_pattern
-from ..registry import FORMS, implements
+from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, link_first
 from ..spec import Link
 from .dense import densify
@@ -31,7 +31,7 @@ def link(q: Link) -> VectorStore:
     return Full(q.forest.size, q.forest.dtype, np.array(flat, q.forest.dtype))
 
 
-@implements(LinkSample, engine="reference", takes=tuple(FORMS))
+@implements(LinkSample, engine="reference", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The first neighbours of every row, in turn."""
     return link_first(q, "reference")

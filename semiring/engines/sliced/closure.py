@@ -15,10 +15,11 @@ import numpy as np
 from ...formats import CSR, AnyPattern, VectorStore, array_module, index_dtype
 from ...formats.arrays import to_host
 from ...operators.types import TypedBinary
-from .. import registry
+from .. import recording, registry
 from ..memory import free_memory
+from ..operands import Mask, Rows
 from ..registry import slices
-from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mask, Mxv, Rows, Step
+from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mxv, Step
 from .pieces import bare, is_plain, whole
 from .products import product, united
 from .vectors import converted
@@ -35,7 +36,7 @@ def closure(q: Closure, engine: str) -> ClosureAnswer:
     """
     decoded = _decoded(q, engine)
     if decoded is not None:
-        registry.note(kernel="plain first")
+        recording.note(kernel="plain first")
         return cast(ClosureAnswer, registry.run(decoded, engine))
     reached = frontier = q.frontier
     trace: list[Step] = []
@@ -52,7 +53,7 @@ def closure(q: Closure, engine: str) -> ClosureAnswer:
             before, reached = reached, united(reached, found, q.semiring.add, engine)
             frontier = _changed(before, reached, found, engine)
         trace.append(Step(direction, size, edges))
-    registry.note(kernel="sliced", steps=steps)
+    recording.note(kernel="sliced", steps=steps)
     return ClosureAnswer(reached, frontier.nvals == 0, steps, tuple(trace) if q.trace else ())
 
 
@@ -61,7 +62,7 @@ def _decoded(q: Closure, engine: str) -> Closure | None:
     here = q.by_row.get()
     there = q.by_column.get() if q.by_column.ready else None
     compressed = {id(rows.pattern): rows for rows in (here, there) if rows is not None and not is_plain(rows)}
-    if any(registry.form_of(rows) == "host" for rows in compressed.values()):
+    if not all(rows.kind.addressable for rows in compressed.values()):
         return None
     needed = sum(rows.nvals * index_dtype(rows.ncols).itemsize for rows in compressed.values())
     free = free_memory(here.device)
@@ -74,12 +75,12 @@ def _decoded(q: Closure, engine: str) -> Closure | None:
     def plain(rows: CSR) -> CSR:
         return CSR(known.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
 
-    by_column = Rows(False, lambda: whole(q.by_column.get(), engine, "closure"))
+    by_column = Rows(None, lambda: whole(q.by_column.get(), engine, "closure"))
     if there is not None:
-        by_column = Rows(True, lambda: plain(there))
+        by_column = Rows(plain(there))
     # What is not there is not derived: a transpose in plain form would be kept with the compressed matrix.
     direction = "push" if q.direction == "auto" and there is None else q.direction
-    return replace(q, by_row=Rows(True, lambda: plain(here)), by_column=by_column, direction=direction)
+    return replace(q, by_row=Rows(plain(here)), by_column=by_column, direction=direction)
 
 
 def _times(q: Closure, frontier: VectorStore, mask: Mask | None, engine: str) -> tuple[VectorStore, str]:

@@ -8,8 +8,9 @@ from typing import Any
 from ...formats import CSR, Full, array_module, dense_values, with_values
 from ...formats.arrays import device_of
 from .. import registry
+from ..operands import Mask
 from ..registry import slices
-from ..spec import Apply, Ewise, Keep, Mask, Outside, Select
+from ..spec import Apply, Ewise, Keep, Outside, Select
 from .bounds import cuts, entries_at, row_bounds
 from .matrices import RowRanges, values_together
 from .pieces import is_plain, note_slices, travelling, walk

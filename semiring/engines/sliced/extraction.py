@@ -8,8 +8,9 @@ import numpy as np
 
 from ...formats import CSR, Array, VectorStore, array_module, index_dtype
 from .. import registry
+from ..operands import Index
 from ..registry import slices
-from ..spec import ExtractMatrix, ExtractRow, Index
+from ..spec import ExtractMatrix, ExtractRow
 from .bounds import cuts
 from .matrices import RowRanges
 from .pieces import note_slices, walk

@@ -10,8 +10,9 @@ import numpy as np
 from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_values, index_dtype, structure_only
 from ...formats.arrays import to_host
 from .. import registry
+from ..operands import Index
 from ..registry import slices
-from ..spec import ExtractMatrix, Index, Link
+from ..spec import ExtractMatrix, Link
 from .bounds import cuts
 from .pieces import Piece, note_slices, walk
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...formats import CSR, Array, Full, Pattern, Store, array_module, device_of, index_dtype
 from ...formats.arrays import to_device
 from ...formats.pattern import plain_facts
-from .. import registry
+from .. import recording, registry
 from ..memory import require
 from ..spec import Keep, Mxm, Mxv
 from ..spec_forms import Slices
@@ -102,12 +102,13 @@ def travelling(a: CSR) -> Iterator[tuple[int, Full]]:
 def note_slices(bounds: tuple[int, ...], wanted: Iterable[int], **details: Any) -> None:
     """Tell `explain` how many slices there are and how many of them were not needed."""
     count = len(bounds) - 1
-    registry.note(kernel="sliced", slices=count, skipped=count - len(list(wanted)), **details)
+    recording.note(kernel="sliced", slices=count, skipped=count - len(list(wanted)), **details)
 
 
 def is_plain(a: Any) -> bool:
-    """True for plain rows that kernels can address."""
-    return registry.form_of(a) == "plain"
+    """True for uncompressed rows that kernels can address."""
+    kind = getattr(a, "kind", None)
+    return kind is not None and bool(kind.uncompressed)
 
 
 def bare(a: CSR, read: bool) -> CSR:
@@ -144,7 +145,7 @@ def run_masked(question: Mxv | Mxm, engine: str) -> Any:
     if question.mask is None:
         return registry.run(question, engine)
     row = registry.find(question, engine)
-    if row is not None and "mask" in row.absorbs:
+    if row is not None and "mask" in row.fuses:
         return registry.call(row, question)
     return registry.run(Keep(registry.run(replace(question, mask=None), engine), question.mask), engine)
 

@@ -15,15 +15,16 @@ from ...formats import CSR, Full, VectorStore
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedBinary, TypedMonoid
 from .. import registry
+from ..operands import Mask, Rows
 from ..registry import slices
-from ..spec import Ewise, Mask, Mxm, Mxv, Rows, Transpose
+from ..spec import Ewise, Mxm, Mxv, Transpose
 from .bounds import WORD, cuts, entries_at, row_bounds
 from .matrices import RowRanges
 from .pieces import bare, is_plain, note_slices, run_masked, walk, whole
 from .vectors import Listed, Part, admitted, converted, joined
 
 
-@slices(Mxv, absorbs=("mask",))
+@slices(Mxv, fuses=("mask",))
 def mxv(q: Mxv, engine: str) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
     return product(q, engine)[0]
@@ -105,7 +106,7 @@ class _Work:
             question = replace(
                 q,
                 nout=rows.nrows,
-                by_row=Rows(True, _given(rows)),
+                by_row=Rows(rows),
                 by_column=_turned(rows, engine),
                 mask=mask,
                 direction="pull",
@@ -134,7 +135,7 @@ class _Work:
                 q,
                 ninner=rows.nrows,
                 by_row=_turned(rows, engine),
-                by_column=Rows(True, _given(rows)),
+                by_column=Rows(rows),
                 vector=listed.standing(s) if tall else listed.part(s, piece.first, piece.last),
                 direction="push",
             )
@@ -154,15 +155,15 @@ def _given(rows: CSR) -> Callable[[], CSR]:
 
 def _made_plain(rows: Rows, engine: str) -> Rows:
     """The other orientation, plain, for an engine that cannot take the direction that it was asked for."""
-    return Rows(False, lambda: whole(rows.get(), engine, "mxv"))
+    return Rows(None, lambda: whole(rows.get(), engine, "mxv"))
 
 
 def _turned(rows: CSR, engine: str) -> Rows:
     """The transpose of a slice, for an engine that cannot take the direction that it was asked for."""
-    return Rows(False, lambda: cast(CSR, registry.run(Transpose(rows), engine)))
+    return Rows(None, lambda: cast(CSR, registry.run(Transpose(rows), engine)))
 
 
-@slices(Mxm, absorbs=("mask",))
+@slices(Mxm, fuses=("mask",))
 def mxm(q: Mxm, engine: str) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j): A by slices of its rows, all of B plain beside them."""
     uses, mask = q.semiring.mult.uses, q.mask

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...formats import CSR
-from .. import registry
+from .. import recording, registry
 from ..registry import slices
 from ..spec import ScatterMatrix, Transpose
 from .pieces import whole
@@ -18,12 +18,12 @@ from .pieces import whole
 @slices(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j)."""
-    registry.note(kernel="plain first")
+    recording.note(kernel="plain first")
     return cast(CSR, registry.run(Transpose(whole(q.a, engine, "transpose")), engine))
 
 
 @slices(ScatterMatrix)
 def scatter_matrix(q: ScatterMatrix, engine: str) -> CSR:
     """t(rows[p], cols[q]) = a(p, q)."""
-    registry.note(kernel="plain first")
+    recording.note(kernel="plain first")
     return cast(CSR, registry.run(replace(q, a=whole(q.a, engine, "assign")), engine))

@@ -22,7 +22,8 @@ from ...formats import (
 from ...formats.arrays import to_host
 from ...formats.vectors import empty_vector
 from .. import registry
-from ..spec import Convert, Keep, Mask
+from ..operands import Mask
+from ..spec import Convert, Keep
 from .bounds import WORD
 from .pieces import same_iso
 

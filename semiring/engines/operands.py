@@ -1,0 +1,112 @@
+"""What specs are made of: masks, orientations of a matrix, sets of positions, and the base class of all specs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from ..formats import CSR, Array, StorageKind, VectorStore
+
+__all__ = ["Index", "Mask", "Rows", "Spec"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Where results may be written.
+
+    Admits index p where the store has an entry (`structural`) or a nonzero entry (else); `complement`
+    admits exactly the others.
+    """
+
+    store: CSR | VectorStore
+    structural: bool
+    complement: bool
+
+    def negated(self) -> Mask:
+        """The mask that admits what this one does not."""
+        return Mask(self.store, self.structural, not self.complement)
+
+    @property
+    def kind(self) -> StorageKind | None:
+        """The storage kind of its store."""
+        return self.store.kind
+
+
+class Rows:
+    """A matrix orientation: available at once if `ready`; otherwise `get` derives it, at the cost of a transpose.
+
+    store: the matrix, if it is available.  derive: returns it otherwise.
+    """
+
+    __slots__ = ("_derive", "_store")
+
+    def __init__(self, store: CSR | None, derive: Callable[[], CSR] | None = None) -> None:
+        self._store = store
+        self._derive = derive
+
+    @property
+    def ready(self) -> bool:
+        """True if `get` costs nothing."""
+        return self._store is not None
+
+    @property
+    def kind(self) -> StorageKind | None:
+        """The storage kind, None where the matrix has not been derived."""
+        return None if self._store is None else self._store.pattern.kind
+
+    def get(self) -> CSR:
+        """The matrix in this orientation."""
+        if self._store is None:
+            assert self._derive is not None
+            self._store = self._derive()
+        return self._store
+
+
+@dataclass(frozen=True)
+class Index:
+    """A set of positions in order: all of them, an arithmetic range, or an array.
+
+    Exactly one form: ``array is None`` means ``start, start + step, ...`` with `count` members.
+    `size` is the extent of the dimension that is indexed.
+    """
+
+    size: int
+    count: int
+    start: int = 0
+    step: int = 1
+    array: Array | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """True if every position is taken, in order."""
+        return self.array is None and self.start == 0 and self.step == 1 and self.count == self.size
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """What all specs have in common: the name under which engines register, and which fields hold matrices."""
+
+    name: ClassVar[str]
+    # The fields that may hold a matrix, a pattern, an orientation or a mask, by their annotations.
+    matrices: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        texts = {name: str(text) for name, text in cls.__annotations__.items()}
+        cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
+
+    def kinds(self) -> tuple[StorageKind, ...]:
+        """The storage kinds of all matrices; of a derived orientation only if it is available."""
+        fields = vars(self)
+        found = [fields[name].kind for name in self.matrices if fields[name] is not None]
+        return tuple([kind for kind in found if kind is not None])
+
+    def with_mask(self, mask: Mask) -> Self:
+        """The same request under a mask, for a spec that has one."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self), mask=mask)
+        return made
+
+
+_MATRICES = {"CSR", "AnyPattern", "Rows", "Mask"}

@@ -1,0 +1,114 @@
+"""What `explain` records of each call: kernel, time, formats, bytes, and the details that implementations note."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..formats import Bitmap, CompressedPattern, Full, IndexList, Pattern
+from .operands import Index, Rows, Spec
+
+
+@dataclass
+class Call:
+    """One call of an implementation, as `explain` records it."""
+
+    operation: str
+    kernel: str
+    ms: float
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+_log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
+_current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
+
+
+def active() -> bool:
+    """True while calls are recorded."""
+    return _log.get() is not None
+
+
+def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
+    """``function(spec)``, entered in the log with its time and facts.  Synchronises."""
+    log = _log.get()
+    assert log is not None
+    record = Call(operation, kernel, 0.0)
+    token = _current.set(record)
+    try:
+        wait = _waiter(engine)
+        wait()
+        start = time.perf_counter()
+        result = function(spec)
+        wait()
+        record.ms = (time.perf_counter() - start) * 1e3
+        record.details = {**_facts(spec, result), **record.details}
+    finally:
+        _current.reset(token)
+    log.append(record)
+    return result
+
+
+def _facts(spec: Spec, result: Any) -> dict[str, Any]:
+    """What every call reports: format of the result, bytes of operands and result (each array once), direction.
+
+    The direction is the requested one; an implementation that chooses notes what it chose.  ``"-"`` where there is
+    nothing to choose, and no format where the result is no store.
+    """
+    stores = [getattr(result, "store", result)]  # the result of a closure holds its store
+    for value in vars(spec).values():
+        if isinstance(value, Rows):
+            value = value.get() if value.ready else None  # what was not derived was not read either
+        stores.append(getattr(value, "store", value))  # a mask holds one too
+    arrays = {id(array): int(array.nbytes) for store in stores for array in _arrays(store)}
+    facts = {"format": getattr(stores[0], "format", "-"), "bytes": sum(arrays.values())}
+    return {**facts, "direction": getattr(spec, "direction", "-")}
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The arrays of a store, a pattern or an index; an array that a spec holds itself."""
+    if hasattr(value, "pattern"):
+        return [*_arrays(value.pattern), *_arrays(value.values)]
+    if isinstance(value, (Pattern, CompressedPattern, IndexList, Bitmap, Full, Index)):
+        names = ("indptr", "indices", "base", "at", "stream", "words", "values", "array")
+        named = (getattr(value, name, None) for name in names)
+        return [array for array in named if array is not None]
+    return [value] if hasattr(value, "nbytes") and getattr(value, "ndim", None) else []
+
+
+def note(**details: Any) -> None:
+    """Add details (direction, bytes, kernel) to the call being recorded, if any."""
+    record = _current.get()
+    if record is not None:
+        record.details.update(details)
+
+
+def noting() -> bool:
+    """True while a call is recorded: an implementation may then gather facts that cost a copy."""
+    return _current.get() is not None
+
+
+@contextmanager
+def listen() -> Iterator[list[Call]]:
+    """Collect the calls made inside the block."""
+    log: list[Call] = []
+    token = _log.set(log)
+    try:
+        yield log
+    finally:
+        _log.reset(token)
+
+
+def _waiter(engine: str) -> Callable[[], None]:
+    if engine != "cuda":
+        return lambda: None
+    cupy = importlib.import_module("cupy")
+
+    def wait() -> None:
+        cupy.cuda.get_current_stream().synchronize()  # synchronises: only under explain, to time the call
+
+    return wait

@@ -1,0 +1,43 @@
+"""Storage kinds: the format, the codec and the placement of a matrix, three properties that vary independently."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal, NamedTuple
+
+# Where the entries are stored (the offsets are always in the memory of the device that computes):
+#   device  in the memory of the device;
+#   pinned  in page-locked host memory, which kernels of a GPU read over the interconnect (zero-copy);
+#   host    in host memory, from which slices of rows are streamed to the device.
+# For the CPU all three are the same memory; "host" then means that operations run slice by slice (a mapped file
+# need not fit into memory).
+Placement = Literal["device", "pinned", "host"]
+PLACEMENTS: tuple[Placement, ...] = ("device", "pinned", "host")
+
+
+class StorageKind(NamedTuple):
+    """How one matrix is stored.
+
+    format: ``"csr"`` or ``"ccsr"`` (compressed rows).  codec: ``"none"``, ``"varint"`` or ``"packed"``.
+    placement: see `Placement`.
+    """
+
+    format: str
+    codec: str
+    placement: Placement
+
+    @property
+    def addressable(self) -> bool:
+        """True if kernels can read the entries where they are stored."""
+        return self.placement != "host"
+
+    @property
+    def uncompressed(self) -> bool:
+        """True for uncompressed rows that kernels can read where they are stored."""
+        return self.format == "csr" and self.placement != "host"
+
+
+@functools.cache
+def storage_kind(format: str, codec: str, placement: Any) -> StorageKind:
+    """The one `StorageKind` object of these properties."""
+    return StorageKind(format, codec, placement)
