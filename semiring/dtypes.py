@@ -33,6 +33,7 @@ __all__ = [
     "UNSIGNED",
     "DType",
     "c_name",
+    "largest",
     "limits",
     "lookup",
     "name",
@@ -155,6 +156,12 @@ def name(dtype: object) -> str:
 def c_name(dtype: object) -> str:
     """The C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``."""
     return _C_NAMES[lookup(dtype)]
+
+
+@functools.cache
+def largest(dtype: DType) -> int:
+    """The largest value of an integer type; of booleans 1."""
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
 def limits(dtype: object) -> tuple[np.generic, np.generic]:

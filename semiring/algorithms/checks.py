@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sized
 from numbers import Real
-from typing import Any, SupportsIndex
+from typing import Any
 
 from semiring import Matrix
 from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
@@ -47,16 +48,16 @@ def number(name: str, parameter: str, value: Any, *, high: float | None = None) 
 
 def count(name: str, parameter: str, value: Any) -> int:
     """A number of times: an integer from 0; InvalidValue otherwise."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidValue(f"{name}: {parameter} must be an integer, got {value!r}")
     if value.__index__() < 0:
         raise InvalidValue(f"{name}: {parameter} must not be negative, got {value}")
-    return value.__index__()
+    return operator.index(value)
 
 
 def row(name: str, source: Any, n: int) -> int:
     """A source as a row number; IndexOutOfBound unless 0 <= source < n."""
-    if isinstance(source, bool) or not isinstance(source, SupportsIndex):
+    if isinstance(source, bool) or not hasattr(source, "__index__"):
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
     try:
         number = source.__index__()

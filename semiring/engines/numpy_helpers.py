@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DType, lookup
 
-__all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
+__all__ = ["FUNCTIONS", "cast", "common", "evaluate", "evaluate_scalars"]
 
 Array = NDArray[Any]
 
@@ -338,6 +338,19 @@ def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
     values = {name: np.asarray(value) for name, value in variables.items()}
     with np.errstate(all="ignore"):
         return cast(_value(_parsed(expr), values), z)
+
+
+def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
+    """`evaluate` for one value each, of the operator's types already; results are cached."""
+    # By their bytes: -0.0 equals 0.0, and NaN does not equal itself.
+    return _evaluated(expr, z, tuple([(name, value.dtype, value.tobytes()) for name, value in operands]))
+
+
+@functools.lru_cache(maxsize=1024)
+def _evaluated(expr: str, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
+    variables = {name: np.frombuffer(raw, dtype)[0] for name, dtype, raw in operands}
+    result: np.generic = z.type(evaluate(expr, variables, z)[()])
+    return result
 
 
 @functools.lru_cache(maxsize=1024)

@@ -6,6 +6,7 @@ Unary operators, binary operators with one side bound, and index-unary operators
 
 from __future__ import annotations
 
+import functools
 import re
 from contextlib import suppress
 from typing import Any, TypeVar, cast
@@ -49,10 +50,12 @@ def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
         return a
     if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
         return None
-    x = a.iso if a.iso is not None else op.x.type(0)
-    variables = {"x": cast_scalar(x, op.x), "k": cast_scalar(k, op.k)}
-    value = numpy_helpers.evaluate(op.expr, variables, op.z)
-    return with_values(a, op.z, None, cast_scalar(value, op.z))
+    operands = [
+        (name, cast_scalar(value, dtype))
+        for name, value, dtype in (("x", a.iso, op.x), ("k", k, op.k))
+        if name in op.uses
+    ]
+    return with_values(a, op.z, None, numpy_helpers.evaluate_scalars(op.expr, op.z, operands))
 
 
 def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedIndexUnary, np.generic]:
@@ -60,19 +63,19 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
         raise InvalidValue("apply: bind left= or right=, not both")
     if left is not None:
         binary = operators.lookup_binary(op).typed(scalar_dtype(left, a.dtype), a.dtype)
-        return _bound(binary, _LEFT, binary.x, binary.y), cast_scalar(left, binary.x)
+        return _bound(binary, left=True), cast_scalar(left, binary.x)
     family = _lookup(op, bound=right is not None)
     if right is None:
         typed = family.typed(a.dtype)
         if isinstance(typed, TypedUnary):
-            return TypedIndexUnary(typed.name, typed.x, dtypes.BOOL, typed.z, typed.expr), _NOTHING
+            return _without_thunk(typed), _NOTHING
         return typed, cast_scalar(0, typed.k)
     if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
         typed = family.typed(a.dtype)  # the thunk is a position, of a type of its own
     else:
         typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
     if isinstance(typed, TypedBinary):
-        return _bound(typed, _RIGHT, typed.y, typed.x), cast_scalar(right, typed.y)
+        return _bound(typed, left=False), cast_scalar(right, typed.y)
     return typed, thunk_of(typed, right)
 
 
@@ -99,7 +102,15 @@ def _lookup(op: Any, *, bound: bool) -> Any:
         raise error from None
 
 
-def _bound(op: TypedBinary, names: dict[str, str], k: np.dtype[Any], x: np.dtype[Any]) -> TypedIndexUnary:
+@functools.lru_cache(maxsize=1024)
+def _without_thunk(op: TypedUnary) -> TypedIndexUnary:
+    return TypedIndexUnary(op.name, op.x, dtypes.BOOL, op.z, op.expr)
+
+
+@functools.lru_cache(maxsize=1024)
+def _bound(op: TypedBinary, *, left: bool) -> TypedIndexUnary:
+    """The operator of one value with the left or the right operand bound."""
+    names, k, x = (_LEFT, op.x, op.y) if left else (_RIGHT, op.y, op.x)
     expr = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), op.expr)
     return TypedIndexUnary(op.name, x, k, op.z, expr)
 

@@ -158,11 +158,14 @@ def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
         return array_module(device).zeros(0, dtype=index_dtype(size))
     if array.dtype.kind not in "iu":
         raise InvalidValue(f"{name} must hold integers, got {array.dtype}")
-    xp = array_module(device_of(array))  # checked where it lies, before it moves
-    low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))
+    if isinstance(array, np.ndarray):
+        low, high = int(array.min()), int(array.max())
+    else:  # checked where it is stored, before it moves
+        xp = array_module("cuda")
+        low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronises
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
-        at = int(to_host(xp.flatnonzero(array == wrong)[:1])[0])
+        at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])
         raise IndexOutOfBound(f"{name}[{at}] = {wrong} is out of bounds for {_axis(name)} with size {size}")
     return to_device(array.astype(index_dtype(size), copy=False), device)
 

@@ -19,10 +19,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import operators
 from ..config import config
+from ..dtypes import largest
 from ..engines import registry
 from ..engines.spec import Closure, ClosureAnswer
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
@@ -111,4 +110,4 @@ def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) ->
     if mult.z.kind == "f":
         return bool(weight >= 0)
     # Levels that overflowed their type would wrap around and come out smaller than what they follow.
-    return bool(weight >= 0) and int(start) + int(weight) * a.nrows <= np.iinfo(mult.z).max
+    return bool(weight >= 0) and int(start) + int(weight) * a.nrows <= largest(mult.z)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ...dtypes import BOOL
 from ...formats import CSR, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
-from ..numpy_helpers import cast, evaluate
+from ..numpy_helpers import cast, evaluate_scalars
 
 __all__ = [
     "Arrivals",
@@ -66,14 +65,13 @@ def reads_positions(op: TypedBinary) -> bool:
     return bool(op.uses & _POSITIONS)
 
 
-@functools.lru_cache(maxsize=1024)
 def evaluate_once(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic:
     """``op(x, y)`` of scalars on the host; an operand that the expression does not read may be None."""
-    operands = {
-        name: cast(value, dtype) for name, value, dtype in (("x", x, op.x), ("y", y, op.y)) if value is not None
-    }
-    result: np.generic = op.z.type(evaluate(op.expr, operands, op.z)[()])
-    return result
+    operands: list[tuple[str, Any]] = []
+    for name, value, dtype in (("x", x, op.x), ("y", y, op.y)):
+        if value is not None:
+            operands.append((name, value if value.dtype == dtype else cast(value, dtype)[()]))
+    return evaluate_scalars(op.expr, op.z, operands)
 
 
 def constant_product(ring: TypedSemiring, a: CSR, u: VectorStore, flip: bool) -> np.generic | None:
@@ -116,8 +114,7 @@ def native_atomic(monoid: TypedMonoid) -> int:
     return known if op.x == op.y == op.z and dtype.itemsize >= 4 and whole else 0
 
 
-@dataclass(frozen=True)
-class Arrivals:
+class Arrivals(NamedTuple):
     """What a level-synchronous closure computes for an entry: kind 0 its presence, 1 the value of its level, 2 its own.
 
     first: kind 1: the value in front of the first level.  constant: kind 0: the value of all entries.
@@ -130,12 +127,12 @@ class Arrivals:
 
 def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
     """The least that a closure from these entries over `a` must compute."""
-    mult, z = ring.mult, ring.z
-    if reads_positions(mult) or ("x" in mult.uses and frontier.iso is None) or ("y" in mult.uses and a.iso is None):
+    mult, z, facts = ring.mult, ring.z, ring_facts(ring)
+    if facts.positions or (facts.x and frontier.iso is None) or (facts.y and a.iso is None):
         return Arrivals(2)
     if frontier.iso is None:
         return Arrivals(1)
-    first = z.type(cast(frontier.iso, z)[()])
-    if evaluate_once(mult, first, a.iso if "y" in mult.uses else None) == first:
+    first = frontier.iso if frontier.iso.dtype == z else z.type(cast(frontier.iso, z)[()])
+    if evaluate_once(mult, first, a.iso if facts.y else None) == first:
         return Arrivals(0, constant=first)  # nothing but presence is left to compute
     return Arrivals(1, first)

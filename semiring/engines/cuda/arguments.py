@@ -54,19 +54,21 @@ def layout(name: str, body: str, types: dict[str, str]) -> dict[str, str]:
 def packer(name: str, codes: dict[str, str]) -> Callable[..., Any]:
     """The function `name` that takes every field by name, and returns the struct as bytes.
 
-    Pointers are CuPy arrays, what else has an address as ``x.data.ptr``, or None; other fields are Python or NumPy
-    numbers.  It is made from its text, as `namedtuple` makes its own: so Python itself matches names, raises TypeError,
-    and spends least time on it.
+    Pointers are CuPy arrays, what else has an address as ``x.data.ptr``, addresses as integers (parts of `scratch`), or
+    None; other fields are Python or NumPy numbers.  It is made from its text, as `namedtuple` makes its own: so Python
+    itself matches names, raises TypeError, and spends least time on it.
     """
     form = struct.Struct("@" + "".join(codes.values()) + "0P")  # ends at a multiple of a pointer's size
-    values = [
-        f"0 if {field} is None else {field}.data.ptr" if code == _POINTER else field for field, code in codes.items()
-    ]
+    values = [_address(field) if code == _POINTER else field for field, code in codes.items()]
     text = f"def {name}(*, {', '.join(codes)}):\n    return pack({', '.join(values)})\n"
     made: dict[str, Any] = {"pack": form.pack}
     exec(text, made)
     function: Callable[..., Any] = made[name]
     return function
+
+
+def _address(field: str) -> str:
+    return f"0 if {field} is None else {field} if {field}.__class__ is int else {field}.data.ptr"
 
 
 @functools.lru_cache(maxsize=1024)

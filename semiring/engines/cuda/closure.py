@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
+from cupy.cuda import get_current_stream, runtime
 
 from ...formats import CSR, AnyPattern, Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
+from ...operators.types import TypedSemiring
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
@@ -20,8 +23,9 @@ from .columns import column_argument, column_types, side_by_side, types_of_both
 from .degrees import degrees
 from .hubs import hubs
 from .kernel import Kernel, kernel
-from .launch import bitmap, grid, multiprocessors, read_back, values_of
+from .launch import bitmap, grid, multiprocessors, read_back, read_words, scratch, values_of
 from .packing import packing
+from .primitives import filled
 from .specialise import constants, semiring, typedefs
 
 _STATE_WORDS = 64  # 32-bit words in front of the bitmaps: room for the state of both kernels, and alignment
@@ -32,32 +36,92 @@ _SLICES = "with .to(placement='host') the search goes slice by slice"
 
 @functools.cache
 def _cluster_blocks(device: int) -> int:
-    """Blocks of the narrow kernel: a cluster (``grid.cuh``), or one block where the device has no clusters."""
+    """Blocks of the single-cluster kernel (``grid.cuh``), or one block where the device has no clusters."""
     return 8 if int(cupy.cuda.Device(device).compute_capability) >= 90 else 1
 
 
+class _Pair:
+    """The two kernels of a closure: one cluster, then, behind it, a grid that fills the device."""
+
+    def __init__(self, file: str, names: tuple[str, str], prologue: str) -> None:
+        self._first, self._second = (kernel(file, name, prologue) for name in names)
+        self._block = tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
+        # For each device: blocks of the cluster, and of a cooperative grid that is resident as a whole.
+        self._blocks: dict[int, tuple[int, int]] = {}
+
+    def launch(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+        """Queue both."""
+        device = runtime.getDevice()
+        blocks = self._blocks.get(device)
+        if blocks is None:
+            resident = multiprocessors() * self._second.resident_blocks(tuning.WIDE_BLOCK)
+            blocks = self._blocks[device] = _cluster_blocks(device), resident
+        self._first(blocks[0], self._block, *first)
+        self._second(blocks[1], tuning.WIDE_BLOCK, *second, cooperative=True)
+
+
+class _Plan(NamedTuple):
+    """The call plan of a closure: its kernels, and what packs their arguments."""
+
+    pair: _Pair
+    pack: Callable[..., bytes]
+    enter: Kernel | None = None
+    tally: Kernel | None = None
+
+
 @functools.lru_cache(maxsize=1024)
-def _resident(wide: Kernel, device: int) -> int:
-    """Blocks of a cooperative grid that fills the device."""
-    return multiprocessors() * wide.resident_blocks(tuning.WIDE_BLOCK)
+def _level_plan(
+    ring: TypedSemiring,
+    offset: np.dtype[Any],
+    element: np.dtype[Any],
+    entered: np.dtype[Any],
+    columns: str,
+    blocks: str,
+    values: int,
+    may_pull: bool,
+    has_hubs: bool,
+) -> _Plan:
+    """entered: the type of the sources' values.  columns, blocks: parts of the prologue.  values: `Arrivals.kind`."""
+    prologue = (
+        semiring(ring)
+        + typedefs(P=offset, A=element, U=entered, Z=ring.z)
+        + columns
+        + constants(VALUES=values, MAY_PULL=may_pull, HUBS=has_hubs)
+        + constants(PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
+        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
+        + blocks
+    )
+    file = "closure_level.cuh"
+    pair = _Pair(file, ("closure_narrow", "closure_wide"), prologue)
+    return _Plan(pair, arguments(file, "SearchArguments", A=element))
 
 
-def _launch(file: str, names: tuple[str, str], prologue: str, narrow: tuple[Any, ...], wide: tuple[Any, ...]) -> None:
-    """The cluster, then the whole grid behind it."""
-    device = cupy.cuda.runtime.getDevice()
-    first, second = kernel(file, names[0], prologue), kernel(file, names[1], prologue)
-    first(_cluster_blocks(device), _narrow_block(prologue), *narrow)
-    second(_resident(second, device), tuning.WIDE_BLOCK, *wide, cooperative=True)
-
-
-def _narrow_block(prologue: str) -> int:
-    return tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
+@functools.lru_cache(maxsize=1024)
+def _relax_plan(
+    ring: TypedSemiring,
+    offset: np.dtype[Any],
+    element: np.dtype[Any],
+    entered: np.dtype[Any],
+    columns: str,
+    blocks: str,
+) -> _Plan:
+    """Parameters as of `_level_plan`."""
+    prologue = semiring(ring) + typedefs(P=offset, A=element, U=entered, Z=ring.z) + columns + blocks
+    file = "closure_relax.cuh"
+    pair = _Pair(file, ("relax_narrow", "relax_wide"), prologue)
+    enter, count = (kernel(file, name, prologue) for name in ("relax_enter", "relax_count"))
+    return _Plan(pair, arguments(file, "RelaxArguments", A=element, Z=ring.z), enter, count)
 
 
 def _blocks(pattern: AnyPattern) -> str:
     """The constants of both kernels; wide indices and decoded columns leave shared memory for half as many threads."""
     wide = pattern.indptr.dtype.itemsize + index_dtype(pattern.ncols).itemsize > 8
-    return (_HALF if wide or pattern.format == "ccsr" else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
+    return _block_text(wide or pattern.format == "ccsr")
+
+
+@functools.cache
+def _block_text(half: bool) -> str:
+    return (_HALF if half else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
         WIDE_BLOCK=tuning.WIDE_BLOCK, NARROW_EDGES=tuning.NARROW_EDGES
     )
 
@@ -66,16 +130,23 @@ _HALF = constants(NARROW_BLOCK=tuning.NARROW_BLOCK // 2)
 
 
 def _frontier(q: Closure) -> IndexList:
+    if isinstance(q.frontier, IndexList):
+        return q.frontier
     listed = run(Convert(q.frontier, "index"), "cuda")  # synchronises where the frontier is a bitmap
     assert isinstance(listed, IndexList)
     return listed
 
 
-def _workspace(words: int, clear: int) -> tuple[Array, Array]:
-    """The state and `words` words behind it, of which the first `clear` are 0."""
-    memory = cupy.empty(_STATE_WORDS + words, np.uint32)
-    memory.data.memset_async(0, 4 * (_STATE_WORDS + clear), cupy.cuda.get_current_stream())
-    return memory[:_STATE_WORDS].view(np.int64), memory[_STATE_WORDS:]
+def _workspace(words: int, clear: int) -> Any:
+    """Memory for the state and `words` words behind it, of which the state and the first `clear` are 0."""
+    memory = cupy.cuda.alloc(4 * (_STATE_WORDS + words))
+    memory.memset_async(0, 4 * (_STATE_WORDS + clear), get_current_stream())
+    return memory
+
+
+def _words(memory: Any, first: int, count: int) -> Array:
+    """So many words of a workspace as an array."""
+    return cupy.ndarray(count, np.uint32, memory + 4 * (_STATE_WORDS + first))
 
 
 def _trace(q: Closure, rows: int) -> tuple[Array | None, int]:
@@ -132,52 +203,43 @@ def closure_level(q: Closure) -> ClosureAnswer:
     rows = degrees(a.pattern)
     found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
 
-    arriving = arrivals(q.semiring, f, a)
-    kind, constant = arriving.kind, arriving.constant
+    kind, _, constant = arrivals(q.semiring, f, a)
     values = None if constant is not None else cupy.empty(n, z)
-
-    queue = cupy.empty(n, index_dtype(n)) if kind == 2 else None
-    place = cupy.empty(2 * n, a.indptr.dtype)
     trace, traced = _trace(q, n)
     a_values, a_iso = values_of(a)
-    indices = column_argument(here)
-    pulled: dict[str, Any] = {
-        "t_indptr": None, "t_indices": indices, "t_values": None, "hubs": None, "candidates": None, "candidate_count": 0
-    }  # fmt: skip
-    found_hubs = None
+    indices = t_indices = column_argument(here)
+    t_indptr = t_values = found_hubs = nonempty = None
+    nonempty_count = 0
     if t is not None:
         t_values = t.values if kind == 2 and "y" in mult.uses else None
         if t_values is None:  # else the entry itself must be found, for its value
             found_hubs = _hubs(t)
-        pulled = {
-            "t_indptr": t.indptr, "t_indices": column_argument(there), "t_values": t_values, "hubs": found_hubs,
-            "candidates": found.words, "candidate_count": found.nonempty,
-        }  # fmt: skip
-    words = word_count(n)
-    state, visited = _workspace((2 if found_hubs is None else 3) * words, words)
-    pieces = None if t is None else cupy.empty(_piece_room(t), np.uint64)
-    prologue = (
-        semiring(q.semiring)
-        + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
-        + types_of_both(here, there)
-        + constants(VALUES=kind, MAY_PULL=t is not None, HUBS=found_hubs is not None)
-        + constants(PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
-        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
-        + _blocks(a.pattern)
-    )
-    search = arguments("closure_level.cuh", "SearchArguments", A=a.dtype)(
-        indptr=a.indptr, indices=indices, a_values=a_values, a_iso=a_iso, **pulled, visited=visited, queue=queue,
-        start=place, before=place[n:], values=values, pieces=pieces, piece_room=0 if pieces is None else pieces.size,
-        state=state, trace=trace, trace_rows=traced, n=n, nvals=a.nvals, max_steps=min(q.max_steps, _ALWAYS),
-        shift=shift, direction=_DIRECTIONS[q.direction], skewed=rows.longest > tuning.SKEWED_ROW,
+        t_indptr, t_indices = t.pattern.indptr, column_argument(there)
+        nonempty, nonempty_count = found.words, found.nonempty
+    words, offset = word_count(n), a.pattern.indptr.dtype
+    workspace = _workspace((2 if found_hubs is None else 3) * words, words)
+    state = workspace.ptr
+    room = 0 if t is None else _piece_room(t)
+    queue_bytes = n * index_dtype(n).itemsize if kind == 2 else 0
+    _held, (queue, place, pieces) = scratch(queue_bytes, 2 * n * offset.itemsize, 8 * room)
+    plan = _level_plan(
+        q.semiring, offset, a.dtype, f.dtype, types_of_both(here, there), _blocks(a.pattern), kind, t is not None,
+        found_hubs is not None,
     )  # fmt: skip
-    entered = source_argument("closure_level.cuh", f)
-    _launch("closure_level.cuh", ("closure_narrow", "closure_wide"), prologue, (entered, search), (search,))
+    search = plan.pack(
+        indptr=a.pattern.indptr, indices=indices, a_values=a_values, a_iso=a_iso, t_indptr=t_indptr,
+        t_indices=t_indices, t_values=t_values, hubs=found_hubs, candidates=nonempty,
+        candidate_count=nonempty_count, visited=state + 4 * _STATE_WORDS, queue=queue if queue_bytes else None,
+        start=place, before=place + n * offset.itemsize, values=values, pieces=pieces if room else None,
+        piece_room=room, state=state, trace=trace, trace_rows=traced, n=n, nvals=a.nvals,
+        max_steps=min(q.max_steps, _ALWAYS), shift=shift, direction=_DIRECTIONS[q.direction],
+        skewed=rows.longest > tuning.SKEWED_ROW,
+    )  # fmt: skip
+    plan.pair.launch((source_argument("closure_level.cuh", f), search), (search,))
 
-    head, tail, steps, parity = (int(x) for x in read_back(state[:4]).view(np.uint64))  # synchronises
-    store: VectorStore = bitmap(
-        n, z, visited[parity * words : (parity + 1) * words], values if constant is None else constant, tail >> shift
-    )
+    head, tail, steps, parity = read_words(state, 4)  # synchronises
+    visited = _words(workspace, parity * words, words)
+    store: VectorStore = bitmap(n, z, visited, values if constant is None else constant, tail >> shift)
     note(steps=steps, reached=tail >> shift, edges=tail & ((1 << shift) - 1))
     return ClosureAnswer(store, head >> shift == tail >> shift, steps, _steps(trace, min(steps, traced)))
 
@@ -203,31 +265,28 @@ def closure_relax(q: Closure) -> ClosureAnswer:
         return _empty(q, n)
     start = start_value(q.semiring.add)
     assert start is not None
-    words = word_count(n)
-    state, bits = _workspace(3 * words, 3 * words)
-    values = cupy.full(n, start, z)
-    row, place = cupy.empty(2 * n, index_dtype(n)), cupy.empty(4 * n, a.indptr.dtype)
+    words, offset = word_count(n), a.pattern.indptr.dtype
+    workspace = _workspace(3 * words, 3 * words)
+    state, present = workspace.ptr, _words(workspace, 0, words)
+    listed = state + 4 * (_STATE_WORDS + words)
+    values = filled(n, start)
+    _held, (row, place) = scratch(2 * n * index_dtype(n).itemsize, 4 * n * offset.itemsize)
     trace, traced = _trace(q, tuning.TRACED_STEPS)
     a_values, a_iso = values_of(a)
-    prologue = (
-        semiring(q.semiring)
-        + typedefs(P=a.indptr.dtype, A=a.dtype, U=f.dtype, Z=z)
-        + column_types(a.pattern)
-        + _blocks(a.pattern)
-    )
-    relaxation = arguments("closure_relax.cuh", "RelaxArguments", A=a.dtype, Z=z)(
-        indptr=a.indptr, indices=column_argument(a.pattern), a_values=a_values, a_iso=a_iso, present=bits[:words],
-        listed=bits[words:], row=row, start=place, before=place[2 * n :], values=values, nothing=start, state=state,
-        trace=trace, trace_rows=traced, n=n, max_steps=min(q.max_steps, _ALWAYS), shift=shift,
+    plan = _relax_plan(q.semiring, offset, a.dtype, f.dtype, column_types(a.pattern), _blocks(a.pattern))
+    assert plan.enter is not None
+    assert plan.tally is not None
+    relaxation = plan.pack(
+        indptr=a.pattern.indptr, indices=column_argument(a.pattern), a_values=a_values, a_iso=a_iso, present=present,
+        listed=listed, row=row, start=place, before=place + 2 * n * offset.itemsize, values=values, nothing=start,
+        state=state, trace=trace, trace_rows=traced, n=n, max_steps=min(q.max_steps, _ALWAYS), shift=shift,
         skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
     )  # fmt: skip
-    kernel("closure_relax.cuh", "relax_enter", prologue)(
-        grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, source_argument("closure_relax.cuh", f), relaxation
-    )
-    _launch("closure_relax.cuh", ("relax_narrow", "relax_wide"), prologue, (relaxation,), (relaxation,))
-
-    kernel("closure_relax.cuh", "relax_count", prologue)(grid(words), 256, bits, words, state)
-    waiting, total, steps, _, count = (int(x) for x in read_back(state[:5]).view(np.uint64))  # synchronises
+    entered = source_argument("closure_relax.cuh", f)
+    plan.enter(grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, entered, relaxation)
+    plan.pair.launch((relaxation,), (relaxation,))
+    plan.tally(grid(words), 256, present, words, state)
+    waiting, total, steps, _, count = read_words(state, 5)  # synchronises
     note(steps=steps, reached=count, edges=total)
-    store: VectorStore = bitmap(n, z, bits[:words], values, count)
+    store: VectorStore = bitmap(n, z, present, values, count)
     return ClosureAnswer(store, waiting >> shift == 0, steps, _steps(trace, min(steps, traced)))

@@ -30,6 +30,7 @@ __all__ = [
     "read_back",
     "read_one",
     "read_words",
+    "scratch",
     "values_of",
     "words_of",
 ]
@@ -119,6 +120,20 @@ def counter() -> Counter:
     used = pool[2]
     pool[2] = used + 1
     return Counter(pool[0], pool[1] + 8 * used)
+
+
+def scratch(*parts: int) -> tuple[Any, list[int]]:
+    """Device memory for kernels alone, in one allocation: the memory, and the addresses of parts of so many bytes.
+
+    Each part is aligned to 256 bytes.  The memory must be referenced until the last kernel that uses it is queued.
+    """
+    begins, end = [], 0
+    for nbytes in parts:
+        begins.append(end)
+        end += (nbytes + 255) & ~255
+    memory = cupy.cuda.alloc(end)
+    address = memory.ptr
+    return memory, [address + begin for begin in begins]
 
 
 def bitmap(size: int, dtype: np.dtype[Any], words: Array, values: Any, count: Counter | Array | int) -> Bitmap:
