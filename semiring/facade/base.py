@@ -21,9 +21,9 @@ from ..formats.arrays import to_host
 from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same
-from ..ops.fit import checked_placement, moved
-from ..ops.given import on_gpu
 from ..ops.write import PLAIN, Plan, Write, emptied
+from ..storage.coerce import on_gpu
+from ..storage.memory_plan import checked_placement, moved
 from .chain import Chain
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 

@@ -17,9 +17,8 @@ from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
 from ..ops.cast import cast_scalar
-from ..ops.check import extent, sizes
 from ..ops.convert import index_list
-from ..ops.given import as_array, as_indices, size_for, value_type
+from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .base import Sparse, device_for, scalar
 from .display import counted
 from .infix import Infix, is_scalar

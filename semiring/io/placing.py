@@ -18,8 +18,8 @@ from semiring.formats.placement import place, placed
 from semiring.io.files import PathLike
 from semiring.io.loading import read_to_device, read_to_locked
 from semiring.io.srb import Store
-from semiring.ops.compress import checked_codec, compress
-from semiring.ops.fit import checked_placement, destined, moved
+from semiring.storage.compression import checked_codec, compress
+from semiring.storage.memory_plan import checked_placement, destined, moved
 
 __all__ = ["check_form", "load", "mapped_matrix", "narrowed", "on_the_host", "settled"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
+from ..engines.memory import require_rows
 from ..engines.spec import IsSymmetric, Rows, Transpose
 from ..formats import CSR, AnyPattern, structure_only
 from . import check
-from .build import require_rows
 
 
 def is_symmetric(pattern: AnyPattern) -> bool:

@@ -1,4 +1,4 @@
-"""What a user may write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
+"""The indices that users write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from ..engines.spec import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..formats.arrays import to_device, to_host
-
-
-def everything(size: int) -> Index:
-    """All positions of a dimension."""
-    return Index(size, size)
 
 
 def position(value: Any, size: int, axis: str) -> int:
@@ -35,7 +30,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     Arrays are checked against the size; on the GPU that reads two numbers back (synchronises).
     """
     if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
-        return everything(size)
+        return Index(size, size)
     if isinstance(value, slice):
         start, stop, step = value.indices(size)
         return Index(size, len(range(start, stop, step)), start, step)

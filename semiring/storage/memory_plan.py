@@ -1,4 +1,4 @@
-"""Whether a matrix fits where it is to lie, what would fit if it does not, and the placement that ``"auto"`` chooses.
+"""Whether a matrix fits at its placement, what would fit if it does not, and the placement that ``"auto"`` chooses.
 
 Estimates of compressed sizes come from a sample of rows; they are exact for a matrix that is compressed already.
 """
