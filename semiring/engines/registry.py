@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from ..apart import apart_once
 from ..exceptions import NotSupported
 from ..formats import CSR, Bitmap, CompressedPattern, Full, IndexList, Pattern
-from .memory import is_shortage, out_of_memory
+from ..memory.allocation import is_shortage, out_of_memory
 from .spec import Index, Mask, Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..config import engine_for
 from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
-from ..formats.arrays import to_host
 from ..formats.ccsr import PADDING, at_dtype
 from ..formats.pattern import plain_facts
-from ..formats.placement import place, placed
+from ..formats.placement import place
+from ..memory.allocation import require
+from ..memory.arrays import to_host
+from ..memory.placement import placed
 from . import registry
-from .memory import require
 from .sliced.pieces import whole
 from .spec_forms import Slices
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from .. import dtypes
 from ..config import checked_device, default_device, engine_for
-from ..engines.memory import allocating, methods_report_memory
 from ..engines.spec import Mask
 from ..exceptions import InvalidValue, NotSupported
 from ..formats import CSR, VectorStore
-from ..formats.arrays import to_host
+from ..memory.allocation import allocating, methods_report_memory
+from ..memory.arrays import to_host
 from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same

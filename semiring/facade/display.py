@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engines.residency import resident_rows
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 
 if TYPE_CHECKING:
     from .matrix import Matrix

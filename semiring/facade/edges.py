@@ -17,7 +17,7 @@ import numpy as np
 
 from ..exceptions import InvalidValue
 from ..formats import array_module, device_of
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from ..storage.coerce import as_array
 
 _PLACE = "from_edgelist"

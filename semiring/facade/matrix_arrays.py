@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..engines.memory import allocating, require, require_rows
 from ..engines.residency import resident
 from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from ..formats import array_module, dense_values, device_of
-from ..formats.arrays import read_only
 from ..formats.csr import empty_csr
+from ..memory.allocation import allocating, require, require_rows
+from ..memory.arrays import read_only
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
 from ..ops.cast import cast_scalar

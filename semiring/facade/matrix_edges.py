@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..engines.memory import allocating
 from ..exceptions import InvalidValue
 from ..formats import array_module
-from ..formats.arrays import to_host
+from ..memory.allocation import allocating
+from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
 from ..storage.coerce import as_indices, size_for, sizes
 from .edges import edges_of

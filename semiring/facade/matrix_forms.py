@@ -10,7 +10,7 @@ import numpy as np
 from ..engines.residency import resident
 from ..exceptions import DimensionMismatch
 from ..formats import CompressedPattern
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from ..ops import reshape
 from ..ops.permute import permute
 from ..storage import compression

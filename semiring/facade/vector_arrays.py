@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from .. import dtypes
-from ..engines.memory import allocating, require
 from ..exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
-from ..formats.arrays import read_only, to_device, to_host
 from ..formats.vectors import empty_vector
+from ..memory.allocation import allocating, require
+from ..memory.arrays import read_only, to_device, to_host
 from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector

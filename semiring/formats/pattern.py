@@ -13,16 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .arrays import Array, device_of, to_device
-
-# Where the entries lie (the offsets always lie with the device that computes):
-#   device  in the memory of the device;
-#   pinned  in page-locked host memory, which kernels of a GPU read through the link (zero-copy);
-#   host    in host memory, from which slices of rows are streamed to the device.
-# For the CPU all three are the same memory; "host" then says that operations go slice by slice (a mapped file
-# need not fit into memory).
-Placement = Literal["device", "pinned", "host"]
-PLACEMENTS: tuple[Placement, ...] = ("device", "pinned", "host")
+from ..memory.arrays import Array, device_of, to_device
+from ..memory.placement import Placement
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ import numpy as np
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
-from ..engines.memory import allocating, require_rows
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
-from ..formats.arrays import array_module, to_device, to_host
+from ..memory.allocation import allocating, require_rows
+from ..memory.arrays import array_module, to_device, to_host
 from .cast import cast_scalar
 
 

@@ -10,7 +10,7 @@ from ..engines import registry
 from ..engines.residency import columns_around, resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector, Index
 from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_of, index_dtype
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from . import check, structure
 from .write import Plan
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from .. import operators
 from ..engines import registry
-from ..engines.memory import require_rows
 from ..engines.residency import resident
 from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, Index, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ..memory.allocation import require_rows
 from . import check
 from .cast import cast_scalar, cast_store
 from .convert import index_list

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.memory import require_rows
 from ..engines.spec import IsSymmetric, Rows, Transpose
 from ..formats import CSR, AnyPattern, structure_only
+from ..memory.allocation import require_rows
 from . import check
 
 

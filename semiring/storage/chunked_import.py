@@ -14,13 +14,13 @@ import numpy as np
 
 from ..config import engine_for
 from ..engines import registry
-from ..engines.memory import allocating, free_memory, require
 from ..engines.refusals import check_columns, check_offsets, repeated
 from ..engines.spec import ImportCSR
 from ..exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from ..formats import CSR, Array, Pattern, Placement, device_of, index_dtype
-from ..formats.arrays import address_of, to_device, to_host
-from ..formats.placement import placed
+from ..memory.allocation import allocating, free_memory, require
+from ..memory.arrays import address_of, to_device, to_host
+from ..memory.placement import placed
 from ..ops.build import duplicate_operator, entry_values
 from .memory_plan import arriving, checked_placement, moved
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..engines.memory import allocating
 from ..exceptions import DeviceMismatch, DomainMismatch, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
-from ..formats.arrays import to_device, to_host
+from ..memory.allocation import allocating
+from ..memory.arrays import to_device, to_host
 
 # DLPack's numbers of the devices whose memory a GPU kernel reads: CUDA, and CUDA managed.
 _DLPACK_CUDA = (2, 13)

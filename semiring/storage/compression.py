@@ -16,10 +16,10 @@ from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
-from ..formats.locked import locked_empty
 from ..formats.pattern import kept_facts
-from ..formats.placement import placed
-from ..formats.transfer import download
+from ..memory.locked import locked_empty
+from ..memory.placement import placed
+from ..memory.transfer import download
 
 
 def checked_codec(codec: Any) -> Codec:

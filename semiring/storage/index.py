@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.memory import allocating
 from ..engines.spec import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
-from ..formats.arrays import to_device, to_host
+from ..memory.allocation import allocating
+from ..memory.arrays import to_device, to_host
 
 
 def position(value: Any, size: int, axis: str) -> int:

@@ -32,7 +32,7 @@ from semiring.engines.spec import (
 )
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
 from tests.compare import answer, check, device_for, place
 from tests.draw import make_matrix, make_vector, matrix_of, seeds

@@ -159,7 +159,7 @@ def test_what_exceeds_the_budget_is_refused_with_advice() -> None:
 @pytest.mark.usefixtures("small_gpu")
 @pytest.mark.parametrize("placement", ["pinned", "host", "auto"])
 def test_larger_matrices_work_within_the_budget(placement: str) -> None:
-    from semiring.engines.budget import peak_device_memory
+    from semiring.memory.budget import peak_device_memory
 
     indptr, columns = large_arrays(128 << 20)
     with peak_device_memory() as peak:

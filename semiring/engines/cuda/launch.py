@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from ...formats import Array, Bitmap, Count, Full, IndexList, VectorStore
-from ...formats.arrays import Transfers
+from ...memory.arrays import Transfers
 
 __all__ = [
     "BLOCK",

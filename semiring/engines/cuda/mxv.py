@@ -12,9 +12,9 @@ import numpy as np
 from ...dtypes import BOOL, UINT8
 from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
+from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
 from .. import spec
-from ..budget import free_device_memory
 from ..registry import implements, note, run
 from ..sliced.bounds import cuts
 from ..spec import Convert, Mxv

@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...formats import CSR, Array, Full, Pattern, Store, array_module, index_dtype
-from ...formats.arrays import address_of, to_device
 from ...formats.pattern import plain_facts
+from ...memory.allocation import require
+from ...memory.arrays import address_of, to_device
 from .. import registry
-from ..memory import require
 from ..spec import Keep, Mxm, Mxv
 from ..spec_forms import Slices
 from .bounds import cuts

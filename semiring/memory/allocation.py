@@ -13,9 +13,9 @@ from typing import ParamSpec, TypeVar
 
 from ..config import config
 from ..exceptions import OutOfMemory
-from ..formats.arrays import index_dtype
-from ..formats.locked import CannotLock
+from .arrays import index_dtype
 from .budget import free_device_memory, free_when_held
+from .locked import CannotLock
 
 _HELP = {
     "cpu": "use smaller types or iso values, or a mask that keeps the result small",
