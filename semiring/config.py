@@ -40,7 +40,7 @@ class Config:
     cpu_engine: which engine serves objects on the CPU: ``"cpu"`` (numba) or ``"reference"`` (the specification).
     direction: ``"auto"`` chooses push or pull by rule; ``"push"`` and ``"pull"`` force one, for experiments.
     device_memory: the bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or
-        ``"512 MiB"`` (it reads as a number); None is all there is.  What it covers: `semiring.engines.budget`.
+        ``"512 MiB"`` (it reads as a number); None is all there is.  What it covers: `semiring.memory.budget`.
     fusion: let kernels absorb mask, accumulator and replace; off, every write is composed step by step.
     cache_dir: where compiled kernels are kept.
     quiet: say nothing on standard error while kernels compile for the first time.

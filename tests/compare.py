@@ -23,7 +23,7 @@ from semiring.formats import (
     structure_only,
     word_count,
 )
-from semiring.formats.arrays import to_device, to_host
+from semiring.memory.arrays import to_device, to_host
 from tests import forms
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.

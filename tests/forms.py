@@ -20,7 +20,7 @@ from semiring.engines.sliced import bounds
 from semiring.engines.sliced.pieces import whole
 from semiring.engines.spec_forms import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 
 # Entries and rows of a slice: the drawn matrices then have up to three.
 SMALL = 40

@@ -23,9 +23,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("dtypes",),
     ("operators",),
+    ("memory",),
     ("formats",),
     ("engines",),
     ("ops",),
+    ("storage",),
     ("facade",),
     ("algorithms",),
     ("io", "random"),
@@ -38,8 +40,12 @@ PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: what the root re-
 
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
-# What the engines share. They know nothing of one another, so that one can be the measure of the next.
+# The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
+# The libraries that execute on a device.
+DRIVERS = {"cupy", "cupyx", "cupy_backends", "numba"}
+# Stores and operations: `memory` and the engines call the driver for them.
+WITHOUT_DRIVERS = {"formats", "ops"}
 
 
 def is_type_checking(test: ast.expr) -> bool:
@@ -96,9 +102,11 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
     found = []
     layer = layer_of(module)
     for line, target in imported_modules(source, module, is_package, modules):
+        place = f"{module}:{line} imports {target}"
+        if layer in WITHOUT_DRIVERS and (engine_of(target) or target.partition(".")[0] in DRIVERS):
+            found.append(f"{place}: {layer} import no engine and no driver")
         if target.partition(".")[0] != "semiring":
             continue
-        place = f"{module}:{line} imports {target}"
         other = layer_of(target)
         if (RANK[other] if other else PUBLIC_RANK) > RANK[layer]:
             found.append(f"{place}: {other or 'the public API'} stands above {layer}")
@@ -111,10 +119,16 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
     return found
 
 
+def device_names(source: str) -> list[str]:
+    """Return one line for each name of a device or an engine among the string constants of `source`."""
+    constants = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return [f"line {node.lineno} names {node.value!r}" for node in constants if node.value in ENGINES]
+
+
 def engine_of(module: str) -> str:
     """Return which engine a module of `engines` belongs to; empty where all share it."""
-    name = module.split(".")[2] if module.count(".") >= 2 else ""
-    return name if name in ENGINES else ""
+    parts = module.split(".")
+    return parts[2] if layer_of(module) == "engines" and parts[2:] and parts[2] in ENGINES else ""
 
 
 def python_modules() -> dict[str, Path]:
@@ -142,6 +156,11 @@ def test_imports_point_one_way(module: str) -> None:
     assert violations(source, module, path.name == "__init__.py", NAMES) == []
 
 
+@pytest.mark.parametrize("module", [module for module in MODULES if layer_of(module) == "ops"])
+def test_operations_name_no_device(module: str) -> None:
+    assert device_names(MODULES[module].read_text(encoding="utf-8")) == []
+
+
 def source_files() -> list[Path]:
     """Return every file of code in the project."""
     folders = [ROOT / name for name in ("semiring", "tests", "benchmarks", "examples")]
@@ -166,11 +185,22 @@ def test_a_file_is_one_idea() -> None:
         ("semiring.algorithms.bfs", "from semiring.formats import csr"),
         ("semiring.algorithms.bfs", "from semiring.engines.registry import find"),
         ("semiring.engines.cpu.mxv", "from ..reference import mxv"),
+        ("semiring.ops.mxv", "from ..engines.cuda import mxv"),
+        ("semiring.ops.mxv", "def f():\n    import cupy"),
+        ("semiring.formats.csr", "def f():\n    import cupy.cuda"),
+        ("semiring.memory.locked", "from ..formats import CSR"),
+        ("semiring.ops.build", "from ..storage.coerce import as_indices"),
+        ("semiring.storage.coerce", "from ..facade.matrix import Matrix"),
     ],
 )
 def test_the_check_sees(module: str, source: str) -> None:
     known = {"semiring", "semiring.formats", "semiring.engines", "semiring.engines.registry", "semiring.ops"}
     assert violations(source, module, False, known)
+
+
+def test_the_check_sees_devices() -> None:
+    assert device_names("def f(a):\n    return to_device(a, 'cuda')")
+    assert not device_names("def f(a):\n    raise InvalidValue(\"move one with .to('cpu')\")")
 
 
 @pytest.mark.parametrize(

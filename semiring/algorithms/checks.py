@@ -60,7 +60,7 @@ def row(name: str, source: Any, n: int) -> int:
     if isinstance(source, bool) or not hasattr(source, "__index__"):
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
     try:
-        number = source.__index__()
+        number = operator.index(source)
     except TypeError as error:  # an array has the method, and means it only where it holds one integer
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}") from error
     if not 0 <= number < n:

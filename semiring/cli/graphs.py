@@ -14,9 +14,9 @@ from semiring.cli.report import shown
 from semiring.config import Config
 from semiring.exceptions import InvalidValue, SemiringError
 from semiring.formats import CODECS, PLACEMENTS
-from semiring.formats.arrays import to_host
 from semiring.io.files import extension
 from semiring.io.read import READERS, options_of
+from semiring.memory.arrays import to_host
 
 _MAX_DEGREE = "max-degree"
 _CHOSEN = ("dup_op", "base", "skip_lines")

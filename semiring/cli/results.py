@@ -9,9 +9,9 @@ from typing import Any
 
 import semiring as sr
 from semiring.exceptions import NotSupported
-from semiring.formats.arrays import to_host
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import extension
+from semiring.memory.arrays import to_host
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
 _BINARY = (".mtx", ".srb")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import semiring as sr
 from semiring.cli.graphs import out_degrees
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 
 
 @dataclass(frozen=True)

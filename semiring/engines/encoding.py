@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..formats import CSR, Array, Codec, CompressedPattern, Pattern, Placement, array_module, index_dtype
-from ..formats.arrays import to_host
 from ..formats.ccsr import ELEMENT, PADDING, at_dtype, compressed_nbytes, tile_count
-from ..formats.locked import locked_empty
-from ..formats.placement import placed
-from ..formats.transfer import download
+from ..memory.arrays import to_host
+from ..memory.locked import locked_empty
+from ..memory.placement import placed
+from ..memory.transfer import download
 from . import registry
 from .spec_forms import Encode, MeasureCompressed
 from .tiles import TileCutter, Tiles

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 from ..apart import apart_once
 from ..exceptions import NotSupported
 from ..formats import CODECS, PLACEMENTS, StorageKind
+from ..memory.allocation import is_shortage, out_of_memory
 from . import recording
-from .memory import is_shortage, out_of_memory
 from .operands import Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])

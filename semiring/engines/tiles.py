@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..formats import TILE, Array, Pattern, array_module, index_dtype
-from ..formats.arrays import to_device, to_host
+from ..memory.arrays import to_device, to_host
 
 
 class Tiles(NamedTuple):

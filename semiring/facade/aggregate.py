@@ -16,7 +16,7 @@ import numpy as np
 from .. import operators
 from ..engines.numpy_helpers import evaluate
 from ..exceptions import UnknownOperator
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from ..ops.cast import cast_scalar
 from .scalar import Scalar
 

@@ -13,17 +13,17 @@ import numpy as np
 
 from .. import dtypes
 from ..config import checked_device, default_device, engine_for
-from ..engines.memory import allocating, methods_report_memory
 from ..engines.operands import Mask
 from ..exceptions import InvalidValue, NotSupported
 from ..formats import CSR, VectorStore
-from ..formats.arrays import to_host
+from ..memory.allocation import allocating, methods_report_memory
+from ..memory.arrays import to_host
 from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same
-from ..ops.fit import checked_placement, moved
-from ..ops.given import on_gpu
 from ..ops.write import PLAIN, Plan, Write, emptied
+from ..storage.coerce import on_gpu
+from ..storage.memory_plan import checked_placement, moved
 from .chain import Chain
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formats.arrays import to_host
-from ..ops.plain import plain_rows
+from ..engines.residency import resident_rows
+from ..memory.arrays import to_host
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -86,7 +86,7 @@ def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int],
     cells = {}
     for first, last in _runs(rows):
         # Only the rows that are shown are decoded or copied.
-        part = a.with_store(plain_rows(a.store, first, last))
+        part = a.with_store(resident_rows(a.store, first, last))
         i, j, values = (to_host(part) for part in part[:, columns].to_coo(index_dtype=None))
         for r, c, value in zip(i.tolist(), j.tolist(), values, strict=True):
             cells[first + r, columns[c]] = _text(value)

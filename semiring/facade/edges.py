@@ -17,8 +17,8 @@ import numpy as np
 
 from ..exceptions import InvalidValue
 from ..formats import array_module, device_of
-from ..formats.arrays import to_host
-from ..ops.given import as_array
+from ..memory.arrays import to_host
+from ..storage.coerce import as_array
 
 _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")

@@ -12,12 +12,12 @@ from ..ops import structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import element, extract_line, extract_matrix
-from ..ops.index import position, positions
 from ..ops.mxm import mxm
 from ..ops.mxv import mxv
 from ..ops.reduce import reduce_rows, reduce_scalar
 from ..ops.transpose import transpose
 from ..ops.write import Plan, Write, stored
+from ..storage.index import position, positions
 from . import aggregate, display
 from .base import plan_of, scalar
 from .chain import linked

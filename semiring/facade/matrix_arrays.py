@@ -6,18 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..engines.memory import allocating, require
+from ..engines.residency import resident
 from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from ..formats import array_module, dense_values, device_of
-from ..formats.arrays import read_only
 from ..formats.csr import empty_csr
+from ..memory.allocation import allocating, require, require_rows
+from ..memory.arrays import read_only
 from ..ops import structure
-from ..ops.build import build_matrix, full_matrix, identity_matrix, import_csr, require_rows
+from ..ops.build import build_matrix, full_matrix, identity_matrix
 from ..ops.cast import cast_scalar
-from ..ops.check import extent, sizes
 from ..ops.extract import row_numbers
-from ..ops.given import as_array, as_indices, size_for, value_type
-from ..ops.plain import plain
+from ..storage.chunked_import import import_csr
+from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .base import device_for, scalar
 from .display import counted
 from .infix import Infix
@@ -323,7 +323,7 @@ class MatrixArrays(Infix):
         return self._compressed("to_csc", structure.transposed(self.store), index_dtype)
 
     def _compressed(self, operation: str, store: Any, index_dtype: Any) -> tuple[Any, Any, Any]:
-        store = plain(store)
+        store = resident(store)
         indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
         indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
         return indptr, indices, read_only(dense_values(store))
@@ -346,7 +346,7 @@ class MatrixArrays(Infix):
         Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals); 16 bytes an entry
         for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
         """
-        store = plain(self.store)
+        store = resident(self.store)
         rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
         return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
 
@@ -371,7 +371,7 @@ class MatrixArrays(Infix):
         chosen = dense_dtype(store.dtype, fill, dtype)
         require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
         with allocating("to_dense", store.device):
-            store = plain(store)
+            store = resident(store)
             array = array_module(store.device).full(
                 store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
             )

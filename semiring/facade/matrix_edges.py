@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..engines.memory import allocating
 from ..exceptions import InvalidValue
 from ..formats import array_module
-from ..formats.arrays import to_host
+from ..memory.allocation import allocating
+from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
-from ..ops.check import sizes
-from ..ops.given import as_indices, size_for
+from ..storage.coerce import as_indices, size_for, sizes
 from .edges import edges_of
 from .matrix_arrays import MatrixArrays
 

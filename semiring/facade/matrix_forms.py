@@ -7,13 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.residency import resident
 from ..exceptions import DimensionMismatch
 from ..formats import CompressedPattern
-from ..formats.arrays import to_host
-from ..ops import compress, reshape
-from ..ops.check import extent, sizes
-from ..ops.permute import order, permute
-from ..ops.plain import plain
+from ..memory.arrays import to_host
+from ..ops import reshape
+from ..ops.permute import permute
+from ..storage import compression
+from ..storage.coerce import extent, permutation, sizes
 from .base import scalar
 from .infix import is_empty, is_scalar
 from .matrix_edges import MatrixEdges
@@ -65,7 +66,7 @@ class MatrixForms(MatrixEdges):
         Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
         (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
         """
-        made = compress.compress(self.store, codec)
+        made = compression.compress(self.store, codec)
         return self if made is self.store else self._new(made, name=self.name)
 
     def decompress(self) -> Self:
@@ -80,7 +81,7 @@ class MatrixForms(MatrixEdges):
         -----
         Cost O(nvals).  Synchronises where the entries lie in host memory, which is decoded slice by slice.
         """
-        made = compress.decompress(self.store)
+        made = compression.decompress(self.store)
         return self if made is self.store else self._new(made, name=self.name)
 
     def compressed_nbytes(self, codec: str = "packed") -> int:
@@ -99,7 +100,7 @@ class MatrixForms(MatrixEdges):
         -----
         Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
         """
-        return compress.measure(self.store, codec)
+        return compression.measure(self.store, codec)
 
     def permute(self, p: Any, q: Any = None) -> Self:
         """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
@@ -137,8 +138,9 @@ class MatrixForms(MatrixEdges):
         nrows, ncols = self.shape  # type: ignore[attr-defined]
         if q is None and nrows != ncols:
             raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
-        rows = order("p", index_value(p), nrows, self.device)
-        cols = rows if q is None or (q is p and nrows == ncols) else order("q", index_value(q), ncols, self.device)
+        rows = cols = permutation("p", index_value(p), nrows, self.device)
+        if q is not None and (q is not p or nrows != ncols):
+            cols = permutation("q", index_value(q), ncols, self.device)
         return self._new(None, permute(self.store, rows, cols))
 
     def diag(self, k: int = 0) -> Vector:
@@ -191,7 +193,7 @@ class MatrixForms(MatrixEdges):
         self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
 
     def __reduce__(self) -> Any:
-        held, store = self.store, plain(self.store)
+        held, store = self.store, resident(self.store)
         values = store.iso if store.values is None else to_host(store.values)
         arrays = to_host(store.indptr), to_host(store.indices), values
         codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None

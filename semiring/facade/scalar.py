@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from .. import dtypes, operators
-from ..engines.memory import methods_report_memory
 from ..engines.numpy_helpers import evaluate
 from ..exceptions import EmptyObject, InvalidValue
+from ..memory.allocation import methods_report_memory
 from ..operators.families import Semiring
 from ..operators.types import TypedSemiring
 from ..ops.apply import scalar_dtype

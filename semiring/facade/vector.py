@@ -11,14 +11,14 @@ from ..formats.vectors import empty_vector
 from ..operators.types import TypedSemiring
 from ..ops import reshape
 from ..ops.assign import assign_vector, column_matrix, row_matrix
-from ..ops.check import extent, sizes
 from ..ops.convert import convert, index_list
 from ..ops.extract import element, extract_vector
-from ..ops.index import position, positions
 from ..ops.inner import inner
 from ..ops.mxv import vxm
 from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan, Write
+from ..storage.coerce import extent, sizes
+from ..storage.index import position, positions
 from . import aggregate, display
 from .base import Sparse, scalar
 from .chain import link, linked

@@ -8,18 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from .. import dtypes
-from ..engines.memory import allocating, require
 from ..exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
-from ..formats.arrays import read_only, to_device, to_host
 from ..formats.vectors import empty_vector
+from ..memory.allocation import allocating, require
+from ..memory.arrays import read_only, to_device, to_host
 from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
 from ..ops.cast import cast_scalar
-from ..ops.check import extent, sizes
 from ..ops.convert import index_list
-from ..ops.given import as_array, as_indices, size_for, value_type
+from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .base import Sparse, device_for, scalar
 from .display import counted
 from .infix import Infix, is_scalar

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn, TypedDict
 
 from .. import dtypes, operators
-from ..engines.memory import methods_report_memory
 from ..engines.operands import Mask
 from ..exceptions import InvalidMask, InvalidValue
 from ..formats import CSR, VectorStore
+from ..memory.allocation import methods_report_memory
 from ..ops.write import PLAIN, Write
 
 

@@ -1,9 +1,10 @@
 """How an object is held at one moment: frozen stores of arrays.  Nothing here knows an operation."""
 
-from .arrays import Array, array_module, device_of, index_dtype
+from ..memory.arrays import Array, array_module, device_of, index_dtype
+from ..memory.placement import PLACEMENTS, Placement
 from .ccsr import CODECS, TILE, Codec, CompressedPattern
 from .csr import CSR, AnyPattern, plain_pattern, structure_only
-from .kinds import PLACEMENTS, Placement, StorageKind
+from .kinds import StorageKind
 from .pattern import Pattern
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count

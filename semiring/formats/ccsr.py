@@ -63,8 +63,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..exceptions import InvalidFormat
-from .arrays import Array, device_of, index_dtype, to_device
-from .kinds import Placement, StorageKind, storage_kind
+from ..memory.arrays import Array, device_of, index_dtype, to_device
+from ..memory.placement import Placement
+from .kinds import StorageKind, storage_kind
 from .pattern import plain_facts
 
 Codec = Literal["varint", "packed"]

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .arrays import Array, array_module, index_dtype, to_device
+from ..memory.arrays import Array, array_module, index_dtype, to_device
+from ..memory.placement import Placement
 from .ccsr import CompressedPattern
-from .kinds import Placement, StorageKind
+from .kinds import StorageKind
 from .pattern import Pattern
 
 AnyPattern = Pattern | CompressedPattern

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-# Where the entries are stored (the offsets are always in the memory of the device that computes):
-#   device  in the memory of the device;
-#   pinned  in page-locked host memory, which kernels of a GPU read over the interconnect (zero-copy);
-#   host    in host memory, from which slices of rows are streamed to the device.
-# For the CPU all three are the same memory; "host" then means that operations run slice by slice (a mapped file
-# need not fit into memory).
-Placement = Literal["device", "pinned", "host"]
-PLACEMENTS: tuple[Placement, ...] = ("device", "pinned", "host")
+from ..memory.placement import Placement
 
 
 class StorageKind(NamedTuple):

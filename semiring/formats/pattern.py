@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .arrays import Array, device_of, to_device
-from .kinds import PLACEMENTS, Placement, StorageKind, storage_kind
-
-__all__ = ["PLACEMENTS", "Pattern", "Placement", "kept_facts", "plain_facts"]
+from ..memory.arrays import Array, device_of, to_device
+from ..memory.placement import Placement
+from .kinds import StorageKind, storage_kind
 
 
 @dataclass(frozen=True, eq=False)

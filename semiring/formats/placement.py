@@ -7,16 +7,12 @@ values, and nothing else.  Offsets, and the anchors of compressed rows, stay in 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import numpy as np
-
-from .arrays import Array, device_of, to_device, to_host
+from ..memory.arrays import to_device
+from ..memory.placement import Placement, placed
 from .csr import CSR, AnyPattern
-from .locked import in_host_memory, lock, locked_empty, mapped, seen_by_device
-from .pattern import Pattern, Placement, kept_facts, plain_facts
-from .teams import copied
-from .transfer import download, uploaded
+from .pattern import Pattern, kept_facts, plain_facts
 
 S = TypeVar("S", bound=CSR | AnyPattern)
 
@@ -37,7 +33,7 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
 
     Notes
     -----
-    Large arrays and mapped files are locked where they lie (see `formats.locked`), others are copied.  A mapped file
+    Large arrays and mapped files are locked in place (see `semiring.memory.locked`), others are copied.  A mapped file
     that is to be streamed is not locked: it need not fit into memory.  Cost O(bytes moved); from device memory it
     synchronises, to device memory it does not.
     """
@@ -55,33 +51,3 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
     near = {name: to_device(getattr(held, name), device) for name in ("indptr", "base", "at")}
     entries = placed(held.stream, placement, device)
     return replace(held, **near, stream=entries, facts=facts, placement=placement)
-
-
-def placed(array: Array, placement: Placement, device: str) -> Array:
-    """The elements of one array where `placement` says, for `device`: a NumPy array for ``"host"`` and on the CPU."""
-    if device == "cpu":
-        return to_host(array)
-    if placement == "device":
-        if device_of(array) == "cuda" and not in_host_memory(array):
-            return array
-        return uploaded(to_host(array))
-    host = _locked(array, reluctant=placement == "host")
-    return seen_by_device(host) if placement == "pinned" else host
-
-
-def _locked(array: Array, *, reluctant: bool) -> np.ndarray[Any, Any]:
-    """The elements in page-locked host memory; a reluctant caller takes pageable memory rather than a copy."""
-    if device_of(array) == "cuda" and not in_host_memory(array):
-        made = locked_empty(int(array.size), array.dtype)
-        download(array, made)
-        return made
-    host = np.ascontiguousarray(to_host(array))
-    if not host.size or (reluctant and mapped(host)):
-        return host
-    # Kernels load words of 16 bytes.
-    seen = lock(host) if reluctant or host.ctypes.data % 16 == 0 else None
-    if seen is not None or reluctant:
-        return host if seen is None else seen
-    made = locked_empty(int(host.size), host.dtype)
-    copied(made, host)
-    return made

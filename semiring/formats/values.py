@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arrays import Array, array_module
+from ..memory.arrays import Array, array_module
 from .csr import CSR
 from .vectors import Bitmap, Full, IndexList, VectorStore
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from .arrays import Array, array_module, device_of, index_dtype, to_device, to_host
+from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
 
 
 def word_count(size: int) -> int:

@@ -7,7 +7,6 @@ whole or not at all.
 
 from __future__ import annotations
 
-from semiring.engines.memory import reports_memory
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.cupy_sparse import from_cupy_sparse, to_cupy_sparse
 from semiring.io.dimacs import read_dimacs
@@ -21,6 +20,7 @@ from semiring.io.networkx import from_networkx, to_networkx
 from semiring.io.npz import load_npz, save_npz
 from semiring.io.read import read, write
 from semiring.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+from semiring.memory.allocation import reports_memory
 
 __all__ = [
     "from_cupy_sparse",

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, UINT64, lookup
-from semiring.engines.memory import require
 from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
 from semiring.io.text import read_text
@@ -31,6 +30,7 @@ from semiring.io.text_scan import (
     scan_table,
 )
 from semiring.io.triples import TRUE, Triples
+from semiring.memory.allocation import require
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix

@@ -17,9 +17,9 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.engines.memory import allocating, out_of_memory, require
 from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.decompress import COMPRESSIONS, compression_of, pieces
+from semiring.memory.allocation import allocating, out_of_memory, require
 
 __all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
 

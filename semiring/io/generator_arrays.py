@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from semiring.exceptions import InvalidValue
-from semiring.formats.arrays import Array, index_dtype
+from semiring.memory.arrays import Array, index_dtype
 
 __all__ = [
     "compress",

@@ -16,13 +16,13 @@ import numpy as np
 
 from semiring.config import default_device
 from semiring.dtypes import BOOL
-from semiring.engines.memory import reports_memory, require
 from semiring.exceptions import InvalidValue
 from semiring.facade.matrix import Matrix
 from semiring.formats import CSR, Pattern
-from semiring.formats.arrays import Array, array_module, index_dtype
 from semiring.io import generator_arrays as arrays
 from semiring.io.files import Progress
+from semiring.memory.allocation import reports_memory, require
+from semiring.memory.arrays import Array, array_module, index_dtype
 
 __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "star", "uniform"]
 

@@ -2,7 +2,7 @@
 
 One thread copies some 10 GB/s out of the page cache, a fifth of what the link to a GPU takes, and has one request at
 the disk at a time.  So several threads read pieces side by side, for a GPU into page-locked buffers that the device
-copies from while the next ones are filled (`semiring.formats.transfer`).  The bytes of a mapped file would come through
+copies from while the next ones are filled (`semiring.memory.transfer`).  The bytes of a mapped file would come through
 page faults, 4 KB at a time.
 """
 
@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
-from semiring.formats.arrays import Array
-from semiring.formats.locked import locked_empty
-from semiring.formats.teams import each
-from semiring.formats.transfer import Fill, upload_filled, uploaded
 from semiring.io.files import PathLike
+from semiring.memory.arrays import Array
+from semiring.memory.locked import locked_empty
+from semiring.memory.teams import each
+from semiring.memory.transfer import Fill, upload_filled, uploaded
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
 

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from semiring.config import default_device, engine_for
-from semiring.engines.memory import allocating
 from semiring.engines.registry import run
 from semiring.engines.spec_forms import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector
 from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
-from semiring.formats.arrays import Array, index_dtype, to_device, to_host
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.placing import check_form, load, mapped_matrix, narrowed, settled
 from semiring.io.srb import DESCRIPTION_AT, Store, write_store
 from semiring.io.srb_reading import map_store
+from semiring.memory.allocation import allocating
+from semiring.memory.arrays import Array, index_dtype, to_device, to_host
 from semiring.ops import structure
 
 __all__ = ["open", "read_srb", "write_srb"]

@@ -43,7 +43,7 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
 
     Synchronises and copies to the host where ``A`` is on the GPU.
     """
-    from semiring.formats.arrays import to_host
+    from semiring.memory.arrays import to_host
 
     indptr, indices, values = A.to_csr(index_dtype=None)
     filled = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)

@@ -15,9 +15,9 @@ from typing import IO, Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.engines.memory import require
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike
+from semiring.memory.allocation import require
 
 __all__ = ["Members"]
 

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from semiring.config import default_device, use
-from semiring.engines.memory import allocating
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CSR, AnyPattern, CompressedPattern, Pattern, Placement, index_dtype
-from semiring.formats.arrays import Array
-from semiring.formats.locked import lock, seen_by_device
-from semiring.formats.placement import place, placed
+from semiring.formats.placement import place
 from semiring.io.files import PathLike
 from semiring.io.loading import read_to_device, read_to_locked
 from semiring.io.srb import Store
-from semiring.ops.compress import checked_codec, compress
-from semiring.ops.fit import checked_placement, destined, moved
+from semiring.memory.allocation import allocating
+from semiring.memory.arrays import Array
+from semiring.memory.locked import lock, seen_by_device
+from semiring.memory.placement import placed
+from semiring.storage.compression import checked_codec, compress
+from semiring.storage.memory_plan import checked_placement, destined, moved
 
 __all__ = ["check_form", "load", "mapped_matrix", "narrowed", "on_the_host", "settled"]
 

@@ -70,8 +70,8 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     """
     from scipy.sparse import csr_array
 
-    from semiring.engines.memory import require
-    from semiring.formats.arrays import index_dtype, to_host
+    from semiring.memory.allocation import require
+    from semiring.memory.arrays import index_dtype, to_host
 
     if format not in _FORMATS:
         raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
-from semiring.formats.arrays import index_dtype
 from semiring.formats.ccsr import CODECS, ELEMENT, PADDING, Codec, at_dtype, tile_count
 from semiring.io.files import PathLike, Progress, checked_progress
 from semiring.io.srb import (
@@ -27,6 +26,7 @@ from semiring.io.srb import (
     Store,
     checksum,
 )
+from semiring.memory.arrays import index_dtype
 
 __all__ = ["map_store"]
 

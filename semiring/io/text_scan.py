@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.engines import registry
-from semiring.engines.memory import require
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import Progress
+from semiring.memory.allocation import require
 
 __all__ = [
     "INTEGER",

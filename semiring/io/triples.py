@@ -112,7 +112,7 @@ class Triples:
 def host_triples(A: Matrix | Vector) -> Triples:
     """The entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
     from semiring.facade.vector import Vector
-    from semiring.formats.arrays import to_host
+    from semiring.memory.arrays import to_host
 
     if isinstance(A, Vector):
         indices, given = A.to_coo(index_dtype=None)

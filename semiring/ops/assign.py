@@ -14,11 +14,11 @@ from typing import Any, cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.memory import require
 from ..engines.operands import Index
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_module, index_dtype, with_values
+from ..memory.allocation import require
 from . import check
 from .apply import scalar_dtype
 from .build import full_matrix

@@ -1,4 +1,4 @@
-"""Stores from arrays: pairs and triples in any order, compressed rows, diagonals."""
+"""Stores from arrays: pairs and triples in any order, one value everywhere, the identity."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
-from ..engines.memory import allocating, require
-from ..engines.spec import BuildMatrix, BuildVector, ImportCSR
+from ..engines.numpy_helpers import cast as cast_values
+from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
-from ..formats.arrays import array_module, to_device, to_host
+from ..memory.allocation import allocating, require_rows
+from ..memory.arrays import array_module, to_device, to_host
 from .cast import cast_scalar
-from .fit import arriving, checked_placement, moved
-from .stream_in import import_streamed
 
 
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
@@ -24,15 +23,13 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
     given = indices, values
     with allocating("build", device):
         indices = bounded_indices("indices", indices, size, device)
-        values, iso = _values(values, int(indices.size), dtype, device)
+        values, iso = entry_values(values, int(indices.size), dtype, device)
     if indices.size <= 1:  # nothing to sort: a source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
         values = values.copy() if values is not None and values is given[1] else values
         return IndexList(size, dtype, indices, values, iso)
-    return cast(
-        VectorStore,
-        registry.run(BuildVector(size, dtype, indices, values, iso, _dup(dup_op, dtype)), engine_for(device)),
-    )
+    spec = BuildVector(size, dtype, indices, values, iso, duplicate_operator(dup_op, dtype))
+    return cast(VectorStore, registry.run(spec, engine_for(device)))
 
 
 def build_matrix(
@@ -51,28 +48,10 @@ def build_matrix(
     with allocating("build", device):
         rows = bounded_indices("rows", rows, nrows, device)
         cols = bounded_indices("columns", cols, ncols, device)
-        values, iso = _values(values, int(rows.size), dtype, device)
+        values, iso = entry_values(values, int(rows.size), dtype, device)
     require_rows("build", device, nrows, int(rows.size), 0 if values is None else dtype.itemsize, scratch=8)
-    spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, _dup(dup_op, dtype))
+    spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, duplicate_operator(dup_op, dtype))
     return cast(CSR, registry.run(spec, engine_for(device)))
-
-
-def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: int, *, scratch: int = 0) -> None:
-    """OutOfMemory unless compressed rows of this size fit in what is free.
-
-    itemsize: bytes of a value.  scratch: what the work needs besides, in bytes a row and an entry; it also needs
-    another offset a row.  Where few rows have entries, the work is on these alone.
-    """
-    offset = index_dtype(nvals).itemsize
-    sparse = nrows > 64 * (nvals + 1)
-    per_row = offset + (offset + scratch if scratch and not sparse else 0)
-    hint = ""
-    if sparse:
-        hint = (
-            f"the indices are far larger than the number of entries (rows: {nrows:,}, entries: {nvals:,}): relabel the "
-            f"vertices, from 0 without gaps, or give a smaller nrows="
-        )
-    require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
 
 
 def full_matrix(
@@ -98,55 +77,25 @@ def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CS
     return CSR(pattern, dtype, None, cast_scalar(value, dtype))
 
 
-def import_csr(
-    indptr: Array,
-    indices: Array,
-    values: Any,
-    ncols: int,
-    dtype: np.dtype[Any],
-    dup_op: Any,
-    device: str,
-    placement: str = "device",
-) -> CSR:
-    """A matrix from compressed rows as they come; checked (one read-back on the GPU: synchronises).
-
-    placement: where its entries are to lie.  What is in host memory and is to stay there never is on the GPU whole.
-    Raises OutOfMemory, saying what would fit, if it does not fit there.
-    """
-    for name, array in (("indptr", indptr), ("col_indices", indices)):
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InvalidValue(f"{name} must be a one-dimensional array of integers, got {array.ndim}-d {array.dtype}")
-    if indptr.size == 0:
-        raise InvalidValue("indptr must have nrows + 1 elements, got none")
-    chosen = arriving(indptr, indices, values, ncols, dtype, device, checked_placement(placement))
-    if chosen != "device" and device == "cuda" and device_of(indices) == "cpu":
-        x, iso = _values(to_host(values), int(indices.size), dtype, "cpu", convert=False)
-        with allocating("from_csr", device):
-            return import_streamed(to_host(indptr), indices, x, iso, ncols, dtype, _dup(dup_op, dtype), chosen)
-    with allocating("from_csr", device):
-        indptr, indices = to_device(indptr, device), to_device(indices, device)
-        values, iso = _values(values, int(indices.size), dtype, device)
-    spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, _dup(dup_op, dtype))
-    made = cast(CSR, registry.run(spec, engine_for(device)))
-    return moved(made, chosen, None, "from_csr")
-
-
-def _dup(dup_op: Any, dtype: np.dtype[Any]) -> Any:
+def duplicate_operator(dup_op: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the typed binary operator that combines entries at one position; None for None."""
     return None if dup_op is None else operators.lookup_binary(dup_op).typed(dtype, dtype)
 
 
-def _values(
+def entry_values(
     values: Any, count: int, dtype: np.dtype[Any], device: str, *, convert: bool = True
 ) -> tuple[Array | None, np.generic | None]:
+    """Return (values, iso) of `count` entries: an array on `device` and None, or for a scalar None and its value.
+
+    convert: whether an array is cast to `dtype`.  InvalidValue for an array of another length.
+    """
     if getattr(values, "ndim", 0) == 0:
         return None, cast_scalar(values, dtype)
     if values.ndim != 1 or values.size != count:
         raise InvalidValue(f"values must hold {count} numbers, one for each entry; got shape {values.shape}")
     values = to_device(values, device)
     if values.dtype != dtype and convert:
-        from ..engines.numpy_helpers import cast as cast_values
-
-        values = cast_values(values, dtype) if device == "cpu" else values.astype(dtype)
+        values = cast_values(values, dtype) if isinstance(values, np.ndarray) else values.astype(dtype)
     return values, None
 
 
@@ -161,7 +110,7 @@ def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
     if isinstance(array, np.ndarray):
         low, high = int(array.min()), int(array.max())
     else:  # checked where it is stored, before it moves
-        xp = array_module("cuda")
+        xp = array_module(device_of(array))
         low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronises
     if low < 0 or high >= size:
         wrong = low if low < 0 else high

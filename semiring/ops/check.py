@@ -1,4 +1,4 @@
-"""What every operation checks before an engine is asked: devices, shapes, masks."""
+"""What every operation checks before it calls an engine: devices, shapes, masks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import engine_for
 from ..engines.operands import Mask
-from ..exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
+from ..exceptions import DeviceMismatch, DimensionMismatch
 from ..formats import Store, VectorStore
 
 
@@ -48,40 +48,6 @@ def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tu
 def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     """What to add to a message where transposing one of two matrices would make the shapes agree."""
     return "; they would fit with .T" if len(a) == len(b) == 2 and a == b[::-1] else ""
-
-
-# Offsets and keys of 64 bits hold what is built of sizes up to here.
-_LARGEST = 1 << 60
-
-
-def extent(name: str, value: Any) -> int:
-    """A dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise InvalidValue(f"{name} must be an integer, got {value!r}")
-    size = int(value.__index__())
-    if size < 0:
-        raise InvalidValue(f"{name} must not be negative, got {size}")
-    if size > _LARGEST:
-        raise InvalidValue(f"{name} must be at most 2**60, got {size}")
-    return size
-
-
-def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
-    """The sizes that were `given` by name, or that `shape` gives in the same order; None where neither does.
-
-    InvalidValue for a shape of another length, for a size that is none, and where both are given and differ.
-    """
-    if shape is None:
-        return [None if value is None else extent(name, value) for name, value in given.items()]
-    parts = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    if len(parts) != len(given):
-        raise InvalidValue(f"{operation}: shape= must be ({', '.join(given)}{',' * (len(given) == 1)}), got {shape!r}")
-    answer = []
-    for (name, value), part in zip(given.items(), parts, strict=True):
-        answer.append(extent(name, part))
-        if value is not None and extent(name, value) != answer[-1]:
-            raise InvalidValue(f"{operation}: shape={shape!r} and {name}={value} disagree; give one of them")
-    return answer
 
 
 def vector_size(operation: str, u: Any, expected: int, a: Any, transposed: bool) -> None:

@@ -23,13 +23,13 @@ from .. import operators
 from ..config import config
 from ..dtypes import largest
 from ..engines import registry
+from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureAnswer
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedSemiring
 from . import check, structure
 from .cast import cast_store
-from .plain import lies_plain
 
 
 def closure(
@@ -68,7 +68,7 @@ def closure(
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
-    if final and config.direction != "push" and not by_column.ready and lies_plain(a):
+    if final and config.direction != "push" and not by_column.ready and is_resident(a):
         # A level-synchronous search wants to pull: derived once, and kept.  Not where the matrix is held otherwise:
         # its transpose would be plain, and need the memory that the other form was to save.
         by_column.get()

@@ -9,7 +9,7 @@ import numpy as np
 from ..engines.sliced.bounds import row_bounds
 from ..engines.sliced.pieces import is_plain, walk
 from ..formats import CSR, Array, Store, array_module, dense_values
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from . import check
 from .convert import index_list
 

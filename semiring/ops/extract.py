@@ -8,12 +8,11 @@ import numpy as np
 
 from ..engines import registry
 from ..engines.operands import Index
+from ..engines.residency import columns_around, resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
 from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_of, index_dtype
-from ..formats.arrays import to_host
+from ..memory.arrays import to_host
 from . import check, structure
-from .index import everything
-from .plain import columns_around, plain
 from .write import Plan
 
 
@@ -58,7 +57,7 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    narrow = plain(extract_matrix(a, everything(a.nrows), Index(a.ncols, 1, col)).into())
+    narrow = resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
     return IndexList(a.nrows, a.dtype, row_numbers(narrow), narrow.values, narrow.iso)
 
 

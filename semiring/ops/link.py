@@ -14,11 +14,11 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.memory import require
 from ..engines.sampling import LinkSample, LinkSampleAnswer
 from ..engines.spec import Link
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
+from ..memory.allocation import require
 from . import check
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..engines.memory import reports_memory
 from ..engines.spec import Step
 from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
+from ..memory.allocation import reports_memory
 from .closure import closure as _closure
 from .link import link as _link
 from .link import link_sample as _link_sample

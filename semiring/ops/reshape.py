@@ -9,15 +9,15 @@ import numpy as np
 from .. import operators
 from ..engines import registry
 from ..engines.operands import Index
+from ..engines.residency import resident
 from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ..memory.allocation import require_rows
 from . import check
-from .build import require_rows
 from .cast import cast_scalar, cast_store
 from .convert import index_list
 from .extract import extract_vector
-from .plain import plain
 from .select import select
 from .write import merge
 
@@ -40,7 +40,7 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
     if (nrows, ncols) == a.shape:
         return a
-    a = plain(a)
+    a = resident(a)
     require_rows("resize", a.device, nrows, a.nvals, 0)
     xp = array_module(a.device)
     more = xp.full(nrows - a.nrows, a.nvals, dtype=a.indptr.dtype)

@@ -12,8 +12,8 @@ from ..engines import registry
 from ..engines.operands import Rows
 from ..engines.spec import IsSymmetric, Transpose
 from ..formats import CSR, AnyPattern, structure_only
+from ..memory.allocation import require_rows
 from . import check
-from .build import require_rows
 
 
 def is_symmetric(pattern: AnyPattern) -> bool:

@@ -23,12 +23,12 @@ import numpy as np
 from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
-from ..engines.memory import is_shortage, out_of_memory
 from ..engines.operands import Mask, Spec
 from ..engines.spec import Ewise, Keep, Mxm, Mxv, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
 from ..formats.vectors import empty_vector
+from ..memory.allocation import is_shortage, out_of_memory
 from . import check
 from .cast import cast_store, typed_second
 

@@ -10,7 +10,7 @@ import pytest
 
 from semiring import Matrix, algorithms
 from semiring.exceptions import InvalidValue, NegativeCycle
-from semiring.formats.arrays import Transfers
+from semiring.memory.arrays import Transfers
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "bfs_levels": lambda A: algorithms.bfs_levels(A, 0),

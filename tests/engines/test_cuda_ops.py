@@ -27,7 +27,7 @@ from semiring.engines.spec import (  # noqa: E402
     WriteVector,
 )
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern, word_count  # noqa: E402
-from semiring.formats.arrays import Transfers, to_host  # noqa: E402
+from semiring.memory.arrays import Transfers, to_host  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 

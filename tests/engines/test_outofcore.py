@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.algorithms import bfs_levels, bfs_parents, bfs_trace, connected_components
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 from tests import forms, verify
 from tests.draw import seeds
 

@@ -20,7 +20,7 @@ from semiring.engines.sliced.bounds import WORD, cuts, row_bounds
 from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
 from tests.compare import answer, check, device_for, place
 from tests.draw import make_matrix, make_vector, matrix_of, seeds

@@ -13,8 +13,8 @@ from semiring import Matrix, Vector
 from semiring.config import _from_environment, config
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CODECS
-from semiring.ops import fit
-from semiring.ops.fit import estimated, plain_nbytes, what_fits
+from semiring.storage import memory_plan
+from semiring.storage.memory_plan import estimated, plain_nbytes, what_fits
 
 
 @pytest.mark.parametrize(
@@ -74,19 +74,19 @@ def test_what_does_not_fit_is_told_with_bytes(monkeypatch: pytest.MonkeyPatch) -
     """Whatever the GPU: what is free there is what the test says, and the matrix is in host memory before it moves."""
     rows, cols = np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997
     A = Matrix.from_coo(rows, cols, nrows=1000, ncols=997, dup_op="any", device="cpu")
-    store, entries = A.store, fit.entries_nbytes(A.store)
+    store, entries = A.store, memory_plan.entries_nbytes(A.store)
     offsets = A.nbytes - entries
-    monkeypatch.setattr(fit, "free_memory", lambda device: {"cpu": 10 * entries, "cuda": offsets + 100}[device])
+    monkeypatch.setattr(memory_plan, "free_memory", lambda device: {"cpu": 10 * entries, "cuda": offsets + 100}[device])
     with pytest.raises(
         OutOfMemory, match=r'^open: the matrix needs .*plain.*what works: .*placement="pinned"'
     ) as caught:
-        fit.destined("open", store, "device", "cuda")
+        memory_plan.destined("open", store, "device", "cuda")
     assert (caught.value.asked_bytes, caught.value.free_bytes) == (A.nbytes, offsets + 100)
     assert isinstance(caught.value, MemoryError)
-    assert fit.destined("open", store, "host", "cuda") == "host"
-    monkeypatch.setattr(fit, "free_memory", lambda device: offsets - 1)
+    assert memory_plan.destined("open", store, "host", "cuda") == "host"
+    monkeypatch.setattr(memory_plan, "free_memory", lambda device: offsets - 1)
     with pytest.raises(OutOfMemory, match=rf'of these {offsets:,} .*in every placement: what works is device="cpu"$'):
-        fit.destined("open", store, "host", "cuda")
+        memory_plan.destined("open", store, "host", "cuda")
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_what_does_not_fit_is_told_with_bytes(monkeypatch: pytest.MonkeyPatch) -
 def test_auto_leaves_room_to_work(
     monkeypatch: pytest.MonkeyPatch, device_free: int | None, host_free: int, expected: str
 ) -> None:
-    monkeypatch.setattr(fit, "free_memory", lambda device: host_free if device == "cpu" else device_free)
-    assert fit.automatic("cuda", 1000, 4004, 1_700_000) == expected
-    assert fit.automatic("cpu", 1000, 4004, 1_700_000) == "device"
+    monkeypatch.setattr(memory_plan, "free_memory", lambda device: host_free if device == "cpu" else device_free)
+    assert memory_plan.automatic("cuda", 1000, 4004, 1_700_000) == expected
+    assert memory_plan.automatic("cpu", 1000, 4004, 1_700_000) == "device"
 
 
 def test_estimates_come_close_to_what_compressing_gives(engine: str) -> None:
@@ -159,7 +159,7 @@ def test_what_exceeds_the_budget_is_refused_with_advice() -> None:
 @pytest.mark.usefixtures("small_gpu")
 @pytest.mark.parametrize("placement", ["pinned", "host", "auto"])
 def test_larger_matrices_work_within_the_budget(placement: str) -> None:
-    from semiring.engines.budget import peak_device_memory
+    from semiring.memory.budget import peak_device_memory
 
     indptr, columns = large_arrays(128 << 20)
     with peak_device_memory() as peak:

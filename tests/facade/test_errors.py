@@ -12,7 +12,8 @@ import semiring as sr
 from semiring import Matrix, Scalar, Vector, binary, config, monoid
 from semiring import exceptions as ex
 from semiring.facade import vector_arrays
-from semiring.ops import build, index, permute
+from semiring.ops import build
+from semiring.storage import coerce, index
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -161,7 +162,7 @@ def test_arrays_that_do_not_fit_on_the_device(name: str, make: Any, monkeypatch:
     def full(*_: Any) -> Any:
         raise MemoryError("Out of memory allocating 1,024 bytes (allocated so far: 0 bytes, limit set to: 10 bytes).")
 
-    for module in (vector_arrays, build, index, permute):
+    for module in (vector_arrays, build, index, coerce):
         monkeypatch.setattr(module, "to_device", full)
     with pytest.raises(ex.OutOfMemory, match=f"{name}: out of memory.*1,024 bytes.*; use ") as caught:
         make(np.array([0, 1, 2]))

@@ -11,8 +11,8 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines import memory
 from semiring.exceptions import InvalidValue, OutOfMemory
+from semiring.memory import allocation
 
 EXPORTS: dict[str, Callable[[Matrix, Vector], tuple[Any, ...]]] = {
     "to_csr": lambda A, v: A.to_csr(),
@@ -63,7 +63,7 @@ def test_read_only_arrays_come_back() -> None:
 
 
 def test_what_cannot_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 10**9)
     with pytest.raises(OutOfMemory, match="Matrix") as caught:
         Matrix(bool, 10**12, 10**12)
     assert caught.value.free_bytes == 10**9
@@ -74,7 +74,7 @@ def test_what_cannot_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
         Matrix.from_edgelist([(5_000_000_000, 0)])
     wide = Matrix.from_coo([0], [90_000_000])
     assert wide.shape == (1, 90_000_001)
-    monkeypatch.setattr(memory, "free_memory", lambda device: 10**7)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 10**7)
     with pytest.raises(OutOfMemory, match=hint):
         wide.T.dup()
     with pytest.raises(OutOfMemory, match="identity"):
@@ -92,15 +92,15 @@ def test_limits_of_control_groups(tmp_path: Path) -> None:
         (folder / "memory.stat").write_text("anon 1\ninactive_file 100\nactive_file 7\n")
     mine = tmp_path / "cgroup"
     mine.write_text("0::/job/task\n")
-    assert list(memory._free_of_groups(tmp_path, mine)) == [700]
+    assert list(allocation._free_of_groups(tmp_path, mine)) == [700]
     old = tmp_path / "memory" / "job"
     old.mkdir(parents=True)
     (old / "memory.limit_in_bytes").write_text("50\n")
     (old / "memory.usage_in_bytes").write_text("60\n")
     (old / "memory.stat").write_text("total_inactive_file 0\n")
     mine.write_text("5:cpu:/job\n4:memory:/job\n")
-    assert list(memory._free_of_groups(tmp_path, mine)) == [0]
-    assert list(memory._free_of_groups(tmp_path, tmp_path / "none")) == []
+    assert list(allocation._free_of_groups(tmp_path, mine)) == [0]
+    assert list(allocation._free_of_groups(tmp_path, tmp_path / "none")) == []
 
 
 def test_explain_tells_format_bytes_and_direction() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from semiring import Matrix, Vector
 from semiring.exceptions import DomainMismatch, InvalidValue
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 
 # How to export, and how many of the arrays are indices.
 EXPORTS: dict[str, tuple[Callable[..., tuple[Any, ...]], int]] = {

@@ -13,8 +13,8 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, algorithms, io, ops, random
-from semiring.engines import memory
 from semiring.exceptions import OutOfMemory
+from semiring.memory import allocation
 
 FREE = 10**7
 # What an operation of this page may have taken before it is refused: below what each of them asks for.
@@ -49,7 +49,7 @@ ASKING: list[tuple[str, Callable[[], Any]]] = [
 
 @pytest.mark.parametrize(("name", "ask"), [pytest.param(*row, id=f"{row[0]}-{k}") for k, row in enumerate(ASKING)])
 def test_sizes_are_checked_before_memory_is_taken(name: str, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda device: FREE)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: FREE)
     tracemalloc.start()
     try:
         with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory") as caught:
@@ -75,7 +75,7 @@ def test_a_failed_allocation_tells_what_was_held_and_free_when_it_failed(monkeyp
     monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
     for limit, free in ((0, 2 * gigabyte), (88 * gigabyte, gigabyte)):
         error = memory_of_cupy.OutOfMemoryError(3 * gigabyte, 87 * gigabyte, limit)
-        told = memory.out_of_memory("mxm", "cpu", error, 170 * gigabyte)
+        told = allocation.out_of_memory("mxm", "cpu", error, 170 * gigabyte)
         assert (told.asked_bytes, told.free_bytes) == (3 * gigabyte, free)
         assert (told.held_bytes, told.needed_bytes) == (87 * gigabyte, 170 * gigabyte)
         for part in ("mxm: out of memory on cuda", "asked for 3,000,000,000", f"free were {free:,}", "held 87,000"):
@@ -111,7 +111,7 @@ def test_a_cuda_runtime_that_has_no_memory() -> None:
     class CUDARuntimeError(RuntimeError):
         status = 2
 
-    @memory.reports_memory
+    @allocation.reports_memory
     def launched() -> None:
         raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
 
@@ -151,8 +151,8 @@ def test_the_limit_of_the_process_counts_as_what_is_free(monkeypatch: pytest.Mon
     resource = pytest.importorskip("resource")
     used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
     monkeypatch.setattr(resource, "getrlimit", lambda which: (used + 10**6, used + 10**6))
-    free = memory.free_memory("cpu")
+    free = allocation.free_memory("cpu")
     assert free is not None
     assert free <= 10**6
     monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert memory._free_of_limits() is None
+    assert allocation._free_of_limits() is None

@@ -117,7 +117,7 @@ def measured(operation: Callable[[], Any], engine: str) -> tuple[Any, int]:
     if engine == "cuda":
         import cupy
 
-        from semiring.engines.budget import peak_device_memory
+        from semiring.memory.budget import peak_device_memory
 
         before = cupy.get_default_memory_pool().used_bytes()
         with peak_device_memory() as peak:

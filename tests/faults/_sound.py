@@ -10,9 +10,9 @@ from semiring import Matrix, Vector
 from semiring.dtypes import lookup
 from semiring.engines.reference.codecs import decode
 from semiring.formats import CSR, CompressedPattern, Pattern
-from semiring.formats.arrays import index_dtype
 from semiring.formats.ccsr import check_arrays
 from semiring.formats.vectors import Bitmap, Full, IndexList, word_count
+from semiring.memory.arrays import index_dtype
 
 
 def check_sound(found: Any) -> None:

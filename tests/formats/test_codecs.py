@@ -16,8 +16,8 @@ from semiring.engines.encoding import Encoder, measured
 from semiring.engines.spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CODECS, CSR, TILE, Codec, CompressedPattern, Pattern, Placement, index_dtype
-from semiring.formats.arrays import to_device, to_host
 from semiring.formats.ccsr import PADDING, compressed_nbytes
+from semiring.memory.arrays import to_device, to_host
 from tests.compare import device_for
 
 ARRAYS = ("indptr", "base", "at", "stream")

@@ -16,7 +16,7 @@ from semiring import Matrix
 from semiring.engines.sliced.bounds import SLICE
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, PLACEMENTS
-from semiring.formats.arrays import to_host
+from semiring.memory.arrays import to_host
 from tests.forms import small_slices
 
 codecs = pytest.mark.parametrize("codec", CODECS)

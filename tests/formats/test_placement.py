@@ -16,11 +16,12 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import config, engine_for
 from semiring.engines import registry
-from semiring.engines.memory import out_of_memory
 from semiring.engines.spec_forms import Slices
-from semiring.formats import CSR, PLACEMENTS, Pattern, locked
-from semiring.formats.arrays import to_host
+from semiring.formats import CSR, PLACEMENTS, Pattern
 from semiring.formats.placement import place
+from semiring.memory import locked
+from semiring.memory.allocation import out_of_memory
+from semiring.memory.arrays import to_host
 
 
 def some_matrix(nrows: int = 700, ncols: int = 300, nvals: int = 9000, seed: int = 1) -> Matrix:
@@ -255,7 +256,7 @@ def test_neighbours_of_pinned_arrays_are_copied() -> None:
 
 @pytest.mark.gpu
 def test_host_memory_is_locked_where_it_lies() -> None:
-    from semiring.formats.locked import in_host_memory, locked_range
+    from semiring.memory.locked import in_host_memory, locked_range
 
     indices = np.arange(1 << 24, dtype=np.int32)
     with sr.use("cuda"):
@@ -292,7 +293,7 @@ def test_a_mapped_file_has_every_place(tmp_path: Path, mode: Any, placement: Any
 
 @pytest.mark.gpu
 def test_large_pageable_arrays_go_through_staging() -> None:
-    from semiring.formats.transfer import upload, uploaded
+    from semiring.memory.transfer import upload, uploaded
 
     source = np.random.default_rng(0).integers(0, 1 << 30, (40 << 20) // 4 + 12345, dtype=np.int32)
     assert np.array_equal(uploaded(source).get(), source)

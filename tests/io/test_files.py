@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines import memory
 from semiring.exceptions import (
     DimensionMismatch,
     DuplicateIndex,
@@ -23,6 +22,7 @@ from semiring.exceptions import (
     NotSupported,
     OutOfMemory,
 )
+from semiring.memory import allocation
 from tests.io.arrays import ALL_DTYPES, DATA, needs_data
 
 
@@ -117,7 +117,7 @@ def test_ids_far_larger_than_the_edges_ask_for_relabel(tmp_path: Path) -> None:
 
 
 def test_ids_that_free_memory_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda device: 1 << 30)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 1 << 30)
     path = tmp_path / "big.el"
     path.write_text("0 99999999\n")
     with pytest.raises(OutOfMemory, match=r"big\.el:1: .*relabel=True"):

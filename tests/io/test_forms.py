@@ -15,9 +15,9 @@ from semiring import Matrix, Vector
 from semiring.engines import recording
 from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
 from semiring.formats import CODECS, PLACEMENTS, CompressedPattern
-from semiring.formats.arrays import to_host
 from semiring.io.srb import Store, write_store
 from semiring.io.srb_reading import map_store
+from semiring.memory.arrays import to_host
 from tests.forms import small_slices
 
 GRAPH = "# from to\n0 1\n2 1\n1 0\n3 2\n0 3\n"

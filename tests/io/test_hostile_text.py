@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines import memory
 from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.edge_lists import parse_edgelist
 from semiring.io.text import header_size, universal_newlines
+from semiring.memory import allocation
 from tests.io.arrays import entries, text
 
 _BANNER = "%%MatrixMarket matrix {} real {}\n"
@@ -91,7 +91,7 @@ def test_numbers_are_compared_with_the_free_memory_before_they_are_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, "a.el", "0 1\n" * 5_000_000)  # 20 MB of text, 80 MB of numbers
-    monkeypatch.setattr(memory, "free_memory", lambda device: 70 << 20)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 70 << 20)
     with pytest.raises(OutOfMemory, match=r"reading .*a\.el: out of memory on cpu \(asked for 80,000,000 bytes"):
         sr.io.read(path)
 

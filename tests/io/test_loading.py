@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from semiring.exceptions import InvalidFormat
-from semiring.formats import teams, transfer
-from semiring.formats.arrays import to_host
 from semiring.io import loading
+from semiring.memory import teams, transfer
+from semiring.memory.arrays import to_host
 
 
 @pytest.mark.parametrize("piece", [8, 100, 1 << 24])

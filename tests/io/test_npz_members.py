@@ -14,10 +14,10 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix
-from semiring.engines import memory
 from semiring.exceptions import InvalidFormat, OutOfMemory
 from semiring.formats import CODECS
 from semiring.io import npz_members
+from semiring.memory import allocation
 
 CSR: dict[str, Any] = {
     "format": np.array(b"csr"),
@@ -154,8 +154,8 @@ def test_offsets_of_a_gap_graph_whose_differences_overflow(tmp_path: Path) -> No
 
 
 def test_an_array_that_is_larger_than_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_UNASKED", 0)
-    monkeypatch.setattr(memory, "free_memory", lambda device: 16)
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 16)
     with pytest.raises(OutOfMemory, match=r"reading array 'data' of .*a\.npz: out of memory"):
         sr.io.read(archive(tmp_path, shape=np.array([0, 0]), format=np.array(b"coo"), data=np.zeros(1000)))
 

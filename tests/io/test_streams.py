@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines import memory
 from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io import decompress, files
 from semiring.io.files import read_bytes
+from semiring.memory import allocation
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTENT = bytes(range(256)) * 40
@@ -110,8 +110,8 @@ def test_an_empty_file_is_no_compressed_one(tmp_path: Path, suffix: str) -> None
 def test_a_file_that_unpacks_to_more_than_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     path = written(tmp_path, suffix, COMPRESS[suffix](bytes(6 << 20)))
     monkeypatch.setattr(files, "_GROWTH_BYTES", 2 << 20)
-    monkeypatch.setattr(memory, "_UNASKED", 0)
-    monkeypatch.setattr(memory, "free_memory", lambda device: 1 << 20)
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 1 << 20)
     with pytest.raises(OutOfMemory, match=r"a\.el.*: out of memory on cpu .*unpacks to more than [\d,]+ bytes"):
         read_bytes(path)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = (
     "semiring/ops",
+    "semiring/storage",
     "semiring/engines/sliced",
     "semiring/algorithms",
     "semiring/facade/writing.py",

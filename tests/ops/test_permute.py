@@ -15,7 +15,7 @@ from semiring.engines import registry
 from semiring.engines.spec_forms import Permute
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, CSR, Pattern, index_dtype
-from semiring.ops.permute import order
+from semiring.storage.coerce import permutation
 from tests import forms
 from tests.compare import assert_same, check, check_invariants, device_for, place
 from tests.draw import matrices, seeds, sizes
@@ -88,4 +88,4 @@ def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> 
 )
 def test_what_is_no_permutation(engine: str, given: Any, message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
-        order("p", given, 3, device_for(engine))
+        permutation("p", given, 3, device_for(engine))

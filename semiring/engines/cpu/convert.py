@@ -6,7 +6,7 @@ import numpy as np
 
 from ...exceptions import InvalidValue
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype
-from ..memory import require
+from ...memory.allocation import require
 from ..registry import implements
 from ..spec import Convert
 from . import presence

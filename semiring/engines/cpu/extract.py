@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
-from ..memory import require
+from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Pattern, index_dtype, plain_pattern, structure_only
-from ..memory import require
+from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import Mxm

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
-from ..memory import require
+from ...memory.allocation import require
 from ..operands import Mask
 from .members import is_wide
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-from ..budget import apply_budget
+from ...memory.budget import apply_budget
 
 OPERATIONS = (
     "outofcore_closure",

@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...formats.csr import empty_csr
-from ..memory import require
+from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector

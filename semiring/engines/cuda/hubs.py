@@ -7,7 +7,7 @@ import numpy as np
 
 from ...formats import AnyPattern, Array, Pattern, index_dtype, structure_only
 from ...formats.ccsr import column_bits
-from ..budget import free_device_memory
+from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run
 from ..sliced.bounds import cuts

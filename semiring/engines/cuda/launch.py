@@ -16,7 +16,7 @@ import numpy as np
 from cupy.cuda import get_current_stream, runtime
 
 from ...formats import Array, Bitmap, Count, Full, IndexList, VectorStore
-from ...formats.arrays import Transfers
+from ...memory.arrays import Transfers
 
 __all__ = [
     "BLOCK",

@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
-from ..memory import allocating
+from ...memory.allocation import allocating
 from ..numpy_helpers import evaluate
 from ..operands import Mask
 from ..recording import note

@@ -11,8 +11,8 @@ import numpy as np
 from ...dtypes import UINT8
 from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
+from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
-from ..budget import free_device_memory
 from ..operands import Mask
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run

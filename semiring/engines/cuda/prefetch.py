@@ -12,8 +12,8 @@ import numpy as np
 
 from ...formats import Array, device_of
 from ...formats.csr import AnyPattern
-from ...formats.locked import host_view, in_host_memory, locked_range
-from ...formats.transfer import upload
+from ...memory.locked import host_view, in_host_memory, locked_range
+from ...memory.transfer import upload
 
 __all__ = ["Part", "elements", "prefetching"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...formats import AnyPattern, Array, Pattern
 from ...formats.ccsr import TILE
-from ...formats.locked import locked_range, seen_by_device
+from ...memory.locked import locked_range, seen_by_device
 from . import tuning
 from .arguments import arguments
 from .columns import column_mask, column_types

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...config import config
 from ...formats import AnyPattern, array_module, index_dtype
-from ...formats.arrays import to_host
+from ...memory.arrays import to_host
 
 # Rows in one word of presence bits.
 WORD = 32

@@ -13,10 +13,10 @@ from typing import cast
 import numpy as np
 
 from ...formats import CSR, AnyPattern, VectorStore, array_module, index_dtype
-from ...formats.arrays import to_host
+from ...memory.allocation import free_memory
+from ...memory.arrays import to_host
 from ...operators.types import TypedBinary
 from .. import recording, registry
-from ..memory import free_memory
 from ..operands import Mask, Rows
 from ..registry import slices
 from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mxv, Step

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...formats import CSR, Full, array_module, dense_values, with_values
-from ...formats.arrays import device_of
+from ...memory.arrays import device_of
 from .. import registry
 from ..operands import Mask
 from ..registry import slices

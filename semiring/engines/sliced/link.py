@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_values, index_dtype, structure_only
-from ...formats.arrays import to_host
+from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index
 from ..registry import slices

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Full, Pattern, array_module, dense_values, index_dtype
-from ..memory import require
+from ...memory.allocation import require
 from .pieces import Piece, same_iso
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import CSR, Pattern, array_module, index_dtype
-from ..memory import require
+from ...memory.allocation import require
 from ..registry import run, slices
 from ..spec_forms import Permute
 from .bounds import cuts

@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...formats import CSR, Array, Full, Pattern, Store, array_module, device_of, index_dtype
-from ...formats.arrays import to_device
+from ...formats import CSR, Array, Full, Pattern, Store, array_module, index_dtype
 from ...formats.pattern import plain_facts
+from ...memory.allocation import require
+from ...memory.arrays import address_of, to_device
 from .. import recording, registry
-from ..memory import require
 from ..spec import Keep, Mxm, Mxv
 from ..spec_forms import Slices
 from .bounds import cuts
@@ -78,8 +78,8 @@ def _copied(record: Any, lent: list[tuple[int, int]]) -> Any:
 
 def _extent(array: Array) -> tuple[int, int]:
     """The addresses that an array covers."""
-    begin = array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr
-    return int(begin), int(begin) + int(array.nbytes)
+    begin = address_of(array)
+    return begin, begin + int(array.nbytes)
 
 
 def walk(a: CSR, engine: str, bounds: tuple[int, ...], wanted: Iterable[int]) -> Iterator[Piece]:

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtype
-from ...formats.arrays import device_of, to_device
+from ...memory.arrays import device_of, to_device
 from .. import registry
 from ..registry import slices
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, scalar_value

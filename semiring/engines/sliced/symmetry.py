@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Array, array_module, structure_only
-from ...formats.arrays import to_host
+from ...memory.allocation import require
+from ...memory.arrays import to_host
 from .. import registry
-from ..memory import require
 from ..registry import slices
 from ..spec import IsSymmetric
 from .bounds import cuts

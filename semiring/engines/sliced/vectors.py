@@ -19,8 +19,8 @@ from ...formats import (
     index_dtype,
     word_count,
 )
-from ...formats.arrays import to_host
 from ...formats.vectors import empty_vector
+from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Mask
 from ..spec import Convert, Keep

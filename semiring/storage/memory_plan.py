@@ -1,4 +1,4 @@
-"""Whether a matrix fits where it is to lie, what would fit if it does not, and the placement that ``"auto"`` chooses.
+"""Whether a matrix fits at its placement, what would fit if it does not, and the placement that ``"auto"`` chooses.
 
 Estimates of compressed sizes come from a sample of rows; they are exact for a matrix that is compressed already.
 """
@@ -12,13 +12,13 @@ import numpy as np
 
 from ..config import checked_device, engine_for
 from ..engines import registry
-from ..engines.memory import allocating, free_memory, require
 from ..engines.spec import ImportCSR
 from ..engines.spec_forms import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Placement, device_of, index_dtype
-from ..formats.arrays import to_device, to_host
 from ..formats.placement import place
+from ..memory.allocation import allocating, free_memory, require
+from ..memory.arrays import to_device, to_host
 
 # A traversal needs about so many bytes a row beside the matrix; other work, a share of what is free.
 _WORK_BYTES_A_ROW = 24

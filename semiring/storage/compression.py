@@ -1,4 +1,4 @@
-"""Compressed rows from plain ones and back; in host memory slice by slice, so that no form is whole on the device."""
+"""Encode and decode the rows of a matrix; in host memory slice by slice, so that the device never holds all of them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from ..config import engine_for
 from ..engines import registry
 from ..engines.encoding import Encoder, measured
+from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import cuts
 from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
-from ..formats.locked import locked_empty
 from ..formats.pattern import kept_facts
-from ..formats.placement import placed
-from ..formats.transfer import download
-from .plain import lies_plain, plain
+from ..memory.locked import locked_empty
+from ..memory.placement import placed
+from ..memory.transfer import download
 
 
 def checked_codec(codec: Any) -> Codec:
@@ -39,7 +39,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
         return a
     engine, facts = engine_for(a.device), kept_facts(pattern)
-    if lies_plain(a):
+    if is_resident(a):
         made = replace(registry.run(Encode(pattern, codec), engine), facts=facts)
     else:
         # Page-locked and device memory are taken once, at their final size; pageable memory grows as it is written.
@@ -57,7 +57,7 @@ def decompress(a: CSR) -> CSR:
     if isinstance(pattern, Pattern):
         return a
     if pattern.placement == "device":
-        return CSR(plain(structure_only(a.pattern)).pattern, a.dtype, a.values, a.iso)
+        return CSR(resident(structure_only(a.pattern)).pattern, a.dtype, a.values, a.iso)
     engine, dtype = engine_for(a.device), index_dtype(a.ncols)
     columns = locked_empty(a.nvals, dtype) if a.device == "cuda" else np.empty(a.nvals, dtype)
     done = 0
@@ -80,7 +80,7 @@ def measure(a: CSR, codec: Any) -> int:
     values = 0 if a.values is None else int(a.values.nbytes)
     if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
         return a.nbytes
-    if lies_plain(a):
+    if is_resident(a):
         return values + int(registry.run(MeasureCompressed(pattern, codec), engine))
     used = measured(_slices(a, engine), a.ncols, codec, engine)
     return values + compressed_nbytes(a.nrows, a.ncols, a.nvals, codec, used)

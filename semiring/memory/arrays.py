@@ -24,6 +24,11 @@ def device_of(array: Array) -> str:
     return "cpu" if isinstance(array, (np.ndarray, np.generic)) else "cuda"
 
 
+def address_of(array: Array) -> int:
+    """The address of the first element, in the memory where the array resides."""
+    return int(array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr)
+
+
 def array_module(device: str) -> ModuleType:
     """NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
     return importlib.import_module("cupy") if device == "cuda" else np

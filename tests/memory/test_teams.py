@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from semiring import apart
-from semiring.formats import teams
+from semiring.memory import teams
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from semiring.formats import transfer
+from semiring.memory import transfer
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""Plain rows from any form and place: the whole matrix, some rows, or the one entry that is asked for.
+"""Uncompressed rows in device memory from any storage kind: all rows, a range of rows, or the columns near one entry.
 
-For what reads columns outside the engines: exports, comparison, element access, display.
+The layers above the engines use this where they read columns: exports, reshaping, element access, display.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ from typing import cast
 import numpy as np
 
 from ..config import engine_for
-from ..engines import registry
-from ..engines.memory import require
-from ..engines.sliced.pieces import whole
-from ..engines.spec_forms import Slices
 from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
-from ..formats.arrays import to_host
 from ..formats.ccsr import PADDING, at_dtype
 from ..formats.pattern import plain_facts
-from ..formats.placement import place, placed
+from ..formats.placement import place
+from ..memory.allocation import require
+from ..memory.arrays import to_host
+from ..memory.placement import placed
+from . import registry
+from .sliced.pieces import whole
+from .spec_forms import Slices
 
 
-def plain(a: CSR) -> CSR:
-    """The matrix as plain rows in the memory of its device; itself if it is that.
+def resident(a: CSR) -> CSR:
+    """Return the matrix with uncompressed rows in device memory; itself if it is that.
 
-    Cost O(nvals) where it is compressed or lies elsewhere; OutOfMemory where the plain form does not fit.
+    Cost O(nvals) where it is compressed or resides in host memory.  OutOfMemory where uncompressed rows do not fit.
     """
-    if lies_plain(a):
+    if is_resident(a):
         return a
     if a.kind.uncompressed:
         return place(a, "device")
     if a.kind.addressable:
         dtype = index_dtype(a.ncols)
         require("decompress", a.device, a.nvals * dtype.itemsize, hint="keep the matrix compressed")
-        columns = plain_rows(structure_only(a.pattern), 0, a.nrows).indices
+        columns = resident_rows(structure_only(a.pattern), 0, a.nrows).indices
         pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, plain_facts(a.pattern))
     else:
         pattern = cast(Pattern, whole(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
@@ -41,24 +42,24 @@ def plain(a: CSR) -> CSR:
     return CSR(pattern, a.dtype, values, a.iso)
 
 
-def lies_plain(a: CSR) -> bool:
-    """True for plain rows in the memory of the device."""
+def is_resident(a: CSR) -> bool:
+    """Return True for uncompressed rows in device memory."""
     return isinstance(a.pattern, Pattern) and a.placement == "device"
 
 
-def plain_rows(a: CSR, first: int, last: int) -> CSR:
-    """The rows from `first` up to `last` as a plain matrix of their own; only they are decoded.
+def resident_rows(a: CSR, first: int, last: int) -> CSR:
+    """Return rows `first` to `last` (exclusive) as an uncompressed matrix; only these rows are decoded.
 
-    Of a plain matrix that is no copy, but of its offsets.  Cost O(their entries).  Synchronises.
+    Of an uncompressed matrix only the offsets are copied.  Cost O(entries of the rows).  Synchronises.
     """
     (part,) = registry.run(Slices(a, (first, last), (0,)), engine_for(a.device))
     return cast(CSR, part)
 
 
 def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
-    """Columns of `row`, ascending, among which is `col` if it is stored, and the number of the first one's entry.
+    """Return ascending columns of `row` that include `col` if it is stored, and the entry number of the first.
 
-    Of plain rows all of them, as they lie; of compressed rows those of one tile, which `base` tells.  Synchronises.
+    Uncompressed rows: all columns, not copied.  Compressed rows: one tile, found in `base`.  Synchronises.
     """
     begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
     if isinstance(a.pattern, Pattern):
@@ -72,13 +73,13 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
     window = _tile(a.pattern, tile, low, high)
     matrix = structure_only(window)
-    return plain_rows(matrix, 1, 2).indices, low
+    return resident_rows(matrix, 1, 2).indices, low
 
 
 def _tile(pattern: CompressedPattern, tile: int, low: int, high: int) -> CompressedPattern:
-    """One tile as a pattern of three rows: what lies before entry `low`, from there up to `high`, and the rest.
+    """Return one tile as a pattern of three rows: the entries before `low`, from `low` up to `high`, and the rest.
 
-    The sums of varint begin anew at `low`, which is the first entry of the tile or of a row: only row 1 is of use.
+    Varint restarts its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded correctly.
     """
     xp = array_module(pattern.device)
     first = tile * TILE

@@ -13,8 +13,9 @@ from typing import ParamSpec, TypeVar
 
 from ..config import config
 from ..exceptions import OutOfMemory
-from ..formats.locked import CannotLock
+from .arrays import index_dtype
 from .budget import free_device_memory, free_when_held
+from .locked import CannotLock
 
 _HELP = {
     "cpu": "use smaller types or iso values, or a mask that keeps the result small",
@@ -47,6 +48,24 @@ def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
     free = free_memory(device)
     if free is not None and count > free:
         raise _error(operation, device, count, free, hint)
+
+
+def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: int, *, scratch: int = 0) -> None:
+    """OutOfMemory unless compressed rows of this size fit in what is free.
+
+    itemsize: bytes of a value.  scratch: what the work needs besides, in bytes a row and an entry; it also needs
+    another offset a row.  Where few rows have entries, the work is on these alone.
+    """
+    offset = index_dtype(nvals).itemsize
+    sparse = nrows > 64 * (nvals + 1)
+    per_row = offset + (offset + scratch if scratch and not sparse else 0)
+    hint = ""
+    if sparse:
+        hint = (
+            f"the indices are far larger than the number of entries (rows: {nrows:,}, entries: {nvals:,}): relabel the "
+            f"vertices, from 0 without gaps, or give a smaller nrows="
+        )
+    require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a user may write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
+"""The indices that users write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.memory import allocating
 from ..engines.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
-from ..formats.arrays import to_device, to_host
-
-
-def everything(size: int) -> Index:
-    """All positions of a dimension."""
-    return Index(size, size)
+from ..memory.allocation import allocating
+from ..memory.arrays import to_device, to_host
 
 
 def position(value: Any, size: int, axis: str) -> int:
@@ -35,7 +30,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     Arrays are checked against the size; on the GPU that reads two numbers back (synchronises).
     """
     if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
-        return everything(size)
+        return Index(size, size)
     if isinstance(value, slice):
         start, stop, step = value.indices(size)
         return Index(size, len(range(start, stop, step)), start, step)

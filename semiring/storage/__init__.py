@@ -1,0 +1,1 @@
+"""Storage policy: coercion of input, the placement and format of a new matrix, and what fits in memory."""

@@ -1,0 +1,170 @@
+"""User input as checked arrays, sizes and permutations: from lists, NumPy, CuPy and DLPack arrays.
+
+Every message names the argument.  A size is inferred only from arrays that hold indices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..exceptions import DeviceMismatch, DomainMismatch, InvalidValue
+from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
+from ..memory.allocation import allocating
+from ..memory.arrays import to_device, to_host
+
+# DLPack's numbers of the devices whose memory a GPU kernel reads: CUDA, and CUDA managed.
+_DLPACK_CUDA = (2, 13)
+
+
+def on_gpu(given: Any) -> bool:
+    """True for an array in GPU memory, whichever library made it (the CUDA array interface, or DLPack)."""
+    if isinstance(given, np.ndarray):
+        return False
+    if hasattr(given, "__cuda_array_interface__"):
+        return True
+    device = getattr(given, "__dlpack_device__", None)
+    return device is not None and int(device()[0]) in _DLPACK_CUDA
+
+
+def as_array(name: str, given: Any, empty: Any = None) -> Array:
+    """A NumPy or CuPy array of the argument `name`, shared where it can be; an empty one gets the type `empty`.
+
+    Raises InvalidValue for lists of unequal length, sparse matrices and graphs.
+    """
+    if on_gpu(given):
+        cupy = array_module("cuda")
+        shared = hasattr(given, "__cuda_array_interface__")
+        return cupy.asarray(given) if shared else cupy.from_dlpack(given)
+    if hasattr(given, "tocsr"):
+        raise InvalidValue(f"{name}: expected an array, got a sparse {type(given).__name__}; use io.from_scipy_sparse")
+    if hasattr(given, "adjacency"):
+        raise InvalidValue(f"{name}: expected an array, got a {type(given).__name__}; use io.from_networkx")
+    try:
+        foreign = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
+        array: np.ndarray[Any, Any] = np.from_dlpack(given) if foreign else np.asarray(given)
+    except (ValueError, TypeError, BufferError, OverflowError) as error:
+        raise InvalidValue(f"{name}: no array can be made of this {type(given).__name__} ({error})") from error
+    return array.astype(empty) if empty is not None and array.size == 0 else array
+
+
+def as_indices(name: str, given: Any) -> Array:
+    """A one-dimensional array of integers; InvalidValue for anything else (NaN, text, unequal lists)."""
+    array = as_array(name, given, np.int64)
+    if array.ndim != 1:
+        raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
+    if array.size and array.dtype.kind not in "iu":
+        raise InvalidValue(f"{name} must hold integers, got {_content(array)}")
+    return array
+
+
+def size_for(indices: Array) -> int:
+    """The largest index + 1.  Synchronises on the GPU."""
+    return int(to_host(indices.max())) + 1 if indices.size else 0
+
+
+# Offsets and keys of 64 bits hold what is built of sizes up to here.
+_LARGEST = 1 << 60
+
+
+def extent(name: str, value: Any) -> int:
+    """A dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise InvalidValue(f"{name} must be an integer, got {value!r}")
+    size = int(value.__index__())
+    if size < 0:
+        raise InvalidValue(f"{name} must not be negative, got {size}")
+    if size > _LARGEST:
+        raise InvalidValue(f"{name} must be at most 2**60, got {size}")
+    return size
+
+
+def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
+    """The sizes that were `given` by name, or that `shape` gives in the same order; None where neither does.
+
+    InvalidValue for a shape of another length, for a size that is none, and where both are given and differ.
+    """
+    if shape is None:
+        return [None if value is None else extent(name, value) for name, value in given.items()]
+    parts = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if len(parts) != len(given):
+        raise InvalidValue(f"{operation}: shape= must be ({', '.join(given)}{',' * (len(given) == 1)}), got {shape!r}")
+    answer = []
+    for (name, value), part in zip(given.items(), parts, strict=True):
+        answer.append(extent(name, part))
+        if value is not None and extent(name, value) != answer[-1]:
+            raise InvalidValue(f"{operation}: shape={shape!r} and {name}={value} disagree; give one of them")
+    return answer
+
+
+def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
+    """The type of a store of these values: as asked, or theirs; DomainMismatch if they are no numbers."""
+    if values.dtype.kind in "biuf":
+        if dtype is not None:
+            return dtypes.lookup(dtype)
+        if values.dtype.name in {known.name for known in dtypes.ALL}:
+            return dtypes.lookup(values.dtype)
+    supported = ", ".join(known.name for known in dtypes.ALL)
+    raise DomainMismatch(f"{name}: expected numbers, got {_content(values)}; the types are: {supported}")
+
+
+def _content(array: Array) -> str:
+    """What an array holds, in words: ``float64``, or for what is no number an example of it."""
+    if array.dtype.kind in "biufc" or not array.size:
+        return str(array.dtype.name)
+    kind = {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name)
+    return f"{kind} such as {array.reshape(-1).tolist()[0]!r}"
+
+
+def permutation(name: str, given: Any, size: int, device: str) -> Array:
+    """A permutation of range(size), as an array of the right type on `device`.  Synchronises on the GPU.
+
+    given: a full vector store, an array, or a list, of integers.  InvalidValue for anything that is no permutation,
+    naming the first place that is out of range or repeats.
+    """
+    if isinstance(given, VectorStore):
+        if given.device != device:
+            raise DeviceMismatch(f"{name} lives on {given.device}, the matrix on {device}; move one with .to()")
+        if given.nvals != given.size:
+            raise InvalidValue(f"{name} must be full; {given.nvals} of {given.size} are present")
+        array = as_indices(name, dense_values(given))
+    else:
+        array = as_indices(name, given).copy()  # the caller may write to his, and the operation may be pending
+    if array.size != size:
+        raise InvalidValue(f"{name} must be a permutation of {size} numbers, got {array.size}")
+    with allocating("permute", device):
+        array = to_device(array, device)
+        _check_permutation(name, array, size)
+        return array.astype(index_dtype(size), copy=False)
+
+
+def _check_permutation(name: str, array: Array, size: int) -> None:
+    """InvalidValue unless each number below `size` is there once."""
+    if not size:
+        return
+    xp = array_module(device_of(array))
+    outside = (array < 0) | (array >= size)
+    if bool(to_host(outside.any())):  # synchronises on the GPU
+        at = _first(outside)
+        raise InvalidValue(f"{name}[{at}] = {_at(array, at)}; expected a permutation of the numbers below {size}")
+    at_each = xp.full(size, size, dtype=np.int64)
+    at_each[array] = xp.arange(size, dtype=np.int64)  # where a number repeats, one of its places stays
+    missing = at_each == size
+    if bool(to_host(missing.any())):  # synchronises on the GPU
+        lacks = _first(missing)
+        twice = _first(xp.bincount(array, minlength=size) > 1)
+        places = xp.flatnonzero(array == twice)[:2]
+        first, second = (int(place) for place in to_host(places))
+        raise InvalidValue(
+            f"{name}[{first}] and {name}[{second}] are both {twice}, and {lacks} is missing; expected a permutation"
+        )
+
+
+def _first(where: Array) -> int:
+    return int(to_host(where.argmax()))
+
+
+def _at(array: Array, at: int) -> int:
+    return int(to_host(array[at : at + 1])[0])
