@@ -1,15 +1,15 @@
-"""Set the project up and do one of its jobs, on a machine that has nothing but Python 3.11 or later.
+"""Set the project up and run one of its jobs, on a machine with only Python 3.11 or later.
 
     python3 run.py demo           search and label a real road network and a generated social-like graph
     python3 run.py tests          check format, lint and types, then run the tests
     python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/24` runs one part
     python3 run.py docs           build the documentation into docs/_build
 
-The first run makes the virtual environment `.venv` beside this file and installs into it what the job needs:
-the CUDA engine too where there is a CUDA driver. Later runs find it there and need no network. Further
-arguments go to the job: `python3 run.py tests -k mxv`, `python3 run.py demo --help`.
+The first run creates the virtual environment `.venv` beside this file and installs the packages of the job,
+with the CUDA engine if there is a CUDA driver. Later runs reuse it and need no network. Further
+arguments are passed to the job: `python3 run.py tests -k mxv`, `python3 run.py demo --help`.
 
-This file needs the standard library only, and reads on any Python 3 far enough to say that it is too old.
+This file needs the standard library only, and on an older Python 3 it runs far enough to report the version.
 """
 
 import contextlib
@@ -38,15 +38,15 @@ if sys.version_info < OLDEST:
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-RECORD = ENVIRONMENT / "semiring-setup.json"  # what was installed; "complete" only once all of it is
+RECORD = ENVIRONMENT / "semiring-setup.json"  # what was installed; "complete" once all packages are
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what to do about it."""
+    """The environment cannot be created; the message contains the remedy."""
 
 
 def cuda_driver() -> tuple[int, int] | None:
-    """Return the newest CUDA version that the machine's driver runs, or None where no device can be used."""
+    """Return the newest CUDA version that the driver supports, or None without a usable device."""
     try:
         driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
         version, devices = ctypes.c_int(), ctypes.c_int()
@@ -63,7 +63,7 @@ def cuda_driver() -> tuple[int, int] | None:
 
 
 def cuda_extra() -> str | None:
-    """Return the extra that brings the CUDA engine for this machine, or None."""
+    """Return the extra that installs the CUDA engine for this machine, or None."""
     version = cuda_driver()
     if version is None:
         return None
@@ -87,15 +87,15 @@ def wanted_extras(job: str) -> set[str]:
 
 
 def say(text: str) -> None:
-    """Print one line of progress at once, also where the output is a pipe."""
+    """Print one line of progress at once, also if the output is a pipe."""
     print(f"[semiring] {text}", flush=True)
 
 
 def set_up(extras: set[str]) -> None:
-    """Make `.venv` hold the project with `extras`; cost: reading two small files if it does already.
+    """Install the project with `extras` in `.venv`; cost: reading two small files if it is installed already.
 
-    An environment whose set-up was interrupted, that was moved, whose Python has gone, or that holds CuPy for
-    another CUDA is made again from nothing. One that this file did not make is left alone.
+    An environment whose set-up was interrupted, that was moved, whose Python was removed, or that contains CuPy for
+    another CUDA version is created anew. An environment that this file did not create is not changed.
     """
     known = read_record()
     both = extras.union(known.get("extras", []))
@@ -119,10 +119,10 @@ def set_up(extras: set[str]) -> None:
     command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--editable", project]
     if subprocess.call(command, cwd=ROOT) != 0:
         if usable:
-            write_record(known)  # pip refuses before it changes anything: what was there still works
+            write_record(known)  # pip fails before it changes anything: the old environment still works
         raise SetupError(
-            "pip could not install the packages; its own message stands above. This one time a package index "
-            "is needed (PIP_INDEX_URL and HTTPS_PROXY are respected). Then run the same command again."
+            "pip could not install the packages; its own message is above. The first run needs a package "
+            "index (PIP_INDEX_URL and HTTPS_PROXY are respected). Then run the same command again."
         )
     write_record(wanted)
     say("Set up.")
@@ -130,7 +130,7 @@ def set_up(extras: set[str]) -> None:
 
 def requirements() -> str:
     """Return a digest of what an installation depends on: pyproject.toml without the tools' settings."""
-    import tomllib  # not in the Pythons that the check above turns away
+    import tomllib  # missing from the versions that the check above rejects
 
     with (ROOT / "pyproject.toml").open("rb") as file:
         contents = tomllib.load(file)
@@ -139,7 +139,7 @@ def requirements() -> str:
 
 
 def create_environment(*, ours: bool) -> None:
-    """Make an empty `.venv` with pip, in place of one that is ours and unusable."""
+    """Create an empty `.venv` with pip, replacing one that is ours and unusable."""
     if importlib.util.find_spec("ensurepip") is None:
         name = f"python{sys.version_info.major}.{sys.version_info.minor}"
         raise SetupError(
@@ -157,7 +157,7 @@ def create_environment(*, ours: bool) -> None:
 
 
 def read_record() -> dict[str, Any]:
-    """Return what the last set-up wrote down; empty where there is none that can be read."""
+    """Return the record of the last set-up; empty if there is no readable one."""
     with contextlib.suppress(OSError, ValueError):
         record = json.loads(RECORD.read_text(encoding="utf-8"))
         if isinstance(record, dict):
@@ -173,7 +173,7 @@ def write_record(record: dict[str, Any]) -> None:
 
 
 def python_runs() -> bool:
-    """Tell whether the environment's interpreter still starts (the Python it was made from may be gone)."""
+    """Return whether the environment's interpreter still starts (its base Python may have been removed)."""
     try:
         return subprocess.call([str(PYTHON), "-I", "-c", ""], stderr=subprocess.DEVNULL) == 0
     except OSError:
@@ -210,14 +210,14 @@ def tests(arguments: list[str]) -> int:
 
 def pytest_in_parallel(*arguments: str) -> int:
     """Run the tests with as many workers as there are processors; return the exit code."""
-    # At most eight: every worker holds a compiler, and a CUDA context where there is a GPU.
+    # At most eight: every worker has a compiler, and a CUDA context if there is a GPU.
     workers = str(min(os.cpu_count() or 1, 8))
     say(f"Tests: pytest with {workers} workers")
     return tool("pytest", "--numprocesses", workers, "--dist", "worksteal", *arguments)
 
 
 def exhaustive(arguments: list[str]) -> int:
-    """Run the exhaustive tier of the tests: all of it, or the part K/N that comes first among the arguments."""
+    """Run the exhaustive tier of the tests: all of it, or the part K/N if that is the first argument."""
     part = ["--part", arguments.pop(0)] if arguments and "/" in arguments[0] and arguments[0][0].isdigit() else []
     return pytest_in_parallel("--exhaustive", *part, *arguments)
 
@@ -225,7 +225,7 @@ def exhaustive(arguments: list[str]) -> int:
 def docs(arguments: list[str]) -> int:
     """Build the documentation; a warning is an error.
 
-    Every page is read anew: a warning of a page that an earlier build has cached would not be repeated.
+    Every page is read again: the build would not repeat a warning of a cached page.
     """
     return tool("sphinx", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build", *arguments)
 

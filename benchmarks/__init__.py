@@ -1,1 +1,1 @@
-"""Measurements: `benchmarks.speed` for what the project promises, `benchmarks.ops` for single operations."""
+"""Measurements: `benchmarks.speed` for the targets of the project, `benchmarks.ops` for single operations."""

@@ -1,4 +1,4 @@
-"""What the benchmarks' command lines have in common."""
+"""Command-line arguments that the benchmarks share."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Rows = Sequence[Callable[[Any], None]]
 
 
 def parser(name: str, about: str | None, *, rows: Rows = ()) -> argparse.ArgumentParser:
-    """For ``python -m benchmarks.NAME``: the device and the folder of results; with `rows`, which of them."""
+    """For ``python -m benchmarks.NAME``: the device and the folder of results; with `rows`, a selection of rows."""
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=(about or "").partition("\n")[0])
-    made.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
-    made.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
+    made.add_argument("--device", choices=("cpu", "cuda"), help="default: the device of new objects")
+    made.add_argument("--out", type=Path, default=RESULTS, help="the folder of the result files")
     if rows:
         names = [row.__name__ for row in rows]
         made.add_argument("--rows", nargs="+", choices=names, metavar="ROW", help="only these: " + ", ".join(names))
@@ -26,12 +26,12 @@ def parser(name: str, about: str | None, *, rows: Rows = ()) -> argparse.Argumen
 
 
 def device_of(asked: argparse.Namespace) -> str:
-    """The device asked for, or the GPU if there is one."""
+    """The requested device, or the GPU if there is one."""
     return asked.device or ("cuda" if sr.cuda_available() else "cpu")
 
 
 def measure_rows(rows: Rows, asked: argparse.Namespace, bench: Any) -> None:
-    """Those asked for, in their own order."""
+    """The requested names, in the order of the table."""
     for row in rows:
         if asked.rows is None or row.__name__ in asked.rows:
             row(bench)

@@ -1,4 +1,4 @@
-"""Whether a timed result is right: properties of it, tested apart from the library, on the device where it lies."""
+"""Checks of timed results: properties, tested without the library, on the device of the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def order(A: sr.Matrix) -> Check:
 
 
 def parents(A: sr.Matrix) -> Check:
-    """A breadth-first tree from the argument; its levels are those of `bfs_levels`, proved as well."""
+    """A breadth-first tree from the argument; its levels equal those of `bfs_levels`, which are verified too."""
     indptr, indices = arrays(A)
 
     def check(source: int, found: sr.Vector) -> None:
@@ -65,8 +65,8 @@ def components(A: sr.Matrix) -> Check:
 def component_count(indptr: Any, indices: Any) -> int:
     """The number of components of a symmetric pattern, by least labels.
 
-    Every root hooks under the least root next door, then all paths are flattened, until nothing moves: then roots
-    agree along every entry, and none was ever joined but along entries.
+    Every root is hooked to the least neighbouring root, then all paths are flattened, until nothing changes: then the
+    roots of both ends of every entry are equal, and only entries have joined roots.
     """
     xp = verify.module_of(indices)
     alone = _numbers(indptr, indices)
@@ -96,8 +96,8 @@ def _numbers(indptr: Any, indices: Any) -> Any:
 def distances(A: sr.Matrix) -> Check:
     """Distances from the argument along positive weights.
 
-    They are the only numbers such that the source has 0, no entry leads to less than is there, and everything else
-    that is reached has an entry that leads to exactly what is there.
+    They are the only numbers such that the source has 0, no entry improves a distance, and every other reached row
+    has an entry that gives exactly its distance.
     """
     indptr, indices, weights = A.to_csr(index_dtype=None)
     xp = module(A)
@@ -155,7 +155,7 @@ def product(A: sr.Matrix, x: Any, tolerance: float) -> tuple[Check, Check]:
 
 
 def double_precision(A: sr.Matrix) -> Any:
-    """The matrix as SciPy or CuPy holds it, in float64, its structure shared."""
+    """The matrix as a SciPy or CuPy matrix in float64, which shares the structure."""
     indptr, indices, values = A.to_csr(index_dtype=None)
     if A.device == "cuda":
         from cupyx.scipy.sparse import csr_matrix

@@ -1,4 +1,4 @@
-"""What a first search costs: in a new process with empty caches of compiled code, and in a later one."""
+"""The cost of a first search: in a new process with empty caches of compiled code, and in a later one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .graphs import arrays
 from .machine import ROOT
 
 _TIMEOUT_S = 120
-# Every place where compiled code could be kept: ours, CuPy's, the driver's, numba's.
+# Every cache of compiled code: ours, CuPy's, the driver's, numba's.
 _CACHES = {"SEMIRING_CACHE_DIR": "semiring", "CUPY_CACHE_DIR": "cupy", "CUDA_CACHE_PATH": "driver"}
 
 
 @dataclass(frozen=True)
 class FirstCall:
-    """Seconds from the moment before the process was started; `message` is what it said on standard error."""
+    """Seconds since just before the start of the process; `message` is its standard error."""
 
     imported: float
     loaded: float
@@ -36,7 +36,7 @@ class FirstCall:
 
     @property
     def seconds(self) -> float:
-        """From the start of Python until the levels are there."""
+        """From the start of Python to the levels."""
         return self.searched
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class FirstCall:
 def first_calls(A: sr.Matrix, source: int, device: str, runs: int) -> dict[str, list[FirstCall]]:
     """New processes that load a graph's arrays and search it, `runs` with empty caches and `runs` with filled ones.
 
-    The operating system has the program's files in memory, as after an installation.
+    The files of the program are in the page cache, as after an installation.
     """
     with tempfile.TemporaryDirectory() as folder:
         graph = Path(folder) / "graph.npz"

@@ -1,11 +1,11 @@
-"""Compressed rows: how small, how fast they are made and read, and what a search on them costs.
+"""Compressed rows: their size, the speed of encoding and decoding, and the cost of a search on them.
 
     python -m benchmarks.compression                    kron24 on a GPU, kron18 on a CPU
     python -m benchmarks.compression --scale 16         a smaller graph, to try the program itself
     python -m benchmarks.compression --web FOLDER       also the web graphs in a folder (``*.graph-txt.gz``)
 
-The baseline of decoding is the form that papers describe, one lane of a warp for all numbers of a row.  Ends with 1 if
-a promise is broken; promises are made for kron24 on an H200.
+The baseline of decoding is the method of the papers, one lane of a warp for all numbers of a row.  Exits with 1 if a
+target is missed; the targets are for kron24 on an H200.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LEAST_SEARCH = 0.7
 
 
 class Bench:
-    """The graph in all its forms, and the report of one run."""
+    """The graph in all storage kinds, and the report of one run."""
 
     def __init__(self, device: str, scale: int, sources: int, web: Path | None, report: Report) -> None:
         self.device = device
-        self.promised = device == "cuda" and scale == SCALE["cuda"]
+        self.has_targets = device == "cuda" and scale == SCALE["cuda"]
         self.report = report
         self.web = web
         self.name = f"kron{scale}"
@@ -48,8 +48,8 @@ class Bench:
         return {codec: self.A.compress(codec) for codec in CODECS}
 
     def add(self, what: str, value: float, unit: str, bound: float | None = None, **more: Any) -> None:
-        """Report a figure; a bound counts at the promised scale alone."""
-        self.report.add(Row(what, unit, value, bound if self.promised else None, **more))
+        """Report a figure; the target applies only at its scale."""
+        self.report.add(Row(what, unit, value, bound if self.has_targets else None, **more))
 
     def rate(self, samples: Samples) -> float:
         """Billions of entries a second at the median time."""
@@ -57,7 +57,7 @@ class Bench:
 
 
 def sizes(b: Bench) -> None:
-    """Bits an entry, all arrays counted."""
+    """Bits an entry, all arrays included."""
     plain = Peer("plain", 8 * b.A.nbytes / b.A.nvals, "bits")
     for codec, matrix in b.packed.items():
         bits = 8 * matrix.nbytes / b.A.nvals
@@ -81,7 +81,7 @@ def web(b: Bench) -> None:
 
 
 def decoding(b: Bench) -> None:
-    """A whole matrix back to plain columns."""
+    """A whole matrix decoded to uncompressed columns."""
     for codec, matrix in b.packed.items():
         samples = measure(lambda _, m=matrix: m.decompress().wait(), _same(b.A), range(RUNS), b.device)  # type: ignore[misc]
         beside: tuple[Peer, ...] = ()
@@ -98,7 +98,7 @@ def decoding(b: Bench) -> None:
 
 
 def encoding(b: Bench) -> None:
-    """From plain columns."""
+    """From uncompressed columns."""
     for codec in CODECS:
         samples = measure(lambda _, codec=codec: b.A.compress(codec).wait(), _decodes(b.A), range(RUNS), b.device)  # type: ignore[misc]
         b.add(
@@ -108,7 +108,7 @@ def encoding(b: Bench) -> None:
 
 
 def searches(b: Bench) -> None:
-    """`bfs_levels` and components, compressed beside plain."""
+    """`bfs_levels` and components, compressed and uncompressed."""
     levels, labels = checks.levels(b.A), checks.components(b.A)
     forms = {"plain": b.A, **b.packed}
     bfs = compare(
@@ -148,7 +148,7 @@ ROWS = (sizes, web, encoding, decoding, searches)
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = arguments.parser("compression", __doc__, rows=ROWS)
     parser.add_argument("--scale", type=int, help="of the Kronecker graph; default: 24 on a GPU, 18 on a CPU")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")

@@ -3,8 +3,8 @@
     python -m benchmarks.first_call GRAPH DEVICE SOURCE STARTED LEVELS
 
 GRAPH is an .npz with `indptr` and `indices`; STARTED the time at which the caller began to start this process; the
-levels go to the .npy file LEVELS.  Prints one line of JSON: seconds since STARTED when the package was imported, when
-the matrix was there, when the levels were there.
+levels go to the .npy file LEVELS.  Prints one line of JSON: seconds from STARTED to the import of the
+package, to the matrix, and to the levels.
 """
 
 from __future__ import annotations

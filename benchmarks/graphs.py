@@ -1,6 +1,6 @@
 """The graphs that are measured, by name: ``kron22``, ``grid5000x5000``, ``uniform2000000x32``, ``star100000000``.
 
-They are generated on the device where new objects live, the same on every device; see `semiring.random`.
+They are generated on the device of new objects, and are the same on every device; see `semiring.random`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def arrays(A: sr.Matrix) -> tuple[Any, Any]:
 
 
 def sources(A: sr.Matrix, count: int) -> list[int]:
-    """Random rows that are not isolated, distinct where there are enough; the same for every device."""
+    """Random rows that are not isolated, distinct if there are enough; the same for every device."""
     indptr, _ = arrays(A)
     occupied = (indptr[1:] > indptr[:-1]).nonzero()[0]
     total = int(occupied.size)

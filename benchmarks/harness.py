@@ -1,8 +1,8 @@
-"""How a call is measured: warmed up, synchronised, verified outside the clock, and its memory counted.
+"""Measurement of a call: warm-up, synchronisation, verification outside the timing, and memory.
 
-Every timed call follows an untimed one on another argument, so that code is compiled, the memory pool holds blocks of
-the right size and the caches hold what a previous call left: the state in which a user's second call runs.  The
-result of each timed call is verified before the next one starts.  Nothing is reported that was not verified.
+Every timed call follows an untimed one on another argument, so that code is compiled, the memory pool has blocks of
+the right size and the caches are those after a previous call: the state in which a user's second call runs.  The
+result of each timed call is verified before the next one starts.  Only verified results are reported.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class _Clock:
 class Contender:
     """A call to be timed, and how its result is verified.
 
-    call: ``call(argument)`` gives a result that is whole when the device has finished.  check: ``check(argument,
-    result)`` raises AssertionError unless it is right; not timed.
+    call: ``call(argument)`` returns a result that is complete when the device has finished.  check: ``check(argument,
+    result)`` raises AssertionError unless it is correct; not timed.
     """
 
     call: Callable[[Any], Any]
@@ -105,18 +105,18 @@ class Contender:
 
 
 def compare(contenders: Mapping[str, Contender], arguments: Sequence[Any], device: str) -> dict[str, Samples]:
-    """Time every contender for every argument, in turns, so that what else the machine does falls on all alike.
+    """Time every contender for every argument, in turns, so that other load on the machine affects all equally.
 
     Parameters
     ----------
     contenders : by name
-    arguments : the sources of a search, or ``range(RUNS)`` for calls that take none
+    arguments : the sources of a search, or ``range(RUNS)`` for calls without an argument
     device : ``"cpu"`` or ``"cuda"``
 
     Raises
     ------
     AssertionError
-        If a result is wrong: then there is no time.
+        If a result is wrong: no time is reported.
     """
     clock = _Clock(device)
     times: dict[str, list[tuple[float, float | None]]] = {name: [] for name in contenders}
@@ -142,9 +142,9 @@ def measure(
 
 
 def peak_bytes(call: Callable[[], Any], device: str) -> int:
-    """The most memory that `call` held at any moment beyond what was held before, its result included.
+    """The peak memory of `call` beyond the memory in use before, its result included.
 
-    On the GPU: blocks handed out by CuPy's memory pool, which every array of the library comes from.  On the CPU:
+    On the GPU: blocks in use of CuPy's memory pool, from which the library allocates every array.  On the CPU:
     allocations that NumPy and Python report to ``tracemalloc``; kernels allocate nothing themselves.
     """
     if device == "cuda":

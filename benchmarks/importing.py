@@ -1,4 +1,4 @@
-"""What `import semiring` costs beyond NumPy: seconds of the processor in new processes, and the modules it loads."""
+"""The cost of `import semiring` beyond NumPy: processor seconds in new processes, and the modules it loads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_MS = 200
 
 
 def import_once(compiled: str) -> dict[str, Any]:
-    """Import the package in a new process; `compiled` is the folder in which Python keeps compiled modules."""
+    """Import the package in a new process; `compiled` is the folder of Python's compiled modules."""
     env = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     finished = subprocess.run(

@@ -1,12 +1,12 @@
-"""A graph of the size of Friendster in less memory than it needs: zero-copy and streamed, with a small budget.
+"""A graph of the size of Friendster in less memory than its size: zero-copy and streamed, with a small budget.
 
     python -m benchmarks.larger
     python -m benchmarks.larger --vertices 100000 --draws 3000000 --budget 64MB     to try the program itself
 
-First without a budget: the plain graph in device memory, whose results are proved by their properties; then compressed
-there; then, with nothing allowed beyond the budget, from page-locked host memory and streamed.  Levels, least-member
-labels and distances are unique, so the others must equal what was proved; every tree of parents is proved by itself.
-The baseline is the papers' form: one lane decodes, every level pushes, nothing is skipped.  Paths need weights, which
+First without a budget: the uncompressed graph in device memory, whose results are verified by their properties; then
+compressed there; then, within the budget, from page-locked host memory and streamed.  Levels, least-member labels and
+distances are unique, so all others must equal the verified ones; every tree of parents is verified separately.
+The baseline is the papers' method: one lane decodes, every level pushes, nothing is skipped.  Paths need weights, which
 take as much memory as the columns: they run on a graph of a sixteenth of the size.
 """
 
@@ -34,19 +34,19 @@ from .graphs import SEED, arrays, module, sources
 from .harness import Samples, measure, peak_bytes
 from .report import RESULTS, Peer, Report, timed
 
-LINK_GB_PER_S = 51.0
-# (placement, codec) -> algorithm -> milliseconds promised on an H200.
-PROMISES = {("pinned", "packed"): {"bfs_levels": 200.0, "connected_components": 400.0}}
-# Streamed, a search may take so many times what the link needs for the bytes that it moves, whether the engine chooses
-# what it copies and what it reads in place, or copies everything.
+INTERCONNECT_GB_PER_S = 51.0
+# (placement, codec) -> algorithm -> target in milliseconds on an H200.
+TARGETS = {("pinned", "packed"): {"bfs_levels": 200.0, "connected_components": 400.0}}
+# Target of a streamed search: a multiple of the time that the interconnect needs for the moved bytes, whether the
+# engine chooses between copies and reads in place, or copies everything.
 STREAMED_FACTOR = 1.3
-# One codec after the other: what a form keeps in device memory counts against the budget of no other.
+# One codec after the other, so that the device memory of one does not count against the budget of another.
 FORMS = (
     ("packed", ("pinned", "host", "copied")),
     ("varint", ("pinned",)),
     ("plain", ("pinned", "host", "copied")),
 )
-# The forms of pagerank and sssp.
+# The storage kinds of pagerank and sssp.
 FEW = (("pinned", "packed"), ("host", "packed"))
 ALGORITHMS = ("bfs_levels", "bfs_parents", "connected_components", "pagerank", "sssp")
 ITERATIONS = 10
@@ -58,11 +58,11 @@ Call = tuple[Callable[[Any], sr.Vector], checks.Check, Any]
 
 
 class Bench:
-    """The graph, what was proved about it, and the report of one run."""
+    """The graph, its verified results, and the report of one run."""
 
     def __init__(self, graph: social.Social, parts: int, count: int, device: str, report: Report) -> None:
         self.report, self.device = report, device
-        self.promised = device == "cuda" and graph == social.FRIENDSTER
+        self.has_targets = device == "cuda" and graph == social.FRIENDSTER
         start = time.perf_counter()
         self.A = social.matrix(graph, parts).wait()
         self.name = named(graph, self.A)
@@ -80,7 +80,7 @@ class Bench:
         self.beside: dict[str, Peer] = {}
 
     def prove(self) -> None:
-        """Levels and labels on the plain graph, by their properties."""
+        """Levels and labels on the uncompressed graph, by their properties."""
         check = checks.levels(self.A)
         for source in self.sources:
             found = sr.algorithms.bfs_levels(self.A, source)
@@ -92,25 +92,25 @@ class Bench:
         print(f"{self.name}: {len(self.sources)} searches and the components proved", flush=True)
 
     def prove_ranks(self) -> None:
-        """The last iteration, by sums in double precision; the ones before it ran through the same calls."""
+        """The last iteration, by sums in double precision; earlier iterations use the same calls."""
         before, found = _ranks(self.A, ITERATIONS - 1), _ranks(self.A, ITERATIONS)
         checks.ranks(self.A, 1, DAMPING, RANK_TOLERANCE, before.to_dense())(None, found)
         self.ranks = found.to_numpy()
 
     def move(self, plain: sr.Matrix) -> None:
-        """Drop the matrix in device memory; trees are proved on this one."""
+        """Release the matrix in device memory; trees are verified on this one."""
         del self.A
         self.indptr, self.columns = pattern_arrays(plain)
 
     def tree(self, source: int, found: sr.Vector) -> None:
-        """A breadth-first tree by its properties; what that takes does not count against the budget."""
+        """A breadth-first tree by its properties; the check does not count against the budget."""
         with sr.config.set(device_memory=None):
             levels = verify.module_of(self.columns).asarray(self.proof.levels[source])
             parents = found.to_dense(verify.UNREACHED)
             verify.bfs_parents(self.indptr, self.columns, source, parents, levels)
 
     def same_ranks(self, _: Any, found: sr.Vector) -> None:
-        """Those of the plain graph in device memory."""
+        """The results of the uncompressed graph in device memory."""
         checks.close(found.to_numpy(), self.ranks, RANK_TOLERANCE)
 
     def algorithms(self, A: sr.Matrix, wanted: list[str]) -> dict[str, Call]:
@@ -126,24 +126,24 @@ class Bench:
 
     def add(self, what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> None:
         """Report a time."""
-        self.report.add(timed(what, samples, bound if self.promised else None, note, **more))
+        self.report.add(timed(what, samples, bound if self.has_targets else None, note, **more))
 
     def remember(self, name: str, samples: Samples) -> None:
-        """The time on the plain graph in device memory, which stands beside later ones."""
+        """The time on the uncompressed graph in device memory, which later rows show as a peer."""
         self.beside[name] = Peer("plain in device memory", samples.median, samples=samples.wall_ms)
 
     def peers(self, name: str) -> tuple[Peer, ...]:
-        """What was remembered."""
+        """The recorded times."""
         return (self.beside[name],) if name in self.beside else ()
 
 
 def named(graph: social.Social, A: sr.Matrix) -> str:
-    """What a row calls it."""
+    """The name of the graph in a row."""
     return f"social {graph.vertices / 1e6:.3g} M / {A.nvals / 1e9:.3g} G"
 
 
 def in_device_memory(b: Bench, forms: dict[str, sr.Matrix], wanted: list[str]) -> None:
-    """Plain beside compressed, without a budget."""
+    """Uncompressed and compressed, without a budget."""
     for form, A in forms.items():
         bits = f"{8 * A.nbytes / A.nvals:.4g} bits an entry"
         for name, (call, check, arguments) in b.algorithms(A, wanted).items():
@@ -157,21 +157,21 @@ def in_device_memory(b: Bench, forms: dict[str, sr.Matrix], wanted: list[str]) -
 
 
 def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int, wanted: list[str]) -> None:
-    """One form in host memory.  Moved bytes are those that the calls tell under `explain`."""
+    """One storage kind in host memory.  The moved bytes are those that `explain` records."""
     for name, (call, check, arguments) in b.algorithms(A, wanted).items():
         first = time.perf_counter()
         call(arguments[0]).wait()
         first = 1e3 * (time.perf_counter() - first)
         samples = measure(call, check, arguments, b.device)
         moved = [_moved(call, argument) for argument in arguments]
-        floor = sum(moved) / len(moved) / LINK_GB_PER_S / 1e6
+        floor = sum(moved) / len(moved) / INTERCONNECT_GB_PER_S / 1e6
         peak = peak_bytes(lambda call=call, arguments=arguments: call(arguments[0]), b.device)  # type: ignore[misc]
         entries = A.nbytes - _resident(A)
-        bound = PROMISES.get((placement, form), {}).get(name)
+        bound = TARGETS.get((placement, form), {}).get(name)
         if placement in ("host", "copied") and name == "bfs_levels":
             bound = STREAMED_FACTOR * floor
         note = (
-            f"moved {sum(moved) / len(moved) / 1e9:.3g} GB, at {LINK_GB_PER_S:g} GB/s {floor:.4g} ms; "
+            f"moved {sum(moved) / len(moved) / 1e9:.3g} GB, at {INTERCONNECT_GB_PER_S:g} GB/s {floor:.4g} ms; "
             f"all entries {entries / 1e9:.3g} GB; first call {first:.4g} ms; "
             f"peak beyond the matrix {peak / 1e9:.3g} of {budget / 1e9:.3g} GB"
         )
@@ -181,7 +181,7 @@ def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int
 
 
 def hold_to_budget(b: Bench, form: str, placements: tuple[str, ...], A: sr.Matrix, asked: argparse.Namespace) -> None:
-    """One codec in every place; the last streams by copies alone."""
+    """One codec in every placement; the last streams by copies only."""
     budget = sr.config.device_memory or 0
     for placement in placements:
         if placement == "copied":
@@ -195,7 +195,7 @@ def hold_to_budget(b: Bench, form: str, placements: tuple[str, ...], A: sr.Matri
 
 @contextmanager
 def _copies_only(device: str) -> Iterator[None]:
-    """Reading in place is priced so that it is never chosen."""
+    """Set the cost of reading in place so that it is never chosen."""
     if device == "cpu":
         yield
         return
@@ -221,7 +221,7 @@ def _ranks(A: sr.Matrix, iterations: int) -> sr.Vector:
 
 
 def ranks(b: Bench, placement: str, form: str, A: sr.Matrix) -> None:
-    """Milliseconds an iteration of PageRank, the degrees before them counted in."""
+    """Milliseconds an iteration of PageRank, the computation of the degrees included."""
     taken = measure(lambda _: _ranks(A, ITERATIONS), b.same_ranks, range(1), b.device)
     samples = taken.divided(ITERATIONS)
     note = f"{ITERATIONS} iterations"
@@ -231,7 +231,7 @@ def ranks(b: Bench, placement: str, form: str, A: sr.Matrix) -> None:
 
 
 def paths(b: Bench, graph: social.Social, budget: str) -> None:
-    """`sssp` on a smaller graph of the same kind: packed, within the budget, beside plain in device memory."""
+    """`sssp` on a smaller graph of the same kind: packed, within the budget, and uncompressed in device memory."""
     W = _weighted(graph)
     source, name = sources(W, 1)[0], named(graph, W)
     distances = _proved_distances(b, W, source, name)
@@ -295,17 +295,17 @@ def _equal(found: Any, expected: Any) -> None:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.larger", description=__doc__.partition("\n")[0])
     parser.add_argument("--vertices", type=int, default=social.FRIENDSTER.vertices)
     parser.add_argument("--draws", type=int, default=social.FRIENDSTER.draws, help="R-MAT edges drawn")
-    parser.add_argument("--parts", type=int, default=16, help="ranges of rows that the graph is made in")
-    parser.add_argument("--sources", type=int, default=4, help="searches on each form; default %(default)s")
+    parser.add_argument("--parts", type=int, default=16, help="ranges of rows in which the graph is generated")
+    parser.add_argument("--sources", type=int, default=4, help="searches on each storage kind; default %(default)s")
     parser.add_argument("--budget", default="5.8 GB", help="device memory allowed; default %(default)s")
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), help="default: all")
-    parser.add_argument("--skip-baseline", action="store_true", help="leave out the papers' form")
+    parser.add_argument("--skip-baseline", action="store_true", help="leave out the papers' method")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="cpu: to try the program itself")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the result files go")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the result files")
     asked = parser.parse_args()
     graph = replace(social.FRIENDSTER, vertices=asked.vertices, draws=asked.draws)
     with sr.use(asked.device):

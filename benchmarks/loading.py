@@ -1,12 +1,12 @@
-"""Loading ``.srb`` files, beside the disk and the link that their bytes come through.
+"""Loading ``.srb`` files, compared with the disk and the interconnect that their bytes pass.
 
     python -m benchmarks.loading --device cuda
     python -m benchmarks.loading --device cpu --graph kron12       to try the program itself
 
-A file is written in each form, then opened by `sr.io.open` as users call it.  Cold: the system was told to forget the
-file.  What the disk gives is measured on the same file by threads that read it piece by piece into memory of their
-own, cold and warm; what the link takes, by copies out of page-locked memory.  Every matrix is compared with the one
-that was written.  Ends with 1 if a promise is broken; promises are made for kron25 on a GPU.
+A file is written in each storage kind, then opened by `sr.io.open` as users call it.  Cold: the file was removed from
+the page cache.  The speed of the disk is measured on the same file by threads that read it in chunks into their own
+buffers, cold and warm; the speed of the interconnect, by copies from page-locked memory.  Every matrix is compared
+with the one that was written.  Exits with 1 if a target is missed; the targets are for kron25 on a GPU.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from . import arguments, graphs
 from .forms import FORMS, encoded
 from .report import Peer, Report, Row
 
-GRAPH = {"cuda": "kron25", "cpu": "kron16"}  # kron25: 4 GB of plain columns
+GRAPH = {"cuda": "kron25", "cpu": "kron16"}  # kron25: 4 GB of uncompressed columns
 LEAST_SHARE = 0.8
 REPEATS = 3
 THREADS = (4, 8, 16)
@@ -40,18 +40,18 @@ _LINK_BYTES = 1 << 28
 
 
 class Bench:
-    """The matrix, its files, and the speeds of disk and link, in bytes a second."""
+    """The matrix, its files, and the speeds of disk and interconnect, in bytes a second."""
 
     def __init__(self, device: str, graph: str, folder: Path, report: Report) -> None:
         self.device, self.report, self.graph = device, report, graph
-        self.promised = graph == GRAPH["cuda"]
+        self.has_targets = graph == GRAPH["cuda"]
         self.A = graphs.make(graph).wait()
         self.paths = {form: folder / f"{form}.srb" for form in FORMS}
         self.disk: dict[str, float] = {}
         self.link = _link(device)
 
     def write(self) -> None:
-        """A file of each form."""
+        """A file of each storage kind."""
         for form, path in self.paths.items():
             made = encoded(self.A, form).wait()
             start = time.perf_counter()
@@ -64,7 +64,7 @@ class Bench:
         self.report.add(Row(what, unit, value, **more))
 
     def timed(self, call: Callable[[], sr.Matrix], before: Callable[[], None] | None = None) -> tuple[float, ...]:
-        """Seconds of each call; every result is compared with what was written."""
+        """Seconds of each call; every result is compared with the written matrix."""
         taken = []
         for _ in range(REPEATS):
             if before is not None:
@@ -87,7 +87,7 @@ class Bench:
 
 
 def forget(path: Path) -> None:
-    """Ask the system to drop its copy of a file, once all of it is on the disk."""
+    """Remove a file from the page cache, once all of it is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -98,7 +98,7 @@ def forget(path: Path) -> None:
 
 
 def read(path: Path, threads: int) -> float:
-    """Seconds that so many threads need for a file, each into one buffer again and again."""
+    """Seconds in which a number of threads read a file, each into one buffer that it reuses."""
     size = path.stat().st_size
     starts = iter(range(0, size, _PIECE))
 
@@ -112,7 +112,7 @@ def read(path: Path, threads: int) -> float:
                 done += end - start
         return done
 
-    buffers = np.ones((threads, min(_PIECE, size)), np.uint8)  # memory that the system has given already
+    buffers = np.ones((threads, min(_PIECE, size)), np.uint8)  # memory that the system has allocated already
     with ThreadPoolExecutor(threads) as pool:
         start = time.perf_counter()
         total = sum(pool.map(work, buffers))
@@ -122,7 +122,7 @@ def read(path: Path, threads: int) -> float:
 
 
 def _link(device: str) -> float | None:
-    """Bytes a second of copies out of page-locked memory; None on the CPU."""
+    """Bytes a second of copies from page-locked memory; None on the CPU."""
     if device == "cpu":
         return None
     import cupy
@@ -140,7 +140,7 @@ def _link(device: str) -> float | None:
 
 
 def speeds(b: Bench) -> None:
-    """What disk and link give, before anything is loaded; the fastest number of threads counts."""
+    """The speeds of disk and interconnect, measured first; the fastest number of threads counts."""
     path = b.paths["plain"]
     size = path.stat().st_size
     found: dict[str, dict[int, float]] = {"cold": {}, "warm": {}}
@@ -155,7 +155,10 @@ def speeds(b: Bench) -> None:
         note = ", ".join(f"{threads} threads {rate / 1e9:.3g}" for threads, rate in rates.items())
         b.add(f"reading by threads, {state}", "GB/s", rates[best] / 1e9, note=note)
     if b.disk["cold"] > LEAST_SHARE * b.disk["warm"]:
-        print("cold is about as fast as warm: the system kept the file, or it lies in memory", flush=True)
+        print(
+            "cold is about as fast as warm: the system kept the file in its cache, or the folder is in memory",
+            flush=True,
+        )
     if b.link is not None:
         b.add("copying over the link", "GB/s", b.link / 1e9)
 
@@ -168,11 +171,11 @@ def opened(path: Path, **how: Any) -> sr.Matrix:
 
 
 def to_device(b: Bench) -> None:
-    """Each form, cold and warm, as a share of the slower of disk and link.  On the CPU files are mapped: a time."""
+    """Each storage kind, cold and warm, relative to the slower of disk and interconnect; a time on the CPU."""
     for form, path in b.paths.items():
         size = path.stat().st_size
-        opened(path).wait()  # staging memory is made once in a process
-        gc.collect()  # pages that are still mapped would stay in memory
+        opened(path).wait()  # staging memory is allocated once in a process
+        gc.collect()  # pages that are still mapped would remain in memory
         for state, prepare in (("cold", forget), ("warm", _warm)):
             taken = b.timed(partial(opened, path), partial(prepare, path))
             seconds = statistics.median(taken)
@@ -188,7 +191,7 @@ def to_device(b: Bench) -> None:
             note = f"{size / seconds / 1e9:.4g} GB/s; {_spread(samples)}"
             b.add(
                 f"{what}, share of the slower", "x", size / seconds / slower, at_most=False,
-                bound=LEAST_SHARE if b.promised else None, peers=peers, note=note, samples=samples,
+                bound=LEAST_SHARE if b.has_targets else None, peers=peers, note=note, samples=samples,
             )  # fmt: skip
 
 
@@ -197,7 +200,7 @@ def _warm(path: Path) -> None:
 
 
 def elsewhere(b: Bench) -> None:
-    """Opened where nothing need be copied: pages locked where they lie, or only mapped."""
+    """Opened without a copy: pages locked in place, or only mapped."""
     for form in ("plain", "packed"):
         for placement in ("pinned", "host"):
             taken = b.timed(partial(opened, b.paths[form], placement=placement))
@@ -209,7 +212,7 @@ def elsewhere(b: Bench) -> None:
 
 
 def encoding(b: Bench) -> None:
-    """From the plain file to compressed rows, slice by slice."""
+    """From the uncompressed file to compressed rows, in slices."""
     for codec in FORMS[1:]:
         taken = b.timed(partial(opened, b.paths["plain"], compress=codec))
         samples = tuple(1e3 * one for one in taken)
@@ -228,17 +231,17 @@ ROWS = (speeds, to_device, elsewhere, encoding)
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = arguments.parser("loading", __doc__)
     parser.add_argument("--graph", help="default: kron25 on a GPU, kron16 on a CPU")
-    parser.add_argument("--folder", type=Path, help="where the files are written; default: for temporary files")
+    parser.add_argument("--folder", type=Path, help="the folder of the files; default: for temporary files")
     asked = parser.parse_args()
     device = arguments.device_of(asked)
     with sr.use(device), tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         report = Report("loading", device, asked.out)
         b = Bench(device, asked.graph or GRAPH[device], Path(folder), report)
         b.write()
-        for row in ROWS:  # always all: what is loaded is compared with what disk and link gave
+        for row in ROWS:  # always all: loading is compared with the speeds of disk and interconnect
             row(b)
         report.close()
     return 1 if report.failed else 0

@@ -1,4 +1,4 @@
-"""The machine that a result belongs to: processor, GPU, driver, versions, revision, date."""
+"""The machine of a result: processor, GPU, driver, versions, revision, date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "python-
 
 @functools.cache
 def facts(device: str) -> dict[str, Any]:
-    """What a reader must know to compare a figure; the GPU's part on ``"cuda"`` alone."""
+    """The facts that a comparison of figures needs; those of the GPU only on ``"cuda"``."""
     known: dict[str, Any] = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "revision": _revision(),

@@ -1,4 +1,4 @@
-"""Other algorithms and graphs, for the record: no bound counts here, the goals of later work are quoted."""
+"""Other algorithms and graphs, without targets; the goals of later work are printed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GRAPHS = {
     "cpu": ("kron16", "kron18", "uniform100000x32", "grid500x500"),
 }
 ITERATIONS = 20
-# Milliseconds on an H200 to reach later, and to aim at.
+# Goals and aims in milliseconds on an H200.
 GOALS: dict[tuple[str, str], tuple[float, float]] = {
     ("bfs_levels", "kron20"): (0.12, 0.05),
     ("bfs_levels", "kron22"): (0.25, 0.10),
@@ -83,7 +83,7 @@ def _components(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
 
 def _distances(A: sr.Matrix, name: str, sources: list[int]) -> Samples | None:
     if not name.startswith(("kron", "uniform")):
-        return None  # no weights are made for the others
+        return None  # the others get no weights
     weighted = graphs.make(name + "w")
     return measure(lambda s: sr.algorithms.sssp(weighted, s), checks.distances(weighted), sources, A.device)
 

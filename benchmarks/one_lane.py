@@ -1,7 +1,7 @@
 """The baseline: varint rows decoded by one lane of a warp, as the papers' listing of a warp-cooperative search does it.
 
 Lane 0 decodes 32 numbers of a row into shared memory, then all lanes use them.  Needs the byte at which each row
-begins, which the papers keep beside the stream.  The search pushes on every level; components are one pass of hooking
+begins, which the papers store beside the stream.  The search pushes on every level; components are one pass of hooking
 over all rows (by compare-and-swap, without which unions are lost), then a flattening.
 """
 
@@ -100,7 +100,7 @@ extern "C" __global__ void flatten(int* parent, i64 n) {
 
 
 def row_bytes(A: sr.Matrix) -> np.ndarray[Any, Any]:
-    """The byte at which each row of a plain matrix begins under the varint codec; one more for the end."""
+    """The byte at which each row of an uncompressed matrix begins under the varint codec; one more for the end."""
     import cupy
 
     indptr, columns = arrays(A)
@@ -127,7 +127,7 @@ def row_bytes(A: sr.Matrix) -> np.ndarray[Any, Any]:
 
 
 class ZeroCopy:
-    """A varint matrix whose stream may lie in page-locked memory, and the kernels over it."""
+    """A varint matrix whose stream may be in page-locked memory, and the kernels over it."""
 
     def __init__(self, A: sr.Matrix, row_byte: np.ndarray[Any, Any]) -> None:
         import cupy
@@ -179,7 +179,7 @@ class OneLane(ZeroCopy):
         super().__init__(matrix, row_bytes(matrix.decompress()))
 
     def check(self, A: sr.Matrix) -> Any:
-        """Its columns are those of the plain matrix."""
+        """Its columns are those of the uncompressed matrix."""
         _, columns = arrays(A)
 
         def check(_: Any, found: Any) -> None:

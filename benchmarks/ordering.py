@@ -4,10 +4,10 @@
     python -m benchmarks.ordering --device cuda --out DIR
     python -m benchmarks.ordering --graphs kron16 grid500x500
 
-On Friendster an order by degree helped plain rows and hurt compressed ones (the project's second paper, section 5).
-This redoes the study with every order of `semiring.algorithms.ordering`, on graphs whose numbers were taken away by a
-random permutation first: what is measured is what an order finds, not what the file had.  The order ``given`` stands
-beside them.  Every result is proved before its time is reported.
+On Friendster an order by degree helped uncompressed rows and hurt compressed ones (the project's second paper,
+section 5).  This repeats the study with every order of `semiring.algorithms.ordering`, on graphs whose numbers were
+first randomised by a permutation, so that it measures the order that is found, not that of the file.  The order
+``given`` is included for comparison.  Every result is verified before its time is reported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SOURCES = 8
 
 
 def load(name: str, data: Path) -> sr.Matrix | None:
-    """A graph by name, with edges in both directions; None for a file that is not there."""
+    """A graph by name, with edges in both directions; None for a missing file."""
     if not name.startswith("cnr"):
         return graphs.make(name)
     path = data / "law" / f"{name}-llp.graph-txt.gz"
@@ -54,7 +54,7 @@ def orders(A: sr.Matrix, seed: int) -> Iterator[tuple[str, sr.Matrix, float]]:
     mixed = A.permute(np.random.default_rng(seed).permutation(A.nrows)).wait()
     yield "random", mixed, 0.0
     for name, find in ORDERS.items():
-        find(mixed)  # compiled code is no part of it
+        find(mixed)  # excludes compilation
         start = time.perf_counter()
         made = mixed.permute(find(mixed)).wait()
         yield name, made, 1e3 * (time.perf_counter() - start)
@@ -78,11 +78,11 @@ def study(report: Report, name: str, A: sr.Matrix, count: int) -> None:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = arguments.parser("ordering", __doc__)
     parser.add_argument("--graphs", nargs="+", metavar="GRAPH", help="default: a selection for the device")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where real graphs are")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of real graphs")
     asked = parser.parse_args()
     device = arguments.device_of(asked)
     with sr.use(device):

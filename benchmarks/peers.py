@@ -1,4 +1,4 @@
-"""Other programs that do the same work: called where they can be installed, else quoted from an earlier measurement."""
+"""Other programs that do the same work: called if they can be installed, else quoted from an earlier measurement."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What was measured, row by row: a table for readers, and JSON lines for programs.
+"""The rows of a measurement: a table for readers, and JSON lines for programs.
 
-A row is written as soon as it is known, so that a run that is cut short keeps what it found.  Both files are replaced
+A row is written as soon as it is measured, so that an interrupted run keeps its rows.  Both files are replaced as a
 whole, never left half-written.
 """
 
@@ -21,7 +21,7 @@ _COLUMNS = ("what", "measured", "target", "", "beside it")
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody else's figure for the same work.
+    """The figure of another program for the same work.
 
     recorded: measured earlier (see `peers.RECORDED`), not in this run.
     """
@@ -33,16 +33,16 @@ class Peer:
     samples: tuple[float, ...] = ()
 
     def text(self, ours: float | None, unit: str) -> str:
-        """Its figure, and how many times ours it is where both are of one kind."""
+        """Its figure, and the ratio to ours if both have one unit."""
         ratio = f" = {self.value / ours:.2f} x ours" if ours and unit == self.unit else ""
         return f"{self.name} {self.value:.4g} {self.unit}{' (recorded)' if self.recorded else ''}{ratio}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: its unit, the bound that it must keep, and the peers beside it.
+    """One figure: its unit, its target, and the peers beside it.
 
-    bound: None where nothing is promised.  at_most: whether the figure must stay below the bound, or above it.
+    bound: the target; None without one.  at_most: whether the figure must be at most the bound, or at least.
     """
 
     what: str
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the bound is kept; None without a bound."""
+        """Whether the bound is met; None without a bound."""
         if self.bound is None:
             return None
         if self.value is None:
@@ -76,14 +76,21 @@ class Row:
 
 def timed(what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> Row:
     """A row of milliseconds: the median, with the spread in its note."""
-    told = "; ".join(part for part in (samples.spread, note) if part)
+    spread_and_note = "; ".join(part for part in (samples.spread, note) if part)
     return Row(
-        what, "ms", samples.median, bound, note=told, samples=samples.wall_ms, device_samples=samples.device_ms, **more
+        what,
+        "ms",
+        samples.median,
+        bound,
+        note=spread_and_note,
+        samples=samples.wall_ms,
+        device_samples=samples.device_ms,
+        **more,
     )
 
 
 class Report:
-    """The rows of one run, kept in two files beside each other."""
+    """The rows of one run, in two files beside each other."""
 
     def __init__(self, name: str, device: str, folder: Path = RESULTS) -> None:
         self.device = device
@@ -100,11 +107,11 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether a bound is broken, or nothing was measured at all."""
+        """Whether a bound is missed, or nothing was measured."""
         return not self.rows or any(row.passed is False for row in self.rows)
 
     def table(self) -> str:
-        """The rows under the machine's facts."""
+        """The rows, after the facts of the machine."""
         cells = [_COLUMNS, *(row.cells() for row in self.rows)]
         widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
@@ -122,7 +129,7 @@ class Report:
         _replace(self._stem.with_suffix(".txt"), self.table())
 
     def close(self) -> None:
-        """Say where the files are."""
+        """Print the table and the names of the files."""
         if not self.rows:
             print("nothing was measured, and nothing written", flush=True)
             return

@@ -3,13 +3,13 @@
     compute-sanitizer --tool memcheck python3 -m benchmarks.sanitize
     compute-sanitizer --tool racecheck python3 -m benchmarks.sanitize
 
-racecheck checks shared memory only.  Races in global memory are argued where they happen, in kernel text: reads of what
-other threads of a launch write go through `load_relaxed` (``kernels/atomics.cuh``), and a comment at each states why a
-stale value does no harm.
+racecheck checks shared memory only.  Comments in the kernel text justify races in global memory: reads of memory that
+other threads of a launch write use `load_relaxed` (``kernels/atomics.cuh``), and a comment at each states why a
+stale value is harmless.
 
-Every array gets an allocation of its own (no memory pool), so that memcheck sees a step past its end.  Results equal
-those of the reference engine.  Ends with 1 if a result is wrong, or if a kernel in the package was never launched:
-then a step is missing in `sanitize_steps`.  ``--device cpu`` tries the steps where there is no GPU.
+Every array has its own allocation (no memory pool), so that memcheck detects an access past its end.  Results equal
+those of the reference engine.  Exits with 1 if a result is wrong, or if a kernel in the package was never launched:
+then a step is missing in `sanitize_steps`.  ``--device cpu`` runs the steps on a machine without a GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def entries() -> set[str]:
 
 
 def run(device: str, scale: int) -> list[str]:
-    """What went wrong."""
+    """The steps that failed."""
     wrong = []
     with sr.use("reference"):
         expected = {}
@@ -62,7 +62,7 @@ def run(device: str, scale: int) -> list[str]:
 
 
 def main() -> int:
-    """Run every step; on a GPU, see that every kernel was launched."""
+    """Run every step; on a GPU, check that every kernel was launched."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sanitize", description=__doc__.partition("\n")[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--scale", type=int, default=12, help="of the Kronecker graph; default %(default)s")

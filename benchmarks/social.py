@@ -1,12 +1,12 @@
 """A graph of the size of Friendster: 65.6 M vertices, 3.6 G stored entries, skewed degrees, one component.
 
-Friendster itself is not redistributed here.  This stands in for it: an R-MAT graph (0.45, 0.22, 0.22, 0.11), its
+Friendster itself is not redistributed here.  The substitute is an R-MAT graph (0.45, 0.22, 0.22, 0.11), its
 labels shuffled, made symmetric, without loops and repeated edges, and a random recursive tree through all vertices
 (vertex v is joined to a random earlier one), so that it is one component.  Friendster's own largest degree is 5,214;
 here it is some hundred thousand.
 
-Every edge is a function of its number, so the rows can be made range by range, in as little memory as one range
-takes, and are the same however many ranges there are.
+Every edge is a function of its number, so the rows can be generated range by range, in the memory of one range, and
+do not depend on the number of ranges.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 class Social:
     """The graph's parameters.
 
-    vertices: how many.  draws: how many R-MAT edges are drawn; a tenth or so falls together or on loops.
+    vertices: how many.  draws: how many R-MAT edges are drawn; about a tenth are duplicates or loops.
     """
 
     vertices: int
@@ -73,7 +73,7 @@ def rows(graph: Social, xp: Any, parts: int = 1) -> Iterator[tuple[int, Array, A
 
 
 def matrix(graph: Social, parts: int = 1) -> sr.Matrix:
-    """The graph as a plain matrix on the default device."""
+    """The graph as an uncompressed matrix on the default device."""
     xp = _module()
     indptr, indices, total = [xp.zeros(1, np.int64)], [], 0
     for _, offsets, columns in rows(graph, xp, parts):

@@ -1,12 +1,12 @@
-"""The speed that is promised, each figure beside its peer, in one run.
+"""The speed targets, each figure beside its peer, in one run.
 
     python -m benchmarks.speed                     the device that new objects live on
     python -m benchmarks.speed --device cpu
     python -m benchmarks.speed --scale 14          a smaller Kronecker graph, to try the program itself
-    python -m benchmarks.speed --more              other graphs and algorithms, without promises
+    python -m benchmarks.speed --more              other graphs and algorithms, without targets
 
-Ends with 1 if a promise is broken.  Only at the scales of the promises (22 on a GPU, 18 on a CPU) do the targets mean
-what they say; at others they are left out.
+Exits with 1 if a target is missed.  The targets apply at scale 22 on a GPU and 18 on a CPU; at other scales they are
+left out.
 """
 
 from __future__ import annotations
@@ -33,25 +33,27 @@ GRAPHBLAS = "the six lines in python-graphblas"
 
 
 class Bench:
-    """The graph, the sources and the report of one run, and what several rows share."""
+    """The graph, the sources and the report of one run, and data that several rows share."""
 
     def __init__(self, device: str, scale: int, sources: int, report: Report) -> None:
         self.device = device
         self.scale = scale
-        self.promised = scale == SCALE[device]
+        self.has_targets = scale == SCALE[device]
         self.report = report
         self.name = f"kron{scale}"
         self.A = graphs.make(self.name)
         self.sources = graphs.sources(self.A, sources)
 
     def add(self, what: str, value: float | Samples | None, unit: str, bound: float | None = None, **more: Any) -> None:
-        """Report a figure; a bound counts at the promised scale alone."""
-        kept = bound if self.promised else None
-        row = timed(what, value, kept, **more) if isinstance(value, Samples) else Row(what, unit, value, kept, **more)
+        """Report a figure; the target applies only at its scale."""
+        target = bound if self.has_targets else None
+        row = (
+            timed(what, value, target, **more) if isinstance(value, Samples) else Row(what, unit, value, target, **more)
+        )
         self.report.add(row)
 
     def recorded(self, algorithm: str, graph: str) -> tuple[Peer, ...]:
-        """Peers that cannot be called here."""
+        """Recorded figures of peers that cannot be called here."""
         known = peers.RECORDED.get((algorithm, graph), ()) if self.device == "cuda" else ()
         return tuple(Peer(name, value, recorded=True) for name, value in known)
 
@@ -78,7 +80,7 @@ class Bench:
 
     @cached_property
     def reached_entries(self) -> float:
-        """Stored entries of the component that a typical source reaches: what TEPS count."""
+        """Stored entries of the component that a typical source reaches: the count behind TEPS."""
         indptr, _ = graphs.arrays(self.A)
         levels = sr.algorithms.bfs_levels(self.A, self.sources[0]).to_dense(verify.UNREACHED)
         return float((indptr[1:] - indptr[:-1])[levels >= 0].sum())
@@ -169,9 +171,9 @@ def _bandwidth(moved_bytes: int, samples: Samples) -> str:
 
 
 def memory(b: Bench) -> None:
-    """The first search on a matrix, which keeps what it learns about it, and a later one."""
+    """The first search on a matrix, which computes and keeps its facts, and a later one."""
     source = b.sources[0]
-    sr.algorithms.bfs_levels(b.A, source).wait()  # compiled code is no part of it
+    sr.algorithms.bfs_levels(b.A, source).wait()  # excludes compilation
     fresh = graphs.make(b.name)
     first = peak_bytes(lambda: sr.algorithms.bfs_levels(fresh, source).wait(), b.device)
     later = peak_bytes(lambda: sr.algorithms.bfs_levels(fresh, source).wait(), b.device)
@@ -198,7 +200,7 @@ ROWS = (search, search_against_peers, components, product, six_line_search, memo
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = arguments.parser("speed", __doc__, rows=ROWS)
     parser.add_argument("--scale", type=int, help="of the Kronecker graph; default: 22 on a GPU, 18 on a CPU")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")

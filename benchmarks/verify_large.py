@@ -1,13 +1,13 @@
-r"""Searches and components on graphs of hundreds of millions of entries, proved by properties.
+r"""Searches and components on graphs of hundreds of millions of entries, verified by properties.
 
     python -m benchmarks.verify_large
     python -m benchmarks.verify_large --graphs kron12 grid50x50 star1000 --device cpu
     python -m benchmarks.verify_large --graphs star200000000 --sources 2 --forms plain varint packed \
         --placements device pinned host --budget "5.8 GB"
 
-Searches start at the row with most entries and at random ones.  Everything is proved on the plain form in device
-memory; other forms and placements must give the same.  A budget holds for these alone: the form that was proved is
-dropped before.
+Searches start at the row with most entries and at random ones.  Every result is verified on the uncompressed
+device-resident matrix; other storage kinds must give the same.  The budget applies only to these: the verified matrix
+is released before.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GRAPHS = ("kron24", "grid5000x5000", "star100000000")
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be verified of every graph."""
+    """The requests for every graph."""
 
     sources: int = SOURCES
     forms: tuple[str, ...] = ("plain",)
@@ -40,19 +40,19 @@ class Asked:
 
     @property
     def more(self) -> bool:
-        """Whether there is anything besides the plain form in device memory."""
+        """Whether there is any storage kind besides uncompressed in device memory."""
         return self.budget is not None or (self.forms, self.placements) != (("plain",), ("device",))
 
 
 def main() -> int:
-    """Verify; ends with 1 if anything is wrong, and goes on to the next graph."""
+    """Verify every graph; exits with 1 if any result is wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verify_large", description=__doc__.partition("\n")[0])
     parser.add_argument("--graphs", nargs="+", default=GRAPHS, help="default: %(default)s")
     parser.add_argument("--sources", type=int, default=SOURCES, help="searches on each; default %(default)s")
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=["plain"], help="default: plain")
     parser.add_argument("--placements", nargs="+", choices=PLACEMENTS, default=["device"], help="default: device")
-    parser.add_argument("--budget", help='device memory allowed, such as "5.8 GB"; default: all there is')
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: where new objects live")
+    parser.add_argument("--budget", help='device memory allowed, such as "5.8 GB"; default: all of it')
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: the device of new objects")
     given = parser.parse_args()
     asked = Asked(given.sources, tuple(given.forms), tuple(given.placements), given.budget)
     device = given.device or ("cuda" if sr.cuda_available() else "cpu")
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _survived(name: str, asked: Asked, device: str) -> bool:
-    """Whatever happens on one graph, the next one is tried."""
+    """An error on one graph does not stop the next."""
     try:
         return verified(name, asked, device)
     except Exception:
@@ -75,7 +75,7 @@ def _survived(name: str, asked: Asked, device: str) -> bool:
 
 
 def verified(name: str, asked: Asked, device: str) -> bool:
-    """Whether every result on a graph is right, in all forms and places asked for."""
+    """Whether every result on a graph is correct, in all requested storage kinds."""
     start = time.perf_counter()
     A = graphs.make(name).wait()
     print(f"{name}: {A.nrows} rows, {A.nvals} entries, made in {time.perf_counter() - start:.1f} s", flush=True)
@@ -93,13 +93,13 @@ def verified(name: str, asked: Asked, device: str) -> bool:
             with sr.config.set(device_memory=None if placement == "device" else asked.budget):
                 good &= _same(f"{name}, {form}, {placement}", made[form], placement, proof)
             release(device)
-        del made[form]  # and what it keeps in device memory
+        del made[form]  # and its cached device memory
         release(device)
     return good
 
 
 def _proved(name: str, A: sr.Matrix, asked: Asked, proof: Proof) -> bool:
-    """Levels and components on the plain form in device memory, by their properties; kept if more is to come."""
+    """Verify levels and components on the uncompressed matrix by their properties; kept for further storage kinds."""
     indptr, _ = graphs.arrays(A)
     hub = int((indptr[1:] - indptr[:-1]).argmax())
     sources = [hub, *graphs.sources(A, asked.sources - 1)]
@@ -131,7 +131,7 @@ def _proved(name: str, A: sr.Matrix, asked: Asked, proof: Proof) -> bool:
 
 
 def _same(what: str, made: sr.Matrix, placement: str, proof: Proof) -> bool:
-    """Whether one form in one place gives what was proved."""
+    """Whether one storage kind gives the verified results."""
     start = time.perf_counter()
     A = made.to(placement=placement).wait()
     placed = time.perf_counter() - start

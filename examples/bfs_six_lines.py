@@ -13,7 +13,7 @@ from semiring import Matrix, Vector
 
 
 def bfs_levels(A: Matrix, source: int) -> Vector:
-    """Return the number of edges from `source` to each vertex; missing where there is no way."""
+    """Return the number of edges from `source` to each vertex; missing if there is no path."""
     level = Vector(np.int32, A.nrows)
     frontier = Vector.from_coo([source], True, size=A.nrows)
     depth = 0
@@ -33,7 +33,7 @@ def main() -> None:
     level = bfs_levels(A, 0)
     reached, depth = level.to_coo()
     print("levels from vertex 0:", dict(zip(reached.tolist(), depth.tolist(), strict=True)))
-    assert reached.tolist() == [0, 1, 2, 3, 4]  # 5 and 6 are missing: they were not reached
+    assert reached.tolist() == [0, 1, 2, 3, 4]  # 5 and 6 are missing: not reached
     assert depth.tolist() == [0, 1, 1, 2, 2]
     assert level.isequal(sr.algorithms.bfs_levels(A, 0))
 

@@ -1,7 +1,7 @@
 """Connected components: the built-in algorithm, and the same partition from a loop of one product.
 
-Two vertices belong together if a path joins them, whichever way its edges point. A label spreads along the
-edges until nothing changes; the smallest label of a component wins.
+Two vertices are in one component if a path joins them, in any direction of its edges. Labels propagate along the
+edges until nothing changes; each component keeps its smallest label.
 """
 
 from __future__ import annotations

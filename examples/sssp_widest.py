@@ -1,6 +1,6 @@
 """One loop, two problems: shortest paths with (min, +), widest paths with (max, min).
 
-x = x ⊕ (x A), until nothing changes. What ⊕ and the product are, the semiring says; the loop does not change.
+x = x ⊕ (x A), until nothing changes. The semiring defines ⊕ and the product; the loop does not change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def relax(A: Matrix, source: int, start: float, semiring_name: str, accum: str) 
 
 
 def main() -> None:
-    """Find the shortest and the widest ways through a small network of pipes."""
+    """Find the shortest and the widest paths through a small network of pipes."""
     rows, columns = [0, 0, 1, 2, 2], [1, 2, 3, 1, 3]
     length_or_width = [4.0, 1.0, 1.0, 2.0, 5.0]
     A = Matrix.from_coo(rows, columns, length_or_width, nrows=5, ncols=5)
@@ -34,7 +34,7 @@ def main() -> None:
     assert distance.isequal(sr.algorithms.sssp(A, 0))
 
     width = relax(A, 0, np.inf, "max_min", "max")
-    print("widest way from 0:", width.to_dense(fill_value=0.0).tolist())
+    print("widest path from 0:", width.to_dense(fill_value=0.0).tolist())
     assert width.to_dense(fill_value=0.0).tolist() == [np.inf, 4.0, 1.0, 1.0, 0.0]
 
 

@@ -1,4 +1,4 @@
-"""Operators of your own: a Python function or one expression.
+"""User-defined operators: a Python function or one expression.
 
 They run on every engine at the speed of the built-in ones, and need no compiler on the machine.
 """
@@ -29,7 +29,7 @@ def main() -> None:
     band = A.apply(near, right=1)
     assert band.to_coo()[2].tolist() == [True, False, True, False]
 
-    # log(exp(x) + exp(y)) without overflow: the sum of probabilities that are kept as logarithms
+    # log(exp(x) + exp(y)) without overflow: the sum of probabilities that are stored as logarithms
     logadd = monoid.register_new("logadd", lambda x, y: max(x, y) + log1p(exp(-abs(x - y))), identity=-np.inf)
     log_plus = semiring.register_new("logadd_plus", logadd, binary.plus)
     P = Matrix.from_coo([0, 0], [0, 1], [log(0.5), log(0.5)], nrows=1, ncols=2)

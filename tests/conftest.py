@@ -7,6 +7,8 @@
     pytest --exhaustive --part 3/24     of 24 parts of what --exhaustive adds or repeats at length, the third
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
+The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
+
 Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
 """
 
@@ -76,7 +78,8 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs a GPU where there is none, and the larger pools unless they were asked for."""
+    """Deselect tests that need a GPU where there is none, and the larger pools without --exhaustive; order the rest."""
+    items.sort(key=lambda item: stage(item.path))
     usual = not config.getoption("--exhaustive")
     out = {
         "gpu": not cuda_available(),
@@ -93,6 +96,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+
+
+def stage(file: Path) -> int:
+    """When the tests of a file run: 0, the tour; 1, the semantics of operators and operations; 2, the rest."""
+    name = file.relative_to(ROOT).as_posix()
+    if name == "tests/test_tour.py":
+        return 0
+    return 1 if name.startswith(("tests/operators/", "tests/ops/")) else 2
 
 
 def is_in_part(item: pytest.Item, k: int, n: int) -> bool:

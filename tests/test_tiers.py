@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import is_in_part, part
+from tests.conftest import ROOT, is_in_part, part, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -42,3 +42,10 @@ def test_a_part_is_read() -> None:
     for text in ("0/24", "25/24", "3", "a/b", "3/", "-1/4"):
         with pytest.raises(argparse.ArgumentTypeError, match="K/N"):
             part(text)
+
+
+def test_the_tour_runs_first_then_semantics_then_the_rest() -> None:
+    files = ["tests/io/test_srb.py", "tests/ops/test_link.py", "tests/test_tour.py", "tests/operators/test_laws.py"]
+    ordered = sorted(files, key=lambda name: stage(ROOT / name))
+    assert ordered[0] == "tests/test_tour.py"
+    assert ordered[-1] == "tests/io/test_srb.py"

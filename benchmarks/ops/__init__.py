@@ -1,1 +1,1 @@
-"""Single operations: one module a word, each a table of cases that say which bytes they must move."""
+"""Single operations: one module for each operation, with a table of cases that declare the bytes they must move."""

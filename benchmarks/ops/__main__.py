@@ -1,9 +1,9 @@
 """Time single operations and print them as bandwidth.
 
-    python -m benchmarks.ops                       every word
+    python -m benchmarks.ops                       every operation
     python -m benchmarks.ops mxv vxm --graph kron20 --device cuda
 
-Each result is compared with array expressions outside the clock.
+Each result is compared with array expressions outside the timing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORDS = ("mxv", "vxm", "ewise", "apply", "write", "reduce", "build")
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Measure as the command line selects."""
     parser = arguments.parser("ops", __doc__)
     parser.add_argument("words", nargs="*", metavar="WORD", help="of " + ", ".join(WORDS))
     parser.add_argument("--graph", help="default: kron22 on a GPU, kron16 on a CPU")

@@ -13,7 +13,7 @@ from .case import Case
 
 
 def cases(A: sr.Matrix) -> Iterator[Case]:
-    """float32 in and out; the pattern of a matrix is shared and does not move."""
+    """float32 in and out; the pattern of a matrix is shared and moves no bytes."""
     xp = graphs.module(A)
     M, x = graphs.floats(A, np.float32), graphs.dense(A, np.float32)
     v = sr.Vector.from_dense(x)

@@ -1,4 +1,4 @@
-"""A(i, j) = x from shuffled triples, with and without repeated places."""
+"""A(i, j) = x from shuffled triples, with and without repeated positions."""
 
 from __future__ import annotations
 

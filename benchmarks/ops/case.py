@@ -1,4 +1,4 @@
-"""What a case of an operation is."""
+"""A case of an operation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 class Case:
     """One call to be timed.
 
-    axes: what distinguishes it from its neighbours: operator, types, formats, density.  call: makes the result, whole
-    when the device has finished.  moved_bytes: what it must read and write at least, each byte once, so that its time
-    reads as bandwidth.  check: raises AssertionError unless the result is right.
+    axes: what distinguishes it from its neighbours: operator, types, formats, density.  call: computes the result,
+    complete when the device has finished.  moved_bytes: the bytes that it must read and write at least, each once, so
+    that its time gives a bandwidth.  check: raises AssertionError unless the result is correct.
     """
 
     axes: str

@@ -1,4 +1,4 @@
-"""w(i) = (+)_j A(i, j), its transpose, and the sum of everything."""
+"""w(i) = (+)_j A(i, j), its transpose, and the sum of all entries."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .case import Case
 
 
 def cases(A: sr.Matrix) -> Iterator[Case]:
-    """Plain, accumulated, masked, masked and replaced."""
+    """Without options, accumulated, masked, masked and replaced."""
     xp = graphs.module(A)
     n = A.ncols
     x = graphs.dense(A, np.float32)

@@ -1,0 +1,43 @@
+"""The map of the CUDA kernels lists every file after the files it includes, with the module that launches it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import semiring
+
+ENGINE = Path(semiring.__file__).parent / "engines" / "cuda"
+KERNELS = ENGINE / "kernels"
+ROW = re.compile(r"^\| `(\w+\.cuh)` \| .+ \| (.+) \|$", re.MULTILINE)
+INCLUDE = re.compile(r'^#include "(\w+\.cuh)"', re.MULTILINE)
+
+ROWS = dict(ROW.findall((KERNELS / "README.md").read_text(encoding="utf-8")))
+
+
+def text_of(file: str) -> str:
+    return (KERNELS / file).read_text(encoding="utf-8")
+
+
+def test_every_file_is_listed_once() -> None:
+    listed = ROW.findall((KERNELS / "README.md").read_text(encoding="utf-8"))
+    assert sorted(file for file, _ in listed) == sorted(path.name for path in KERNELS.glob("*.cuh"))
+
+
+def test_a_file_includes_only_files_listed_before_it() -> None:
+    order = list(ROWS)
+    later = [
+        (file, included)
+        for file in order
+        for included in INCLUDE.findall(text_of(file))
+        if order.index(included) > order.index(file)
+    ]
+    assert not later
+
+
+def test_modules_that_launch_a_file_exist_and_others_have_no_kernel() -> None:
+    for file, launched in ROWS.items():
+        modules = re.findall(r"`(\w+\.py)`", launched)
+        assert bool(modules) == ("__global__" in text_of(file)), file
+        for module in modules:
+            assert f'"{file}"' in (ENGINE / module).read_text(encoding="utf-8"), f"{module} does not name {file}"
