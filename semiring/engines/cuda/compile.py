@@ -24,6 +24,7 @@ from typing import Any
 from ...apart import apart
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
+from .. import compilations
 
 __all__ = ["compile_text", "module", "module_text"]
 
@@ -128,6 +129,7 @@ def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
         if kept.startswith(_STAMP) and hashlib.sha256(body).digest() == kept[len(_STAMP) :][:32]:
             return body
     binary = compile_text(file, prologue, arch)
+    compilations.note(file)
     with contextlib.suppress(OSError):  # a folder that cannot be written costs time in the next process, no more
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
