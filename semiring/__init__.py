@@ -23,6 +23,7 @@ from .operators import agg, binary, indexunary, monoid, op, select, semiring, un
 if TYPE_CHECKING:
     from . import algorithms, io
     from .io import generators as random
+    from .warming import warm
 
 __version__ = "0.1.0"
 
@@ -49,19 +50,28 @@ __all__ = [
     "semiring",
     "unary",
     "use",
+    "warm",
 ]
 
-# Loaded when first named: they are not needed to make a matrix.
-_LAZY = {"algorithms": ".algorithms", "io": ".io", "random": ".io.generators"}
+# Loaded when first named, for they are not needed to make a matrix: the module, or the name in it.
+_LAZY = {
+    "algorithms": (".algorithms", None),
+    "io": (".io", None),
+    "random": (".io.generators", None),
+    "warm": (".warming", "warm"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        module = import_module(_LAZY[name], __name__)
-        globals()[name] = module
-        return module
+        module, member = _LAZY[name]
+        found = import_module(module, __name__)
+        if member is not None:
+            found = getattr(found, member)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module 'semiring' has no attribute {name!r}")
 
 

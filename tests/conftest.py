@@ -139,6 +139,15 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
     assert not changed, f"the test left settings changed: {changed}"
 
 
+@pytest.fixture(autouse=True)
+def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run kernels on small operands in half of the tests: the CPU engine leaves those of few entries to NumPy."""
+    if engine == "cpu" and zlib.crc32(request.node.nodeid.encode()) % 2:
+        from semiring.engines.cpu import members
+
+        monkeypatch.setattr(members, "FEW_ENTRIES", -1)
+
+
 @pytest.fixture
 def trial_count(request: pytest.FixtureRequest) -> Callable[[int, int, int], int]:
     """How many trials a fault campaign runs: ``trial_count(plain, exhaustive, long)`` picks the one of this run."""

@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms",),
     ("io", "random"),
     ("distributed",),
+    ("warming",),
     ("nx_backend", "csgraph", "compat"),
     ("cli", "__main__"),
 )

@@ -15,6 +15,7 @@ from semiring.cli.machine import engine_in_words, gpu, library, processor, why_n
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size, table
 from semiring.config import config, default_device, engine_for
+from semiring.warming import cache
 
 _ENGINES = ("cuda", "cpu", "reference")
 _LIBRARIES = ("numpy", "scipy", "numba", "cupy-cuda12x", "cupy-cuda13x", "matplotlib", "networkx", "zstandard")
@@ -55,8 +56,10 @@ def _installation(as_json: bool, progress: Progress) -> None:
         "computes_on": engine_in_words() if reasons[chosen] is None else f"nothing: {reasons[chosen]}",
         "cuda": gpu() if reasons["cuda"] is None else f"not available: {reasons['cuda']}",
         "cpu": processor() if reasons["cpu"] is None else f"not available: {reasons['cpu']}",
-        "kernel_cache": str(config.cache_dir),
     }
+    kept = cache.facts()
+    facts |= {"kernel_cache": str(kept.folder), "kernel_cache_kernels": kept.kernels, "kernel_cache_files": kept.files}
+    facts |= {"kernel_cache_bytes": kept.bytes if as_json else size(kept.bytes), "quiet": config.quiet}
     if as_json:
         facts["libraries"] = libraries
     else:

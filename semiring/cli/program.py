@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import semiring as sr
-from semiring.cli import bfs, components, convert, demo, generate, info, pagerank
+from semiring.cli import bfs, cache, components, convert, demo, generate, info, pagerank, warm
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import why_not
 from semiring.cli.report import shown
@@ -24,7 +24,7 @@ from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
-_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo)
+_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, warm, cache)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -292,3 +292,24 @@ def test_symmetric_comes_before_compression(answer: Run, tmp_path: Path) -> None
     listed.write_text("0 1\n1 2\n")
     assert answer("convert", str(listed), out, "--symmetric", "--compress", "packed")["codec"] == "packed"
     assert sr.io.read(out).nvals == 4
+
+
+def test_warm(answer: Run, printed: Run, tmp_path: Path) -> None:
+    with sr.config.set(cache_dir=tmp_path):
+        found = answer("warm", "degree_order", "--device", "cpu", "--no-progress")
+        assert (found["device"], found["processes"], list(found["algorithms"])) == ("cpu", 1, ["degree_order"])
+        assert found["kernels_compiled"] == found["algorithms"]["degree_order"] > 0
+        assert "kernels compiled  0\n" in printed("warm", "degree_order", "--device", "cpu", "--no-progress")
+
+
+def test_cache(answer: Run, printed: Run, tmp_path: Path) -> None:
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda" / f"{'0a' * 32}.bin").write_bytes(b"0123")
+    with sr.config.set(cache_dir=tmp_path):
+        facts = {"kernel_cache": str(tmp_path), "removed": False, "kernels": 1, "files": 1, "bytes": 4}
+        assert answer("cache") == facts
+        shown = answer("info")
+        assert (shown["kernel_cache_kernels"], shown["kernel_cache_files"], shown["kernel_cache_bytes"]) == (1, 1, 4)
+        assert shown["quiet"] is False
+        assert "removed       yes" in printed("cache", "--clear")
+        assert answer("cache")["files"] == 0

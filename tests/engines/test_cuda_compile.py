@@ -12,7 +12,7 @@ cupy = pytest.importorskip("cupy", reason="CuPy brings NVRTC")
 
 from semiring import operators  # noqa: E402
 from semiring.config import config  # noqa: E402
-from semiring.engines.cuda import catalogue, compile, specialise  # noqa: E402
+from semiring.engines.cuda import catalogue, columns, compile, specialise  # noqa: E402
 from semiring.exceptions import SemiringError  # noqa: E402
 
 pytestmark = pytest.mark.nvrtc
@@ -195,3 +195,20 @@ def test_memory_that_others_write_is_read_by_one_function() -> None:
         path.name: re.sub(r"//.*", "", path.read_text()).replace("asm volatile", "") for path in FOLDER.glob("*.cuh")
     }
     assert [name for name, text in sorted(code.items()) if re.search(r"\bvolatile\b|\b__ldc[gv]\b", text)] == []
+
+
+@pytest.mark.parametrize("transposed", ["plain", "varint", "packed"])
+@pytest.mark.parametrize("codec", ["plain", "varint", "packed"])
+def test_a_text_has_the_readers_of_the_codecs_that_it_reads(codec: str, transposed: str) -> None:
+    prologue = columns.codec_types(codec, np.dtype(np.int32)) + columns.transposed_codec(transposed)
+    text = compile.module_text("closure_level.cuh", prologue)
+    read = {name for name in ("varint", "packed") if f'#line 1 "{name}.cuh"' in text}
+    assert read == {codec, transposed} - {"plain"}
+
+
+def test_parts_that_are_left_out_keep_line_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile, "_source", lambda file: "1\n#ifdef READS_VARINT\n3\n#endif\n5\n")
+    left_out = compile._expand("any.cuh", set()).splitlines()
+    kept = compile._expand("any.cuh", set(), frozenset({"READS_VARINT"})).splitlines()
+    assert left_out == ['#line 1 "any.cuh"', "1", "", "", "", "5", ""]
+    assert kept == ['#line 1 "any.cuh"', "1", "", "3", "", "5", ""]

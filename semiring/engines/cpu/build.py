@@ -13,7 +13,7 @@ from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import types
 from .atomics import stopped
 from .compile import kernel
-from .members import is_wide, ranked, spread_offsets
+from .members import is_few, is_wide, ranked, spread_offsets
 from .operands import Array, plain
 from .rows import share, sort_range
 from .scatter import scatter_entries
@@ -73,6 +73,10 @@ def assemble(
     """A matrix from triples in any order.  `keep_last`: without `dup` the last of equal positions stays."""
     rows, cols = _index(rows), _index(cols)
     nvals = rows.size
+    if is_few(nvals):
+        made = _lexsorted(nrows, ncols, dtype, rows, cols, values)
+        if made is not None:
+            return made
     numbers: Array | None = None
     height = nrows
     if is_wide(nrows, nvals):  # the work is on the rows that have entries; the offsets of all are written once
@@ -90,6 +94,21 @@ def assemble(
         return made
     indptr = spread_offsets(numbers, made.indptr, nrows)
     return CSR(Pattern(nrows, ncols, indptr, made.indices), dtype, made.values, made.iso)
+
+
+def _lexsorted(nrows: int, ncols: int, dtype: np.dtype[Any], rows: Array, cols: Array, values: Values) -> CSR | None:
+    """The matrix of triples by NumPy's sort; None where a position repeats.  Cost O(nvals log nvals + nrows)."""
+    nvals = rows.size
+    order = np.lexsort((cols, rows))
+    rows, cols = rows[order], cols[order]
+    if nvals and not ((rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])).all():
+        return None
+    numbers, starts = np.unique(rows, return_index=True)
+    offsets = spread_offsets(numbers, np.append(starts, nvals).astype(index_dtype(nvals)), nrows)
+    pattern = Pattern(nrows, ncols, offsets, cols.astype(index_dtype(ncols), copy=False))
+    if isinstance(values, np.generic):
+        return CSR(pattern, dtype, None, values)
+    return CSR(pattern, dtype, values.astype(dtype, copy=False)[order])
 
 
 def _sorted_rows(

@@ -39,6 +39,7 @@ from .closure_state import (
 )
 from .constants import binary_value, cast_value
 from .convert import as_index_list
+from .members import is_few
 from .operands import Array, plain, rows_of, values_of
 from .threads import assisted, available
 
@@ -140,6 +141,21 @@ class _Search:
         self.state[PULL_ALLOWED] = 2
 
     def _levels(self) -> None:
+        if self.q.direction != "pull" and is_few(self.a.nvals):
+            self._push_levels()
+        else:
+            self._push_or_pull_levels()
+
+    def _push_levels(self) -> None:
+        """Search a matrix of few entries: a pull would save less than changing the direction costs."""
+        indptr, indices = rows_of(self.a)
+        matrix = (indptr, indices, values_of(self.a, self.reads))
+        buffer = np.empty(closure_levels.BUFFER, self.queue.dtype)
+        vectors = (self.mult, self.values, self.words, self.queue, buffer, self.state, self.trace.array)
+        self._drive(closure_levels.pushes, 1, lambda most: (*matrix, *vectors, self.q.max_steps))
+
+    def _push_or_pull_levels(self) -> None:
+        """Search by levels that push or pull, on one thread or several."""
         q, n = self.q, self.n
         self.transpose = self.a
         self.state[ROWS] = n

@@ -169,15 +169,51 @@ def levels(
             _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
             if not alone:
                 close_job(control)
-        state[SHRINKING] = 1 if state[FOUND] < size else 0
-        state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
-        state[FRONTIER_EDGES] = state[FOUND_EDGES]
-        state[FRONTIER_SIZE] = state[FOUND]
-        state[REACHED] += state[FOUND]
-        state[HEAD] += size
+        _advance(state)
         state[PULLING] = pulling
         state[FLIPPED] ^= pulling
     dismiss(control)
+
+
+@kernel
+def pushes(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    avals: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    queue: Any,
+    buffer: Any,
+    state: Any,
+    trace: Any,
+    max_steps: int,
+) -> None:
+    """Levels by pushes of one thread until the frontier is empty; compiles in a third of the time of `levels`."""
+    while not stopped(control) and not must_stop(state, trace, max_steps):
+        size = state[FRONTIER_SIZE]
+        record(state, trace, 0)
+        state[VISITED] += state[FRONTIER_EDGES] + size
+        state[TAIL] = state[HEAD] + size
+        state[FOUND] = state[FOUND_EDGES] = 0
+        control[CHUNK] = 0
+        _push(True, control, (indptr, indices, avals), mult, values, seen, queue, buffer, state)
+        _advance(state)
+
+
+@device
+def _advance(state: Any) -> None:
+    """The entries that a level found are the next frontier."""
+    size = state[FRONTIER_SIZE]
+    state[SHRINKING] = 1 if state[FOUND] < size else 0
+    state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
+    state[FRONTIER_EDGES] = state[FOUND_EDGES]
+    state[FRONTIER_SIZE] = state[FOUND]
+    state[REACHED] += state[FOUND]
+    state[HEAD] += size
 
 
 @device
@@ -197,10 +233,8 @@ def _work(
     """A thread's part in the open job."""
     phase = state[PHASE]
     near, far = bits[state[FLIPPED]], bits[1 - state[FLIPPED]]
-    if phase == _PUSH and alone:
-        _push(True, control, push, mult, values, seen, queue, buffer, state)
-    elif phase == _PUSH:
-        _push(False, control, push, mult, values, seen, queue, buffer, state)
+    if phase == _PUSH:
+        _push(alone, control, push, mult, values, seen, queue, buffer, state)
     elif phase == _PULL:
         _pull(control, push[0], pull, mult, values, seen, near, far, buffer, state)
     elif phase == _MARK:

@@ -26,6 +26,15 @@ _TABLE_SHARE = 4
 # an offset by np.repeat).
 _RUN = 512
 
+# Up to so many entries NumPy takes at most some tens of microseconds more than a kernel, which the first call would
+# have to compile for a fifth of a second and more.
+FEW_ENTRIES = 1 << 10
+
+
+def is_few(entries: int) -> bool:
+    """True if so few entries are not worth a kernel where NumPy computes the same."""
+    return entries <= FEW_ENTRIES
+
 
 def is_wide(size: int, entries: int) -> bool:
     """True if work in the number of positions costs more than sorting the entries."""

@@ -11,7 +11,7 @@ from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import stopped
 from .compile import kernel
-from .members import is_wide, spread_offsets
+from .members import is_few, is_wide, spread_offsets
 from .operands import Array, bits_of, plain, rows_of
 from .rows import lower_bound, share
 from .threads import run, threads_for
@@ -31,7 +31,7 @@ def transposed(a: CSR) -> CSR:
     """t(j, i) = a(i, j).  Cost O(nvals + ncols); each part counts for itself."""
     indptr, indices = rows_of(a)
     nvals, offsets = a.nvals, index_dtype(a.nvals)
-    if is_wide(a.ncols, nvals):
+    if is_few(nvals) or is_wide(a.ncols, nvals):
         return _sorted_by_column(a)
     # Each thread needs a counter a column: more threads than entries fill would only add passes over counters.
     threads = min(threads_for(nvals), max(1, 4 * nvals // max(a.ncols, 1)))
@@ -47,7 +47,10 @@ def transposed(a: CSR) -> CSR:
 
 
 def _sorted_by_column(a: CSR) -> CSR:
-    """The transpose where few columns have entries: entries are sorted, and the offsets written in one pass."""
+    """The transpose by sorting the entries by column.
+
+    For few entries, and where few columns have any: the offsets are written in one pass.
+    """
     order = np.argsort(a.indices, kind="stable")
     columns, counts = np.unique(a.indices, return_counts=True)
     offsets = np.zeros(columns.size + 1, index_dtype(a.nvals))
@@ -140,6 +143,10 @@ def is_symmetric(q: IsSymmetric) -> bool:
     pattern = plain_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
+    if is_few(pattern.nvals):
+        rows = np.searchsorted(pattern.indptr, np.arange(pattern.nvals), side="right") - 1
+        order = np.lexsort((rows, pattern.indices))  # the entries of the transpose, row by row
+        return bool((rows[order] == pattern.indices).all() and (pattern.indices[order] == rows).all())
     threads = threads_for(pattern.nvals)
     refuted = np.zeros(1, np.int64)
     indptr = plain(pattern.indptr)

@@ -15,7 +15,7 @@ import numpy as np
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from . import tuning
-from .columns import CODEC_NUMBERS, codec_types
+from .columns import codec_types, transposed_codec
 from .specialise import binary, constants, indexunary, monoid, semiring, typedefs
 
 __all__ = ["entries"]
@@ -180,7 +180,7 @@ def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: i
         (codec_types("plain", index), "plain", tuning.NARROW_BLOCK // half),
         (_COLUMNS[1 + (number + half) % 4], ("varint", "packed", "plain")[number % 3], tuning.NARROW_BLOCK // 2),
     ):
-        how = constants(T_CODEC=CODEC_NUMBERS[transposed], MAY_PULL=kind != 1, HUBS=number % 2 == 0)
+        how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
         text = types + columns + _thresholds(NARROW_BLOCK=threads)
         yield "closure_level.cuh", text + how + constants(VALUES=kind)
         if not ring.add.is_any:

@@ -22,6 +22,7 @@ __all__ = [
     "column_mask",
     "column_types",
     "side_by_side",
+    "transposed_codec",
     "types_of_both",
 ]
 
@@ -35,8 +36,18 @@ _INT64 = np.dtype(np.int64)
 
 @functools.lru_cache(maxsize=64)
 def codec_types(codec: str, column: np.dtype[Any], offset: np.dtype[Any] = _UINT32) -> str:
-    """The piece of a prologue that says CODEC, J (the type of columns) and AT (of tile offsets; unused if plain)."""
-    return typedefs(J=column, AT=offset) + constants(CODEC=CODEC_NUMBERS[codec])
+    """The piece of a prologue that defines CODEC, J (the type of columns) and AT (of tile offsets; unused if plain)."""
+    return typedefs(J=column, AT=offset) + constants(CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
+
+
+def transposed_codec(codec: str) -> str:
+    """The piece of a prologue that defines T_CODEC, how the columns of the transpose are stored."""
+    return constants(T_CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
+
+
+def _readers(codec: str) -> str:
+    """What includes the readers of a codec in the kernel's text."""
+    return "" if codec == "plain" else f"#define READS_{codec.upper()}\n"
 
 
 def codec_of(pattern: AnyPattern) -> str:
@@ -93,7 +104,7 @@ def types_of_both(a: AnyPattern, t: AnyPattern) -> str:
     tiled = t if isinstance(t, CompressedPattern) else a
     offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else _UINT32
     types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
-    return types + constants(T_CODEC=CODEC_NUMBERS[codec_of(t)])
+    return types + transposed_codec(codec_of(t))
 
 
 def column_mask(ncols: int) -> np.uint64:

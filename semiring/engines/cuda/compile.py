@@ -1,8 +1,8 @@
-"""Kernel text to machine code: includes spelled out, compiled by NVRTC, kept on disk, loaded on first launch.
+"""Kernel text to machine code: includes expanded, compiled by NVRTC, kept on disk, loaded on first launch.
 
 The text that is compiled is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every
-include put in place.  The cache key is made from exactly this text, so an edited include is a new key.
-Compiling needs no GPU.
+include expanded: the readers of a codec only where the prologue defines that it is read.  The cache key is
+made from exactly this text, so an edited include is a new key.  Compiling needs no GPU.
 
 Options.  Subnormal floats are kept (no ``-ftz``), division and square root are rounded correctly, and products
 are contracted into fused multiply-adds, which is NVRTC's default: a sum of products may therefore differ from
@@ -24,11 +24,14 @@ from typing import Any
 from ...apart import apart
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
+from .. import compilations
 
 __all__ = ["compile_text", "module", "module_text"]
 
 _FOLDER = Path(__file__).parent / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
+_PART = re.compile(r"^#ifdef (READS_\w+)\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
+_DEFINED = re.compile(r"^#define (READS_\w+)$", re.MULTILINE)
 _OPTIONS = ("--std=c++17", "-default-device")
 _STAMP = b"semiring cuda 1\n"
 
@@ -38,17 +41,21 @@ def _source(file: str) -> str:
     return (_FOLDER / file).read_text(encoding="utf-8")
 
 
-def _spell(file: str, seen: set[str]) -> str:
-    """The text of a file with each include in its place, the first time that it is met; lines keep their numbers."""
+def _expand(file: str, seen: set[str], defined: frozenset[str] = frozenset()) -> str:
+    """The text of a file with each include replaced by the file's text where it occurs first; lines keep their numbers.
+
+    Parts in ``#ifdef READS_...`` are left out, with their includes, unless the prologue defines the name.
+    """
     if file in seen:
         return ""
     seen.add(file)
     text = _source(file).replace("#pragma once", "")
+    text = _PART.sub(lambda part: f"\n{part[2]}\n" if part[1] in defined else "\n" * part[0].count("\n"), text)
     made = [f'#line 1 "{file}"\n']
     at = 0
     for found in _INCLUDE.finditer(text):
         line = text.count("\n", 0, found.end()) + 1
-        made += [text[at : found.start()], _spell(found[1], seen), f'#line {line} "{file}"']
+        made += [text[at : found.start()], _expand(found[1], seen, defined), f'#line {line} "{file}"']
         at = found.end()
     made += [text[at:], "\n"]
     return "".join(made)
@@ -57,14 +64,15 @@ def _spell(file: str, seen: set[str]) -> str:
 @functools.cache
 def _common() -> tuple[str, frozenset[str]]:
     seen: set[str] = set()
-    return _spell("semiring.cuh", seen), frozenset(seen)
+    return _expand("semiring.cuh", seen), frozenset(seen)
 
 
 @functools.lru_cache(maxsize=1024)
 def module_text(file: str, prologue: str = "") -> str:
     """The whole text of a kernel file behind a prologue, as the compiler gets it."""
     common, seen = _common()
-    return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{_spell(file, set(seen))}'
+    body = _expand(file, set(seen), frozenset(_DEFINED.findall(prologue)))
+    return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{body}'
 
 
 def compile_text(file: str, prologue: str, arch: str) -> bytes:
@@ -121,6 +129,7 @@ def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
         if kept.startswith(_STAMP) and hashlib.sha256(body).digest() == kept[len(_STAMP) :][:32]:
             return body
     binary = compile_text(file, prologue, arch)
+    compilations.note(file)
     with contextlib.suppress(OSError):  # a folder that cannot be written costs time in the next process, no more
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")

@@ -1,8 +1,8 @@
 // The columns of compressed rows, however they are stored: one accessor for plain columns and for both codecs
 // (semiring/formats/ccsr.py says what the streams hold).
 //
-// The prologue says by CODEC how columns are stored, by J their type (signed, 4 or 8 bytes) and by AT that of the
-// offsets of tiles.  A kernel takes a `ColumnsArgument`, opens it once, and then
+// The prologue defines CODEC (how columns are stored), J (their type: signed, 4 or 8 bytes), AT (the type of the
+// offsets of tiles), and READS_VARINT or READS_PACKED if a codec is read at all.  A kernel takes a `ColumnsArgument`, opens it once, and then
 //
 //     columns.at(row_start, p)                the column of entry p, whose row begins at entry row_start; any thread
 //     ColumnCursor c(columns, row_start, p)   walks p, p + 1, ... of one row: c.column(), c.next(); any thread
@@ -12,8 +12,13 @@
 
 #pragma once
 
+#include "compressed.cuh"
+#ifdef READS_PACKED
 #include "packed.cuh"
+#endif
+#ifdef READS_VARINT
 #include "varint.cuh"
+#endif
 
 // --- plain columns: the same names, at no cost ------------------------------------------------------------
 
@@ -52,28 +57,12 @@ struct PlainWarp {
 
 // --- what kernels use ---------------------------------------------------------------------------------------
 
-template <i64 HOW>
-struct ColumnReaders;
 template <>
 struct ColumnReaders<PLAIN> {
     typedef const J* Argument;
     typedef PlainColumns Columns;
     typedef PlainCursor Cursor;
     typedef PlainWarp Warp;
-};
-template <>
-struct ColumnReaders<VARINT> {
-    typedef const CompressedColumns* Argument;
-    typedef VarintColumns Columns;
-    typedef VarintCursor Cursor;
-    typedef VarintWarp Warp;
-};
-template <>
-struct ColumnReaders<PACKED> {
-    typedef const CompressedColumns* Argument;
-    typedef PackedColumns Columns;
-    typedef PackedCursor Cursor;
-    typedef PackedWarp Warp;
 };
 
 typedef ColumnReaders<CODEC>::Argument ColumnsArgument;

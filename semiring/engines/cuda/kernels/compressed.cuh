@@ -9,6 +9,11 @@ constexpr i64 PLAIN = 0;
 constexpr i64 VARINT = 1;
 constexpr i64 PACKED = 2;
 
+// How a kernel reads columns that are stored so: Argument, Columns, Cursor and Warp, as columns.cuh documents.  Each
+// codec specialises it beside its readers.
+template <i64 STORED>
+struct ColumnReaders;
+
 constexpr i64 TILE_ENTRIES = 128;
 // The most bits that a column has.
 constexpr int COLUMN_BITS = 8 * int(sizeof(J)) - 1;

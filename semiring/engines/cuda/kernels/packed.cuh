@@ -246,3 +246,11 @@ struct PackedWarp {
         return true;
     }
 };
+
+template <>
+struct ColumnReaders<PACKED> {
+    typedef const CompressedColumns* Argument;
+    typedef PackedColumns Columns;
+    typedef PackedCursor Cursor;
+    typedef PackedWarp Warp;
+};

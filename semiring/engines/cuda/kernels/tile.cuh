@@ -10,9 +10,8 @@
 
 #pragma once
 
+#include "columns.cuh"
 #include "grid.cuh"
-#include "packed.cuh"
-#include "varint.cuh"
 
 constexpr int TILE_SIZE = int(TILE_ENTRIES);
 constexpr int CHUNKS = TILE_SIZE / 32;
@@ -67,11 +66,15 @@ struct OpenTile {
             __syncwarp();  // what the stage holds may still be read
             if (!opened) locate();
             if constexpr (CODEC == PACKED) {
+#ifdef READS_PACKED
                 unpack(first, second);
+#endif
             } else if (!opened) {
                 fetch(0, length);
                 __syncwarp();
+#ifdef READS_VARINT
                 add_up(place(), length, count, Column(of.base[t]));
+#endif
             }
             opened = true;
         }
@@ -103,84 +106,10 @@ struct OpenTile {
         fetch(done, reached);
         done = reached;
     }
-    DEVICE void unpack(int first, int second) {
-        constexpr int HALF = TILE_SIZE / 2;
-        const int ends[2] = {first, second};
-        if (!opened) {
-            // The header says how much of the rest is needed, unless nearly all of it is.
-            const bool nearly_all = first == HALF && second > 3 * HALF / 2;
-            fetched[0] = 0;
-            fetch_to(fetched[0], nearly_all ? length : 4 + (count > HALF ? 4 * int(anchor_words(of.mask)) : 0));
-            __syncwarp();
-        }
-        const PackedTile tile(stage.words, STAGE_WORDS, place() / 4, count, of.mask);
-        const int gaps = 4 * int(tile.gaps), width = int(tile.width);
-        if (!opened) {
-            const int places = 4 * int(tile.places), middle = gaps + HALF / 8 * width;
-            if (tile.exceptions != 0) fetch(places > fetched[0] ? places : fetched[0], length);
-            fetched[1] = middle > fetched[0] ? middle : fetched[0];
-        }
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            if (ends[half] != 0) fetch_to(fetched[half], gaps + (ends[half] * width + 7) / 8);
-        }
-        __syncwarp();
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            if (ends[half] == 0) continue;
-            Column before = half == 0 ? Column(of.base[t]) : Column(tile.middle(of.mask));
-            u32 exception = half == 0 ? 0 : warp_exceptions_to(tile, HALF - 1);
-#pragma unroll
-            for (int c = 2 * half; c < 2 * half + 2; ++c) {
-                if (32 * c >= ends[half]) continue;
-                Column gap = packed_gaps(tile, u32(c), count, exception);
-                if (32 * c == HALF && lane_id() == 0) gap = 0;  // the anchor is this entry's column
-                columns[c] = (before + warp_scan_inclusive(gap)) & Column(of.mask);
-                before = shuffle(columns[c], 31);
-            }
-        }
-    }
-    // The numbers, each added to all before it in the tile, whatever rows they belong to.  A lane takes the numbers
-    // that end in its 8 bytes.
-    DEVICE void add_up(int place, int bytes, int count, Column anchor) {
-        const VarintBytes stream(stage.words, 4 * STAGE_WORDS);
-        const int end = place + bytes;
-        int known = 0;      // numbers that ended in earlier rounds
-        int behind = place; // and where the last of them ended
-        for (int round = place; round < end && known < count; round += 256) {
-            const int mine = round + 8 * lane_id();
-            u64 ends = mine < end ? ~stream.window(mine) & TERMINATORS : 0;
-            if (end - mine < 8 && mine < end) ends &= (u64(1) << (8 * (end - mine))) - 1;
-            const int found = __popcll(ends);
-            const int up_to = warp_scan_inclusive(found);
-            // Where the first number that ends here begins: behind the last end in any lane below.
-            int last = found != 0 ? mine + (63 - __clzll(i64(ends))) / 8 + 1 : behind;
-#pragma unroll
-            for (int delta = 1; delta < 32; delta *= 2) {
-                const int below = __shfl_up_sync(FULL_WARP, last, delta);
-                if (lane_id() >= delta && below > last) last = below;
-            }
-            const int lower = __shfl_up_sync(FULL_WARP, last, 1);
-            int begin = lane_id() == 0 ? behind : lower;
-            for (int s = known + up_to - found; ends != 0 && s < count; ends &= ends - 1, ++s) {
-                stage.sums[s] = stream.number(begin).value;
-                begin = mine + (__ffsll(i64(ends)) - 1) / 8 + 1;
-            }
-            known += shuffle(up_to, 31);
-            behind = shuffle(last, 31);
-        }
-        __syncwarp();
-        Column before = 0;
-#pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) {
-            const int s = 32 * c + lane_id();
-            const Column number = s == 0 ? anchor : s < count ? stage.sums[s] : Column(0);
-            const Column sum = before + warp_scan_inclusive(number);
-            before = shuffle(sum, 31);
-            stage.sums[s] = sum;
-        }
-        __syncwarp();
-    }
+    // Of a packed tile, the columns of these parts of its halves.
+    DEVICE void unpack(int first, int second);
+    // Of a varint tile, the numbers, each added to all before it in the tile, whatever rows they belong to.
+    DEVICE void add_up(int place, int bytes, int count, Column anchor);
     // The column of entry 32 c + lane, whose row begins at entry `row_begin` of the tile (0 if it begins before the
     // tile), where `wanted`; any other lane gets what it gets.  Every lane of the warp calls.
     DEVICE i64 column(int c, int row_begin, bool wanted) {
@@ -206,3 +135,86 @@ struct OpenTile {
         return found;
     }
 };
+
+#ifdef READS_PACKED
+DEVICE void OpenTile::unpack(int first, int second) {
+    constexpr int HALF = TILE_SIZE / 2;
+    const int ends[2] = {first, second};
+    if (!opened) {
+        // The header says how much of the rest is needed, unless nearly all of it is.
+        const bool nearly_all = first == HALF && second > 3 * HALF / 2;
+        fetched[0] = 0;
+        fetch_to(fetched[0], nearly_all ? length : 4 + (count > HALF ? 4 * int(anchor_words(of.mask)) : 0));
+        __syncwarp();
+    }
+    const PackedTile tile(stage.words, STAGE_WORDS, place() / 4, count, of.mask);
+    const int gaps = 4 * int(tile.gaps), width = int(tile.width);
+    if (!opened) {
+        const int places = 4 * int(tile.places), middle = gaps + HALF / 8 * width;
+        if (tile.exceptions != 0) fetch(places > fetched[0] ? places : fetched[0], length);
+        fetched[1] = middle > fetched[0] ? middle : fetched[0];
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (ends[half] != 0) fetch_to(fetched[half], gaps + (ends[half] * width + 7) / 8);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (ends[half] == 0) continue;
+        Column before = half == 0 ? Column(of.base[t]) : Column(tile.middle(of.mask));
+        u32 exception = half == 0 ? 0 : warp_exceptions_to(tile, HALF - 1);
+#pragma unroll
+        for (int c = 2 * half; c < 2 * half + 2; ++c) {
+            if (32 * c >= ends[half]) continue;
+            Column gap = packed_gaps(tile, u32(c), count, exception);
+            if (32 * c == HALF && lane_id() == 0) gap = 0;  // the anchor is this entry's column
+            columns[c] = (before + warp_scan_inclusive(gap)) & Column(of.mask);
+            before = shuffle(columns[c], 31);
+        }
+    }
+}
+#endif
+
+#ifdef READS_VARINT
+// A lane takes the numbers that end in its 8 bytes.
+DEVICE void OpenTile::add_up(int place, int bytes, int count, Column anchor) {
+    const VarintBytes stream(stage.words, 4 * STAGE_WORDS);
+    const int end = place + bytes;
+    int known = 0;      // numbers that ended in earlier rounds
+    int behind = place; // and where the last of them ended
+    for (int round = place; round < end && known < count; round += 256) {
+        const int mine = round + 8 * lane_id();
+        u64 ends = mine < end ? ~stream.window(mine) & TERMINATORS : 0;
+        if (end - mine < 8 && mine < end) ends &= (u64(1) << (8 * (end - mine))) - 1;
+        const int found = __popcll(ends);
+        const int up_to = warp_scan_inclusive(found);
+        // Where the first number that ends here begins: behind the last end in any lane below.
+        int last = found != 0 ? mine + (63 - __clzll(i64(ends))) / 8 + 1 : behind;
+#pragma unroll
+        for (int delta = 1; delta < 32; delta *= 2) {
+            const int below = __shfl_up_sync(FULL_WARP, last, delta);
+            if (lane_id() >= delta && below > last) last = below;
+        }
+        const int lower = __shfl_up_sync(FULL_WARP, last, 1);
+        int begin = lane_id() == 0 ? behind : lower;
+        for (int s = known + up_to - found; ends != 0 && s < count; ends &= ends - 1, ++s) {
+            stage.sums[s] = stream.number(begin).value;
+            begin = mine + (__ffsll(i64(ends)) - 1) / 8 + 1;
+        }
+        known += shuffle(up_to, 31);
+        behind = shuffle(last, 31);
+    }
+    __syncwarp();
+    Column before = 0;
+#pragma unroll
+    for (int c = 0; c < CHUNKS; ++c) {
+        const int s = 32 * c + lane_id();
+        const Column number = s == 0 ? anchor : s < count ? stage.sums[s] : Column(0);
+        const Column sum = before + warp_scan_inclusive(number);
+        before = shuffle(sum, 31);
+        stage.sums[s] = sum;
+    }
+    __syncwarp();
+}
+#endif

@@ -212,3 +212,11 @@ struct VarintWarp {
         return false;
     }
 };
+
+template <>
+struct ColumnReaders<VARINT> {
+    typedef const CompressedColumns* Argument;
+    typedef VarintColumns Columns;
+    typedef VarintCursor Cursor;
+    typedef VarintWarp Warp;
+};

@@ -1,0 +1,107 @@
+"""What compilation costs: the first search of a process, `sr.warm`, and the text of CUDA kernels.
+
+    python -m benchmarks.compiling [--device cpu|cuda] [--scale 16] [--rows ROW ...]
+
+The texts of CUDA kernels are compiled by NVRTC for an H100 (sm_90), which needs no GPU, only CuPy.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import semiring as sr
+from semiring.config import config
+
+from . import arguments
+from .cold import first_calls
+from .report import Report, Row
+
+RUNS = 3
+# Seconds from the start of Python to the levels of five vertices: caches empty, caches filled.
+_LIMITS = (5.0, 2.0)
+_FILES = ("closure_level.cuh", "closure_relax.cuh", "mxv_pull.cuh", "mxv_push.cuh", "link.cuh", "outofcore_closure.cuh")
+_ARCHITECTURE = "sm_90"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where figures go, and what is measured."""
+
+    report: Report
+    device: str
+    scale: int
+
+
+def searches(b: Bench) -> None:
+    """The first search of a new process, on five vertices and on a larger graph."""
+    with sr.use(b.device):
+        five = sr.Matrix.from_edgelist([(0, 1), (1, 2), (2, 3), (3, 4)], nrows=5, ncols=5)
+        graphs = {"5 vertices": (five, _LIMITS), f"kron{b.scale}": (sr.random.kronecker(b.scale, seed=1), (None, None))}
+        for name, (A, limits) in graphs.items():
+            for (what, calls), bound in zip(first_calls(A, 0, b.device, RUNS).items(), limits, strict=True):
+                seconds = tuple(call.seconds for call in calls)
+                note = (
+                    f"min {min(seconds):.2f}, max {max(seconds):.2f} of {RUNS}; load average {os.getloadavg()[0]:.1f}"
+                )
+                b.report.add(Row(f"{what}, {name}", "s", statistics.median(seconds), bound, note=note, samples=seconds))
+
+
+def warm(b: Bench) -> None:
+    """`sr.warm` for all algorithms, with an empty cache and with the one that it filled."""
+    with tempfile.TemporaryDirectory() as folder, config.set(cache_dir=folder, quiet=True):
+        for state in ("empty", "filled"):
+            report = sr.warm(device=b.device)
+            note = f"{report.compiled} kernels, {report.processes} processes; load average {os.getloadavg()[0]:.1f}"
+            b.report.add(Row(f"sr.warm(), cache {state}", "s", report.seconds, note=note))
+
+
+def texts(b: Bench) -> None:
+    """Compile time, lines and bytes of one text of each file, for uncompressed columns and for compressed ones."""
+    if find_spec("cupy") is None:
+        return
+    from semiring.engines.cuda import catalogue, compile
+
+    for file in _FILES:
+        prologues: dict[str, str] = {}
+        for other, prologue in catalogue.entries():
+            if other == file:
+                prologues.setdefault("compressed" if "READS_" in prologue else "uncompressed", prologue)
+        for columns, prologue in sorted(prologues.items(), reverse=True):
+            text = compile.module_text(file, prologue)
+            samples = tuple(_compile_ms(file, prologue) for _ in range(RUNS))
+            lines = text.count("\n")
+            note = f"{lines} lines, {len(text.encode())} bytes; milliseconds of the processor"
+            b.report.add(Row(f"NVRTC {file}, {columns}", "ms", min(samples), note=note, samples=samples))
+
+
+def _compile_ms(file: str, prologue: str) -> float:
+    from semiring.engines.cuda import compile
+
+    started = time.process_time()
+    compile.compile_text(file, prologue, _ARCHITECTURE)
+    return (time.process_time() - started) * 1e3
+
+
+ROWS = (searches, warm, texts)
+
+
+def main() -> int:
+    """Measure what the command line selects."""
+    parser = arguments.parser("compiling", __doc__, rows=ROWS)
+    parser.add_argument("--scale", type=int, default=16, help="of the larger graph: 2**SCALE vertices")
+    asked = parser.parse_args()
+    device = arguments.device_of(asked)
+    report = Report("compiling", device, asked.out)
+    arguments.measure_rows(ROWS, asked, Bench(report, device, asked.scale))
+    report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""The kernels that this process has compiled rather than loaded from disk."""
+
+from __future__ import annotations
+
+__all__ = ["count", "note"]
+
+_names: list[str] = []
+
+
+def note(name: str) -> None:
+    """Record that a kernel is compiled.  Called by the engines, on any thread."""
+    _names.append(name)
+
+
+def count() -> int:
+    """How many kernels have been compiled so far."""
+    return len(_names)

@@ -1,0 +1,212 @@
+"""`warm`: compile what algorithms need before they are called, in several processes.
+
+A compiler of kernels holds a lock of its process (numba's), so processes work in parallel and threads would not.  Each
+runs algorithms on small graphs of the kinds that matter (`worker.matrices`); what it compiles is stored in the cache,
+where later processes find it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from .. import algorithms as library
+from ..config import checked_device, config, default_device, engine_for
+from ..exceptions import InvalidValue, NotSupported, SemiringError
+
+__all__ = ["WarmReport", "warm"]
+
+Progress = Callable[[str, float], None]
+
+# Processes of one call, at most: each takes some hundred megabytes, on a GPU of its memory too.
+_MOST_PROCESSES = {"cpu": 8, "cuda": 4}
+# The folder that holds the package.
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class WarmReport:
+    """What `warm` did.
+
+    device: for which device.  kernels: for each algorithm how many kernels were compiled when it ran; what several
+    algorithms share counts for the one that ran first.  seconds: from the call to its end.  processes: how many ran.
+    """
+
+    device: str
+    kernels: dict[str, int]
+    seconds: float
+    processes: int
+
+    @property
+    def compiled(self) -> int:
+        """How many kernels were compiled; 0 where all of them had been."""
+        return sum(self.kernels.values())
+
+    def __str__(self) -> str:
+        made, algorithms = self.compiled, len(self.kernels)
+        return f"{made} kernels compiled for {algorithms} algorithms on {self.device}, {self.seconds:.1f} s"
+
+
+def warm(*algorithms: str, device: str | None = None, progress: Progress | None = None) -> WarmReport:
+    """Compile the kernels that algorithms need, before they are called.
+
+    What is compiled is kept on disk, and a second call compiles nothing.  Each algorithm runs on small graphs in
+    processes of its own: symmetric and directed ones, of few and of many entries, with one value (as an edge list
+    gives) and with values of int64, float64 and float32.  Other types, and operators of one's own, are compiled when
+    they are first used.
+
+    Parameters
+    ----------
+    *algorithms : names of functions in `semiring.algorithms`; none means all of them.
+    device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
+        has it: only there are its architecture and the kernels that its size calls for known.
+    progress : called with what was done and the share that is done, from 0 to 1, after each algorithm.  By default a
+        line on standard error, none if `config.quiet` is set.
+
+    Returns
+    -------
+    WarmReport
+
+    Raises
+    ------
+    InvalidValue
+        For an algorithm that does not exist; the message gives the closest name.
+    NotSupported
+        For a device that is absent, for the reference engine, which compiles nothing, and where the cache folder
+        cannot be written.
+    SemiringError
+        If a process fails.
+
+    Notes
+    -----
+    Cost on two cores with an empty cache: about half a minute for all algorithms on the CPU; a few seconds
+    where everything is compiled.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> report = sr.warm("bfs_levels", device="cpu")  # doctest: +SKIP
+    >>> report.compiled  # doctest: +SKIP
+    12
+    """
+    names = _checked_names(algorithms)
+    device = default_device() if device is None else checked_device(device)
+    if engine_for(device) == "reference":
+        raise NotSupported("warm: the reference engine compiles nothing")
+    _check_cache(device)
+    started = time.perf_counter()
+    report = _print_line if progress is None and not config.quiet else progress
+    workers = [_Worker(device) for _ in range(min(len(names), _cores(), _MOST_PROCESSES[device]))]
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def compiled(name: str) -> tuple[str, dict[str, Any]]:
+        worker = idle.get()
+        answer = worker.run(name)
+        idle.put(worker)
+        return name, answer
+
+    kernels: dict[str, int] = {}
+    pool = ThreadPoolExecutor(len(workers))
+    try:
+        for done in as_completed([pool.submit(compiled, name) for name in names]):
+            name, answer = done.result()
+            kernels[name] = answer["kernels"]
+            if report is not None:
+                what = f"{name}: {answer['kernels']} kernels compiled for {device}, {answer['seconds']:.1f} s"
+                report(what, len(kernels) / len(names))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.end()
+    kernels = {name: kernels[name] for name in names}
+    return WarmReport(device, kernels, time.perf_counter() - started, len(workers))
+
+
+class _Worker:
+    """A process that runs algorithms (`worker`)."""
+
+    def __init__(self, device: str) -> None:
+        # Open for as long as the process.
+        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        environment = {**os.environ, "SEMIRING_CACHE_DIR": str(Path(config.cache_dir).resolve()), "SEMIRING_QUIET": "1"}
+        for name in ("NUMBA_CACHE_DIR", "PYTHONPATH"):  # the process has another working folder
+            if name in environment:
+                parts = environment[name].split(os.pathsep)
+                environment[name] = os.pathsep.join(os.path.abspath(part) for part in parts)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "semiring.warming.worker", device],
+            cwd=_ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, text=True,
+        )  # fmt: skip
+
+    def run(self, name: str) -> dict[str, Any]:
+        """Have an algorithm run, and wait for it; SemiringError if it fails."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{name}\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self._messages.seek(0)
+            last = self._messages.read().strip().rpartition("\n")[2]
+            raise SemiringError(f"warm: the process that compiles {name} ended: {last or 'without a message'}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise SemiringError(f"warm: {name} failed: {answer['error']}")
+        return answer
+
+    def end(self) -> None:
+        """End the process, whatever it does; its files are replaced whole, so that none is left half-written."""
+        self._process.kill()
+        self._process.communicate()
+        self._messages.close()
+
+
+def _checked_names(names: tuple[str, ...]) -> list[str]:
+    """The algorithms of these names, all of them for none, each once."""
+    known = [name for name in library.__all__ if inspect.isfunction(getattr(library, name))]
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"algorithms are: {', '.join(known)}"
+            raise InvalidValue(f"warm: there is no algorithm {name!r}; {hint}")
+    return list(dict.fromkeys(names)) if names else known
+
+
+def _check_cache(device: str) -> None:
+    """NotSupported where nothing that is compiled could be kept."""
+    if device == "cpu" and os.environ.get("NUMBA_CACHE_DIR"):
+        return  # numba's own folder, and its own errors
+    folder = Path(config.cache_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise NotSupported(f"warm: the folder of compiled kernels cannot be written: {folder}; set config.cache_dir")
+
+
+def _cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _print_line(what: str, share: float) -> None:
+    print(f"semiring: {what} ({share:.0%})", file=sys.stderr, flush=True)

@@ -1,0 +1,94 @@
+"""One process of `warm`: runs the algorithms that it is given, so that their kernels are compiled and stored.
+
+    python -m semiring.warming.worker DEVICE
+
+Reads one algorithm a line, and answers each with one line of JSON: its name, how many kernels were compiled, the
+seconds that it took, or an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring.engines import compilations
+
+# A required argument of an algorithm -> what it is called with, beside the matrix.
+ARGUMENTS: dict[str, Any] = {"source": 0}
+# Calls that reach kernels which the default arguments do not.
+MORE: dict[str, tuple[dict[str, Any], ...]] = {
+    "bfs_levels": ({"source": [0, 1]},),
+    "connected_components": ({"method": "fastsv"},),
+}
+# Entries from which the CPU engine's kernels call for threads: 2^13 vertices with 32 entries each on average.
+_SCALE = 13
+
+
+def matrices() -> Iterator[sr.Matrix]:
+    """Graphs that need the kernels that graphs of users need: symmetric or not, of few or of many entries.
+
+    Values are those of Python's and NumPy's defaults (int64, float64), float32, and the one value of an edge list.
+    """
+    small = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+    for many, symmetric in ((False, True), (False, False), (True, True), (True, False)):
+        if many:
+            A = sr.random.rmat(_SCALE, symmetric=symmetric, loops=False)
+        else:
+            edges = np.concatenate([small, small[:, ::-1]]) if symmetric else small
+            A = sr.Matrix.from_coo(edges[:, 0], edges[:, 1], True, nrows=5, ncols=5)
+        yield A
+        rows, columns, _ = A.to_coo()
+        for dtype in (np.int64, np.float64, np.float32):
+            yield sr.Matrix.from_coo(rows, columns, np.ones(A.nvals, dtype), nrows=A.nrows, ncols=A.ncols)
+
+
+def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
+    """The calls of an algorithm that compile what it needs."""
+    algorithm = getattr(sr.algorithms, name)
+    required = [
+        parameter.name
+        for parameter in inspect.signature(algorithm).parameters.values()
+        if parameter.default is parameter.empty and parameter.name != "A"
+    ]
+    default = {parameter: ARGUMENTS[parameter] for parameter in required}
+    return [
+        lambda A, given=given: algorithm(A, **{**default, **given})  # type: ignore[misc]
+        for given in ({}, *MORE.get(name, ()))
+    ]
+
+
+def main(device: str) -> None:
+    """Serve the lines of standard input until it ends."""
+    with sr.use(device):
+        graphs = list(matrices())
+        compiled = 0  # the kernels that build the graphs count for the first algorithm
+        for line in sys.stdin:
+            name = line.strip()
+            started = time.perf_counter()
+            answer: dict[str, Any] = {"name": name}
+            try:
+                for call in calls(name):
+                    for A in graphs:
+                        _compute(call(A))
+                answer |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
+                compiled = compilations.count()
+            except Exception as error:
+                answer["error"] = f"{type(error).__name__}: {error}"
+            print(json.dumps(answer), flush=True)
+
+
+def _compute(result: Any) -> None:
+    """Have a pending result computed."""
+    if isinstance(result, sr.Matrix | sr.Vector):
+        result.wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

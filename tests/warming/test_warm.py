@@ -1,0 +1,130 @@
+"""`sr.warm`: what is compiled ahead is there later, and what cannot be done is refused."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.config import config
+from semiring.exceptions import InvalidValue, NotSupported, SemiringError
+from semiring.warming import ahead, cache, worker
+
+ALGORITHMS = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled kernels go where `config.cache_dir` says."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_can_be_called(name: str) -> None:
+    """Or `worker.ARGUMENTS` lacks one of its parameters."""
+    small = sr.Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)], nrows=3, ncols=3)
+    for call in worker.calls(name):
+        call(small)
+
+
+def test_graphs_have_the_default_types_and_both_structures() -> None:
+    with sr.use("cpu"):
+        graphs = list(worker.matrices())
+    kinds = {(A.nvals > 1000, A.is_symmetric_structure, A.dtype.name) for A in graphs}
+    names = ("bool", "int64", "float64", "float32")
+    assert kinds == {(many, symmetric, name) for many in (True, False) for symmetric in (True, False) for name in names}
+    assert max(A.nvals for A in graphs) > 1 << 17, "from so many entries kernels call for threads"
+
+
+def test_a_search_after_it_compiles_nothing(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+    with config.set(cache_dir=tmp_path):
+        report = sr.warm("degree_order", "bfs_levels", "degree_order", device="cpu", progress=lambda *a: told.append(a))
+        assert list(report.kernels) == ["degree_order", "bfs_levels"]
+        assert report.compiled >= cache.facts().kernels > 0
+        assert f"{report.compiled} kernels compiled for 2 algorithms on cpu" in str(report)
+        assert sorted(share for _, share in told) == [0.5, 1.0]
+        again = sr.warm("bfs_levels", device="cpu", progress=lambda *_: None)
+        assert (again.compiled, again.processes) == (0, 1)
+    program = """
+import semiring as sr
+with sr.use("cpu"):
+    print(sr.algorithms.bfs_levels(sr.random.rmat(13, seed=7), 0).nvals)
+"""
+    environment = {**os.environ, "SEMIRING_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert (int(done.stdout) > 1000, done.stderr) == (True, "")
+
+
+def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr(ahead, "_Worker", Compiled)
+    sr.warm("bfs_levels", "pagerank", device="cpu")
+    assert capfd.readouterr().err.splitlines() == [
+        "semiring: bfs_levels: 3 kernels compiled for cpu, 1.5 s (50%)",
+        "semiring: pagerank: 3 kernels compiled for cpu, 1.5 s (100%)",
+    ]
+    with config.set(quiet=True):
+        assert list(sr.warm(device="cpu").kernels) == ALGORITHMS
+    assert capfd.readouterr().err == ""
+
+
+class Compiled:
+    """A process that has compiled three kernels of whatever it is given."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+
+    def run(self, name: str) -> dict[str, Any]:
+        return {"kernels": 3, "seconds": 1.5}
+
+    def end(self) -> None:
+        """There is no process."""
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("bfs_level", "did you mean 'bfs_levels'"), ("zzz", "algorithms are: bfs_levels")]
+)
+def test_an_unknown_algorithm_is_refused(name: str, hint: str) -> None:
+    with pytest.raises(InvalidValue, match=hint):
+        sr.warm("pagerank", name, device="cpu")
+
+
+def test_devices_that_compile_nothing_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["semiring.config"], "_cuda", False)
+    with pytest.raises(NotSupported, match="device 'cuda'"):
+        sr.warm(device="cuda")
+    with pytest.raises(InvalidValue, match="'cpu' or 'cuda'"):
+        sr.warm(device="tpu")
+    with sr.use("reference"), pytest.raises(NotSupported, match="compiles nothing"):
+        sr.warm()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with config.set(cache_dir=file), pytest.raises(NotSupported, match="cannot be written"):
+        sr.warm("bfs_levels", device="cpu")
+
+
+def test_a_process_that_fails_is_reported(tmp_path: Path) -> None:
+    with config.set(cache_dir=tmp_path):
+        failing = ahead._Worker("no device")
+        try:
+            with pytest.raises(SemiringError, match=r"the process that compiles bfs_levels ended: .*no device"):
+                failing.run("bfs_levels")
+        finally:
+            failing.end()
+
+
+def test_an_algorithm_that_raises_is_reported(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr(worker, "matrices", lambda: iter([sr.Matrix.from_coo([0], [0], np.ones(1), nrows=1, ncols=2)]))
+    monkeypatch.setattr(sys, "stdin", ["bfs_levels\n"])
+    worker.main("cpu")
+    assert '"error": "DimensionMismatch: bfs_levels' in capfd.readouterr().out
