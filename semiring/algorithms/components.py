@@ -5,8 +5,6 @@ Two vertices are in one component if a path joins them, edges taken in both dire
 
 from __future__ import annotations
 
-import numpy as np
-
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
@@ -15,8 +13,6 @@ from .checks import square
 # Neighbours of each row that are linked before the giant component is looked for.  Two suffice to join most of it
 # (Sutton et al., section V).
 _SAMPLED_NEIGHBOURS = 2
-# Labels that are read to find it: a component that holds a tenth of the vertices is missed once in 10**46.
-_SAMPLED_LABELS = 1024
 
 
 @ops.reports_memory
@@ -44,8 +40,8 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     Notes
     -----
     Afforest costs O(n + the entries outside the giant component); FastSV O(nvals) a round, O(log n) rounds or fewer in
-    practice.  The first call on a matrix learns whether its structure is symmetric, which is kept.  Synchronises:
-    Afforest once, to read a sample of labels; FastSV once a round.
+    practice.  The first call on a matrix learns whether its structure is symmetric, which is kept.  Afforest
+    does not synchronise after that; FastSV does once a round.
 
     Sources: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018; Zhang, Azad, Hu, "FastSV: A Distributed-Memory Connected Component Algorithm with Fast Convergence", SIAM PP
@@ -67,17 +63,8 @@ def _afforest(A: Matrix, n: int) -> Vector:
     """
     forest = ops.singletons(Vector(bool, n, device=A.device))
     forest, visited = ops.link_sample(forest, A, neighbours=_SAMPLED_NEIGHBOURS)
-    giant = _most_frequent(forest, n) if A.is_symmetric_structure else None
+    giant = ops.most_frequent(forest) if A.is_symmetric_structure else None
     return ops.link(forest, A, first=visited, skip=giant)
-
-
-def _most_frequent(forest: Vector, n: int) -> int | None:
-    """The label that is most frequent in a sample."""
-    if n == 0:
-        return None
-    places = np.random.default_rng(n).integers(0, n, _SAMPLED_LABELS)
-    labels, counts = np.unique(forest[places].to_numpy(), return_counts=True)  # synchronises
-    return int(labels[counts.argmax()])
 
 
 def _fastsv(A: Matrix, n: int) -> Vector:

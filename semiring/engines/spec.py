@@ -350,7 +350,8 @@ class Link(Spec):
 
     forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  A new forest is
     returned in which the two ends of each visited entry have the same root, and every tree is flat.
-    skip: rows whose root is this label before the pass are not visited (None: visit all).
+    skip: rows whose root is this label before the pass are not visited (None: visit all).  The label may be a
+        `ScalarResult` that is still on the device.
     """
 
     name: ClassVar[str] = "link"
@@ -358,4 +359,9 @@ class Link(Spec):
     pattern: AnyPattern
     first: int
     last: int | None
-    skip: int | None
+    skip: int | ScalarResult
+
+    def skipped(self) -> int | None:
+        """`skip` on the host.  Synchronises if it is on the device."""
+        label = self.skip() if callable(self.skip) else self.skip
+        return None if label is None else int(label)

@@ -2,13 +2,35 @@
 
 The modules hold plain functions on stores; most return a `Plan`, which the facade carries out together with the
 output, mask and accumulator that it meets.  What is public here beyond the methods of Matrix and Vector works
-on those objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `singletons` (union-find over
-rows).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
+on those objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `most_frequent`, `singletons`
+(union-find over rows).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 
-from .public import Closed, Step, closure, closure_with_trace, link, link_sample, reports_memory, singletons
+from .public import (
+    Closed,
+    Label,
+    Step,
+    closure,
+    closure_with_trace,
+    link,
+    link_sample,
+    most_frequent,
+    reports_memory,
+    singletons,
+)
 
-__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "reports_memory", "singletons"]
+__all__ = [
+    "Closed",
+    "Label",
+    "Step",
+    "closure",
+    "closure_with_trace",
+    "link",
+    "link_sample",
+    "most_frequent",
+    "reports_memory",
+    "singletons",
+]
 
 
 def __dir__() -> list[str]:

@@ -14,8 +14,8 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.sampling import LinkSample, LinkSampleAnswer
-from ..engines.spec import Link
+from ..engines.sampling import LinkSample, LinkSampleAnswer, MostFrequent
+from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
 from ..memory.allocation import require
@@ -30,7 +30,7 @@ def singletons(size: int, device: str) -> Full:
 
 
 def link(
-    forest: VectorStore, a: CSR, *, first: int = 0, last: int | None = None, skip: int | None = None
+    forest: VectorStore, a: CSR, *, first: int = 0, last: int | None = None, skip: int | ScalarResult = None
 ) -> VectorStore:
     """The forest after uniting both ends of the visited entries; every tree of it is flat.
 
@@ -59,6 +59,15 @@ def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSamp
         raise InvalidValue(f"link_sample: neighbours must not be negative, got {neighbours}")
     engine = check.engine_of("link_sample", forest, a)
     return cast(LinkSampleAnswer, registry.run(LinkSample(forest, a.pattern, neighbours), engine))
+
+
+def most_frequent(forest: VectorStore) -> ScalarResult:
+    """A label that is most frequent in a sample of a forest, to be skipped by `link`; None for an empty forest.
+
+    Cost O(1).  Does not synchronise: on a GPU the label stays there until it is read.
+    """
+    engine = check.engine_of("most_frequent", forest)
+    return cast(ScalarResult, registry.run(MostFrequent(forest), engine))
 
 
 def _check_operands(operation: str, forest: VectorStore, a: CSR) -> None:

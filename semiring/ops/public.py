@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..engines.spec import Step
+from ..engines.spec import ScalarResult, Step, scalar_value
 from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory
 from .closure import closure as _closure
 from .link import link as _link
 from .link import link_sample as _link_sample
+from .link import most_frequent as _most_frequent
 from .link import singletons as _singletons
 
 
@@ -120,7 +121,7 @@ def singletons(like: V) -> V:
 
 
 @reports_memory
-def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | None = None) -> V:
+def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | Label | None = None) -> V:
     """Unite i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
 
     The step of Afforest: see `semiring.ops.link` for what a forest is.  The answer's trees are flat: two rows are
@@ -133,7 +134,7 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     first, last
         Which neighbours of each row: by position in the row; ``last=None`` means to its end.
     skip
-        Rows whose root is this one are not visited.
+        Rows whose root is this one are not visited: a row, or a `Label` from `most_frequent`.
 
     Raises
     ------
@@ -144,7 +145,43 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     Cost: O(visited entries).  Does not synchronise, unless the entries are streamed.
     """
     matrix, _ = _operand("link", a)  # a union has no direction, so the transpose visits the same pairs
-    return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=skip))  # type: ignore[no-any-return]
+    label = skip.result if isinstance(skip, Label) else skip
+    return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=label))  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of a forest, which may still be on the GPU.  result: as the engine returned it."""
+
+    result: ScalarResult
+
+    @property
+    def value(self) -> int | None:
+        """The label, None for an empty forest.  Synchronises if it is on the GPU."""
+        found = scalar_value(self.result)
+        return None if found is None else int(found)
+
+
+@reports_memory
+def most_frequent(forest: HasVector) -> Label:
+    """Return the label that is most frequent in a sample of 1,024 entries: the giant component, which `link` may skip.
+
+    Parameters
+    ----------
+    forest : Vector of size n, full, from `singletons`, `link` or `link_sample`
+
+    Raises
+    ------
+    InvalidValue
+
+    Notes
+    -----
+    Cost O(1).  Does not synchronise: on a GPU the label stays there, and `link` reads it there.
+    """
+    store = forest.store
+    if store.format != "full" or store.values is None:
+        raise InvalidValue("most_frequent: the forest must be a full vector; make one with ops.singletons")
+    return Label(_most_frequent(store))
 
 
 @reports_memory
@@ -182,4 +219,15 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
     return forest.with_store(answer.store), answer.visited
 
 
-__all__ = ["Closed", "Step", "closure", "closure_with_trace", "link", "link_sample", "reports_memory", "singletons"]
+__all__ = [
+    "Closed",
+    "Label",
+    "Step",
+    "closure",
+    "closure_with_trace",
+    "link",
+    "link_sample",
+    "most_frequent",
+    "reports_memory",
+    "singletons",
+]

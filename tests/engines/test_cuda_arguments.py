@@ -116,28 +116,30 @@ def test_a_field_declared_twice_raises() -> None:
 
 
 def calls() -> list[tuple[str, set[str]]]:
-    """(struct, names given) for every call of a packer in the engine; names that come by ``**`` are those of dicts."""
+    """(struct, names given) for every call of a packer in the engine.
+
+    A packer is called where it is made, ``arguments(file, struct)(...)``, or as ``pack`` of a call plan: then its
+    struct is the one that shares the most names.
+    """
     found = []
     for path in FOLDER.glob("*.py"):
-        tree = ast.parse(path.read_text())
-        keys = {
-            key.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Dict)
-            for key in node.keys
-            if isinstance(key, ast.Constant) and isinstance(key.value, str)
-        }
-        for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Call)):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
                 continue
-            if not (isinstance(node.func.func, ast.Name) and node.func.func.id == "arguments"):
+            given = {str(keyword.arg) for keyword in node.keywords}
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "pack" and given:
+                name = max(BODIES, key=lambda name: len(set(fields(name)) & given) - len(set(fields(name)) - given))
+            elif (
+                isinstance(node.func, ast.Call)
+                and isinstance(node.func.func, ast.Name)
+                and node.func.func.id == "arguments"
+            ):
+                struct_name = node.func.args[1]
+                assert isinstance(struct_name, ast.Constant)
+                name = str(struct_name.value)
+            else:
                 continue
-            name = node.func.args[1]
-            assert isinstance(name, ast.Constant)
-            given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
-            if any(keyword.arg is None for keyword in node.keywords):
-                given |= keys & set(fields(str(name.value)))
-            found.append((str(name.value), given))
+            found.append((name, given))
     return found
 
 

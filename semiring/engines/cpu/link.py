@@ -13,7 +13,7 @@ import numpy as np
 
 from ...formats import Full, VectorStore, plain_pattern
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, link_first
+from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
@@ -33,7 +33,8 @@ def link(q: Link) -> VectorStore:
     pattern = plain_pattern(q.pattern)
     visited = pattern.nvals if q.last is None else min(pattern.nvals, pattern.nrows * (q.last - q.first))
     last = np.iinfo(np.int64).max if q.last is None else q.last
-    skip = -1 if q.skip is None else q.skip
+    skipped = q.skipped()
+    skip = -1 if skipped is None else skipped
     threads = threads_for(visited + pattern.nrows)
     arrays = (plain(pattern.indptr), plain(pattern.indices), before, forest)
     run(_link, threads, *arrays, q.first, last, skip, work=visited + pattern.nrows)
@@ -45,6 +46,9 @@ def link(q: Link) -> VectorStore:
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The first neighbours of every row, in turn."""
     return link_first(q, "cpu")
+
+
+implements(MostFrequent, engine="cpu")(most_frequent)
 
 
 @kernel

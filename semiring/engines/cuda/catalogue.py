@@ -166,6 +166,7 @@ def _closures() -> Iterator[Entry]:
         for label, columns in zip((INT32, INT64) * 3, (_COLUMNS[0], *_COLUMNS), strict=True):
             text = typedefs(P=index, F=label) + columns
             yield "link.cuh", text + _thresholds(BLOCK=tuning.LINK_BLOCK)
+        yield "frequent.cuh", typedefs(F=index)
         for columns, lanes in ((_COLUMNS[0], 1), (codec_types("plain", INT64), 32)):
             text = typedefs(P=index, D=INT64) + columns
             yield "hubs.cuh", text + _thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.WIDE_BLOCK)

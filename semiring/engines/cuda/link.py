@@ -2,70 +2,112 @@
 
 from __future__ import annotations
 
-import cupy
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from ...formats import Full, index_dtype
+import cupy
+import numpy as np
+
+from ...formats import Array, Full, index_dtype
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, link_first
-from ..spec import Link
+from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first
+from ..spec import Link, ScalarResult
 from . import tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .hubs import HUBS, hubs
-from .kernel import kernel
-from .launch import counter, grid, multiprocessors
+from .kernel import Kernel, kernel
+from .launch import counter, grid, multiprocessors, read_back, scratch
 from .packing import linked_rows, packing
+from .primitives import filled
 from .specialise import constants, typedefs
+
+# Labels that `frequent_value` draws, a thread each (FREQUENT_DRAWS).
+_DRAWS = 1024
+
+
+class _Plan(NamedTuple):
+    """The call plan of union-find: its kernels, and what packs their arguments."""
+
+    copy: Kernel
+    rows: Kernel
+    listed: Kernel
+    flatten: Kernel
+    pack: Callable[..., bytes]
+
+
+@functools.cache
+def _plan(offset: np.dtype[Any], label: np.dtype[Any], columns: str) -> _Plan:
+    """columns: the part of the prologue that describes the columns of the pattern."""
+    prologue = typedefs(P=offset, F=label) + columns
+    prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
+    names = "link_copy", "link_rows", "link_listed", "link_flatten"
+    copy, rows, listed, flatten = (kernel("link.cuh", name, prologue) for name in names)
+    return _Plan(copy, rows, listed, flatten, arguments("link.cuh", "LinkArguments", F=label))
 
 
 @implements(Link, engine="cuda", accepts=ADDRESSABLE)
 def link(q: Link) -> Full:
     """Rows with few entries by a thread each, the entries of the others divided evenly; compare-and-swap hooking.
 
-    Two or three launches; nothing waits for the device.
+    Three or four launches.  Does not synchronise; a label to skip is read where it is on the device.
     """
-    forest, pattern = q.forest, q.pattern
+    forest = q.forest
     assert isinstance(forest, Full)
-    n = pattern.nrows
-    old = cupy.full(n, forest.iso, forest.dtype) if forest.values is None else forest.values
-    parent = old.copy()
+    old = forest.values if forest.iso is None else filled(forest.size, forest.iso)
+    assert old is not None
+    return Full(forest.size, forest.dtype, _linked(q, old))
+
+
+def _linked(q: Link, old: Array) -> Array:
+    """The flat forest after uniting the rows with the entries at the positions of `q`."""
+    pattern, dtype, n = q.pattern, old.dtype, q.pattern.nrows
+    parent = cupy.empty(n, dtype)
     if n == 0:
-        return Full(n, forest.dtype, parent)
-    types = typedefs(P=pattern.indptr.dtype, F=forest.dtype) + column_types(pattern)
-    prologue = types + constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
-    last = -1 if q.last is None else q.last
-    skip = forest.dtype.type(0 if q.skip is None else q.skip)
+        return parent
+    plan = _plan(pattern.indptr.dtype, dtype, column_types(pattern))
+    skip_at = q.skip if isinstance(q.skip, DeviceLabel) else None
+    skip = None if skip_at is not None else q.skipped()
+    skips = skip is not None or skip_at is not None
     row = start = before = count = None
     listed = linked_rows(q)
     shift = packing("link", listed, pattern.nvals, "with .to(placement='host') it goes tile by tile")
     if listed:
-        row = cupy.empty(listed, index_dtype(pattern.ncols))
-        start, before = cupy.empty((2, listed), pattern.indptr.dtype)
+        column, offset = listed * index_dtype(pattern.ncols).itemsize, listed * pattern.indptr.dtype.itemsize
+        _held, (row, start, before) = scratch(column, offset, offset)
         count = counter()
-    linked = arguments("link.cuh", "LinkArguments", F=forest.dtype)(
-        indptr=pattern.indptr, indices=column_argument(pattern), old=old, parent=parent, n=n, first=q.first, last=last,
-        skips=q.skip is not None, skip=skip, row=row, start=start, before=before, count=count, shift=shift,
+    linked = plan.pack(
+        indptr=pattern.indptr, indices=column_argument(pattern), old=old, parent=parent, n=n, first=q.first,
+        last=-1 if q.last is None else q.last, skips=skips, skip=dtype.type(0 if skip is None else skip),
+        skip_at=skip_at, row=row, start=start, before=before, count=count, shift=shift,
     )  # fmt: skip
-    kernel("link.cuh", "link_rows", prologue)(grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, linked)
-    if row is not None:
-        kernel("link.cuh", "link_listed", prologue)(4 * multiprocessors(), tuning.LINK_BLOCK, linked)
-    kernel("link.cuh", "link_flatten", prologue)(grid(n, tuning.LINK_BLOCK), tuning.LINK_BLOCK, parent, n)
-    return Full(n, forest.dtype, parent)
+    block = tuning.LINK_BLOCK
+    blocks = grid(n, block)
+    plan.copy(blocks, block, linked)
+    plan.rows(blocks, block, linked)
+    if listed:
+        plan.listed(4 * multiprocessors(), block, linked)
+    plan.flatten(blocks, block, parent, n)
+    return parent
 
 
 @implements(LinkSample, engine="cuda", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
-    """The hubs of every row, if they are known; else its first neighbours, in turn.
+    """The hubs of every row, if they are known; else its first neighbours, in one pass.
 
-    Out of the memory of the device hubs are worth finding: a pass over first neighbours touches as much of a stream.
+    Outside the memory of the device hubs are worth finding: a pass over first neighbours reads as much of a stream.
     Finding them synchronises.
     """
     forest, n = q.forest, q.pattern.nrows
     assert isinstance(forest, Full)
     found = hubs(q.pattern, build=q.pattern.placement != "device") if 0 < q.count <= HUBS else None
     if found is None or forest.values is None or n == 0:
-        return link_first(q, "cuda")
+        if forest.values is None or not q.pattern.kind.addressable or not 0 < q.count <= tuning.SHORT_ROW:
+            return link_first(q, "cuda")
+        first = Link(forest, q.pattern, 0, q.count, None)
+        return LinkSampleAnswer(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
     parent = forest.values.copy()
     prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("plain", found.dtype)
     prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
@@ -74,3 +116,39 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
     kernel("link.cuh", "link_flatten", prologue)(blocks, tuning.LINK_BLOCK, parent, n)
     note(kernel="hubs")
     return LinkSampleAnswer(Full(n, forest.dtype, parent), 0)
+
+
+class DeviceLabel:
+    """A label in device memory: kernels read it there; a call reads it back and synchronises."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    @property
+    def data(self) -> Any:
+        """Its address is ``data.ptr``."""
+        return self._array.data
+
+    def __call__(self) -> np.generic:
+        """The label on the host.  Synchronises."""
+        label: np.generic = read_back(self._array)[0]  # synchronises
+        return label
+
+
+@implements(MostFrequent, engine="cuda")
+def most_frequent(q: MostFrequent) -> ScalarResult:
+    """A label that is most frequent among 1,024 that one block draws; it stays on the device."""
+    forest = q.forest
+    assert isinstance(forest, Full)
+    if forest.values is None or forest.size == 0:
+        return forest.iso if forest.size else None
+    label = cupy.empty(1, forest.dtype)
+    _frequent_value(forest.dtype)(1, _DRAWS, forest.values, forest.size, label)
+    return DeviceLabel(label)
+
+
+@functools.cache
+def _frequent_value(label: np.dtype[Any]) -> Kernel:
+    return kernel("frequent.cuh", "frequent_value", typedefs(F=label))

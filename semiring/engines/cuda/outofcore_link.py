@@ -43,9 +43,10 @@ def link_outofcore(q: Link) -> Full:
     rows, tiles = cupy.empty(word_count(n), np.uint32), cupy.zeros(sweeper.words, np.uint32)
     labels = typedefs(F=forest.dtype)
     last = -1 if q.last is None else q.last
-    skip = forest.dtype.type(0 if q.skip is None else q.skip)
+    skipped = q.skipped()  # synchronises where the label is still on the device
+    skip = forest.dtype.type(0 if skipped is None else skipped)
     kernel(_FILE, "outofcore_list", sweeper.prologue + labels)(
-        grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(q.skip is not None), skip, rows, tiles
+        grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(skipped is not None), skip, rows, tiles
     )
     sweeper.run(_FILE, "outofcore_link", labels, rows, sweeper.weigh(tiles), parent, q.first, last)
     kernel(_FILE, "outofcore_flatten", sweeper.prologue + labels)(grid(n), BLOCK, parent, n)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import Full, VectorStore, plain_pattern
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, link_first
+from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
 from .dense import densify
 
@@ -20,9 +20,9 @@ def link(q: Link) -> VectorStore:
     parent = densify(q.forest)[0].tolist()
     pattern = plain_pattern(q.pattern)
     indptr, columns = pattern.indptr.tolist(), pattern.indices.tolist()
-    before = [_root(parent, v) for v in range(q.pattern.nrows)]
+    before, skip = [_root(parent, v) for v in range(q.pattern.nrows)], q.skipped()
     for i in range(q.pattern.nrows):
-        if before[i] == q.skip:
+        if before[i] == skip:
             continue
         for j in columns[indptr[i] : indptr[i + 1]][q.first : q.last]:
             a, b = _root(parent, i), _root(parent, j)
@@ -35,6 +35,9 @@ def link(q: Link) -> VectorStore:
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
     """The first neighbours of every row, in turn."""
     return link_first(q, "reference")
+
+
+implements(MostFrequent, engine="reference")(most_frequent)
 
 
 def _root(parent: list[int], v: int) -> int:

@@ -27,7 +27,8 @@ def link(q: Link, engine: str) -> VectorStore:
     a = structure_only(pattern)
     where = cuts(pattern)
     rows, wanted = where.rows, where.filled()
-    visited = None if q.skip is None else _visited(q.forest, q.skip)
+    skip = q.skipped()
+    visited = None if skip is None else _visited(q.forest, skip)
     left: list[int] = []
     if visited is not None:
         xp = array_module(pattern.device)

@@ -18,8 +18,9 @@ struct LinkArguments {
     i64 n;
     i64 first;
     i64 last;  // negative: to the end of each row
-    bool skips;  // rows whose root was `skip`
+    bool skips;  // rows whose root was `skip`, or `*skip_at`
     F skip;
+    const F* skip_at;  // null: `skip` is the label
     J* row;  // the list of long rows (expand.cuh); null if there are none
     P* start;
     P* before;
@@ -27,15 +28,35 @@ struct LinkArguments {
     int shift;  // of the packing
 };
 
+// The forest `old` as `parent`; where all rows are visited, a root also hooks to its first visited neighbour if that is
+// smaller: a parent that descends, stored without a compare-and-swap because nobody else writes it.
+extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArguments s) {
+    const Columns columns = open_columns(s.indices);
+    for (i64 i = thread_id(); i < s.n; i += thread_count()) {
+        F above = s.old[i];
+        if constexpr (CODEC == PLAIN) {  // an entry of compressed rows costs more than the hooking saves
+            if (!s.skips && above == F(i) && s.last != 0) {
+                const i64 begin = i64(s.indptr[i]), p = begin + s.first;
+                if (p < i64(s.indptr[i + 1]) && (s.last < 0 || s.first < s.last)) {
+                    const F j = F(ColumnCursor(columns, begin, p).column());
+                    if (j < above) above = j;
+                }
+            }
+        }
+        s.parent[i] = above;
+    }
+}
+
 // Rows with few entries are done here, by a thread each; the others are listed for `link_listed`.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_rows(const LinkArguments s) {
     const Packing packing = {s.shift};
     const Append to = {s.row, s.start, s.before, s.count, 0};
     const Columns columns = open_columns(s.indices);
+    const F skip = s.skip_at != nullptr ? *s.skip_at : s.skip;
     for (i64 base = i64(blockIdx.x) * BLOCK; base < s.n; base += i64(gridDim.x) * BLOCK) {
         const i64 i = base + threadIdx.x;
         i64 begin = 0, p = 0, end = 0;
-        if (i < s.n && !(s.skips && old_root(s.old, F(i)) == s.skip)) {
+        if (i < s.n && !(s.skips && old_root(s.old, F(i)) == skip)) {
             begin = i64(s.indptr[i]);
             end = i64(s.indptr[i + 1]);
             if (s.last >= 0 && begin + s.last < end) end = begin + s.last;
