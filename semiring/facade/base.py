@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from .. import dtypes
-from ..config import checked_device, default_device, engine_for
+from ..config import checked_device, engine_for
 from ..engines.operands import Mask
 from ..exceptions import InvalidValue, NotSupported
 from ..formats import CSR, VectorStore
@@ -22,7 +22,6 @@ from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same
 from ..ops.write import PLAIN, Plan, Write, emptied
-from ..storage.coerce import on_gpu
 from ..storage.memory_plan import checked_placement, moved
 from .chain import Chain
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
@@ -97,7 +96,7 @@ class Sparse(Generic[StoreT]):
 
     @property
     def format(self) -> str:
-        """How the entries are held: ``"csr"``, ``"index"``, ``"bitmap"`` or ``"full"``."""
+        """``"csr"`` or ``"ccsr"`` (compressed) of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of a Vector."""
         return self.store.format
 
     @property
@@ -398,20 +397,3 @@ methods_report_memory(Sparse)
 def plan_of(operation: str, store: StoreT) -> Plan[StoreT]:
     """The plan whose result is there already."""
     return Plan(operation, check.shape_of(store), store.dtype, store.device, lambda: store)
-
-
-def scalar(value: Any) -> Any:
-    """The bare value of a Scalar or a zero-dimensional array; anything else as it is."""
-    bare = getattr(value, "_bare", None)
-    if bare is not None:
-        return bare()
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "get"):
-        return to_host(value)[()]  # synchronises
-    return value
-
-
-def device_for(*arrays: Any, device: str | None = None) -> str:
-    """Where an object made of these arrays lives: with a CuPy array among them the GPU, else the default device."""
-    if device is not None:
-        return checked_device(device)
-    return "cuda" if any(on_gpu(array) for array in arrays) else default_device()

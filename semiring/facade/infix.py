@@ -1,44 +1,23 @@
-"""Python's operators on Matrix and Vector:  + - * / // % ** comparisons | & @, with scalars on either side."""
+"""The operations that Matrix and Vector share, by name and as Python's operators: + - * / // % ** comparisons | &."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self, Unpack
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, operators
+from ..exceptions import InvalidValue
+from ..operators.families import IndexUnary, Select, Semiring, Unary
+from ..operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
 from ..ops.apply import apply
-from ..ops.ewise import ewise_add, ewise_mult
+from ..ops.ewise import ewise_add, ewise_mult, ewise_union
 from ..ops.select import select
 from ..ops.write import PLAIN
-from .base import scalar
+from .base import Sparse
 from .chain import Chain, linked
-from .elementwise import Elementwise
-from .scalar import Scalar
-
-_NUMBERS = (int, float, Scalar)
-
-
-def is_scalar(value: Any) -> bool:
-    """True for numbers, Scalars and zero-dimensional arrays."""
-    return isinstance(value, _NUMBERS) or getattr(value, "ndim", None) == 0
-
-
-def is_empty(value: Any) -> bool:
-    """True for a Scalar without a value, which deletes where it is assigned.  Synchronises for one pending on a GPU."""
-    return isinstance(value, Scalar) and value.is_empty
-
-
-def no_operand(value: Any) -> None:
-    """TypeError for an array, a list or a sparse matrix of another library: does it hold zeros, or gaps?
-
-    Anything else passes, and may know by itself what to do with one of our objects.
-    """
-    arrays = (np.ndarray, list, tuple)
-    if isinstance(value, arrays) or hasattr(value, "__cuda_array_interface__") or hasattr(value, "tocsr"):
-        how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else "Vector.from_dense or Matrix.from_dense"
-        raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
-
+from .operand import is_scalar, no_operand, scalar
+from .writing import Writing
 
 # For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
 _ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
@@ -55,8 +34,8 @@ def _within(op: str, bound: Any, dtype: np.dtype[Any]) -> tuple[str, Any]:
     return (_BELOW[op], low) if bound < low else (op, bound)
 
 
-class Infix(Elementwise):
-    """The operators, in terms of the named methods.
+class Infix(Sparse[Any]):
+    """The operations that Matrix and Vector share, element by element: by name, and as Python's operators.
 
     On the union of two objects: ``+`` is ewise_add plus, ``-`` is ewise_union minus with 0 for what is missing;
     on the intersection: ``*``, ``/``, ``//``, ``%``, ``**`` and comparisons are ewise_mult.  With a scalar: apply.
@@ -66,6 +45,136 @@ class Infix(Elementwise):
     """
 
     __slots__ = ()
+
+    # -- by name -----------------------------------------------------------------------------------------
+
+    def ewise_add(self, other: Self, op: Any = "plus", **writing: Unpack[Writing]) -> Self:
+        """C = self (+) other on the union: `op` where both are present, the present one elsewhere.
+
+        Parameters
+        ----------
+        other : of the same shape
+        op : binary operator or monoid, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of both).
+        """
+        return self._ewise(ewise_add, other, op, writing)
+
+    def ewise_mult(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
+        """C = self (x) other on the intersection: `op` where both are present.
+
+        Parameters
+        ----------
+        other : of the same shape
+        op : binary operator or monoid, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of both).
+        """
+        return self._ewise(ewise_mult, other, op, writing)
+
+    def ewise_union(
+        self, other: Self, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Self:
+        """C = op(self, other) on the union, with a default for the side that is missing.
+
+        Parameters
+        ----------
+        other : of the same shape
+        op : binary operator or monoid, by object or name
+        left_default, right_default : scalars that stand for what self and what `other` lacks
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator, EmptyObject
+        """
+        a, b = self.store, self._same_kind(other).store
+        left, right = scalar(left_default), scalar(right_default)
+        return self._deliver(ewise_union(a, b, op, left, right), writing)  # type: ignore[no-any-return]
+
+    def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
+        a, b = self.store, self._same_kind(other).store
+        return self._deliver(operation(a, b, op), writing)  # type: ignore[no-any-return]
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None, **writing: Unpack[Writing]) -> Self:
+        """C(i, j) = op(self(i, j)), op(self(i, j), right), op(left, self(i, j)), or op(self(i, j), i, j, right).
+
+        Parameters
+        ----------
+        op : unary operator; binary operator with one side bound; or index-unary operator
+        right, left : the bound scalar; `right` is also the thunk of an index-unary operator
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator, UdfParseError, InvalidValue, EmptyObject
+
+        Notes
+        -----
+        Cost O(nvals).  The structure is shared with the operand.
+        """
+        plan = apply(self.store, op, left=scalar(left), right=scalar(right))
+        return self._deliver(plan, writing)  # type: ignore[no-any-return]
+
+    def select(self, op: Any, thunk: Any = None, **writing: Unpack[Writing]) -> Self:
+        """The entries for which op(self(i, j), i, j, thunk) holds.
+
+        Parameters
+        ----------
+        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), or a lambda
+        thunk : the scalar that it compares with; 0 by default
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator, UdfParseError, EmptyObject
+
+        Notes
+        -----
+        Cost O(nvals).
+        """
+        return self._deliver(select(self.store, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
+
+    def _with_operator(self, operator: Any, *rest: Any) -> Any:
+        """What calling an operator on this means: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
+
+        An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is settled then.
+        """
+        chain = self._chain
+        wanted = _KINDS.get(type(operator), "ewise")
+        if chain is not None and chain.kind == wanted and not rest:
+            return self._new(None, chain.rebound(operator))
+        if wanted == "apply" or (wanted == "ewise" and len(rest) == 1):
+            return self.apply(operator, *rest)
+        if wanted == "select":
+            return self.select(operator, *rest)
+        if wanted == "reduce":
+            return self.reduce(operator)
+        raise InvalidValue(
+            f"{operator!r}(...): expected a result whose operator is not named yet: a chain of A @ B for a semiring, "
+            f"of A | B and A & B for a binary operator, A > 3 for select.value; the operators of + - * and of methods "
+            f"such as A.mxm(B) are settled"
+        )
+
+    def reduce(self, op: Any = "plus") -> Any:
+        """S = (+) of all entries."""
+        raise NotImplementedError
+
+    # -- as operators ------------------------------------------------------------------------------------
 
     def _arithmetic(self, other: Any, op: str, *, union: bool = False) -> Any:
         if is_scalar(other):
@@ -241,3 +350,17 @@ class Infix(Elementwise):
         raise ValueError(
             f"the truth of a {type(self).__name__} is ambiguous: use .nvals, .isequal(other) or .reduce('lor')"
         )
+
+
+# What an operator asks of the object that it is called on; binary operators and monoids are not listed.
+_KINDS: dict[type[Any], str] = {
+    Semiring: "product",
+    TypedSemiring: "product",
+    operators.select.By: "compare",
+    Select: "select",
+    Unary: "apply",
+    TypedUnary: "apply",
+    IndexUnary: "apply",
+    TypedIndexUnary: "apply",
+    operators.agg.Aggregator: "reduce",
+}

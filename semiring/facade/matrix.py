@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from .. import operators
 from ..engines.operands import Mask
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..formats import CSR, VectorStore
+from ..formats import CSR, CompressedPattern, VectorStore
+from ..formats.csr import empty_csr
+from ..memory.allocation import allocating, require_rows
 from ..ops import structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import element, extract_line, extract_matrix
 from ..ops.mxm import mxm
 from ..ops.mxv import mxv
-from ..ops.reduce import reduce_rows, reduce_scalar
 from ..ops.transpose import transpose
 from ..ops.write import Plan, Write, stored
+from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import aggregate, display
-from .base import plan_of, scalar
+from . import display, matrix_arrays, matrix_edges, matrix_forms, matrix_reductions
 from .chain import linked
-from .infix import is_empty, is_scalar
-from .matrix_forms import MatrixForms
+from .infix import Infix
+from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .vector import Vector, index_value
-from .vector_arrays import dimensions
+from .vector_arrays import constructed
 from .writing import Writing
 
 if TYPE_CHECKING:
     from ..engines.operands import Index
 
 
-class Matrix(MatrixForms):
+class Matrix(Infix):
     """A matrix of shape (nrows, ncols), of which some positions hold a value.
 
     Parameters
@@ -49,6 +49,59 @@ class Matrix(MatrixForms):
     """
 
     __slots__ = ()
+
+    def __init__(
+        self,
+        dtype: Any = float,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        *,
+        shape: tuple[int, int] | None = None,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> None:
+        chosen, where = constructed("Matrix", dtype, "nrows", "ncols"), device_for(device=device)
+        rows, columns = (size or 0 for size in sizes("Matrix", shape, nrows=nrows, ncols=ncols))
+        require_rows("Matrix", where, rows, 0, 0)
+        with allocating("Matrix", where):
+            self._hold(empty_csr(rows, columns, chosen, where), None, name)
+
+    # -- from and to arrays, edges and dictionaries ------------------------------------------------------
+
+    from_csr = classmethod(matrix_arrays.from_csr)
+    from_csc = classmethod(matrix_arrays.from_csc)
+    from_coo = classmethod(matrix_arrays.from_coo)
+    from_dense = classmethod(matrix_arrays.from_dense)
+    from_scalar = classmethod(matrix_arrays.from_scalar)
+    identity = classmethod(matrix_arrays.identity)
+    build = matrix_arrays.build
+    to_csr = matrix_arrays.to_csr
+    to_csc = matrix_arrays.to_csc
+    to_coo = matrix_arrays.to_coo
+    to_dense = matrix_arrays.to_dense
+
+    from_edgelist = classmethod(matrix_edges.from_edgelist)
+    from_dicts = classmethod(matrix_edges.from_dicts)
+    to_edgelist = matrix_edges.to_edgelist
+    to_dicts = matrix_edges.to_dicts
+
+    # -- in another form ---------------------------------------------------------------------------------
+
+    compress = matrix_forms.compress
+    decompress = matrix_forms.decompress
+    compressed_nbytes = matrix_forms.compressed_nbytes
+    permute = matrix_forms.permute
+    diag = matrix_forms.diag
+    setdiag = matrix_forms.setdiag
+    resize = matrix_forms.resize
+    __reduce__ = matrix_forms.pickled
+
+    # -- reductions --------------------------------------------------------------------------------------
+
+    reduce_rowwise = matrix_reductions.reduce_rowwise
+    reduce_columnwise = matrix_reductions.reduce_columnwise
+    reduce_scalar = matrix_reductions.reduce_scalar
+    reduce = matrix_reductions.reduce
 
     # -- looking -----------------------------------------------------------------------------------------
 
@@ -71,6 +124,12 @@ class Matrix(MatrixForms):
     def ndim(self) -> int:
         """2."""
         return 2
+
+    @property
+    def codec(self) -> str | None:
+        """How the rows are compressed: ``"varint"`` or ``"packed"``; None where they are not."""
+        pattern = self.store.pattern
+        return pattern.codec if isinstance(pattern, CompressedPattern) else None
 
     @property
     def T(self) -> Matrix:
@@ -287,66 +346,6 @@ class Matrix(MatrixForms):
             if not n:
                 return cast(Matrix, answer)
             square = square.mxm(square, op)
-
-    # -- reductions --------------------------------------------------------------------------------------
-
-    def reduce_rowwise(self, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
-        """w(i) = (+)_j self(i, j), for the rows that have entries.
-
-        Parameters
-        ----------
-        op : monoid or aggregator, by object or name
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DomainMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(nvals) for a monoid; an aggregator makes a few such passes.
-        """
-        return self._reduce(op, False, writing)
-
-    def reduce_columnwise(self, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
-        """w(j) = (+)_i self(i, j), for the columns that have entries; see `reduce_rowwise`."""
-        return self._reduce(op, True, writing)
-
-    def _reduce(self, op: Any, columns: bool, writing: Writing) -> Vector:
-        a, transposed = self.operand
-        aggregator = aggregate.as_aggregator(op)
-        if aggregator is None:
-            plan = reduce_rows(a, op, transposed=columns != transposed)
-        else:
-            made = aggregate.rowwise(Matrix._new(a), aggregator, columns != transposed)
-            plan = made._plan or plan_of("reduce", made.store)
-        return cast(Vector, self._deliver(plan, writing, Vector))
-
-    def reduce_scalar(self, op: Any = "plus") -> Scalar:
-        """S = (+) of all entries; empty if there are none.
-
-        Parameters
-        ----------
-        op : monoid or aggregator, by object or name; positions are i * ncols + j
-
-        Raises
-        ------
-        DomainMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
-        """
-        aggregator = aggregate.as_aggregator(op)
-        if aggregator is not None:
-            return aggregate.whole(self, aggregator)
-        monoid = operators.lookup_monoid(op).typed(self.dtype)
-        store, _ = self.operand
-        return Scalar.pending(monoid.z, reduce_scalar(store, monoid))
-
-    def reduce(self, op: Any = "plus") -> Scalar:
-        """S = (+) of all entries, as a Vector spells it; parameters, errors and cost as `reduce_scalar`."""
-        return self.reduce_scalar(op)
 
     # -- shape -------------------------------------------------------------------------------------------
 

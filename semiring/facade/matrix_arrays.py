@@ -1,16 +1,18 @@
-"""Matrix from and to arrays: compressed rows and columns, triples, dense."""
+"""Matrix from and to arrays: compressed rows and columns, triples, dense.
+
+`Matrix` binds these functions as its methods.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..engines.residency import resident
 from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from ..formats import array_module, dense_values, device_of
-from ..formats.csr import empty_csr
-from ..memory.allocation import allocating, require, require_rows
+from ..memory.allocation import allocating, require
 from ..memory.arrays import read_only
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
@@ -18,362 +20,349 @@ from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
-from .base import device_for, scalar
 from .display import counted
-from .infix import Infix
-from .vector_arrays import as_values, constructed, dense_dtype, differs, exported_indices
+from .operand import device_for, scalar
+from .vector_arrays import as_values, dense_dtype, differs, exported_indices
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+M = TypeVar("M", bound="Matrix")
 
 
-class MatrixArrays(Infix):
-    """The constructors and exports of `Matrix`."""
+def from_csr(
+    cls: type[Matrix],
+    indptr: Any,
+    col_indices: Any,
+    values: Any = None,
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+    placement: str = "device",
+) -> Matrix:
+    """Row i holds the columns col_indices[indptr[i]:indptr[i + 1]], in any order.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    indptr : nrows + 1 offsets
+    col_indices : columns
+    values : as many values; or one for all; or None, which means True
+    dtype : type of the values; by default theirs
+    nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
+    dup_op : binary operator that combines repeated columns of a row
+    placement : ``"device"``, ``"pinned"``, ``"host"`` or ``"auto"``, as `Matrix.to`
 
-    def __init__(
-        self,
-        dtype: Any = float,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        *,
-        shape: tuple[int, int] | None = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> None:
-        chosen, where = constructed("Matrix", dtype, "nrows", "ncols"), device_for(device=device)
-        rows, columns = (size or 0 for size in sizes("Matrix", shape, nrows=nrows, ncols=ncols))
-        require_rows("Matrix", where, rows, 0, 0)
-        with allocating("Matrix", where):
-            self._hold(empty_csr(rows, columns, chosen, where), None, name)
+    Raises
+    ------
+    InvalidFormat
+        For offsets that do not start at 0, decrease, or do not end at the number of columns given, and columns
+        out of range; names the array and the position.
+    OutOfMemory
+        If it does not fit where it is to lie; the message says, with bytes, what would fit.
+    DuplicateIndex, InvalidValue, DomainMismatch
 
-    @classmethod
-    def from_csr(
-        cls,
-        indptr: Any,
-        col_indices: Any,
-        values: Any = None,
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-        placement: str = "device",
-    ) -> Self:
-        """Row i holds the columns col_indices[indptr[i]:indptr[i + 1]], in any order.
+    Notes
+    -----
+    Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
+    to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
+    NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
+    page-locked where they lie.
+    """
+    where = device_for(indptr, col_indices, values, device=device)
+    indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
+    values = np.asarray(True) if values is None else as_values(values)
+    chosen = value_type("values", values, dtype)
+    nrows, ncols = sizes("from_csr", shape, nrows=nrows, ncols=ncols)
+    ncols = size_for(col_indices) if ncols is None else ncols
+    if nrows is not None and indptr.size != nrows + 1:
+        raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
+    store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where, placement)
+    return cls._new(store, name=name)
 
-        Parameters
-        ----------
-        indptr : nrows + 1 offsets
-        col_indices : columns
-        values : as many values; or one for all; or None, which means True
-        dtype : type of the values; by default theirs
-        nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
-        dup_op : binary operator that combines repeated columns of a row
-        placement : ``"device"``, ``"pinned"``, ``"host"`` or ``"auto"``, as `Matrix.to`
 
-        Raises
-        ------
-        InvalidFormat
-            For offsets that do not start at 0, decrease, or do not end at the number of columns given, and columns
-            out of range; names the array and the position.
-        OutOfMemory
-            If it does not fit where it is to lie; the message says, with bytes, what would fit.
-        DuplicateIndex, InvalidValue, DomainMismatch
+def from_csc(
+    cls: type[Matrix],
+    indptr: Any,
+    row_indices: Any,
+    values: Any = None,
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """Column j holds the rows row_indices[indptr[j]:indptr[j + 1]], in any order.
 
-        Notes
-        -----
-        Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
-        to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
-        NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
-        page-locked where they lie.
-        """
-        where = device_for(indptr, col_indices, values, device=device)
-        indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
-        values = np.asarray(True) if values is None else as_values(values)
-        chosen = value_type("values", values, dtype)
-        nrows, ncols = sizes("from_csr", shape, nrows=nrows, ncols=ncols)
-        ncols = size_for(col_indices) if ncols is None else ncols
-        if nrows is not None and indptr.size != nrows + 1:
-            raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
-        store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where, placement)
-        return cls._new(store, name=name)
+    Parameters
+    ----------
+    indptr : ncols + 1 offsets
+    row_indices : rows
+    values, dtype, dup_op : as `from_csr`
+    nrows, ncols (or shape) : by default the largest row + 1, and as many columns as `indptr` has
 
-    @classmethod
-    def from_csc(
-        cls,
-        indptr: Any,
-        row_indices: Any,
-        values: Any = None,
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """Column j holds the rows row_indices[indptr[j]:indptr[j + 1]], in any order.
+    Raises
+    ------
+    InvalidFormat, DuplicateIndex, InvalidValue, DomainMismatch
 
-        Parameters
-        ----------
-        indptr : ncols + 1 offsets
-        row_indices : rows
-        values, dtype, dup_op : as `from_csr`
-        nrows, ncols (or shape) : by default the largest row + 1, and as many columns as `indptr` has
+    Notes
+    -----
+    Cost O(nvals): the rows are derived from the columns.
+    """
+    nrows, ncols = sizes("from_csc", shape, nrows=nrows, ncols=ncols)
+    columns = cls.from_csr(indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device)
+    return cls._new(structure.transposed(columns.store), name=name)
 
-        Raises
-        ------
-        InvalidFormat, DuplicateIndex, InvalidValue, DomainMismatch
 
-        Notes
-        -----
-        Cost O(nvals): the rows are derived from the columns.
-        """
-        nrows, ncols = sizes("from_csc", shape, nrows=nrows, ncols=ncols)
-        columns = cls.from_csr(
-            indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device
-        )
-        return cls._new(structure.transposed(columns.store), name=name)
+def from_coo(
+    cls: type[Matrix],
+    rows: Any,
+    columns: Any,
+    values: Any = None,
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """A(rows[p], columns[p]) = values[p].
 
-    @classmethod
-    def from_coo(
-        cls,
-        rows: Any,
-        columns: Any,
-        values: Any = None,
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """A(rows[p], columns[p]) = values[p].
+    Parameters
+    ----------
+    rows, columns : integers, in any order
+    values : as many values; or one for all; or None, which means True
+    dtype : type of the values; by default theirs
+    nrows, ncols (or shape) : by default the largest index + 1
+    dup_op : binary operator that combines repeated positions
 
-        Parameters
-        ----------
-        rows, columns : integers, in any order
-        values : as many values; or one for all; or None, which means True
-        dtype : type of the values; by default theirs
-        nrows, ncols (or shape) : by default the largest index + 1
-        dup_op : binary operator that combines repeated positions
+    Raises
+    ------
+    DuplicateIndex
+        If a position repeats and there is no `dup_op`.
+    IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
-        Raises
-        ------
-        DuplicateIndex
-            If a position repeats and there is no `dup_op`.
-        IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+    Notes
+    -----
+    Cost O(k log k) for k triples.  On the GPU the checks synchronise.
+    """
+    where = device_for(rows, columns, values, device=device)
+    rows, columns = as_indices("rows", rows), as_indices("columns", columns)
+    values = np.asarray(True) if values is None else as_values(values)
+    chosen = value_type("values", values, dtype)
+    nrows, ncols = sizes("from_coo", shape, nrows=nrows, ncols=ncols)
+    nrows = extent("nrows", size_for(rows) if nrows is None else nrows)
+    ncols = extent("ncols", size_for(columns) if ncols is None else ncols)
+    return cls._new(build_matrix(rows, columns, values, nrows, ncols, chosen, dup_op, where), name=name)
 
-        Notes
-        -----
-        Cost O(k log k) for k triples.  On the GPU the checks synchronise.
-        """
-        where = device_for(rows, columns, values, device=device)
-        rows, columns = as_indices("rows", rows), as_indices("columns", columns)
-        values = np.asarray(True) if values is None else as_values(values)
-        chosen = value_type("values", values, dtype)
-        nrows, ncols = sizes("from_coo", shape, nrows=nrows, ncols=ncols)
-        nrows = extent("nrows", size_for(rows) if nrows is None else nrows)
-        ncols = extent("ncols", size_for(columns) if ncols is None else ncols)
-        return cls._new(build_matrix(rows, columns, values, nrows, ncols, chosen, dup_op, where), name=name)
 
-    @classmethod
-    def from_dense(
-        cls,
-        values: Any,
-        missing_value: Any = None,
-        *,
-        dtype: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """A(i, j) = values[i, j], except where it equals `missing_value`.
+def from_dense(
+    cls: type[Matrix],
+    values: Any,
+    missing_value: Any = None,
+    *,
+    dtype: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """A(i, j) = values[i, j], except where it equals `missing_value`.
 
-        Parameters
-        ----------
-        values : two-dimensional NumPy or CuPy array, or nested lists
-        missing_value : what stands for no entry (NaN matches NaN); None: all are present
-        dtype : type of the values; by default theirs
+    Parameters
+    ----------
+    values : two-dimensional NumPy or CuPy array, or nested lists
+    missing_value : what stands for no entry (NaN matches NaN); None: all are present
+    dtype : type of the values; by default theirs
 
-        Raises
-        ------
-        InvalidValue, DomainMismatch
+    Raises
+    ------
+    InvalidValue, DomainMismatch
 
-        Notes
-        -----
-        Cost O(nrows ncols).  Synchronises on the GPU.
-        """
-        where = device_for(values, device=device)
-        array = as_array("from_dense", values)
-        if array.ndim != 2:
-            raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
-        chosen = value_type("from_dense", array, dtype)
-        everywhere = array_module(device_of(array)).ones(array.shape, dtype=bool)
-        present = everywhere if missing_value is None else differs(array, missing_value)
-        rows, columns = present.nonzero()
-        return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
+    Notes
+    -----
+    Cost O(nrows ncols).  Synchronises on the GPU.
+    """
+    where = device_for(values, device=device)
+    array = as_array("from_dense", values)
+    if array.ndim != 2:
+        raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
+    chosen = value_type("from_dense", array, dtype)
+    everywhere = array_module(device_of(array)).ones(array.shape, dtype=bool)
+    present = everywhere if missing_value is None else differs(array, missing_value)
+    rows, columns = present.nonzero()
+    return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
 
-    @classmethod
-    def from_scalar(
-        cls,
-        value: Any,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        dtype: Any = None,
-        *,
-        shape: tuple[int, int] | None = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """A(i, j) = value everywhere; the value is held once, the structure is not.
 
-        Parameters
-        ----------
-        value : number or Scalar
-        nrows, ncols (or shape) : the shape
-        dtype : type of the value; by default its own
+def from_scalar(
+    cls: type[Matrix],
+    value: Any,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    dtype: Any = None,
+    *,
+    shape: tuple[int, int] | None = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """A(i, j) = value everywhere; the value is held once, the structure is not.
 
-        Raises
-        ------
-        InvalidValue, EmptyObject, DomainMismatch, OutOfMemory
+    Parameters
+    ----------
+    value : number or Scalar
+    nrows, ncols (or shape) : the shape
+    dtype : type of the value; by default its own
 
-        Notes
-        -----
-        Cost and memory O(nrows ncols).
-        """
-        value, where = scalar(value), device_for(device=device)
-        chosen = value_type("value", np.asarray(value), dtype)
-        nrows, ncols = sizes("from_scalar", shape, nrows=nrows, ncols=ncols)
-        whole = extent("nrows", nrows), extent("ncols", ncols)
-        with allocating("from_scalar", where):
-            return cls._new(full_matrix(whole, value, chosen, where), name=name)
+    Raises
+    ------
+    InvalidValue, EmptyObject, DomainMismatch, OutOfMemory
 
-    @classmethod
-    def identity(
-        cls, n: int, dtype: Any = None, *, value: Any = 1, name: str | None = None, device: str | None = None
-    ) -> Self:
-        """A(i, i) = value, which is held once.
+    Notes
+    -----
+    Cost and memory O(nrows ncols).
+    """
+    value, where = scalar(value), device_for(device=device)
+    chosen = value_type("value", np.asarray(value), dtype)
+    nrows, ncols = sizes("from_scalar", shape, nrows=nrows, ncols=ncols)
+    whole = extent("nrows", nrows), extent("ncols", ncols)
+    with allocating("from_scalar", where):
+        return cls._new(full_matrix(whole, value, chosen, where), name=name)
 
-        Parameters
-        ----------
-        n : number of rows and columns
-        dtype : type of the value; by default its own
-        value : number or Scalar
 
-        Raises
-        ------
-        InvalidValue, EmptyObject, DomainMismatch
-        """
-        value = scalar(value)
-        chosen = value_type("value", np.asarray(value), dtype)
-        return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
+def identity(
+    cls: type[Matrix], n: int, dtype: Any = None, *, value: Any = 1, name: str | None = None, device: str | None = None
+) -> Matrix:
+    """A(i, i) = value, which is held once.
 
-    def build(self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) -> Self:
-        """Fill this empty matrix: A(rows[p], columns[p]) = values[p].
+    Parameters
+    ----------
+    n : number of rows and columns
+    dtype : type of the value; by default its own
+    value : number or Scalar
 
-        Parameters
-        ----------
-        rows, columns, values, dup_op : as `from_coo`
+    Raises
+    ------
+    InvalidValue, EmptyObject, DomainMismatch
+    """
+    value = scalar(value)
+    chosen = value_type("value", np.asarray(value), dtype)
+    return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
 
-        Raises
-        ------
-        OutputNotEmpty
-            If it has entries.
-        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
-        """
-        if self.nvals:
-            raise OutputNotEmpty(f"build: the Matrix already has {counted(self.nvals)}; call .clear() first")
-        nrows, ncols = self.store.shape
-        rows, columns = as_indices("rows", rows), as_indices("columns", columns)
-        self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, self.dtype, dup_op, self.device))
-        return self
 
-    # -- exports -----------------------------------------------------------------------------------------
+def build(self: M, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) -> M:
+    """Fill this empty matrix: A(rows[p], columns[p]) = values[p].
 
-    def to_csr(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
-        """(indptr, col_indices, values): arrays of this matrix's device, which it may share.
+    Parameters
+    ----------
+    rows, columns, values, dup_op : as `from_coo`
 
-        Parameters
-        ----------
-        index_dtype : type of `indptr` and `col_indices`.  None: each as it is stored (columns int32 below 2**31
-            columns, offsets int32 below 2**31 entries) and without a copy; arithmetic on int32 wraps at 2**31.
+    Raises
+    ------
+    OutputNotEmpty
+        If it has entries.
+    DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+    """
+    if self.nvals:
+        raise OutputNotEmpty(f"build: the Matrix already has {counted(self.nvals)}; call .clear() first")
+    nrows, ncols = self.store.shape
+    rows, columns = as_indices("rows", rows), as_indices("columns", columns)
+    self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, self.dtype, dup_op, self.device))
+    return self
 
-        Raises
-        ------
-        InvalidValue
-            If the type cannot hold the last column or the number of entries.
-        DomainMismatch, OutOfMemory
 
-        Notes
-        -----
-        NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(nvals + nrows) and 8 bytes
-        for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
-        entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
-        except to carry out what is pending, and for such rows.
-        """
-        return self._compressed("to_csr", self.store, index_dtype)
+# -- exports ---------------------------------------------------------------------------------------------
 
-    def to_csc(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
-        """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
-        return self._compressed("to_csc", structure.transposed(self.store), index_dtype)
 
-    def _compressed(self, operation: str, store: Any, index_dtype: Any) -> tuple[Any, Any, Any]:
+def to_csr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+    """(indptr, col_indices, values): arrays of this matrix's device, which it may share.
+
+    Parameters
+    ----------
+    index_dtype : type of `indptr` and `col_indices`.  None: each as it is stored (columns int32 below 2**31
+        columns, offsets int32 below 2**31 entries) and without a copy; arithmetic on int32 wraps at 2**31.
+
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last column or the number of entries.
+    DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(nvals + nrows) and 8 bytes
+    for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
+    entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
+    except to carry out what is pending, and for such rows.
+    """
+    return _compressed("to_csr", self.store, index_dtype)
+
+
+def to_csc(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+    """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
+    return _compressed("to_csc", structure.transposed(self.store), index_dtype)
+
+
+def _compressed(operation: str, store: Any, index_dtype: Any) -> tuple[Any, Any, Any]:
+    store = resident(store)
+    indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
+    indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
+    return indptr, indices, read_only(dense_values(store))
+
+
+def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+    """(rows, columns, values), by row and then by column.
+
+    Parameters
+    ----------
+    index_dtype : type of `rows` and `columns`; None: as narrow as they are stored, see `to_csr`
+
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last row or column.
+    DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals); 16 bytes an entry
+    for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
+    """
+    store = resident(self.store)
+    rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
+    return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
+
+
+def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
+    """An array of shape (nrows, ncols), of this matrix's device, and the caller's own.
+
+    Parameters
+    ----------
+    fill_value : stands where nothing is stored; needed unless all positions hold a value
+    dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
+
+    Raises
+    ------
+    InvalidValue
+        If an entry is missing and there is no `fill_value`.
+    DomainMismatch, OutOfMemory
+    """
+    store, fill = self.store, scalar(fill_value)
+    missing = store.nrows * store.ncols - store.nvals
+    if fill is None and missing:
+        raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
+    chosen = dense_dtype(store.dtype, fill, dtype)
+    require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
+    with allocating("to_dense", store.device):
         store = resident(store)
-        indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
-        indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
-        return indptr, indices, read_only(dense_values(store))
-
-    def to_coo(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
-        """(rows, columns, values), by row and then by column.
-
-        Parameters
-        ----------
-        index_dtype : type of `rows` and `columns`; None: as narrow as they are stored, see `to_csr`
-
-        Raises
-        ------
-        InvalidValue
-            If the type cannot hold the last row or column.
-        DomainMismatch, OutOfMemory
-
-        Notes
-        -----
-        Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals); 16 bytes an entry
-        for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
-        """
-        store = resident(self.store)
-        rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
-        return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
-
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
-        """An array of shape (nrows, ncols), of this matrix's device, and the caller's own.
-
-        Parameters
-        ----------
-        fill_value : stands where nothing is stored; needed unless all positions hold a value
-        dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
-
-        Raises
-        ------
-        InvalidValue
-            If an entry is missing and there is no `fill_value`.
-        DomainMismatch, OutOfMemory
-        """
-        store, fill = self.store, scalar(fill_value)
-        missing = store.nrows * store.ncols - store.nvals
-        if fill is None and missing:
-            raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
-        chosen = dense_dtype(store.dtype, fill, dtype)
-        require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
-        with allocating("to_dense", store.device):
-            store = resident(store)
-            array = array_module(store.device).full(
-                store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
-            )
-            array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
-        return array
+        array = array_module(store.device).full(
+            store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
+        )
+        array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
+    return array

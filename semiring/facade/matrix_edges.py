@@ -1,8 +1,11 @@
-"""Matrix from and to edges: pairs, triples and tables of them, and nested dictionaries."""
+"""Matrix from and to edges: pairs, triples and tables of them, and nested dictionaries.
+
+`Matrix` binds these functions as its methods.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,131 +16,129 @@ from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
 from ..storage.coerce import as_indices, size_for, sizes
 from .edges import edges_of
-from .matrix_arrays import MatrixArrays
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 
-class MatrixEdges(MatrixArrays):
-    """The constructors and exports of `Matrix` that speak of edges."""
+def from_edgelist(
+    cls: type[Matrix],
+    edges: Any,
+    values: Any = None,
+    dtype: Any = None,
+    *,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+) -> Matrix:
+    """A(i, j) = True, or the value, for every edge (i, j) or (i, j, value).
 
-    __slots__ = ()
+    Parameters
+    ----------
+    edges : list of tuples; array of 2 or 3 columns; or a table: a pandas, polars or cuDF frame, an Arrow table, a
+        dictionary of columns, a structured NumPy array
+    values : as many values, or one for all, where the edges hold none
+    dtype : type of the values; by default theirs
+    source, target, weight : columns of a table or an array, by name or position.  By default the first, the second
+        and, if there is one, the third; with `source` and `target` alone the edges have no weights
+    nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
+        only one is given, the other is the largest index on its side + 1
+    dup_op : binary operator that combines repeated edges
 
-    @classmethod
-    def from_edgelist(
-        cls,
-        edges: Any,
-        values: Any = None,
-        dtype: Any = None,
-        *,
-        source: Any = None,
-        target: Any = None,
-        weight: Any = None,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-    ) -> Self:
-        """A(i, j) = True, or the value, for every edge (i, j) or (i, j, value).
+    Raises
+    ------
+    InvalidValue
+        For vertices that are no integers (text, fractions, NaN), missing values, and a table of more columns than
+        are named.
+    DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
 
-        Parameters
-        ----------
-        edges : list of tuples; array of 2 or 3 columns; or a table: a pandas, polars or cuDF frame, an Arrow table, a
-            dictionary of columns, a structured NumPy array
-        values : as many values, or one for all, where the edges hold none
-        dtype : type of the values; by default theirs
-        source, target, weight : columns of a table or an array, by name or position.  By default the first, the second
-            and, if there is one, the third; with `source` and `target` alone the edges have no weights
-        nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
-            only one is given, the other is the largest index on its side + 1
-        dup_op : binary operator that combines repeated edges
+    Notes
+    -----
+    Cost O(k log k) for k edges; columns that hold integers are not copied before they are sorted.  On the GPU the
+    checks synchronise.
 
-        Raises
-        ------
-        InvalidValue
-            For vertices that are no integers (text, fractions, NaN), missing values, and a table of more columns than
-            are named.
-        DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
+    >>> A.shape, A[1, 2].value
+    ((3, 3), np.float64(2.0))
+    """
+    rows, columns, weights = edges_of(edges, source, target, weight)
+    if weights is not None:
+        if values is not None:
+            raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
+        values = weights
+    nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
+    if nrows is None and ncols is None:
+        nrows = ncols = max(size_for(rows), size_for(columns))
+    return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
-        Notes
-        -----
-        Cost O(k log k) for k edges; columns that hold integers are not copied before they are sorted.  On the GPU the
-        checks synchronise.
 
-        Examples
-        --------
-        >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
-        >>> A.shape, A[1, 2].value
-        ((3, 3), np.float64(2.0))
-        """
-        rows, columns, weights = edges_of(edges, source, target, weight)
-        if weights is not None:
-            if values is not None:
-                raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
-            values = weights
-        nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
-        if nrows is None and ncols is None:
-            nrows = ncols = max(size_for(rows), size_for(columns))
-        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
+    """(array of nvals [row, column] pairs, the caller's own; values as `to_coo`).
 
-    def to_edgelist(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
-        """(array of nvals [row, column] pairs, the caller's own; values as `to_coo`).
+    Parameters
+    ----------
+    index_dtype : type of the pairs; None: the narrower of int32 and int64 that holds both
 
-        Parameters
-        ----------
-        index_dtype : type of the pairs; None: the narrower of int32 and int64 that holds both
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last row or column.
+    DomainMismatch, OutOfMemory
 
-        Raises
-        ------
-        InvalidValue
-            If the type cannot hold the last row or column.
-        DomainMismatch, OutOfMemory
+    Notes
+    -----
+    Cost O(nvals); 32 bytes an entry for int64 pairs, half of them while it runs.
+    """
+    rows, columns, values = self.to_coo(index_dtype=index_dtype)
+    with allocating("to_edgelist", self.device):
+        return array_module(self.device).stack([rows, columns], axis=1), values
 
-        Notes
-        -----
-        Cost O(nvals); 32 bytes an entry for int64 pairs, half of them while it runs.
-        """
-        rows, columns, values = self.to_coo(index_dtype=index_dtype)
-        with allocating("to_edgelist", self.device):
-            return array_module(self.device).stack([rows, columns], axis=1), values
 
-    def to_dicts(self) -> dict[int, dict[int, Any]]:
-        """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
-        answer: dict[int, dict[int, Any]] = {}
-        rows, columns, values = (to_host(part).tolist() for part in self.to_coo(index_dtype=None))
-        for i, j, x in zip(rows, columns, values, strict=True):
-            answer.setdefault(i, {})[j] = x
-        return answer
+def to_dicts(self: Matrix) -> dict[int, dict[int, Any]]:
+    """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
+    answer: dict[int, dict[int, Any]] = {}
+    rows, columns, values = (to_host(part).tolist() for part in self.to_coo(index_dtype=None))
+    for i, j, x in zip(rows, columns, values, strict=True):
+        answer.setdefault(i, {})[j] = x
+    return answer
 
-    @classmethod
-    def from_dicts(
-        cls,
-        nested: dict[int, dict[int, Any]],
-        dtype: Any = None,
-        *,
-        nrows: int | None = None,
-        ncols: int | None = None,
-        shape: tuple[int, int] | None = None,
-    ) -> Self:
-        """A(i, j) = nested[i][j].
 
-        Parameters
-        ----------
-        nested : {row: {column: value}}
-        dtype : type of the values; by default theirs
-        nrows, ncols (or shape) : by default the largest row of `nested` + 1, whether it has entries or not, and the
-            largest column + 1
+def from_dicts(
+    cls: type[Matrix],
+    nested: dict[int, dict[int, Any]],
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+) -> Matrix:
+    """A(i, j) = nested[i][j].
 
-        Raises
-        ------
-        IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
-        """
-        try:
-            triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
-        except AttributeError as error:
-            raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
-        listed = as_indices("rows", list(nested))  # those without entries count too
-        nrows, ncols = sizes("from_dicts", shape, nrows=nrows, ncols=ncols)
-        nrows = size_for(listed) if nrows is None else nrows
-        bounded_indices("rows", listed, nrows, "cpu")
-        rows, columns, values = ([part[k] for part in triples] for k in range(3))
-        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols)
+    Parameters
+    ----------
+    nested : {row: {column: value}}
+    dtype : type of the values; by default theirs
+    nrows, ncols (or shape) : by default the largest row of `nested` + 1, whether it has entries or not, and the
+        largest column + 1
+
+    Raises
+    ------
+    IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+    """
+    try:
+        triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
+    except AttributeError as error:
+        raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
+    listed = as_indices("rows", list(nested))  # those without entries count too
+    nrows, ncols = sizes("from_dicts", shape, nrows=nrows, ncols=ncols)
+    nrows = size_for(listed) if nrows is None else nrows
+    bounded_indices("rows", listed, nrows, "cpu")
+    rows, columns, values = ([part[k] for part in triples] for k in range(3))
+    return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols)

@@ -1,9 +1,12 @@
-"""Matrix in another form: its rows compressed, in another order, of another shape, with another diagonal."""
+"""Matrix in another form: its rows compressed, in another order, of another shape, with another diagonal.
+
+`Matrix` binds these functions as its methods.
+"""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,192 +15,186 @@ from ..exceptions import DimensionMismatch
 from ..formats import CompressedPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
-from ..ops.permute import permute
+from ..ops.permute import permute as permute_store
 from ..storage import compression
 from ..storage.coerce import extent, permutation, sizes
-from .base import scalar
-from .infix import is_empty, is_scalar
-from .matrix_edges import MatrixEdges
+from .operand import is_empty, is_scalar, scalar
 from .vector import Vector, index_value
 
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
-class MatrixForms(MatrixEdges):
-    """The same entries in another form."""
+M = TypeVar("M", bound="Matrix")
 
-    __slots__ = ()
 
-    @property
-    def format(self) -> str:
-        """How the entries are held: ``"csr"``, or ``"ccsr"`` where the rows are compressed."""
-        held: str = self.store.format
-        return held
+def compress(self: M, codec: str = "packed") -> M:
+    """B(i, j) = self(i, j), with compressed rows: gaps between columns in place of the columns.
 
-    @property
-    def codec(self) -> str | None:
-        """How the rows are compressed: ``"varint"`` or ``"packed"``; None where they are not."""
-        pattern = self.store.pattern
-        return pattern.codec if isinstance(pattern, CompressedPattern) else None
+    Parameters
+    ----------
+    codec : ``"packed"``, one width of bits for each 128 entries, which GPUs decode fastest; or ``"varint"``, bytes
+        of 7 bits (LEB128), the form that publications on compressed graphs use
 
-    def compress(self, codec: str = "packed") -> Self:
-        """B(i, j) = self(i, j), with compressed rows: gaps between columns in place of the columns.
+    Returns
+    -------
+    Matrix, where this one lies (see `placement`), sharing its values; itself if it has this codec already.
 
-        Parameters
-        ----------
-        codec : ``"packed"``, one width of bits for each 128 entries, which GPUs decode fastest; or ``"varint"``, bytes
-            of 7 bits (LEB128), the form that publications on compressed graphs use
+    Raises
+    ------
+    InvalidValue
+        If there is no such codec.
+    OutOfMemory
+        If the compressed form does not fit beside this one.
 
-        Returns
-        -------
-        Matrix, where this one lies (see `placement`), sharing its values; itself if it has this codec already.
+    Notes
+    -----
+    Every operation takes compressed matrices; one that keeps the structure (apply, cast, permute) keeps the form
+    too, any other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice
+    by slice, and never there as a whole: it is read twice on a GPU, first to learn the size.  Synchronises.
 
-        Raises
-        ------
-        InvalidValue
-            If there is no such codec.
-        OutOfMemory
-            If the compressed form does not fit beside this one.
+    Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
+    (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
+    """
+    made = compression.compress(self.store, codec)
+    return self if made is self.store else self._new(made, name=self.name)
 
-        Notes
-        -----
-        Every operation takes compressed matrices; one that keeps the structure (apply, cast, permute) keeps the form
-        too, any other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice
-        by slice, and never there as a whole: it is read twice on a GPU, first to learn the size.  Synchronises.
 
-        Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
-        (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
-        """
-        made = compression.compress(self.store, codec)
-        return self if made is self.store else self._new(made, name=self.name)
+def decompress(self: M) -> M:
+    """B(i, j) = self(i, j), with plain rows, where this matrix lies, sharing its values; itself if it is plain.
 
-    def decompress(self) -> Self:
-        """B(i, j) = self(i, j), with plain rows, where this matrix lies, sharing its values; itself if it is plain.
+    Raises
+    ------
+    OutOfMemory
+        If plain rows do not fit there.
 
-        Raises
-        ------
-        OutOfMemory
-            If plain rows do not fit there.
+    Notes
+    -----
+    Cost O(nvals).  Synchronises where the entries lie in host memory, which is decoded slice by slice.
+    """
+    made = compression.decompress(self.store)
+    return self if made is self.store else self._new(made, name=self.name)
 
-        Notes
-        -----
-        Cost O(nvals).  Synchronises where the entries lie in host memory, which is decoded slice by slice.
-        """
-        made = compression.decompress(self.store)
-        return self if made is self.store else self._new(made, name=self.name)
 
-    def compressed_nbytes(self, codec: str = "packed") -> int:
-        """The ``nbytes`` that ``compress(codec)`` would have: all arrays, values included; exact.
+def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
+    """The ``nbytes`` that ``compress(codec)`` would have: all arrays, values included; exact.
 
-        Parameters
-        ----------
-        codec : ``"packed"`` or ``"varint"``
+    Parameters
+    ----------
+    codec : ``"packed"`` or ``"varint"``
 
-        Raises
-        ------
-        InvalidValue
-            If there is no such codec.
+    Raises
+    ------
+    InvalidValue
+        If there is no such codec.
 
-        Notes
-        -----
-        Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
-        """
-        return compression.measure(self.store, codec)
+    Notes
+    -----
+    Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
+    """
+    return compression.measure(self.store, codec)
 
-    def permute(self, p: Any, q: Any = None) -> Self:
-        """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
 
-        So p lists the old numbers in their new order, as `semiring.algorithms.ordering` makes it; for a graph, vertex
-        p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
+def permute(self: M, p: Any, q: Any = None) -> M:
+    """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
 
-        Parameters
-        ----------
-        p : permutation of range(nrows), as a full Vector, an array or a list of integers
-        q : permutation of range(ncols); by default p, for a square matrix
+    So p lists the old numbers in their new order, as `semiring.algorithms.ordering` makes it; for a graph, vertex
+    p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
 
-        Returns
-        -------
-        Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else plain.
+    Parameters
+    ----------
+    p : permutation of range(nrows), as a full Vector, an array or a list of integers
+    q : permutation of range(ncols); by default p, for a square matrix
 
-        Raises
-        ------
-        DimensionMismatch
-            If the matrix is not square and q is missing.
-        InvalidValue
-            If p or q is no permutation: names the first place that is out of range, or a number that is there twice
-            and one that is missing.
-        DeviceMismatch
-        OutOfMemory
-            If the result in plain form does not fit into the memory of the device.
-        NotSupported
-            On more columns than keys of 64 bits can sort.
+    Returns
+    -------
+    Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else plain.
 
-        Notes
-        -----
-        Cost O(nvals log degree), one pass over the entries.  The cached transpose is not carried over; that the
-        structure is symmetric is, where q is p.  On the GPU the checks synchronise.
-        """
-        nrows, ncols = self.shape  # type: ignore[attr-defined]
-        if q is None and nrows != ncols:
-            raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
-        rows = cols = permutation("p", index_value(p), nrows, self.device)
-        if q is not None and (q is not p or nrows != ncols):
-            cols = permutation("q", index_value(q), ncols, self.device)
-        return self._new(None, permute(self.store, rows, cols))
+    Raises
+    ------
+    DimensionMismatch
+        If the matrix is not square and q is missing.
+    InvalidValue
+        If p or q is no permutation: names the first place that is out of range, or a number that is there twice
+        and one that is missing.
+    DeviceMismatch
+    OutOfMemory
+        If the result in plain form does not fit into the memory of the device.
+    NotSupported
+        On more columns than keys of 64 bits can sort.
 
-    def diag(self, k: int = 0) -> Vector:
-        """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
+    Notes
+    -----
+    Cost O(nvals log degree), one pass over the entries.  The cached transpose is not carried over; that the
+    structure is symmetric is, where q is p.  On the GPU the checks synchronise.
+    """
+    nrows, ncols = self.shape
+    if q is None and nrows != ncols:
+        raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
+    rows = cols = permutation("p", index_value(p), nrows, self.device)
+    if q is not None and (q is not p or nrows != ncols):
+        cols = permutation("q", index_value(q), ncols, self.device)
+    return self._new(None, permute_store(self.store, rows, cols))
 
-        Cost O(nvals).
-        """
-        return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
 
-    def setdiag(self, values: Any, k: int = 0) -> None:
-        """A(p, p + k) = values(p): the k-th diagonal takes these entries and no others.
+def diag(self: Matrix, k: int = 0) -> Vector:
+    """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
 
-        Parameters
-        ----------
-        values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
-        k : which diagonal; above the main one for k > 0
+    Cost O(nvals).
+    """
+    return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
 
-        Raises
-        ------
-        DimensionMismatch, InvalidValue, DeviceMismatch
 
-        Notes
-        -----
-        Cost O(nvals).
-        """
-        if is_empty(values):
-            source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
-        elif is_scalar(values):
-            source = scalar(values)
-        else:
-            source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
-        entries = source.store if isinstance(source, Vector) else source
-        self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
+def setdiag(self: Matrix, values: Any, k: int = 0) -> None:
+    """A(p, p + k) = values(p): the k-th diagonal takes these entries and no others.
 
-    def resize(
-        self, nrows: int | None = None, ncols: int | None = None, *, shape: tuple[int, int] | None = None
-    ) -> None:
-        """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
+    Parameters
+    ----------
+    values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
+    k : which diagonal; above the main one for k > 0
 
-        Raises
-        ------
-        InvalidValue
-            For a size that is missing, negative or no integer.
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DeviceMismatch
 
-        Notes
-        -----
-        Cost O(nvals) where it shrinks, else O(nrows).
-        """
-        nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
-        self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
+    Notes
+    -----
+    Cost O(nvals).
+    """
+    if is_empty(values):
+        source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
+    elif is_scalar(values):
+        source = scalar(values)
+    else:
+        source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
+    entries = source.store if isinstance(source, Vector) else source
+    self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
 
-    def __reduce__(self) -> Any:
-        held, store = self.store, resident(self.store)
-        values = store.iso if store.values is None else to_host(store.values)
-        arrays = to_host(store.indptr), to_host(store.indices), values
-        codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None
-        return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec, held.placement)
+
+def resize(
+    self: Matrix, nrows: int | None = None, ncols: int | None = None, *, shape: tuple[int, int] | None = None
+) -> None:
+    """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
+
+    Raises
+    ------
+    InvalidValue
+        For a size that is missing, negative or no integer.
+
+    Notes
+    -----
+    Cost O(nvals) where it shrinks, else O(nrows).
+    """
+    nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
+    self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
+
+
+def pickled(self: Matrix) -> Any:
+    """Return what `pickle` stores: uncompressed rows on the host, with the codec and the placement."""
+    held, store = self.store, resident(self.store)
+    values = store.iso if store.values is None else to_host(store.values)
+    arrays = to_host(store.indptr), to_host(store.indices), values
+    codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None
+    return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec, held.placement)
 
 
 def _restore(

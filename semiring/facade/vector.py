@@ -19,12 +19,12 @@ from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan, Write
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
-from . import aggregate, display
-from .base import Sparse, scalar
+from . import aggregate, display, vector_arrays
+from .base import Sparse
 from .chain import link, linked
-from .infix import is_empty, is_scalar
+from .infix import Infix
+from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
-from .vector_arrays import VectorArrays, dimensions
 from .writing import Writing
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-class Vector(VectorArrays):
+class Vector(Infix):
     """A vector of `size` positions, of which some hold a value.
 
     Parameters
@@ -49,6 +49,32 @@ class Vector(VectorArrays):
     """
 
     __slots__ = ()
+
+    def __init__(
+        self,
+        dtype: Any = float,
+        size: int | None = None,
+        *,
+        shape: tuple[int] | None = None,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> None:
+        chosen, (count,) = vector_arrays.constructed("Vector", dtype, "size"), sizes("Vector", shape, size=size)
+        self._hold(empty_vector(count or 0, chosen, device_for(device=device)), None, name)
+
+    # -- from and to arrays: functions of `vector_arrays` --------------------------------------------------
+
+    from_coo = classmethod(vector_arrays.from_coo)
+    from_dense = classmethod(vector_arrays.from_dense)
+    full = classmethod(vector_arrays.full)
+    from_scalar = full
+    from_dict = classmethod(vector_arrays.from_dict)
+    from_pairs = classmethod(vector_arrays.from_pairs)
+    build = vector_arrays.build
+    to_coo = vector_arrays.to_coo
+    to_dense = vector_arrays.to_dense
+    to_dict = vector_arrays.to_dict
+    __reduce__ = vector_arrays.pickled
 
     # -- looking -----------------------------------------------------------------------------------------
 

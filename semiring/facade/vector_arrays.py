@@ -1,16 +1,15 @@
-"""Vector from and to arrays: pairs, dense, dictionaries."""
+"""Vector from and to arrays: pairs, dense, dictionaries.  `Vector` binds these functions as its methods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .. import dtypes
 from ..exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
-from ..formats.vectors import empty_vector
 from ..memory.allocation import allocating, require
 from ..memory.arrays import read_only, to_device, to_host
 from ..ops import reshape
@@ -19,248 +18,244 @@ from ..ops.build import build_vector
 from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
 from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
-from .base import Sparse, device_for, scalar
 from .display import counted
-from .infix import Infix, is_scalar
+from .operand import device_for, is_scalar, scalar
+
+if TYPE_CHECKING:
+    from .vector import Vector
+
+V = TypeVar("V", bound="Vector")
 
 
-class VectorArrays(Infix):
-    """The constructors and exports of `Vector`."""
+def from_coo(
+    cls: type[Vector],
+    indices: Any,
+    values: Any = True,
+    dtype: Any = None,
+    *,
+    size: int | None = None,
+    shape: tuple[int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Vector:
+    """w(indices[p]) = values[p].
 
-    __slots__ = ()
+    Parameters
+    ----------
+    indices : integers, in any order (list, NumPy or CuPy array)
+    values : as many values; or one for all, which is held once; or None, which means True
+    dtype : type of the values; by default theirs
+    size (or shape) : number of positions; by default the largest index + 1
+    dup_op : binary operator that combines repeated indices
 
-    def __init__(
-        self,
-        dtype: Any = float,
-        size: int | None = None,
-        *,
-        shape: tuple[int] | None = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> None:
-        chosen, (count,) = constructed("Vector", dtype, "size"), sizes("Vector", shape, size=size)
-        self._hold(empty_vector(count or 0, chosen, device_for(device=device)), None, name)
+    Raises
+    ------
+    DuplicateIndex
+        If an index repeats and there is no `dup_op`.
+    IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
-    @classmethod
-    def from_coo(
-        cls,
-        indices: Any,
-        values: Any = True,
-        dtype: Any = None,
-        *,
-        size: int | None = None,
-        shape: tuple[int] | None = None,
-        dup_op: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """w(indices[p]) = values[p].
+    Notes
+    -----
+    Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
+    """
+    where = device_for(indices, values, device=device)
+    indices, values = as_indices("indices", indices), as_values(True if values is None else values)
+    chosen = value_type("values", values, dtype)
+    (count,) = sizes("from_coo", shape, size=size)
+    count = extent("size", size_for(indices) if count is None else count)
+    return cls._new(build_vector(indices, values, count, chosen, dup_op, where), name=name)
 
-        Parameters
-        ----------
-        indices : integers, in any order (list, NumPy or CuPy array)
-        values : as many values; or one for all, which is held once; or None, which means True
-        dtype : type of the values; by default theirs
-        size (or shape) : number of positions; by default the largest index + 1
-        dup_op : binary operator that combines repeated indices
 
-        Raises
-        ------
-        DuplicateIndex
-            If an index repeats and there is no `dup_op`.
-        IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+def from_dense(
+    cls: type[Vector],
+    values: Any,
+    missing_value: Any = None,
+    *,
+    dtype: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Vector:
+    """w(i) = values[i], except where it equals `missing_value`.
 
-        Notes
-        -----
-        Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
-        """
-        where = device_for(indices, values, device=device)
-        indices, values = as_indices("indices", indices), as_values(True if values is None else values)
-        chosen = value_type("values", values, dtype)
-        (count,) = sizes("from_coo", shape, size=size)
-        count = extent("size", size_for(indices) if count is None else count)
-        return cls._new(build_vector(indices, values, count, chosen, dup_op, where), name=name)
+    Parameters
+    ----------
+    values : one-dimensional NumPy or CuPy array, or a list
+    missing_value : what stands for no entry (NaN matches NaN); None: all are present
+    dtype : type of the values; by default theirs
 
-    @classmethod
-    def from_dense(
-        cls,
-        values: Any,
-        missing_value: Any = None,
-        *,
-        dtype: Any = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """w(i) = values[i], except where it equals `missing_value`.
+    Raises
+    ------
+    InvalidValue, DomainMismatch, OutOfMemory
 
-        Parameters
-        ----------
-        values : one-dimensional NumPy or CuPy array, or a list
-        missing_value : what stands for no entry (NaN matches NaN); None: all are present
-        dtype : type of the values; by default theirs
+    Notes
+    -----
+    Cost O(size); the values are copied.  With a `missing_value` it synchronises on the GPU.
+    """
+    where = device_for(values, device=device)
+    array = as_array("from_dense", values)
+    if array.ndim != 1:
+        raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
+    chosen = value_type("from_dense", array, dtype)
+    if missing_value is None:
+        with allocating("from_dense", where):
+            array = to_device(array, where).astype(chosen, copy=True)
+        return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
+    indices = array_module(device_of(array)).flatnonzero(differs(array, missing_value))
+    return cls.from_coo(indices, array[indices], chosen, size=int(array.size), name=name, device=where)
 
-        Raises
-        ------
-        InvalidValue, DomainMismatch, OutOfMemory
 
-        Notes
-        -----
-        Cost O(size); the values are copied.  With a `missing_value` it synchronises on the GPU.
-        """
-        where = device_for(values, device=device)
-        array = as_array("from_dense", values)
-        if array.ndim != 1:
-            raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
-        chosen = value_type("from_dense", array, dtype)
-        if missing_value is None:
-            with allocating("from_dense", where):
-                array = to_device(array, where).astype(chosen, copy=True)
-            return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
-        indices = array_module(device_of(array)).flatnonzero(differs(array, missing_value))
-        return cls.from_coo(indices, array[indices], chosen, size=int(array.size), name=name, device=where)
+def full(
+    cls: type[Vector],
+    value: Any,
+    size: int | None = None,
+    dtype: Any = None,
+    *,
+    shape: tuple[int] | None = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Vector:
+    """w(i) = value for every i; held as one value, whatever the size.
 
-    @classmethod
-    def full(
-        cls,
-        value: Any,
-        size: int | None = None,
-        dtype: Any = None,
-        *,
-        shape: tuple[int] | None = None,
-        name: str | None = None,
-        device: str | None = None,
-    ) -> Self:
-        """w(i) = value for every i; held as one value, whatever the size.
+    Parameters
+    ----------
+    value : number or Scalar
+    size (or shape) : number of positions
+    dtype : type of the value; by default its own
 
-        Parameters
-        ----------
-        value : number or Scalar
-        size (or shape) : number of positions
-        dtype : type of the value; by default its own
+    Raises
+    ------
+    InvalidValue, EmptyObject, DomainMismatch
+    """
+    value = scalar(value)
+    chosen = value_type("value", np.asarray(value), dtype)
+    (count,) = sizes("full", shape, size=size)
+    return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
 
-        Raises
-        ------
-        InvalidValue, EmptyObject, DomainMismatch
-        """
-        value = scalar(value)
-        chosen = value_type("value", np.asarray(value), dtype)
-        (count,) = sizes("full", shape, size=size)
-        return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
 
-    from_scalar = full
+def from_dict(
+    cls: type[Vector],
+    entries: Mapping[int, Any],
+    dtype: Any = None,
+    *,
+    size: int | None = None,
+    shape: tuple[int] | None = None,
+) -> Vector:
+    """w(i) = entries[i]; `dtype`, `size`, `shape` and errors as `from_coo`."""
+    if not isinstance(entries, Mapping):
+        raise InvalidValue(f"from_dict: expected a dictionary {{index: value}}, got {type(entries).__name__}")
+    return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape)
 
-    @classmethod
-    def from_dict(
-        cls, entries: Mapping[int, Any], dtype: Any = None, *, size: int | None = None, shape: tuple[int] | None = None
-    ) -> Self:
-        """w(i) = entries[i]; `dtype`, `size`, `shape` and errors as `from_coo`."""
-        if not isinstance(entries, Mapping):
-            raise InvalidValue(f"from_dict: expected a dictionary {{index: value}}, got {type(entries).__name__}")
-        return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape)
 
-    @classmethod
-    def from_pairs(
-        cls,
-        pairs: Iterable[tuple[int, Any]],
-        dtype: Any = None,
-        *,
-        size: int | None = None,
-        shape: tuple[int] | None = None,
-        dup_op: Any = None,
-    ) -> Self:
-        """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op` and errors as `from_coo`."""
-        try:
-            listed = [(i, x) for i, x in pairs]
-        except (TypeError, ValueError) as error:
-            raise InvalidValue(f"from_pairs: expected pairs (index, value) ({error})") from error
-        indices, values = ([pair[k] for pair in listed] for k in range(2))
-        return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op)
+def from_pairs(
+    cls: type[Vector],
+    pairs: Iterable[tuple[int, Any]],
+    dtype: Any = None,
+    *,
+    size: int | None = None,
+    shape: tuple[int] | None = None,
+    dup_op: Any = None,
+) -> Vector:
+    """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op` and errors as `from_coo`."""
+    try:
+        listed = [(i, x) for i, x in pairs]
+    except (TypeError, ValueError) as error:
+        raise InvalidValue(f"from_pairs: expected pairs (index, value) ({error})") from error
+    indices, values = ([pair[k] for pair in listed] for k in range(2))
+    return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op)
 
-    def build(self, indices: Any, values: Any, *, dup_op: Any = None) -> Self:
-        """Fill this empty vector: w(indices[p]) = values[p].
 
-        Parameters
-        ----------
-        indices, values, dup_op : as `from_coo`
+def build(self: V, indices: Any, values: Any, *, dup_op: Any = None) -> V:
+    """Fill this empty vector: w(indices[p]) = values[p].
 
-        Raises
-        ------
-        OutputNotEmpty
-            If it has entries.
-        DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
-        """
-        if self.nvals:
-            raise OutputNotEmpty(f"build: the Vector already has {counted(self.nvals)}; call .clear() first")
-        made = build_vector(
-            as_indices("indices", indices), as_values(values), self.store.size, self.dtype, dup_op, self.device
+    Parameters
+    ----------
+    indices, values, dup_op : as `from_coo`
+
+    Raises
+    ------
+    OutputNotEmpty
+        If it has entries.
+    DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+    """
+    if self.nvals:
+        raise OutputNotEmpty(f"build: the Vector already has {counted(self.nvals)}; call .clear() first")
+    made = build_vector(
+        as_indices("indices", indices), as_values(values), self.store.size, self.dtype, dup_op, self.device
+    )
+    self._become(made)
+    return self
+
+
+# -- exports ---------------------------------------------------------------------------------------------
+
+
+def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
+    """(indices, values), ascending.
+
+    Parameters
+    ----------
+    index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy; mind
+        that arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
+
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last position.
+    DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
+    to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
+    and O(nvals) for one value that all share.  Synchronises on the GPU where it is a bitmap.
+    """
+    entries = index_list(self.store)
+    indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
+    return indices, read_only(dense_values(entries))
+
+
+def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None) -> Any:
+    """An array of `size` values, of this vector's device, and the caller's own.
+
+    Parameters
+    ----------
+    fill_value : stands where nothing is stored; needed unless all positions hold a value
+    dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
+
+    Raises
+    ------
+    InvalidValue
+        If an entry is missing and there is no `fill_value`.
+    DomainMismatch, OutOfMemory
+    """
+    store, fill = self.store, scalar(fill_value)
+    if fill is None and store.nvals != store.size:
+        raise InvalidValue(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
+    chosen = dense_dtype(store.dtype, fill, dtype)
+    require("to_dense", store.device, store.size * chosen.itemsize)
+    with allocating("to_dense", store.device):
+        if store.format == "full":
+            return dense_values(store).astype(chosen, copy=store.iso is None)
+        entries = index_list(store)
+        array = array_module(store.device).full(
+            store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
-        self._become(made)
-        return self
+        array[entries.indices] = dense_values(entries).astype(chosen)
+    return array
 
-    # -- exports -----------------------------------------------------------------------------------------
 
-    def to_coo(self, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
-        """(indices, values), ascending.
+def to_dict(self: Vector) -> dict[int, Any]:
+    """{index: value}.  Synchronises on the GPU."""
+    indices, values = self.to_coo(index_dtype=None)
+    return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))
 
-        Parameters
-        ----------
-        index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy; mind
-            that arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
 
-        Raises
-        ------
-        InvalidValue
-            If the type cannot hold the last position.
-        DomainMismatch, OutOfMemory
-
-        Notes
-        -----
-        Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
-        to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
-        and O(nvals) for one value that all share.  Synchronises on the GPU where it is a bitmap.
-        """
-        entries = index_list(self.store)
-        indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
-        return indices, read_only(dense_values(entries))
-
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
-        """An array of `size` values, of this vector's device, and the caller's own.
-
-        Parameters
-        ----------
-        fill_value : stands where nothing is stored; needed unless all positions hold a value
-        dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
-
-        Raises
-        ------
-        InvalidValue
-            If an entry is missing and there is no `fill_value`.
-        DomainMismatch, OutOfMemory
-        """
-        store, fill = self.store, scalar(fill_value)
-        if fill is None and store.nvals != store.size:
-            raise InvalidValue(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
-        chosen = dense_dtype(store.dtype, fill, dtype)
-        require("to_dense", store.device, store.size * chosen.itemsize)
-        with allocating("to_dense", store.device):
-            if store.format == "full":
-                return dense_values(store).astype(chosen, copy=store.iso is None)
-            entries = index_list(store)
-            array = array_module(store.device).full(
-                store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
-            )
-            array[entries.indices] = dense_values(entries).astype(chosen)
-        return array
-
-    def to_dict(self) -> dict[int, Any]:
-        """{index: value}.  Synchronises on the GPU."""
-        indices, values = self.to_coo(index_dtype=None)
-        return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))
-
-    def __reduce__(self) -> Any:
-        entries = index_list(self.store)
-        values = entries.iso if entries.values is None else to_host(entries.values)
-        return _restore, (type(self), to_host(entries.indices), values, self.dtype.str, self.store.size, self.name)
+def pickled(self: Vector) -> Any:
+    """Return what `pickle` stores: the indices and values on the host."""
+    entries = index_list(self.store)
+    values = entries.iso if entries.values is None else to_host(entries.values)
+    return _restore, (type(self), to_host(entries.indices), values, self.dtype.str, self.store.size, self.name)
 
 
 def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, name: str | None) -> Any:
@@ -306,13 +301,6 @@ def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) 
     require(operation, device, int(indices.size) * wanted.itemsize)
     with allocating(operation, device):
         return read_only(indices.astype(wanted))
-
-
-def dimensions(value: Any) -> int | None:
-    """How many dimensions an array, or a list that stands for one, has; None for anything else."""
-    if isinstance(value, (list, tuple)):
-        return np.ndim(value)
-    return value.ndim if hasattr(value, "ndim") and not isinstance(value, Sparse) else None
 
 
 def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:

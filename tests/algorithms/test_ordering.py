@@ -21,7 +21,7 @@ from semiring.exceptions import (
     InvalidValue,
 )
 from semiring.facade import matrix_arrays, vector_arrays
-from semiring.facade.base import device_for
+from semiring.facade.operand import device_for
 from tests import verify
 
 ORDERS: dict[str, Callable[[Matrix], Vector]] = {

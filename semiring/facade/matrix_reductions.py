@@ -1,0 +1,84 @@
+"""Reductions of a Matrix, by monoids and aggregators.
+
+`Matrix` binds the public functions as its methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from .. import operators
+from ..ops.reduce import reduce_rows
+from ..ops.reduce import reduce_scalar as scalar_of
+from . import aggregate
+from .base import plan_of
+from .scalar import Scalar
+from .vector import Vector
+from .writing import Writing
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+def reduce_rowwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
+    """w(i) = (+)_j self(i, j), for the rows that have entries.
+
+    Parameters
+    ----------
+    op : monoid or aggregator, by object or name
+    **writing : mask, accum, replace, out
+
+    Raises
+    ------
+    DomainMismatch, UnknownOperator
+
+    Notes
+    -----
+    Cost O(nvals) for a monoid; an aggregator makes a few such passes.
+    """
+    return _by_rows(self, op, False, writing)
+
+
+def reduce_columnwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
+    """w(j) = (+)_i self(i, j), for the columns that have entries; see `reduce_rowwise`."""
+    return _by_rows(self, op, True, writing)
+
+
+def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
+    """Reduce each row, or each column under `columns`."""
+    a, transposed = self.operand
+    aggregator = aggregate.as_aggregator(op)
+    if aggregator is None:
+        plan = reduce_rows(a, op, transposed=columns != transposed)
+    else:
+        made = aggregate.rowwise(self._new(a), aggregator, columns != transposed)
+        plan = made._plan or plan_of("reduce", made.store)
+    return cast(Vector, self._deliver(plan, writing, Vector))
+
+
+def reduce_scalar(self: Matrix, op: Any = "plus") -> Scalar:
+    """S = (+) of all entries; empty if there are none.
+
+    Parameters
+    ----------
+    op : monoid or aggregator, by object or name; positions are i * ncols + j
+
+    Raises
+    ------
+    DomainMismatch, UnknownOperator
+
+    Notes
+    -----
+    Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
+    """
+    aggregator = aggregate.as_aggregator(op)
+    if aggregator is not None:
+        return aggregate.whole(self, aggregator)
+    monoid = operators.lookup_monoid(op).typed(self.dtype)
+    store, _ = self.operand
+    return Scalar.pending(monoid.z, scalar_of(store, monoid))
+
+
+def reduce(self: Matrix, op: Any = "plus") -> Scalar:
+    """S = (+) of all entries, as a Vector spells it; parameters, errors and cost as `reduce_scalar`."""
+    return reduce_scalar(self, op)
