@@ -15,6 +15,7 @@ import semiring as sr
 from benchmarks import (
     arguments,
     checks,
+    compiling,
     compression,
     graphs,
     importing,
@@ -192,6 +193,16 @@ def test_an_import_is_timed_in_new_processes(tmp_path: Path, monkeypatch: Any) -
     row = rows_of(tmp_path)["import semiring, beyond NumPy"]
     assert len(row["samples"]) == 2
     assert min(row["samples"]) > 0
+
+
+def test_the_texts_of_kernels_are_measured(tmp_path: Path, monkeypatch: Any) -> None:
+    pytest.importorskip("cupy", reason="CuPy brings NVRTC")
+    monkeypatch.setattr(compiling, "_FILES", ("mxv_pull.cuh",))
+    monkeypatch.setattr(compiling, "RUNS", 1)
+    run(compiling, ["--rows", "texts"], "cpu", tmp_path, monkeypatch)
+    lines = [int(row["note"].partition(" ")[0]) for name, row in rows_of(tmp_path).items() if "mxv_pull" in name]
+    assert len(lines) == 2
+    assert lines[0] < lines[1], "uncompressed columns need no decoder"
 
 
 def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: Any) -> None:

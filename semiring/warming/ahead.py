@@ -91,8 +91,7 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
 
     Notes
     -----
-    Cost on two cores with an empty cache: about half a minute for all algorithms on the CPU; a few seconds
-    where everything is compiled.
+    Where everything is compiled, the cost is the start of the processes and the searches of small graphs.
 
     Examples
     --------
