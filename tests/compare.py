@@ -24,7 +24,7 @@ from semiring.formats import (
     word_count,
 )
 from semiring.memory.arrays import to_device, to_host
-from tests import forms
+from tests import storage_kinds
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
 TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}
@@ -51,18 +51,18 @@ def place(item: Any, device: str) -> Any:
     return item
 
 
-def answer(spec: Spec, engine: str) -> Any:
+def result_of(spec: Spec, engine: str) -> Any:
     """What the engine answers, plain and brought to the host."""
     placed = place(spec, device_for(engine))
     found = registry.run(placed, engine)
     if isinstance(found, (CSR, IndexList, Bitmap, Full)):
-        assert found.device == device_for(engine), f"the answer lives on {found.device}"
+        assert found.device == device_for(engine), f"the result is on {found.device}"
         if isinstance(found, CSR) and found.placement == "device" and isinstance(found.pattern, Pattern):
             return found.to("cpu")
         if isinstance(found, CSR):
             unchanged = found is getattr(placed, "a", None)  # a selection of every entry
             assert unchanged or isinstance(spec, Apply), "only what keeps the structure keeps its form"
-        return forms.in_plain_form(found, engine).to("cpu")
+        return storage_kinds.as_uncompressed(found, engine).to("cpu")
     return scalar_value(found) if callable(found) else found
 
 
@@ -71,13 +71,13 @@ def check(spec: Spec, engine: str) -> Any:
 
     Now and then the same question is asked with its matrices in other forms.
     """
-    got = answer(spec, engine)
+    got = result_of(spec, engine)
     known = _on_host(spec)
     _compare(known, engine, place(spec, device_for(engine)), got)
-    if forms.is_chosen(spec, engine):
-        other = forms.reformed(place(spec, device_for(engine)), engine)
-        with forms.small_slices():
-            again = answer(other, engine)
+    if storage_kinds.is_chosen(spec, engine):
+        other = storage_kinds.in_other_kinds(place(spec, device_for(engine)), engine)
+        with storage_kinds.small_slices():
+            again = result_of(other, engine)
             _compare(known, engine, other, again)
     return got
 
@@ -87,7 +87,7 @@ def _on_host(item: Any) -> Any:
     if isinstance(item, (CSR, Pattern, CompressedPattern, IndexList, Bitmap, Full)) and item.device == "cpu":
         return item
     if isinstance(item, CSR):
-        return forms.in_plain_form(item, "cuda").to("cpu")
+        return storage_kinds.as_uncompressed(item, "cuda").to("cpu")
     if isinstance(item, (Pattern, CompressedPattern)):
         return _on_host(structure_only(item)).pattern
     if isinstance(item, (IndexList, Bitmap, Full)):
@@ -99,12 +99,12 @@ def _on_host(item: Any) -> Any:
     return to_host(item) if hasattr(item, "__cuda_array_interface__") else item
 
 
-def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
+def _compare(spec: Spec, engine: str, placed: Spec, got: Any) -> None:
     """Compare what the engine gave to the question as it was `asked`."""
     expected = registry.run(spec, "reference")
     mask = getattr(spec, "mask", None)
     if isinstance(spec, (Mxv, Mxm)) and mask is not None:
-        row = registry.find(asked, engine)
+        row = registry.find(placed, engine)
         if row is not None and "mask" in row.fuses:
             expected = registry.run(Keep(expected, mask), "reference")
     if isinstance(expected, (CSR, IndexList, Bitmap, Full)):
@@ -117,7 +117,7 @@ def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
     elif isinstance(spec, IsSymmetric):
         assert got == expected
     else:
-        assert isinstance(spec, ReduceScalar), f"{type(spec).__name__} has an answer that is not compared here"
+        assert isinstance(spec, ReduceScalar), f"{type(spec).__name__} has a result that is not compared here"
         check_scalar(spec, got, expected)
 
 

@@ -25,7 +25,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from semiring.config import Config, config, cuda_available, use
-from tests import forms
+from tests import storage_kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
-    forms.always = bool(config.getoption("--exhaustive"))
+    storage_kinds.always = bool(config.getoption("--exhaustive"))
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
 

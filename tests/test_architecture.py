@@ -194,7 +194,7 @@ def test_a_file_is_one_idea() -> None:
         ("semiring.storage.coerce", "from ..facade.matrix import Matrix"),
     ],
 )
-def test_the_check_sees(module: str, source: str) -> None:
+def test_the_check_reports_violations(module: str, source: str) -> None:
     known = {"semiring", "semiring.formats", "semiring.engines", "semiring.engines.registry", "semiring.ops"}
     assert violations(source, module, False, known)
 

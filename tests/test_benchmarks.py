@@ -152,7 +152,7 @@ def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert "choose from" in capsys.readouterr().err
 
 
-def test_every_kernel_is_known() -> None:
+def test_every_kernel_is_listed() -> None:
     names = sanitize.entries()
     assert "closure_level.cuh:closure_wide" in names
     assert not [name for name in names if "__" in name]
@@ -207,14 +207,14 @@ def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: A
 @pytest.mark.parametrize(
     "name", ["kron6", pytest.param("star300", marks=pytest.mark.wide), pytest.param("grid5x9", marks=pytest.mark.wide)]
 )
-def test_every_form_and_placement_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_storage_kind_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
     asked = verify_large.Asked(3, FORMS, PLACEMENTS, "4 GB")
     assert verify_large.verified(name, asked, device)
     said = capsys.readouterr().out
     assert said.count(": as proved;") == len(FORMS) * len(PLACEMENTS)
 
 
-def test_a_form_that_differs_is_refused(device: str, monkeypatch: Any) -> None:
+def test_a_storage_kind_that_differs_is_rejected(device: str, monkeypatch: Any) -> None:
     path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
     monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))
     assert not verify_large.verified("grid6x7", verify_large.Asked(2, FORMS[:1], PLACEMENTS[:2]), device)

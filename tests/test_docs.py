@@ -109,7 +109,7 @@ def package(name: str) -> str:
     return name.replace(".", "/") + "/__main__.py"
 
 
-def test_the_checks_see() -> None:
+def test_the_checks_report_what_is_missing() -> None:
     """Each finds what is not there, or every page could name anything."""
     assert paths_of("see `tests/ops/test_mxv_gone.py`, `sr.io`") == {"tests/ops/test_mxv_gone.py"}
     assert not exists("tests/ops/test_mxv_gone.py")

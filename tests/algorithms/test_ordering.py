@@ -108,7 +108,7 @@ def test_degrees_are_sorted(descending: bool) -> None:
     assert np.array_equal(p, np.argsort(key, kind="stable"))
 
 
-def test_search_order_goes_by_component_and_level() -> None:
+def test_search_order_is_by_component_and_level() -> None:
     """Two paths and two vertices alone; the second path is longer, and the order starts where it is told to."""
     edges = [(0, 5), (5, 2), (1, 6), (6, 3), (3, 7), (6, 4)]
     A = Matrix.from_edgelist(edges, nrows=10, ncols=10)
@@ -171,7 +171,7 @@ def test_the_default_device_is_another(name: str) -> None:
 
 @by_name
 @pytest.mark.parametrize(("codec", "placement"), [("varint", "device"), ("packed", "pinned"), (None, "host")])
-def test_of_every_form(name: str, codec: str | None, placement: str) -> None:
+def test_orders_of_every_storage_kind(name: str, codec: str | None, placement: str) -> None:
     A = cliques(12, 6, 1)
     p = ORDERS[name](A)
     B = A.to(placement=placement) if codec is None else A.compress(codec).to(placement=placement)

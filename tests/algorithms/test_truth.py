@@ -156,7 +156,7 @@ READABLE = (
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_readers_see_the_same_graph(shared_data: Path, name: str) -> None:
+def test_readers_return_the_same_graph(shared_data: Path, name: str) -> None:
     """`sr.io.read` stores every arc that the plain reader of these tests finds, and nothing else but self-loops."""
     g, facts = graph(name, shared_data), TRUTH[name]
     base = 0 if COUNTED_FROM_0.search(name) else facts["id_base"]

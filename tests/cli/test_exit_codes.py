@@ -195,7 +195,7 @@ def test_runs_as_a_module(module: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGPIPE there")
-def test_reader_that_goes_away(tmp_path: Path) -> None:
+def test_reader_that_closes_the_pipe(tmp_path: Path) -> None:
     path = str(tmp_path / "long.srb")
     sr.io.write(path, sr.random.path(200_000))
     with process("components", path, "--out", "-") as running:

@@ -17,7 +17,7 @@ from semiring import Matrix, Vector, ops
 from semiring.config import config
 from tests import verify
 
-# On the CPU engine all of this goes slice by slice, which tests/facade/test_forms.py and test_sliced.py prove.
+# On the CPU engine all of this goes slice by slice, which tests/facade/test_storage_kinds.py and test_sliced.py prove.
 pytestmark = pytest.mark.wide
 
 CODECS = ("varint", "packed")

@@ -136,7 +136,7 @@ def test_skip_finds_the_ends_of_numbers(skip: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [2**62, 2**63 - 1, 40, 0, -1, -(2**63)])
-def test_skip_ends_whatever_a_file_says(skip: Path, end: int) -> None:
+def test_skip_ends_for_any_file(skip: Path, end: int) -> None:
     """In a stream without the end of any number; a search goes as far as so many numbers could, and one window more."""
     stream = b"\x80" * 4096
     positions = (0, 7, 4000, 4079, 4080, 4096, 2**40, 2**63 - 1, -1, -(2**63))

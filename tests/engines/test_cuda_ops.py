@@ -150,7 +150,7 @@ def test_work_is_queued_on_the_current_stream() -> None:
     assert count == int(np.bitwise_count(expected).sum())
 
 
-def test_more_counters_than_one_pool_holds() -> None:
+def test_more_counters_than_one_pool_contains() -> None:
     u, mask = some_bitmap(1), Mask(some_bitmap(2), True, False)
     results = [registry.run(Keep(u, mask), "cuda") for _ in range(4200)]
     assert len({t.nvals for t in results}) == 1

@@ -148,7 +148,7 @@ def test_pandas_columns_of_its_own_types() -> None:
     assert Matrix.from_edgelist(pandas.DataFrame([[0, 5, 2]])).to_dicts() == {0: {5: 2}}  # columns named 0, 1, 2
 
 
-def test_a_lazy_frame_is_told_to_be_collected() -> None:
+def test_the_error_for_a_lazy_frame_names_collect() -> None:
     polars = pytest.importorskip("polars")
     with pytest.raises(InvalidValue, match=r"LazyFrame.*\.collect\(\)"):
         Matrix.from_edgelist(polars.LazyFrame(COLUMNS))

@@ -103,7 +103,7 @@ def entries(x: Any) -> Entries:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_cost_goes_with_the_entries(engine: str, name: str) -> None:
+def test_cost_depends_on_the_entries(engine: str, name: str) -> None:
     if engine == "reference" or (engine == "cuda" and ("vector" in name or name == "reduce columns")):
         pytest.skip("the specification is dense; vectors on the GPU have a slot for each index")
     operation, expected = OPERATIONS[name]

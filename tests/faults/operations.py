@@ -28,7 +28,7 @@ from tests.faults._isolated import run_isolated
 from tests.faults._operation_cases import CASES, DRAW, Case, Request
 from tests.faults._operation_sides import Operands, Side, arrays, graphblas
 from tests.faults.tally import Tally
-from tests.forms import small_slices
+from tests.storage_kinds import small_slices
 
 # A case costs its compilation, so it takes part if it can be expected to be drawn this often.
 _WORTH = 40

@@ -23,7 +23,7 @@ def test_operations(engine: str, trial_count: Callable[[int, int, int], int]) ->
     assert tally.outcomes["ok"] > tally.outcomes["refused"]
 
 
-def test_any_first_part_of_the_cases_holds_every_operation() -> None:
+def test_every_operation_is_in_the_first_cases() -> None:
     assert {case.operation for case in CASES[: len(DRAW)]} == set(DRAW)
     assert len(set(CASES)) == len(CASES)
 

@@ -197,7 +197,7 @@ def test_packed_words_by_hand(engine: str) -> None:
 
 
 @given(pattern=patterns(), before=st.integers(0, 5))
-def test_a_row_that_goes_on(engine: str, pattern: Pattern, before: int) -> None:
+def test_a_row_that_continues(engine: str, pattern: Pattern, before: int) -> None:
     for codec in CODECS:
         first = pattern.indices[0] if pattern.nvals else 0
         if first > before:

@@ -17,7 +17,7 @@ from semiring.engines.sliced.bounds import SLICE
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, PLACEMENTS
 from semiring.memory.arrays import to_host
-from tests.forms import small_slices
+from tests.storage_kinds import small_slices
 
 codecs = pytest.mark.parametrize("codec", CODECS)
 placements = pytest.mark.parametrize("placement", PLACEMENTS)
@@ -92,9 +92,9 @@ def test_packed_is_the_default_and_smaller() -> None:
 @pytest.mark.parametrize("codec", ["zip", "", None, 3])
 def test_an_unknown_codec_names_those_there_are(codec: Any) -> None:
     A = matrix()
-    for ask in (A.compress, A.compressed_nbytes, A.compress().compress):
+    for call in (A.compress, A.compressed_nbytes, A.compress().compress):
         with pytest.raises(InvalidValue, match="'varint', 'packed'"):
-            ask(codec)
+            call(codec)
 
 
 @codecs
@@ -144,7 +144,7 @@ def test_exports(codec: str, placement: str) -> None:
 
 
 @codecs
-def test_what_is_kept_in_files(codec: str, tmp_path: Path) -> None:
+def test_facts_are_kept_in_files(codec: str, tmp_path: Path) -> None:
     A = matrix()
     C = A.compress(codec)
     for ending in ("npz", "mtx"):
@@ -206,7 +206,7 @@ def test_without_entries(codec: str) -> None:
 
 
 @codecs
-def test_what_keeps_the_structure_keeps_the_form(codec: str) -> None:
+def test_operations_that_keep_the_structure_keep_the_storage_kind(codec: str) -> None:
     A = matrix()
     C = A.compress(codec)
     assert C.dup(int).codec == codec

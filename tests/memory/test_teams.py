@@ -22,14 +22,14 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teams, "_PIECE", 1000)
 
 
-def test_every_piece_is_moved(small_pieces: None) -> None:
+def test_every_chunk_is_moved(small_pieces: None) -> None:
     source = np.random.default_rng(0).integers(0, 256, 123_456).astype(np.uint8)
     target = np.zeros_like(source)
     teams.copied(target, source)
     np.testing.assert_array_equal(target, source)
 
 
-def test_what_a_piece_raises_is_raised(small_pieces: None) -> None:
+def test_the_exception_of_a_chunk_is_raised(small_pieces: None) -> None:
     def work(begin: int, end: int) -> None:
         if begin == 50_000:
             raise OSError("byte 50000")
@@ -85,7 +85,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_has_a_team_of_its_own(small_pieces: None) -> None:
+def test_a_forked_child_has_its_own_thread_pool(small_pieces: None) -> None:
     source = np.arange(200_000, dtype=np.uint8)
     teams.copied(np.zeros_like(source), source)
     child = os.fork()

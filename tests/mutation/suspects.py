@@ -11,14 +11,14 @@ _TESTS = {
     "semiring/engines/sliced": [
         "tests/engines/test_sliced.py",
         "tests/engines/test_sliced_products.py",
-        "tests/facade/test_forms.py",
+        "tests/facade/test_storage_kinds.py",
         "tests/formats/test_compressed_facade.py",
     ],
     "semiring/algorithms": [
         "tests/algorithms/test_small_graphs.py",
         "tests/algorithms/test_arguments.py",
         "tests/algorithms/test_ordering.py",
-        "tests/facade/test_forms.py",
+        "tests/facade/test_storage_kinds.py",
     ],
     "semiring": [
         "tests/ops/test_write_semantics.py",

@@ -19,7 +19,7 @@ from semiring.engines.numpy_helpers import evaluate
 from semiring.engines.spec import Apply, Ewise, Select
 from semiring.formats import Full
 from semiring.operators import catalogue
-from tests.compare import TOLERANCE, answer
+from tests.compare import TOLERANCE, result_of
 from tests.pool import absdiff, clip, near
 
 Array = np.ndarray[Any, Any]
@@ -102,8 +102,8 @@ def disagreement(op: Any, given: dict[str, Array], got: Array) -> str:
 
 @pytest.mark.parametrize(("kind", "found"), BATCHES)
 def test_operators(engine: str, kind: str, found: list[Any]) -> None:
-    ask = on_cpu if engine == "cpu" else on_engine
-    wrong = [disagreement(op, given, got) for op, given, got in ask(kind, found, engine)]
+    evaluate = on_cpu if engine == "cpu" else on_engine
+    wrong = [disagreement(op, given, got) for op, given, got in evaluate(kind, found, engine)]
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
@@ -119,7 +119,7 @@ def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array],
         return Full(values.size, values.dtype, values)
 
     if kind == "binary":
-        got = answer(Ewise(full(given["x"]), full(given["y"]), op, "intersect"), engine)
+        got = result_of(Ewise(full(given["x"]), full(given["y"]), op, "intersect"), engine)
         return [(op, given, _values(got, op.z))]
     typed = as_indexunary(op) if kind == "unary" else op
     results = []
@@ -127,11 +127,11 @@ def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array],
         alone = {name: value[given["k"] == k] if "k" in given else value for name, value in given.items()}
         alone |= {"i": np.arange(alone["x"].size)} if "i" in given else {}
         if kind == "select":
-            kept = answer(Select(full(alone["x"]), op, k), engine)
+            kept = result_of(Select(full(alone["x"]), op, k), engine)
             got = np.isin(np.arange(alone["x"].size), _indices(kept))
             results.append((op, alone, got))
         else:
-            results.append((op, alone, _values(answer(Apply(full(alone["x"]), typed, k), engine), op.z)))
+            results.append((op, alone, _values(result_of(Apply(full(alone["x"]), typed, k), engine), op.z)))
     return results
 
 

@@ -323,7 +323,7 @@ def test_an_operation_that_raises_leaves_its_target(engine: str) -> None:
     assert c.to_coo()[1].tolist() == [1, 2]
 
 
-def test_a_pending_result_answers_as_of_when_it_was_made(engine: str) -> None:
+def test_a_pending_result_uses_its_operands_as_they_were(engine: str) -> None:
     u = sr.Vector.from_coo([0, 1], [1, 2], size=3)
     pending = u.apply("plus", right=10)
     u << u.apply("ainv")

@@ -315,7 +315,7 @@ def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
 
 
 @pytest.mark.parametrize("accum", ["plus", "times", "min", "max"])
-def test_assign_to_repeated_places(gb: Any, accum: str) -> None:
+def test_assign_to_repeated_positions(gb: Any, accum: str) -> None:
     """What meets in one place is combined by the accumulator, which is what building with the same `dup_op` does."""
     arrays = drawn(81, "int64")
     at, values = np.array([5, 0, 5, 22, 5, 0]), np.array([2, 3, 4, 5, 6, 7])

@@ -30,7 +30,7 @@ _ONE_IN = {"cpu": 32}
 _USUALLY_ONE_IN = 6
 # Set by `conftest` under --exhaustive.
 always = False
-FORMS: tuple[tuple[str | None, Placement], ...] = tuple(
+KINDS: tuple[tuple[str | None, Placement], ...] = tuple(
     (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
 )
 
@@ -55,17 +55,17 @@ def seed_of(spec: Spec) -> int:
     return seed
 
 
-def reformed(spec: Spec, engine: str) -> Spec:
+def in_other_kinds(spec: Spec, engine: str) -> Spec:
     """The question with each of its matrices in a form drawn at random; all lie on the engine's device."""
-    return _reformed(spec, engine, np.random.default_rng(seed_of(spec)))  # type: ignore[no-any-return]
+    return _in_other_kinds(spec, engine, np.random.default_rng(seed_of(spec)))  # type: ignore[no-any-return]
 
 
-def in_form(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
+def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
     """The matrix, which is plain and in device memory, in another form."""
     return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
 
 
-def in_plain_form(store: Store, engine: str) -> Store:
+def as_uncompressed(store: Store, engine: str) -> Store:
     """The store, decoded and brought into device memory if it is a matrix in another form."""
     return whole(store, engine, "test") if isinstance(store, CSR) else store
 
@@ -82,27 +82,29 @@ def _patterns(item: Any) -> list[Pattern]:
     return []
 
 
-def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
+def _in_other_kinds(item: Any, engine: str, rng: np.random.Generator) -> Any:
     if isinstance(item, CSR) and not item.kind.uncompressed:
         return item  # it is in another form already
     if isinstance(item, CSR):
-        return in_form(item, *FORMS[int(rng.integers(len(FORMS)))], engine)
+        return in_kind(item, *KINDS[int(rng.integers(len(KINDS)))], engine)
     if isinstance(item, Pattern):
         bare = CSR(item, np.dtype(np.bool_), None, np.bool_(True))
-        return _reformed(bare, engine, rng).pattern
+        return _in_other_kinds(bare, engine, rng).pattern
     if isinstance(item, Rows):
-        made = _reformed(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
+        made = _in_other_kinds(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
         return Rows(made if item.ready else None, lambda: made)
     if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
-        return replace(item, **{part.name: _reformed(getattr(item, part.name), engine, rng) for part in fields(item)})
+        return replace(
+            item, **{part.name: _in_other_kinds(getattr(item, part.name), engine, rng) for part in fields(item)}
+        )
     return item
 
 
 def _encoded(pattern: AnyPattern, codec: Any, engine: str) -> AnyPattern:
     if codec is None:
         return replace(pattern, facts={})
-    answer: CompressedPattern = registry.run(Encode(pattern, codec), engine)
-    return answer
+    encoded: CompressedPattern = registry.run(Encode(pattern, codec), engine)
+    return encoded
 
 
 def _placed(a: CSR, placement: Placement) -> CSR:
