@@ -1,4 +1,4 @@
-"""Ask an engine, ask the specification, and compare: presence and integers exactly, floats to a tolerance by type."""
+"""Compare an engine with the specification: presence and integers exactly, floats to a tolerance by type."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def device_for(engine: str) -> str:
 
 
 def place(item: Any, device: str) -> Any:
-    """The same question, with every array on `device`."""
+    """The same request, with every array on `device`."""
     if isinstance(item, (CSR, Pattern)) and not item.kind.uncompressed:
         return item
     if isinstance(item, (CSR, Pattern, CompressedPattern)):
@@ -52,7 +52,7 @@ def place(item: Any, device: str) -> Any:
 
 
 def result_of(spec: Spec, engine: str) -> Any:
-    """What the engine answers, plain and brought to the host."""
+    """The result of the engine, uncompressed and in host memory."""
     placed = place(spec, device_for(engine))
     found = registry.run(placed, engine)
     if isinstance(found, (CSR, IndexList, Bitmap, Full)):
@@ -61,15 +61,15 @@ def result_of(spec: Spec, engine: str) -> Any:
             return found.to("cpu")
         if isinstance(found, CSR):
             unchanged = found is getattr(placed, "a", None)  # a selection of every entry
-            assert unchanged or isinstance(spec, Apply), "only what keeps the structure keeps its form"
+            assert unchanged or isinstance(spec, Apply), "only operations that keep the structure keep the storage kind"
         return storage_kinds.as_uncompressed(found, engine).to("cpu")
     return scalar_value(found) if callable(found) else found
 
 
 def check(spec: Spec, engine: str) -> Any:
-    """Compare the engine's answer with the specification's; returns the former.
+    """Compare the engine's result with the specification's; returns the former.
 
-    Now and then the same question is asked with its matrices in other forms.
+    A sample of the requests runs again with its matrices in other storage kinds.
     """
     got = result_of(spec, engine)
     known = _on_host(spec)
@@ -83,7 +83,7 @@ def check(spec: Spec, engine: str) -> Any:
 
 
 def _on_host(item: Any) -> Any:
-    """The same question for the specification, which reads NumPy arrays: what is on a GPU comes back, in plain form."""
+    """The same request for the specification, which reads uncompressed NumPy arrays: data on a GPU is copied back."""
     if isinstance(item, (CSR, Pattern, CompressedPattern, IndexList, Bitmap, Full)) and item.device == "cpu":
         return item
     if isinstance(item, CSR):
@@ -100,7 +100,7 @@ def _on_host(item: Any) -> Any:
 
 
 def _compare(spec: Spec, engine: str, placed: Spec, got: Any) -> None:
-    """Compare what the engine gave to the question as it was `asked`."""
+    """Compare the engine's result `got` of the request `placed` with the specification's."""
     expected = registry.run(spec, "reference")
     mask = getattr(spec, "mask", None)
     if isinstance(spec, (Mxv, Mxm)) and mask is not None:
@@ -122,7 +122,7 @@ def _compare(spec: Spec, engine: str, placed: Spec, got: Any) -> None:
 
 
 def is_any(spec: Spec) -> bool:
-    """Whether the answer may be one of several."""
+    """Whether several results are valid."""
     if isinstance(spec, (Mxv, Mxm)):
         return spec.semiring.add.is_any
     return isinstance(spec, (ReduceRows, ReduceScalar)) and spec.monoid.is_any
@@ -167,7 +167,7 @@ def assert_same(got: Store, expected: Store, *, values: bool = True) -> None:
 
 
 def assert_legal(spec: Spec, got: Store) -> None:
-    """Each value of an answer under ``any`` is one of those that were collected in its slot."""
+    """Each value of a result under ``any`` is one of those that were collected in its slot."""
     values, present = densify(got)
     legal = np.zeros(values.shape, np.bool_)
     for single in _one_at_a_time(spec):
@@ -178,7 +178,7 @@ def assert_legal(spec: Spec, got: Store) -> None:
 
 
 def _one_at_a_time(spec: Spec) -> list[Spec]:
-    """The question restricted to each inner index alone."""
+    """The request restricted to each inner index alone."""
     if isinstance(spec, Mxv):
         u, present = densify(spec.vector)
         return [
@@ -192,7 +192,7 @@ def _one_at_a_time(spec: Spec) -> list[Spec]:
 
 
 def check_invariants(store: Store) -> None:
-    """What every store promises, whoever made it."""
+    """The invariants of every store."""
     if store.iso is not None:
         assert isinstance(store.iso, np.generic), f"iso value {store.iso!r} is no NumPy scalar"
         assert store.iso.dtype == store.dtype

@@ -1,4 +1,4 @@
-"""The benchmarks measure, refuse wrong results, and know every kernel."""
+"""The benchmarks measure, reject wrong results, and list every kernel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def device(engine: str) -> str:
 
 
 def run(program: ModuleType, arguments: list[str], device: str, folder: Path, monkeypatch: Any) -> None:
-    """The program as called from a shell; it ends well."""
+    """The program as called from a shell; its exit code is 0."""
     monkeypatch.setattr(sys, "argv", ["program", "--device", device, "--out", str(folder), *arguments])
     assert program.main() == 0
 
@@ -187,7 +187,7 @@ def test_a_program_runs_on_a_small_graph(
 
 
 def test_an_import_is_timed_in_new_processes(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, and that is no fault here
+    monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, which is no failure here
     run(importing, ["--runs", "2"], "cpu", tmp_path, monkeypatch)
     row = rows_of(tmp_path)["import semiring, beyond NumPy"]
     assert len(row["samples"]) == 2

@@ -1,4 +1,4 @@
-"""The verifiers accept what is right and refuse every kind of wrong answer."""
+"""The verifiers accept correct results and reject every kind of wrong result."""
 
 from __future__ import annotations
 

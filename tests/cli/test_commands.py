@@ -1,4 +1,4 @@
-"""Each command on a small graph: what it prints, what it writes, and that both agree with the library."""
+"""Each command on a small graph: its output and its files agree with the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is particular to the CPU engine: threads, scalar code, the cache on disk, directions that agree."""
+"""Properties of the CPU engine: threads, scalar code, the cache on disk, directions that agree."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_levels_on_any_number_of_threads(direction: str, count: int, monkeypatch
     from semiring.engines.cpu import closure
 
     monkeypatch.setattr(closure, "available", lambda: count)
-    monkeypatch.setattr(closure, "MANY_TO_SHARE", 1000)  # so that levels ask for threads
+    monkeypatch.setattr(closure, "MANY_TO_SHARE", 1000)  # so that levels use threads
     graph = random_graph(700, 60, seed=3)
     result = registry.run(search(graph, 5, direction), "cpu")
     dense = registry.run(Convert(result.store, "full"), "cpu")

@@ -29,8 +29,8 @@ from semiring.operators import binary, semiring
 from tests.compare import check, result_of
 from tests.draw import both_ways, densities, indexes, make_vector, masks, matrices, seeds, sizes, some_sizes, vectors
 
-# A product that reads values, and products that read positions; of the latter one, in mxm, in a plain run, for each
-# compiles kernels of its own.
+# A product that reads values, and products that read positions; a short run has one of the latter, in mxm, because
+# each compiles its own kernels.
 VALUES = pytest.param(semiring.plus_times[FP64], FP64, id="values")
 COLUMNS = pytest.param(semiring.min_secondj[INT64], INT64, id="columns")
 OTHERS = [

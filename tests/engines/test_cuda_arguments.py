@@ -1,4 +1,4 @@
-"""Kernel arguments packed by name: layouts are the compiler's, and every call names every field."""
+"""Kernel arguments packed by name: layouts equal the compiler's, and every call names every field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of compressed columns on the GPU: one entry, a cursor, a warp, a range of entries; each from everywhere."""
+"""Readers of compressed columns on the GPU: one entry, a cursor, a warp, a range; each from every position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is special to the CUDA engine: what waits for the device, where counts live, streams, the kernel cache."""
+"""Properties of the CUDA engine: synchronisation, the location of counts, streams, the kernel cache."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_compaction_and_scalar_read_one_number() -> None:
 
 def test_a_queued_scalar_does_not_wait_for_later_work() -> None:
     u = Vector.from_dense(cupy.arange(1000.0))
-    assert u.reduce("plus").value == 499500.0  # whatever the first read allocates is there
+    assert u.reduce("plus").value == 499500.0  # allocations of the first read are done
     busy = cupy.RawKernel(
         """extern "C" __global__ void busy(long long cycles) {
             for (long long start = clock64(); clock64() - start < cycles;) {}

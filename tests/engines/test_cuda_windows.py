@@ -1,4 +1,4 @@
-"""How a sweep comes to the tiles of a stream: every wanted block once, each window in the cheaper way."""
+"""How a pass reads the tiles of a stream: every marked block once, each chunk in the cheaper way."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Searches and components of matrices whose entries lie in host memory: as those of the plain matrix on the device.
+"""Searches and components of matrices with entries in host memory equal those of the uncompressed matrix on the device.
 
-Engine-neutral; the engines take them in their own ways (the CPU's slice by slice, the GPU's by sweeps over tiles).
+Engine-neutral; each engine uses its own method (the CPU engine slices, the CUDA engine passes over tiles).
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_links_of_some_positions(codec: str | None, placement: str) -> None:
 
 @given(data=st.data())
 def test_several_starts(data: st.DataObject) -> None:
-    """From several rows at once, alike or each with a value of its own, in every direction."""
+    """From several rows at once, with one value or a value each, in every direction."""
     kind = data.draw(st.sampled_from(KINDS), label="kind")
     n = data.draw(st.sampled_from((3, 33, 130, 900)), label="n")
     codec, placement = data.draw(st.sampled_from(PLACED), label="form")
@@ -171,7 +171,7 @@ def test_a_matrix_without_entries() -> None:
 @pytest.mark.parametrize("percent", [1, 10**6], ids=["copied", "read in place"])
 @pytest.mark.parametrize("codec", [None, "varint", "packed"])
 def test_a_stream_is_copied_or_read_in_place(codec: str | None, percent: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either way alone; by itself a sweep takes what costs less, window by window."""
+    """Either method alone; by default a pass chooses the cheaper one for each chunk."""
     from semiring.engines.cuda import tuning
 
     monkeypatch.setattr(tuning, "READ_PERCENT", percent)

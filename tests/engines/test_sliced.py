@@ -1,4 +1,4 @@
-"""Slices: where they are cut, which of them are read, and that nothing made of them stays in lent memory."""
+"""Slices: their bounds, which of them are read, and that no result uses their borrowed memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows_of(lengths: list[int]) -> Pattern:
     lengths=st.lists(st.sampled_from((0, 0, 1, 2, 5, 40, 300)), max_size=200), limit=st.sampled_from((1, 7, 64, 500))
 )
 def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
-    """Slices cover all rows; each is small enough, or it is 32 rows that cannot be cut."""
+    """Slices cover all rows; each is small enough, or has 32 rows, which are not divided."""
     pattern = rows_of(lengths).to(device_for(engine))
     with small_slices(limit):
         rows, entries = cuts(pattern)
@@ -71,7 +71,7 @@ def on_host(a: CSR, engine: str) -> CSR:
 
 
 def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
-    """What the sliced call noted."""
+    """The details that the sliced call recorded."""
     with small_slices(), recording.listen() as log:
         registry.run(spec, engine)
     (found,) = [call.details for call in log if call.operation == name and call.details.get("kernel") == "sliced"]
@@ -79,7 +79,7 @@ def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
 
 
 def in_slices(spec: Any, engine: str) -> bool:
-    """False where the engine has an answer of its own, which may skip more finely."""
+    """False where the engine has its own implementation, which may skip smaller units."""
     found = registry.find(spec, engine)
     assert found is not None
     return found.about == f"{spec.name} slice by slice"
@@ -184,7 +184,7 @@ def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, lim
 
 
 def test_closure_stops_where_no_sum_settles(engine: str) -> None:
-    """A cycle that improves for ever is cut off at the limit, and NaN is no improvement on NaN."""
+    """A cycle that improves without end stops at the limit, and NaN is no improvement on NaN."""
     weights = np.array([[np.nan, -1.0], [-1.0, np.nan]])
     for present, settles in ((np.ones((2, 2), bool), False), (np.eye(2, dtype=bool), True)):
         a = on_host(sparsify(weights, present, FP64), engine)
@@ -207,7 +207,7 @@ def test_a_request_with_one_uncompressed_orientation_goes_to_the_engine(engine: 
 
 
 def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`find` decides; the slices themselves are plain and go to the engine, whatever it prefers."""
+    """`find` decides; the slices are uncompressed and are passed to the engine, whatever it declares."""
     key = "mxv", engine
     registry.load(engine)
     rows = registry._table[key]

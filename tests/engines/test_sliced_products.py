@@ -1,4 +1,4 @@
-"""Masked products slice by slice: a slice of rows in which the mask, or the matrix, has no entry."""
+"""Masked products in slices: a slice of rows in which the mask, or the matrix, has no entry."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
         got = as_uncompressed(got, engine).to("cpu")
     whole = registry.run(Mxm(a, FULL, semiring.plus_times[INT64], mask=None), "reference")
     assert_same(got, registry.run(Keep(whole, Mask(mask, structural, complement)), "reference"))
-    if a is FULL and streamed != "mask":  # cut at every 32 rows, of which each slice has entries
+    if a is FULL and streamed != "mask":  # 32 rows a slice, each with entries
         needed = 5 if complement else len({row // 32 for row in np.flatnonzero(np.diff(mask.indptr))})
         assert [details["slices"] - details["skipped"] for details in noted] == [needed]

@@ -1,4 +1,4 @@
-"""The budget of device memory: how it is written, that it holds, and what is said when something does not fit."""
+"""The budget of device memory: its notation, its enforcement, and the errors when something does not fit."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_error_names_what_fits_and_how_to_write_it() -> None:
 
 
 def test_the_error_reports_bytes_of_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the GPU: what is free there is what the test says, and the matrix is in host memory before it moves."""
+    """On any GPU: the test sets the free memory, and the matrix is in host memory before it moves."""
     rows, cols = np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997
     A = Matrix.from_coo(rows, cols, nrows=1000, ncols=997, dup_op="any", device="cpu")
     store, entries = A.store, memory_plan.entries_nbytes(A.store)
@@ -113,7 +113,7 @@ def test_estimates_are_close_to_the_compressed_size(engine: str) -> None:
     for codec in CODECS:
         real = A.compress(codec).store.pattern.nbytes
         assert abs(sizes[codec] - real) < 0.03 * real
-    assert estimated(indptr, indices[::-1], 3, A.device) == {}  # malformed: nothing is known
+    assert estimated(indptr, indices[::-1], 3, A.device) == {}  # malformed: no estimate
 
 
 # -- on a GPU ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`Matrix.from_edgelist`: a graph from lists, arrays and tables of edges; what is ambiguous is refused."""
+"""`Matrix.from_edgelist`: a graph from lists, arrays and tables of edges; ambiguous input raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing an empty Scalar deletes; what has no value (masks, left sides) has no truth and no equality."""
+"""Writing an empty Scalar deletes; objects without a value (masks, left sides) have no truth value and no equality."""
 
 from __future__ import annotations
 

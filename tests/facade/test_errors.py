@@ -1,4 +1,4 @@
-"""Each error of the table is raised where a user meets it, says what it must, and leaves the target as it was."""
+"""Each error of the table is raised on the user's line, has its message, and leaves the target unchanged."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_an_engine_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_arrays_that_do_not_fit_on_the_device(name: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes a user's arrays to a device tells about its memory as operations do."""
+    """Functions that copy a user's arrays to a device report memory as operations do."""
 
     def full(*_: Any) -> Any:
         raise MemoryError("Out of memory allocating 1,024 bytes (allocated so far: 0 bytes, limit set to: 10 bytes).")

@@ -1,4 +1,4 @@
-"""Exports cannot change a store; what cannot fit is not allocated; `explain` and the environment name things."""
+"""Exports cannot change a store; an export that cannot fit allocates nothing; output of `explain` and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exported indices are int64, so that a user's arithmetic on them cannot wrap; other types are asked for."""
+"""Exported indices are int64, so that a user's arithmetic on them cannot wrap; other types are explicit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit is refused before it is begun, and every allocation that fails is an OutOfMemory."""
+"""A request that does not fit raises before any work, and every failed allocation is an OutOfMemory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 
 FREE = 10**7
-# What an operation of this page may have taken before it is refused: below what each of them asks for.
+# The most that an operation of this file may allocate before it raises: below the request of each of them.
 MOST_BYTES = 200 << 20
 
 
@@ -64,7 +64,7 @@ def test_sizes_are_checked_before_memory_is_taken(name: str, call: Any, monkeypa
 
 
 def test_a_failed_allocation_reports_held_and_free_bytes_at_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not what is free after the operation's arrays are gone: CuPy's error holds what the pool held."""
+    """Not the free memory after the operation's arrays are released: CuPy's error records the memory of the pool."""
     memory_of_cupy = pytest.importorskip("cupy.cuda.memory")
     gigabyte = 10**9
     pool = SimpleNamespace(total_bytes=lambda: 3 * gigabyte, get_limit=lambda: 0)

@@ -1,4 +1,4 @@
-"""Algorithms and operations on compressed, pinned and streamed matrices give what they give on plain ones."""
+"""Algorithms and operations on compressed, pinned and streamed matrices equal those on uncompressed ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IDS = [f"{codec or 'plain'}-{placement}" for codec, placement in KINDS]
 
 @pytest.fixture(params=KINDS, ids=IDS)
 def formed(request: pytest.FixtureRequest, engine: str) -> Iterator[Callable[[sr.Matrix], sr.Matrix]]:
-    """What brings a matrix into a form, while slices are small."""
+    """Convert a matrix to a storage kind, while slices are small."""
     codec, placement = request.param
 
     def form(a: sr.Matrix) -> sr.Matrix:
@@ -50,7 +50,7 @@ def test_one_order_for_rows_and_columns_keeps_symmetry() -> None:
 
 
 def test_operators_of_positions_do_not_move_the_structure(formed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each slice the values are kept, and nothing else."""
+    """Only the values of each slice are kept."""
     kept: list[Any] = []
     joined = entrywise.values_together
     monkeypatch.setattr(entrywise, "values_together", lambda parts, *rest: kept.extend(parts) or joined(parts, *rest))
@@ -147,7 +147,7 @@ def test_scalars_elements_and_comparison(formed: Any) -> None:
 
 
 def test_writing_into_a_matrix(formed: Any) -> None:
-    """Regions, masks and accumulators: the target itself is in another form."""
+    """Regions, masks and accumulators: the target is in another storage kind."""
     b = graph(symmetric=False, seed=4)
     for write in (
         lambda c: c.__setitem__((slice(0, 50), slice(0, 100)), b[50:, :]),

@@ -1,4 +1,4 @@
-"""The two libraries that carry out a random operation: the same operands, built from the same stores."""
+"""The two libraries that execute a random operation: the same operands, built from the same stores."""
 
 from __future__ import annotations
 

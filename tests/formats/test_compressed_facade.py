@@ -1,4 +1,4 @@
-"""Compressed matrices as users see them: made, measured, read, compared, shown, kept; wherever their entries lie."""
+"""Compressed matrices in the public API: created, measured, read, compared, printed, stored; in every placement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ placements = pytest.mark.parametrize("placement", PLACEMENTS)
 
 
 def matrix(ncols: int = 3000, *, iso: bool = False) -> Matrix:
-    """A matrix with empty rows, short ones, and one that goes over several tiles."""
+    """A matrix with empty rows, short ones, and one that spans several tiles."""
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.integers(0, 40, 300), np.full(700, 17), [39]])
     cols = np.concatenate([rng.integers(0, ncols, 1000), [ncols - 1]])
@@ -36,7 +36,7 @@ def matrix(ncols: int = 3000, *, iso: bool = False) -> Matrix:
 
 @pytest.fixture(params=[None, 200], ids=["whole", "slices"])
 def slices(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Rows come to the codecs all at once, and a few at a time."""
+    """The codecs get the rows all at once, and a few at a time."""
     with small_slices(request.param or SLICE):
         yield
 

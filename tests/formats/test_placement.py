@@ -1,4 +1,4 @@
-"""Placements: the same matrix wherever its entries lie, and arrays that are shared rather than copied."""
+"""Placements: the same matrix in every placement, and arrays that are shared rather than copied."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_slices_are_the_rows(placement: str, wanted: Any) -> None:
         expected = indptr[bounds[s] : bounds[s + 1] + 1] - begin, indices[begin:end], values[begin:end]
         assert isinstance(part.pattern, Pattern)
         assert (part.placement, part.device, part.nrows) == ("device", A.device, bounds[s + 1] - bounds[s])
-        # A slice stays as it is until the one after the next is asked for.
+        # A slice is unchanged until the one after the next is requested.
         for held, arrays in ((part, expected), *([before] if before is not None else [])):
             for array, right in zip((held.indptr, held.indices, held.values), arrays, strict=True):
                 assert np.array_equal(to_host(array), right)
@@ -174,7 +174,7 @@ PAGE = 4096
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
-    """What the driver is asked to lock: address, bytes and flags; it always does."""
+    """The requests to lock memory: address, bytes and flags; the stand-in accepts all."""
     asked: list[tuple[int, int, int]] = []
     monkeypatch.setattr(locked, "_registered", lambda *range_and_flags: asked.append(range_and_flags) is None)
     monkeypatch.setattr(locked, "_device_pointer", lambda pointer: pointer)
@@ -224,7 +224,7 @@ def test_mapped_files_are_locked_for_reading(registered: list[tuple[int, int, in
 
 
 def test_views_of_locked_memory_are_read_in_place(registered: list[tuple[int, int, int]]) -> None:
-    """Whatever their strides: a stand-in for CuPy's array over the memory."""
+    """For any strides: a stand-in for CuPy's array over the memory."""
     large = np.arange(1 << 23).reshape(-1, 64)
     made = locked.lock(large)
     assert made is not None

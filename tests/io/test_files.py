@@ -211,7 +211,7 @@ def test_any_damage_to_an_archive_is_noticed_or_harmless(tmp_path: Path, compres
             found = sr.io.read(path)
         except InvalidFormat:
             refused += 1
-        else:  # a date, or a field that every member holds twice
+        else:  # a date, or a field that every member has twice
             assert found.isequal(A)
     assert refused > len(damaged) // 2
 

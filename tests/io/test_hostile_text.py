@@ -144,7 +144,7 @@ def test_columns_that_are_not_read_are_reported(tmp_path: Path) -> None:
     with pytest.warns(IgnoredColumns, match=r"a\.txt:2: columns after the weight are ignored, 2 a line"):
         A = sr.io.read(path)
     assert A.to_dicts() == {0: {1: 2}, 1: {0: 3}}
-    assert sr.io.read(path, weights=False).nvals == 2  # no warning: it was asked for
+    assert sr.io.read(path, weights=False).nvals == 2  # no warning: it was requested
 
 
 @pytest.mark.parametrize(

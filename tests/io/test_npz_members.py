@@ -1,4 +1,4 @@
-"""Archives that announce other arrays than they hold, and members that nobody reads."""
+"""Archives that announce other arrays than they contain, and members that are not read."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_damaged_archives(tmp_path: Path, damage: str) -> None:
 
 def test_the_callers_signals_are_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stop(Exception):
-        """What a handler of a signal raises, wherever the program is."""
+        """The exception of a signal handler, raised anywhere in the program."""
 
     def stop(*_: Any) -> None:
         raise Stop

@@ -1,4 +1,4 @@
-"""Files into every form and place, on the engine under test: the same matrix, however it is held."""
+"""Files read to every storage kind, on the engine under test: the same matrix in each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRAPH = "# from to\n0 1\n2 1\n1 0\n3 2\n0 3\n"
 
 
 def entries(A: Any) -> list[tuple[int, int, Any]]:
-    """The entries, read from the plain form."""
+    """The entries, read from the uncompressed matrix."""
     rows, cols, values = A.select("rowgt", -1).to_coo()
     return list(zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Threads that move bytes: every piece is moved once, and nobody works any more when the call is left."""
+"""Threads that move bytes: every chunk is moved once, and no thread works after the call returns."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
             return trace
 
         before = sys.gettrace()
-        sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for such a frame when tracing starts
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 searches for such a frame when tracing starts
         sys.settrace(trace)
         try:
             teams.each(20_000, work)

@@ -1,4 +1,4 @@
-"""Counts and sums of a small type do not wrap: int64, uint64 or float64; a type that was asked for stays."""
+"""Counts and sums of a small type do not wrap: int64, uint64 or float64; a requested type is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`round` is C's, ties away from 0; `rint` and what Python and NumPy call round take ties to even."""
+"""`round` is that of C, ties away from 0; `rint` and Python's and NumPy's round go to even."""
 
 from __future__ import annotations
 

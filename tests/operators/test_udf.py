@@ -1,4 +1,4 @@
-"""User-defined operators: what is understood, what it becomes, and what is refused with which words."""
+"""User-defined operators: accepted functions, their expressions, and the errors for all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closure and link: the engine under test answers as the specification does."""
+"""Closure and link: the engine under test equals the specification."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def compare_closures(spec: Closure, source: int, expected: ClosureAnswer, got: C
 
 
 def assert_each_came_from_the_level_above(spec: Closure, got: ClosureAnswer, source: int) -> None:
-    """Under ``any`` a value is legal if some entry of the frontier before, as the answer has it, gives it."""
+    """Under ``any`` a value is legal if some entry of the frontier before, according to the result, gives it."""
     values, present = densify(got.store)
     n = values.size
     seen = np.arange(n) == source

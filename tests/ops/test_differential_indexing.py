@@ -1,4 +1,4 @@
-"""Extract, scatter, transpose, build and import: the engine under test answers as the specification does."""
+"""Extract, scatter, transpose, build and import: the engine under test equals the specification."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_extract_row(engine: str, data: st.DataObject) -> None:
 
 
 def commutes(dup: str | None) -> str | None:
-    """Where an index repeats, only operators for which the order does not matter have one answer."""
+    """Where an index repeats, only operators for which the order does not matter have one result."""
     return None if dup in ("first", "second") else dup
 
 
@@ -117,7 +117,7 @@ def values_of(rng: np.random.Generator, count: int, dtype: np.dtype[Any], iso: b
 
 
 def check_build(spec: BuildVector | BuildMatrix | ImportCSR, engine: str) -> None:
-    """Both give the same, or both refuse the same first repeat."""
+    """Both return the same, or both reject the same first repeat."""
     try:
         result_of(spec, "reference")
     except DuplicateIndex as expected:

@@ -1,6 +1,6 @@
 """Every built-in operator, on every type it has, at the values where engines tend to differ.
 
-The engine under test answers as `numpy_helpers` does: overflow, division by zero, NaN, infinities, signed zeros,
+The engine under test equals `numpy_helpers`: overflow, division by zero, NaN, infinities, signed zeros,
 shifts past the width.  On the CPU the operators of a type are compiled together into one function, which takes a
 tenth of the time that a kernel for each would; elsewhere each is an ordinary `ewise` or `apply`.
 """
@@ -29,7 +29,7 @@ WIDE = ("bool", "int64", "uint16", "uint64", "float32")  # on other engines too
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:
-    """The numbers of a type at which something happens."""
+    """The edge cases among the numbers of a type."""
     if dtype.kind == "b":
         return np.array([False, True])
     if dtype.kind == "f":
@@ -46,7 +46,7 @@ def pairs_of(x: np.dtype[Any], y: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def operators() -> list[tuple[str, Any]]:
-    """(kind, typed operator): the catalogue without what is made of others, and the user's own."""
+    """(kind, typed operator): the catalogue without operators derived from others, and user-defined ones."""
     built_in = list(catalogue("unary", "binary", "indexunary", "select"))
     own = [("binary", absdiff), ("unary", clip), ("indexunary", near)]
     return built_in + [(kind, family[dtype]) for kind, family in own for dtype in family.types]
@@ -108,7 +108,7 @@ def test_operators(engine: str, kind: str, found: list[Any]) -> None:
 
 
 def on_engine(kind: str, found: list[Any], engine: str) -> list[tuple[Any, dict[str, Array], Array]]:
-    """Each operator in an operation of its own."""
+    """Each operator in a separate operation."""
     return [one for op in found for one in _asked(kind, op, engine)]
 
 
@@ -136,7 +136,7 @@ def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array],
 
 
 def as_indexunary(op: Any) -> Any:
-    """A unary operator in the form in which `apply` asks for it."""
+    """A unary operator in the form that `apply` uses."""
     from semiring.operators.types import TypedIndexUnary
 
     return TypedIndexUnary(op.name, op.x, INT64, op.z, op.expr)

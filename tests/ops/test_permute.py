@@ -1,4 +1,4 @@
-"""Permute: the engine under test answers as the specification does, on every form of a matrix."""
+"""Permute: the engine under test equals the specification, on every storage kind of a matrix."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_long_rows_and_many_of_them(engine: str, iso: bool) -> None:
 @pytest.mark.parametrize("codec", [None, *CODECS])
 @given(data=st.data())
 def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> None:
-    """What lies in host memory is permuted in slices, and the result is the same."""
+    """A matrix in host memory is permuted in slices, and the result is the same."""
     n = data.draw(sizes, label="n")
     a = data.draw(matrices(n, n, data.draw(dtypes)), label="A")
     plain = Permute(a, drawn_order(data, n, "rows"), drawn_order(data, n, "cols"))

@@ -1,4 +1,4 @@
-"""The specification itself, on examples small enough to do by hand; and the comparison with it, on wrong answers."""
+"""The specification itself, on examples small enough to do by hand; and the comparison with it, on wrong results."""
 
 from __future__ import annotations
 
