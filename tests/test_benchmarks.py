@@ -145,7 +145,7 @@ def test_a_report_of_nothing_has_failed(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     def search(_: Any) -> None:
-        raise AssertionError("was not asked for")
+        raise AssertionError("was not requested")
 
     with pytest.raises(SystemExit):
         arguments.parser("try", "About.\nMore.", rows=(search,)).parse_args(["--rows", "serach"])
@@ -208,8 +208,8 @@ def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: A
     "name", ["kron6", pytest.param("star300", marks=pytest.mark.wide), pytest.param("grid5x9", marks=pytest.mark.wide)]
 )
 def test_every_storage_kind_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = verify_large.Asked(3, FORMS, PLACEMENTS, "4 GB")
-    assert verify_large.verified(name, asked, device)
+    request = verify_large.Request(3, FORMS, PLACEMENTS, "4 GB")
+    assert verify_large.verified(name, request, device)
     said = capsys.readouterr().out
     assert said.count(": as proved;") == len(FORMS) * len(PLACEMENTS)
 
@@ -217,4 +217,4 @@ def test_every_storage_kind_is_verified(name: str, device: str, capsys: pytest.C
 def test_a_storage_kind_that_differs_is_rejected(device: str, monkeypatch: Any) -> None:
     path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
     monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))
-    assert not verify_large.verified("grid6x7", verify_large.Asked(2, FORMS[:1], PLACEMENTS[:2]), device)
+    assert not verify_large.verified("grid6x7", verify_large.Request(2, FORMS[:1], PLACEMENTS[:2]), device)
