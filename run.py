@@ -69,12 +69,12 @@ def cuda_extra() -> str | None:
         return None
     if version < (12, 0):
         found = f"{version[0]}.{version[1]}"
-        say(f"The CUDA driver is for {found} and the GPU engine needs 12.0: using the CPU engine.")
+        progress(f"The CUDA driver is for {found} and the GPU engine needs 12.0: using the CPU engine.")
         return None
     return "cuda13" if version >= (13, 0) else "cuda12"
 
 
-def wanted_extras(job: str) -> set[str]:
+def extras_of(job: str) -> set[str]:
     """Return the extras that `job` needs on this machine."""
     cuda = cuda_extra()
     if job == "demo":
@@ -86,7 +86,7 @@ def wanted_extras(job: str) -> set[str]:
     return {"dev"} | ({cuda} if cuda else set())
 
 
-def say(text: str) -> None:
+def progress(text: str) -> None:
     """Print one line of progress at once, also if the output is a pipe."""
     print(f"[semiring] {text}", flush=True)
 
@@ -104,18 +104,18 @@ def set_up(extras: set[str]) -> None:
     usable = here and not two_cupys and python_runs()
     if usable:
         extras = both
-    wanted = {"complete": True, "root": str(ROOT), "requirements": requirements(), "extras": sorted(extras)}
-    if usable and wanted == known:
+    target = {"complete": True, "root": str(ROOT), "requirements": requirements(), "extras": sorted(extras)}
+    if usable and target == known:
         return
     if usable:
-        say("Bringing .venv up to date; this needs a package index.")
+        progress("Bringing .venv up to date; this needs a package index.")
     else:
         create_environment(ours=bool(known))
     if extras & {"cuda12", "cuda13"}:
-        say("A GPU is present: CuPy and the CUDA libraries come too, about 2 GB on the disk.")
+        progress("A GPU is present: CuPy and the CUDA libraries come too, about 2 GB on the disk.")
     project = f".[{','.join(sorted(extras))}]"
-    say(f"Installing {project} (a few minutes, once) ...")
-    write_record({**wanted, "complete": False})
+    progress(f"Installing {project} (a few minutes, once) ...")
+    write_record({**target, "complete": False})
     command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--editable", project]
     if subprocess.call(command, cwd=ROOT) != 0:
         if usable:
@@ -124,8 +124,8 @@ def set_up(extras: set[str]) -> None:
             "pip could not install the packages; its own message is above. The first run needs a package "
             "index (PIP_INDEX_URL and HTTPS_PROXY are respected). Then run the same command again."
         )
-    write_record(wanted)
-    say("Set up.")
+    write_record(target)
+    progress("Set up.")
 
 
 def requirements() -> str:
@@ -150,7 +150,7 @@ def create_environment(*, ours: bool) -> None:
         if not ours and any(ENVIRONMENT.iterdir()):
             raise SetupError(f"{ENVIRONMENT} was not made by run.py. Move it away, then run the command again.")
         shutil.rmtree(ENVIRONMENT)
-    say(f"Making a virtual environment in {ENVIRONMENT} with Python {platform.python_version()} ...")
+    progress(f"Making a virtual environment in {ENVIRONMENT} with Python {platform.python_version()} ...")
     ENVIRONMENT.mkdir()
     write_record({"complete": False})
     venv.create(ENVIRONMENT, with_pip=True)
@@ -199,7 +199,7 @@ def tests(arguments: list[str]) -> int:
     }
     failed = []
     for title, check in checks.items():
-        say(f"{title}: {' '.join(check)}")
+        progress(f"{title}: {' '.join(check)}")
         if tool(*check) != 0:
             failed.append(title.lower())
     code = pytest_in_parallel(*arguments)
@@ -212,7 +212,7 @@ def pytest_in_parallel(*arguments: str) -> int:
     """Run the tests with as many workers as there are processors; return the exit code."""
     # At most eight: every worker has a compiler, and a CUDA context if there is a GPU.
     workers = str(min(os.cpu_count() or 1, 8))
-    say(f"Tests: pytest with {workers} workers")
+    progress(f"Tests: pytest with {workers} workers")
     return tool("pytest", "--numprocesses", workers, "--dist", "worksteal", *arguments)
 
 
@@ -234,11 +234,11 @@ def main(arguments: list[str]) -> int:
     """Set up for the job named first and run it; return its exit code."""
     jobs = {"demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs}
     if not arguments or arguments[0] not in jobs:
-        asked = bool(arguments) and arguments[0] in {"-h", "--help", "help"}
-        print(__doc__, file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else 2
+        help_requested = bool(arguments) and arguments[0] in {"-h", "--help", "help"}
+        print(__doc__, file=sys.stdout if help_requested else sys.stderr)
+        return 0 if help_requested else 2
     try:
-        set_up(wanted_extras(arguments[0]))
+        set_up(extras_of(arguments[0]))
         return jobs[arguments[0]](arguments[1:])
     except SetupError as error:
         print(f"[semiring] {error}", file=sys.stderr)

@@ -25,13 +25,13 @@ def parser(name: str, about: str | None, *, rows: Rows = ()) -> argparse.Argumen
     return made
 
 
-def device_of(asked: argparse.Namespace) -> str:
+def device_of(options: argparse.Namespace) -> str:
     """The requested device, or the GPU if there is one."""
-    return asked.device or ("cuda" if sr.cuda_available() else "cpu")
+    return options.device or ("cuda" if sr.cuda_available() else "cpu")
 
 
-def measure_rows(rows: Rows, asked: argparse.Namespace, bench: Any) -> None:
+def measure_rows(rows: Rows, options: argparse.Namespace, bench: Any) -> None:
     """The requested names, in the order of the table."""
     for row in rows:
-        if asked.rows is None or row.__name__ in asked.rows:
+        if options.rows is None or row.__name__ in options.rows:
             row(bench)

@@ -40,8 +40,8 @@ class FirstCall:
         return self.searched
 
     def __str__(self) -> str:
-        said = f"said: {self.message.splitlines()[0]!r}" if self.message else "said nothing"
-        return f"imported at {self.imported:.2f} s, loaded at {self.loaded:.2f} s; {said}"
+        printed = f"printed: {self.message.splitlines()[0]!r}" if self.message else "printed nothing"
+        return f"imported at {self.imported:.2f} s, loaded at {self.loaded:.2f} s; {printed}"
 
 
 def first_calls(A: sr.Matrix, source: int, device: str, runs: int) -> dict[str, list[FirstCall]]:

@@ -95,10 +95,10 @@ def main() -> int:
     """Measure what the command line selects."""
     parser = arguments.parser("compiling", __doc__, rows=ROWS)
     parser.add_argument("--scale", type=int, default=16, help="of the larger graph: 2**SCALE vertices")
-    asked = parser.parse_args()
-    device = arguments.device_of(asked)
-    report = Report("compiling", device, asked.out)
-    arguments.measure_rows(ROWS, asked, Bench(report, device, asked.scale))
+    options = parser.parse_args()
+    device = arguments.device_of(options)
+    report = Report("compiling", device, options.out)
+    arguments.measure_rows(ROWS, options, Bench(report, device, options.scale))
     report.close()
     return 1 if report.failed else 0
 

@@ -61,8 +61,8 @@ def sizes(b: Bench) -> None:
     plain = Peer("plain", 8 * b.A.nbytes / b.A.nvals, "bits")
     for codec, matrix in b.packed.items():
         bits = 8 * matrix.nbytes / b.A.nvals
-        told = b.A.compressed_nbytes(codec)
-        assert told == matrix.nbytes, f"{codec}: {told} bytes were announced, {matrix.nbytes} came"
+        announced = b.A.compressed_nbytes(codec)
+        assert announced == matrix.nbytes, f"{codec}: {announced} bytes were announced, {matrix.nbytes} found"
         b.add(f"size of {b.name}, {codec}", bits, "bits an entry", MOST_BITS[codec], peers=(plain,))
 
 
@@ -153,12 +153,12 @@ def main() -> int:
     parser.add_argument("--scale", type=int, help="of the Kronecker graph; default: 24 on a GPU, 18 on a CPU")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
     parser.add_argument("--web", type=Path, help="a folder of web graphs")
-    asked = parser.parse_args()
-    device = arguments.device_of(asked)
+    options = parser.parse_args()
+    device = arguments.device_of(options)
     with sr.use(device):
-        report = Report("compression", device, asked.out)
-        bench = Bench(device, asked.scale or SCALE[device], asked.sources, asked.web, report)
-        arguments.measure_rows(ROWS, asked, bench)
+        report = Report("compression", device, options.out)
+        bench = Bench(device, options.scale or SCALE[device], options.sources, options.web, report)
+        arguments.measure_rows(ROWS, options, bench)
         report.close()
     return 1 if report.failed else 0
 

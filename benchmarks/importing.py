@@ -51,13 +51,13 @@ def main() -> int:
     """Measure the import as the command line selects."""
     parser = arguments.parser("importing", __doc__)
     parser.add_argument("--runs", type=int, default=20, help="new processes")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as compiled:
         import_once(compiled)  # writes the compiled modules
-        runs = [import_once(compiled) for _ in range(asked.runs)]
+        runs = [import_once(compiled) for _ in range(options.runs)]
     samples = tuple(run["cpu_ms"] for run in runs)
     walls = [run["wall_ms"] for run in runs]
-    report = Report("importing", arguments.device_of(asked), asked.out)
+    report = Report("importing", arguments.device_of(options), options.out)
     report.add(
         Row(
             "import semiring, beyond NumPy",

@@ -113,7 +113,7 @@ class Bench:
         """The results of the uncompressed graph in device memory."""
         checks.close(found.to_numpy(), self.ranks, RANK_TOLERANCE)
 
-    def algorithms(self, A: sr.Matrix, wanted: list[str]) -> dict[str, Call]:
+    def algorithms(self, A: sr.Matrix, names: list[str]) -> dict[str, Call]:
         """name -> (call, check, arguments)."""
         known: dict[str, Call] = {
             "bfs_levels": (lambda s: sr.algorithms.bfs_levels(A, s), self.proof.same_levels, self.sources),
@@ -122,7 +122,7 @@ class Bench:
                 lambda _: sr.algorithms.connected_components(A), self.proof.same_labels, range(5),
             ),
         }  # fmt: skip
-        return {name: call for name, call in known.items() if name in wanted}
+        return {name: call for name, call in known.items() if name in names}
 
     def add(self, what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> None:
         """Report a time."""
@@ -142,23 +142,23 @@ def named(graph: social.Social, A: sr.Matrix) -> str:
     return f"social {graph.vertices / 1e6:.3g} M / {A.nvals / 1e9:.3g} G"
 
 
-def in_device_memory(b: Bench, forms: dict[str, sr.Matrix], wanted: list[str]) -> None:
+def in_device_memory(b: Bench, forms: dict[str, sr.Matrix], names: list[str]) -> None:
     """Uncompressed and compressed, without a budget."""
     for form, A in forms.items():
         bits = f"{8 * A.nbytes / A.nvals:.4g} bits an entry"
-        for name, (call, check, arguments) in b.algorithms(A, wanted).items():
+        for name, (call, check, arguments) in b.algorithms(A, names).items():
             samples = measure(call, check, arguments, b.device)
             b.add(f"{name}, device, {form}, {b.name}", samples, note=bits, peers=b.peers(name))
             if form == "plain":
                 b.remember(name, samples)
-    if "pagerank" in wanted:
+    if "pagerank" in names:
         b.prove_ranks()
         ranks(b, "device", "plain", forms["plain"])
 
 
-def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int, wanted: list[str]) -> None:
+def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int, names: list[str]) -> None:
     """One storage kind in host memory.  The moved bytes are those that `explain` records."""
-    for name, (call, check, arguments) in b.algorithms(A, wanted).items():
+    for name, (call, check, arguments) in b.algorithms(A, names).items():
         first = time.perf_counter()
         call(arguments[0]).wait()
         first = 1e3 * (time.perf_counter() - first)
@@ -176,20 +176,20 @@ def within_budget(b: Bench, placement: str, form: str, A: sr.Matrix, budget: int
             f"peak beyond the matrix {peak / 1e9:.3g} of {budget / 1e9:.3g} GB"
         )
         b.add(f"{name}, {placement}, {form}, {b.name}", samples, bound, note, peers=b.peers(name))
-    if "pagerank" in wanted and (placement, form) in FEW:
+    if "pagerank" in names and (placement, form) in FEW:
         ranks(b, placement, form, A)
 
 
-def hold_to_budget(b: Bench, form: str, placements: tuple[str, ...], A: sr.Matrix, asked: argparse.Namespace) -> None:
+def hold_to_budget(b: Bench, form: str, placements: tuple[str, ...], A: sr.Matrix, options: argparse.Namespace) -> None:
     """One codec in every placement; the last streams by copies only."""
     budget = sr.config.device_memory or 0
     for placement in placements:
         if placement == "copied":
-            searches = [name for name in asked.algorithms if name == "bfs_levels"]
+            searches = [name for name in options.algorithms if name == "bfs_levels"]
             with _copies_only(b.device):
                 within_budget(b, placement, form, A.to(placement="host"), budget, searches)
         else:
-            within_budget(b, placement, form, A.to(placement=placement), budget, asked.algorithms)
+            within_budget(b, placement, form, A.to(placement=placement), budget, options.algorithms)
         release(b.device)
 
 
@@ -306,16 +306,16 @@ def main() -> int:
     parser.add_argument("--skip-baseline", action="store_true", help="leave out the papers' method")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="cpu: to try the program itself")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the result files")
-    asked = parser.parse_args()
-    graph = replace(social.FRIENDSTER, vertices=asked.vertices, draws=asked.draws)
-    with sr.use(asked.device):
-        report = Report("larger", asked.device, asked.out)
-        b = Bench(graph, asked.parts, asked.sources, asked.device, report)
+    options = parser.parse_args()
+    graph = replace(social.FRIENDSTER, vertices=options.vertices, draws=options.draws)
+    with sr.use(options.device):
+        report = Report("larger", options.device, options.out)
+        b = Bench(graph, options.parts, options.sources, options.device, report)
         b.prove()
         forms = {"plain": b.A, "packed": b.A.compress("packed"), "varint": b.A.compress("varint")}
-        in_device_memory(b, forms, asked.algorithms)
+        in_device_memory(b, forms, options.algorithms)
         offsets = None
-        if asked.device == "cuda" and not asked.skip_baseline:
+        if options.device == "cuda" and not options.skip_baseline:
             from .one_lane import row_bytes
 
             offsets = row_bytes(b.A)
@@ -324,17 +324,17 @@ def main() -> int:
         print(f"moved to page-locked memory in {time.perf_counter() - start:.1f} s", flush=True)
         del forms
         b.move(hosted["plain"])
-        release(asked.device)
+        release(options.device)
         for form, placements in FORMS:
-            with sr.config.set(device_memory=asked.budget):
-                hold_to_budget(b, form, placements, hosted[form], asked)
+            with sr.config.set(device_memory=options.budget):
+                hold_to_budget(b, form, placements, hosted[form], options)
             if form == "varint" and offsets is not None:
                 papers_form(b, hosted[form], offsets)
             del hosted[form]
-            release(asked.device)
-        if "sssp" in asked.algorithms:
+            release(options.device)
+        if "sssp" in options.algorithms:
             small = replace(graph, vertices=max(2, graph.vertices // SSSP_PART), draws=graph.draws // SSSP_PART)
-            paths(b, small, asked.budget)
+            paths(b, small, options.budget)
         report.close()
     return 1 if report.failed else 0
 

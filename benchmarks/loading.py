@@ -235,11 +235,11 @@ def main() -> int:
     parser = arguments.parser("loading", __doc__)
     parser.add_argument("--graph", help="default: kron25 on a GPU, kron16 on a CPU")
     parser.add_argument("--folder", type=Path, help="the folder of the files; default: for temporary files")
-    asked = parser.parse_args()
-    device = arguments.device_of(asked)
-    with sr.use(device), tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-        report = Report("loading", device, asked.out)
-        b = Bench(device, asked.graph or GRAPH[device], Path(folder), report)
+    options = parser.parse_args()
+    device = arguments.device_of(options)
+    with sr.use(device), tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        report = Report("loading", device, options.out)
+        b = Bench(device, options.graph or GRAPH[device], Path(folder), report)
         b.write()
         for row in ROWS:  # always all: loading is compared with the speeds of disk and interconnect
             row(b)

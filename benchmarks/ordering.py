@@ -83,16 +83,16 @@ def main() -> int:
     parser.add_argument("--graphs", nargs="+", metavar="GRAPH", help="default: a selection for the device")
     parser.add_argument("--sources", type=int, default=SOURCES, help="how many; default %(default)s")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of real graphs")
-    asked = parser.parse_args()
-    device = arguments.device_of(asked)
+    options = parser.parse_args()
+    device = arguments.device_of(options)
     with sr.use(device):
-        report = Report("ordering", device, asked.out)
-        for name in asked.graphs or GRAPHS[device]:
-            A = load(name, asked.data)
+        report = Report("ordering", device, options.out)
+        for name in options.graphs or GRAPHS[device]:
+            A = load(name, options.data)
             if A is None:
-                print(f"{name} is not in {asked.data}: left out", flush=True)
+                print(f"{name} is not in {options.data}: left out", flush=True)
                 continue
-            study(report, name, A, asked.sources)
+            study(report, name, A, options.sources)
         report.close()
     return 1 if report.failed else 0
 

@@ -66,8 +66,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sanitize", description=__doc__.partition("\n")[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--scale", type=int, default=12, help="of the Kronecker graph; default %(default)s")
-    asked = parser.parse_args()
-    wrong = run("cpu", asked.scale) if asked.device == "cpu" else _watched(asked.scale)
+    options = parser.parse_args()
+    wrong = run("cpu", options.scale) if options.device == "cpu" else _watched(options.scale)
     for line in wrong:
         print(f"WRONG  {line}")
     print(f"{len(STEPS)} steps, {len(wrong)} wrong")

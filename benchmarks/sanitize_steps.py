@@ -1,4 +1,4 @@
-"""What `benchmarks.sanitize` does on small inputs: steps whose result is compared, and searches that are proved."""
+"""The steps of `benchmarks.sanitize` on small inputs: results that are compared, and searches that are verified."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _placed(A: Matrix, codec: str | None, placement: str) -> Matrix:
 
 
 def _components_after_a_search(A: Matrix) -> Vector:
-    """The search finds the hubs of all rows, and the components start from them."""
+    """The search computes the hubs of all rows, and the components start from them."""
     sr.algorithms.bfs_levels(A, 7).wait()
     return sr.algorithms.connected_components(A)
 
@@ -102,7 +102,7 @@ def _assigned(into: Any, key: Any, value: Any, **writing: Any) -> Any:
 
 
 def _split(s: Small, mask: Any = None) -> Matrix:
-    """A product in batches, as where memory is short."""
+    """A product in batches, as with little memory."""
     if s.A.device == "cpu":
         return s.A.mxm(s.A, "plus_times", mask=mask)
     from semiring.engines.cuda import mxm
@@ -152,7 +152,7 @@ def _from_unsorted(s: Small) -> Matrix:
 
 
 def _refused(call: Callable[[], Any]) -> Vector:
-    """A vector that says that the call raised what it should."""
+    """Check that the call raises the expected error; return a vector."""
     try:
         call()
     except sr.SemiringError:
@@ -161,7 +161,7 @@ def _refused(call: Callable[[], Any]) -> Vector:
 
 
 def _round_trip(A: Matrix, codec: str) -> Matrix:
-    """Encoded, measured, checked and decoded; damaged, it is refused, and read without a step outside."""
+    """Encode, measure, check and decode; a damaged stream is rejected, and no read leaves it."""
     compressed = A.compress(codec).wait()
     assert compressed.nbytes == A.compressed_nbytes(codec)
     pattern = compressed.store.pattern
@@ -184,13 +184,13 @@ def _round_trip(A: Matrix, codec: str) -> Matrix:
 
 
 def _in_slices(call: Callable[[], Any]) -> Any:
-    """Several slices of what is compressed or in host memory, where one would do."""
+    """Several slices of compressed matrices or of matrices in host memory, instead of one."""
     with mock.patch.object(bounds, "SLICE", 700):
         return call().wait()
 
 
 def _copied(A: Matrix, call: Callable[[Matrix], Any]) -> Any:
-    """What a GPU streams is copied, although it is page-locked and could be read in place."""
+    """Streamed data is copied, although it is page-locked and could be read in place."""
     if A.device == "cpu":
         return call(A)
     from semiring.engines.cuda import tuning
@@ -202,7 +202,7 @@ def _copied(A: Matrix, call: Callable[[Matrix], Any]) -> Any:
 INDEX = [5, 7, 5, 290, 0, 11]
 TWICE = [3, 3, 299, 3, 17, 299]
 
-# What to do, by name.  Each gives a Matrix or a Vector.
+# The steps, by name.  Each returns a Matrix or a Vector.
 STEPS: dict[str, Callable[[Small], Any]] = {
     "mxv pull balanced": lambda s: _forced("pull", lambda: s.A.mxv(s.u, "plus_times")),
     "mxv pull balanced, bitmap": lambda s: _forced("pull", lambda: s.A.mxv(s.p, "min_plus")),
@@ -381,7 +381,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
 
 
 def large(scale: int) -> None:
-    """Searches whose frontiers fill more than one cluster, and links of more than one block; proved by properties."""
+    """Searches whose frontiers fill more than one cluster, and links of more than one block; verified by properties."""
     A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
     indptr, indices = graphs.arrays(A)
     source = graphs.sources(A, 1)[0]

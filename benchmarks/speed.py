@@ -207,16 +207,16 @@ def main() -> int:
     parser.add_argument(
         "--more", nargs="*", metavar="GRAPH", help="other algorithms on these graphs (default: a selection)"
     )
-    asked = parser.parse_args()
-    device = arguments.device_of(asked)
+    options = parser.parse_args()
+    device = arguments.device_of(options)
     with sr.use(device):
-        if asked.more is not None:
+        if options.more is not None:
             from .more import run_more
 
-            return run_more(device, asked.more, asked.sources, asked.out)
-        report = Report("speed", device, asked.out)
-        bench = Bench(device, asked.scale or SCALE[device], asked.sources, report)
-        arguments.measure_rows(ROWS, asked, bench)
+            return run_more(device, options.more, options.sources, options.out)
+        report = Report("speed", device, options.out)
+        bench = Bench(device, options.scale or SCALE[device], options.sources, report)
+        arguments.measure_rows(ROWS, options, bench)
         report.close()
     return 1 if report.failed else 0
 

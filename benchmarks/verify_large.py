@@ -30,7 +30,7 @@ GRAPHS = ("kron24", "grid5000x5000", "star100000000")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """The requests for every graph."""
 
     sources: int = SOURCES
@@ -54,43 +54,43 @@ def main() -> int:
     parser.add_argument("--budget", help='device memory allowed, such as "5.8 GB"; default: all of it')
     parser.add_argument("--device", choices=("cpu", "cuda"), help="default: the device of new objects")
     given = parser.parse_args()
-    asked = Asked(given.sources, tuple(given.forms), tuple(given.placements), given.budget)
+    request = Request(given.sources, tuple(given.forms), tuple(given.placements), given.budget)
     device = given.device or ("cuda" if sr.cuda_available() else "cpu")
     print(machine.describe(device))
-    if asked.budget:
-        print(f"pinned and host with {asked.budget} of device memory allowed")
+    if request.budget:
+        print(f"pinned and host with {request.budget} of device memory allowed")
     with sr.use(device):
-        wrong = [name for name in given.graphs if not _survived(name, asked, device)]
+        wrong = [name for name in given.graphs if not _survived(name, request, device)]
     return 1 if wrong else 0
 
 
-def _survived(name: str, asked: Asked, device: str) -> bool:
+def _survived(name: str, request: Request, device: str) -> bool:
     """An error on one graph does not stop the next."""
     try:
-        return verified(name, asked, device)
+        return verified(name, request, device)
     except Exception:
         traceback.print_exc()
         print(f"WRONG  {name}", flush=True)
         return False
 
 
-def verified(name: str, asked: Asked, device: str) -> bool:
+def verified(name: str, request: Request, device: str) -> bool:
     """Whether every result on a graph is correct, in all requested storage kinds."""
     start = time.perf_counter()
     A = graphs.make(name).wait()
     print(f"{name}: {A.nrows} rows, {A.nvals} entries, made in {time.perf_counter() - start:.1f} s", flush=True)
     proof = Proof()
-    if not _proved(name, A, asked, proof):
+    if not _proved(name, A, request, proof):
         return False
-    if not asked.more:
+    if not request.more:
         return True
-    made = page_locked(A, asked.forms)
+    made = page_locked(A, request.forms)
     del A
     release(device)
     good = True
-    for form in asked.forms:
-        for placement in asked.placements:
-            with sr.config.set(device_memory=None if placement == "device" else asked.budget):
+    for form in request.forms:
+        for placement in request.placements:
+            with sr.config.set(device_memory=None if placement == "device" else request.budget):
                 good &= _same(f"{name}, {form}, {placement}", made[form], placement, proof)
             release(device)
         del made[form]  # and its cached device memory
@@ -98,11 +98,11 @@ def verified(name: str, asked: Asked, device: str) -> bool:
     return good
 
 
-def _proved(name: str, A: sr.Matrix, asked: Asked, proof: Proof) -> bool:
+def _proved(name: str, A: sr.Matrix, request: Request, proof: Proof) -> bool:
     """Verify levels and components on the uncompressed matrix by their properties; kept for further storage kinds."""
     indptr, _ = graphs.arrays(A)
     hub = int((indptr[1:] - indptr[:-1]).argmax())
-    sources = [hub, *graphs.sources(A, asked.sources - 1)]
+    sources = [hub, *graphs.sources(A, request.sources - 1)]
     good = True
     check = checks.levels(A)
     start = time.perf_counter()
@@ -111,10 +111,10 @@ def _proved(name: str, A: sr.Matrix, asked: Asked, proof: Proof) -> bool:
         levels = sr.algorithms.bfs_levels(A, source)
         good &= _right(f"{name}: levels from {source}", check, source, levels)
         depths.append(int(levels.reduce("max").value))
-        if asked.more:
+        if request.more:
             proof.keep_levels(source, levels)
     print(
-        f"{name}: {asked.sources} searches, {min(depths)} to {max(depths)} levels deep; "
+        f"{name}: {request.sources} searches, {min(depths)} to {max(depths)} levels deep; "
         f"proved in {time.perf_counter() - start:.1f} s",
         flush=True,
     )
@@ -135,7 +135,7 @@ def _same(what: str, made: sr.Matrix, placement: str, proof: Proof) -> bool:
     start = time.perf_counter()
     A = made.to(placement=placement).wait()
     placed = time.perf_counter() - start
-    assert A.placement == placement, f"{what}: lies {A.placement}"
+    assert A.placement == placement, f"{what}: is {A.placement}"
     good, took = True, {}
     calls: dict[str, tuple[Callable[[Any], sr.Vector], checks.Check, list[Any]]] = {
         "levels": (lambda source: sr.algorithms.bfs_levels(A, source), proof.same_levels, list(proof.levels)),

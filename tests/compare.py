@@ -1,14 +1,14 @@
-"""Ask an engine, ask the specification, and compare: presence and integers exactly, floats to a tolerance by type."""
+"""Compare an engine with the specification: presence and integers exactly, floats to a tolerance by type."""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from semiring.engines import registry
-from semiring.engines.operands import Rows, Spec
+from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
 from semiring.formats import (
@@ -24,7 +24,7 @@ from semiring.formats import (
     word_count,
 )
 from semiring.memory.arrays import to_device, to_host
-from tests import forms
+from tests import storage_kinds
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
 TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}
@@ -35,7 +35,7 @@ def device_for(engine: str) -> str:
 
 
 def place(item: Any, device: str) -> Any:
-    """The same question, with every array on `device`."""
+    """The same request, with every array on `device`."""
     if isinstance(item, (CSR, Pattern)) and not item.kind.uncompressed:
         return item
     if isinstance(item, (CSR, Pattern, CompressedPattern)):
@@ -46,65 +46,65 @@ def place(item: Any, device: str) -> Any:
         return Rows(place(item.get(), device) if item.ready else None, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
         return to_device(item, device)
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
+    if isinstance(item, (Spec, Mask, Index)):
         return replace(item, **{part.name: place(getattr(item, part.name), device) for part in fields(item)})
     return item
 
 
-def answer(spec: Spec, engine: str) -> Any:
-    """What the engine answers, plain and brought to the host."""
+def result_of(spec: Spec, engine: str) -> Any:
+    """The result of the engine, uncompressed and in host memory."""
     placed = place(spec, device_for(engine))
     found = registry.run(placed, engine)
     if isinstance(found, (CSR, IndexList, Bitmap, Full)):
-        assert found.device == device_for(engine), f"the answer lives on {found.device}"
+        assert found.device == device_for(engine), f"the result is on {found.device}"
         if isinstance(found, CSR) and found.placement == "device" and isinstance(found.pattern, Pattern):
             return found.to("cpu")
         if isinstance(found, CSR):
             unchanged = found is getattr(placed, "a", None)  # a selection of every entry
-            assert unchanged or isinstance(spec, Apply), "only what keeps the structure keeps its form"
-        return forms.in_plain_form(found, engine).to("cpu")
+            assert unchanged or isinstance(spec, Apply), "only operations that keep the structure keep the storage kind"
+        return storage_kinds.as_uncompressed(found, engine).to("cpu")
     return scalar_value(found) if callable(found) else found
 
 
 def check(spec: Spec, engine: str) -> Any:
-    """Compare the engine's answer with the specification's; returns the former.
+    """Compare the engine's result with the specification's; returns the former.
 
-    Now and then the same question is asked with its matrices in other forms.
+    A sample of the requests runs again with its matrices in other storage kinds.
     """
-    got = answer(spec, engine)
+    got = result_of(spec, engine)
     known = _on_host(spec)
     _compare(known, engine, place(spec, device_for(engine)), got)
-    if forms.is_chosen(spec, engine):
-        other = forms.reformed(place(spec, device_for(engine)), engine)
-        with forms.small_slices():
-            again = answer(other, engine)
+    if storage_kinds.is_chosen(spec, engine):
+        other = storage_kinds.in_other_kinds(place(spec, device_for(engine)), engine)
+        with storage_kinds.small_slices():
+            again = result_of(other, engine)
             _compare(known, engine, other, again)
     return got
 
 
 def _on_host(item: Any) -> Any:
-    """The same question for the specification, which reads NumPy arrays: what is on a GPU comes back, in plain form."""
+    """The same request for the specification, which reads uncompressed NumPy arrays: data on a GPU is copied back."""
     if isinstance(item, (CSR, Pattern, CompressedPattern, IndexList, Bitmap, Full)) and item.device == "cpu":
         return item
     if isinstance(item, CSR):
-        return forms.in_plain_form(item, "cuda").to("cpu")
+        return storage_kinds.as_uncompressed(item, "cuda").to("cpu")
     if isinstance(item, (Pattern, CompressedPattern)):
         return _on_host(structure_only(item)).pattern
     if isinstance(item, (IndexList, Bitmap, Full)):
         return item.to("cpu")
     if isinstance(item, Rows):
         return Rows(_on_host(item.get()) if item.ready else None, lambda: _on_host(item.get()))
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
+    if isinstance(item, (Spec, Mask, Index)):
         return replace(item, **{part.name: _on_host(getattr(item, part.name)) for part in fields(item)})
     return to_host(item) if hasattr(item, "__cuda_array_interface__") else item
 
 
-def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
-    """Compare what the engine gave to the question as it was `asked`."""
+def _compare(spec: Spec, engine: str, placed: Spec, got: Any) -> None:
+    """Compare the engine's result `got` of the request `placed` with the specification's."""
     expected = registry.run(spec, "reference")
     mask = getattr(spec, "mask", None)
     if isinstance(spec, (Mxv, Mxm)) and mask is not None:
-        row = registry.find(asked, engine)
+        row = registry.find(placed, engine)
         if row is not None and "mask" in row.fuses:
             expected = registry.run(Keep(expected, mask), "reference")
     if isinstance(expected, (CSR, IndexList, Bitmap, Full)):
@@ -117,12 +117,12 @@ def _compare(spec: Spec, engine: str, asked: Spec, got: Any) -> None:
     elif isinstance(spec, IsSymmetric):
         assert got == expected
     else:
-        assert isinstance(spec, ReduceScalar), f"{type(spec).__name__} has an answer that is not compared here"
+        assert isinstance(spec, ReduceScalar), f"{type(spec).__name__} has a result that is not compared here"
         check_scalar(spec, got, expected)
 
 
 def is_any(spec: Spec) -> bool:
-    """Whether the answer may be one of several."""
+    """Whether several results are valid."""
     if isinstance(spec, (Mxv, Mxm)):
         return spec.semiring.add.is_any
     return isinstance(spec, (ReduceRows, ReduceScalar)) and spec.monoid.is_any
@@ -167,7 +167,7 @@ def assert_same(got: Store, expected: Store, *, values: bool = True) -> None:
 
 
 def assert_legal(spec: Spec, got: Store) -> None:
-    """Each value of an answer under ``any`` is one of those that were collected in its slot."""
+    """Each value of a result under ``any`` is one of those that were collected in its slot."""
     values, present = densify(got)
     legal = np.zeros(values.shape, np.bool_)
     for single in _one_at_a_time(spec):
@@ -178,7 +178,7 @@ def assert_legal(spec: Spec, got: Store) -> None:
 
 
 def _one_at_a_time(spec: Spec) -> list[Spec]:
-    """The question restricted to each inner index alone."""
+    """The request restricted to each inner index alone."""
     if isinstance(spec, Mxv):
         u, present = densify(spec.vector)
         return [
@@ -192,7 +192,7 @@ def _one_at_a_time(spec: Spec) -> list[Spec]:
 
 
 def check_invariants(store: Store) -> None:
-    """What every store promises, whoever made it."""
+    """The invariants of every store."""
     if store.iso is not None:
         assert isinstance(store.iso, np.generic), f"iso value {store.iso!r} is no NumPy scalar"
         assert store.iso.dtype == store.dtype

@@ -1,10 +1,10 @@
-"""What every test may ask for: an engine, the shared graphs, and a configuration that nobody leaves changed.
+"""Fixtures of all tests: an engine, the shared graphs, and a configuration that every test must restore.
 
     pytest                      the CPU engine
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
     pytest --exhaustive         larger pools of operators and types, more drawn calls, more fault trials
-    pytest --exhaustive --part 3/24     of 24 parts of what --exhaustive adds or repeats at length, the third
+    pytest --exhaustive --part 3/24     the third of 24 parts of what --exhaustive adds or repeats at length
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
@@ -25,7 +25,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from semiring.config import Config, config, cuda_available, use
-from tests import forms
+from tests import storage_kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
-    forms.always = bool(config.getoption("--exhaustive"))
+    storage_kinds.always = bool(config.getoption("--exhaustive"))
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
 
@@ -110,7 +110,7 @@ def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
     """Whether part `k` of the `n` parts of the exhaustive tier runs a test.
 
     The tier: tests that run under --exhaustive alone, drawn calls, of which it draws more, and fault campaigns, whose
-    counts it raises.  Campaigns belong to every part.  Other tests are the same in every run, and belong to none.
+    counts it raises.  Campaigns are in every part.  Other tests are the same in every run, and are in no part.
     """
     if "trial_count" in getattr(item, "fixturenames", ()):
         return True
@@ -121,7 +121,7 @@ def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The engine under test; new objects live where it computes."""
+    """The engine under test; new objects are on its device."""
     name: str = request.config.getoption("--engine")
     with use(name):
         yield name
@@ -129,7 +129,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def unchanged_configuration(engine: str) -> Iterator[None]:
-    """Fail a test that leaves a setting changed, and put the setting back for those that follow."""
+    """Fail a test that leaves a setting changed, and restore the setting for later tests."""
     names = [item.name for item in fields(Config)]
     before = {name: getattr(config, name) for name in names}
     yield
@@ -150,18 +150,18 @@ def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: py
 
 @pytest.fixture
 def trial_count(request: pytest.FixtureRequest) -> Callable[[int, int, int], int]:
-    """How many trials a fault campaign runs: ``trial_count(plain, exhaustive, long)`` picks the one of this run."""
+    """How many trials a fault campaign runs: ``trial_count(short, exhaustive, long)`` selects the count of this run."""
 
-    def pick(plain: int, exhaustive: int, long: int) -> int:
+    def pick(short: int, exhaustive: int, long: int) -> int:
         if request.config.getoption("--long-faults"):
             return long
-        return exhaustive if request.config.getoption("--exhaustive") else plain
+        return exhaustive if request.config.getoption("--exhaustive") else short
 
     return pick
 
 
 def shared_folder() -> Path:
-    """Where the real graphs with known results are: beside the repository, or in $SEMIRING_TEST_DATA."""
+    """The folder of real graphs with known results: beside the repository, or in $SEMIRING_TEST_DATA."""
     return Path(os.environ.get("SEMIRING_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 

@@ -1,7 +1,7 @@
 """Stores drawn at random: every type, every format, iso-valued or not, empty, odd-sized, sparse or full.
 
 Hypothesis draws the shape of a store (its sizes, density, format and the seed of its contents); NumPy fills it from the
-seed.  So a failing call shrinks quickly, and its description stays short.
+seed.  So a failing call shrinks quickly, and its description remains short.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def matrix_of(present: np.ndarray[Any, Any], dtype: np.dtype[Any], iso: bool, rn
 
 
 def make_vector(size: int, dtype: np.dtype[Any], format: str, density: float, iso: bool, seed: int) -> VectorStore:
-    """A vector in the format asked for; absent slots of a bitmap hold anything."""
+    """A vector in the requested format; absent slots of a bitmap have arbitrary contents."""
     rng = np.random.default_rng(seed)
     if format == "full":
         return Full(size, dtype, *_values_or_iso(rng, size, dtype, iso))
@@ -100,7 +100,7 @@ def words_of(present: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def store_of(values: np.ndarray[Any, Any], present: np.ndarray[Any, Any], format: str, iso: bool) -> Store:
-    """The store of a dense pair that is not empty; `iso`: all values are the first, which is held once."""
+    """The store of a dense pair that is not empty; `iso`: all values are the first, which is stored once."""
     dtype, size = values.dtype, values.size
     one = values.flat[0] if iso else None
     if values.ndim == 2:
@@ -155,7 +155,7 @@ def indexes(draw: Any, size: int, *, repeats: bool = True) -> Index:
 
 
 def both_ways(a: CSR, ready: bool) -> tuple[Rows, Rows]:
-    """(by row, by column) of a matrix; the second is ready, or has to be asked for."""
+    """(by row, by column) of a matrix; the second is ready, or has to be derived."""
     rng = np.random.default_rng(0)
     present = np.zeros(a.shape, np.bool_)
     values = np.zeros(a.shape, a.dtype)

@@ -1,6 +1,6 @@
-"""The shared graphs, read in the plainest way: whole files through NumPy, apart from the readers of the package.
+"""The shared graphs, read in the simplest way: whole files through NumPy, without the readers of the package.
 
-`load` gives the simple graph on which ``truth.json`` counts: no self-loops, no repeated arcs, both directions
+`load` returns the simple graph to which ``truth.json`` refers: no self-loops, no repeated arcs, both directions
 where the graph is undirected.  Rows are numbered as `id_rule` says.
 """
 
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Graph:
-    """A simple graph as CSR arrays; `weights` (or None) hold the least of parallel arcs, `ids` the file's numbers."""
+    """A simple graph as CSR arrays; `weights` (or None) are the least of parallel arcs, `ids` the file's numbers."""
 
     indptr: Array
     indices: Array
@@ -102,7 +102,7 @@ def _table(lines: list[str]) -> Array:
 
 
 def _parse(folder: Path, name: str) -> tuple[Array, Array, Array | None, int | None, int | None]:
-    """(rows, cols, weights, number of rows where the file says it, base where the format fixes it)."""
+    """(rows, cols, weights, number of rows if the file contains it, base if the format fixes it)."""
     path = folder / (f"{name}.e" if name.startswith("graphalytics/") else name)
     stem = path.name.removesuffix(".gz").removesuffix(".xz")
     text = _text(path)
@@ -115,7 +115,7 @@ def _parse(folder: Path, name: str) -> tuple[Array, Array, Array | None, int | N
     if stem.endswith(".graphml"):
         arcs = np.array(re.findall(r'source="n?(\d+)"\s+target="n?(\d+)"', text), np.float64).reshape(-1, 2)
         nodes = np.array(re.findall(r'<node id="n?(\d+)"', text), np.float64)
-        # A node without edges is kept by a self-loop, which `assemble` drops.
+        # A self-loop keeps a node without edges; `assemble` drops it.
         return np.concatenate([arcs[:, 0], nodes]), np.concatenate([arcs[:, 1], nodes]), None, None, None
     if stem.endswith("actor.dat"):
         return _bipartite(text)
@@ -170,7 +170,7 @@ def _metis(text: str) -> tuple[Array, Array, Array | None, int | None, int | Non
     n, format = int(head[0]), head[2].zfill(3) if len(head) > 2 else "000"
     lines = (lines[1:] + [""] * n)[:n]
     if format[0] == "1" and sum(len(line.split()) for line in lines) == int(head[1]):
-        format = "000"  # one converted file promises vertex sizes and has none
+        format = "000"  # one converted file announces vertex sizes and has none
     skip = (1 if format[0] == "1" else 0) + (int(head[3]) if len(head) > 3 else 1 if format[1] == "1" else 0)
     if format[2] == "0":
         rows, cols, _, _, base = _adjacency([" ".join(line.split()[skip:]) for line in lines], 1)
@@ -187,6 +187,6 @@ def _bipartite(text: str) -> tuple[Array, Array, None, int | None, int | None]:
     actors = np.array(text.split(), np.float64)
     after = int(actors.max()) + 1
     film = after + np.repeat(np.arange(len(films)), [len(members) for members in films])
-    # An actor or a film with no part is kept by a self-loop, which `assemble` drops.
+    # A self-loop keeps an actor or a film with no part; `assemble` drops it.
     every = np.arange(after + len(films))
     return np.concatenate([actors, every]), np.concatenate([film, every]), None, None, None

@@ -1,7 +1,7 @@
 """The operators that differential tests draw from.
 
 An engine compiles anew for each combination of operator and types, which costs a second or more; so a run uses a fixed,
-small pool, chosen to hold one of every kind, while shapes, formats and masks are drawn freely.  ``--exhaustive``
+small pool, chosen to contain one of every kind, while shapes, formats and masks are drawn freely.  ``--exhaustive``
 adds every built-in operator on every type, and semirings that the table does not list.
 """
 
@@ -121,7 +121,7 @@ BINARIES = _parameters(
     _own_types("binary"),
 )
 
-# Accumulators look at values alone.
+# Accumulators read values only.
 ACCUMULATORS = _parameters(
     [Operator(binary.plus[FP64], FP64), Operator(binary.first[INT8], INT8), Operator(absdiff[INT64], INT64)],
     [row for row in _own_types("binary") if not row.typed.uses & {"xi", "xj", "yi", "yj"}],

@@ -1,4 +1,4 @@
-"""Work apart from the main thread that is done once and shared: what an interrupt leaves under way is joined."""
+"""Work outside the main thread that is done once and shared: a later call joins work that an interrupt left running."""
 
 from __future__ import annotations
 

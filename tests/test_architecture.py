@@ -1,4 +1,4 @@
-"""The architecture, as far as a machine can see it: imports point one way, and a file is one idea.
+"""The architecture, as far as a test can check it: imports point one way, and a file is one idea.
 
 Imports are read from the syntax tree, those inside functions too. Only `if TYPE_CHECKING:` blocks are exempt:
 what an annotation names is not a dependency at run time.
@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
-PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: what the root re-exports comes from up to here
+PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-exports names of layers up to here
 
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
@@ -50,7 +50,7 @@ WITHOUT_DRIVERS = {"formats", "ops"}
 
 
 def is_type_checking(test: ast.expr) -> bool:
-    """Tell whether a condition is `TYPE_CHECKING` or `typing.TYPE_CHECKING`."""
+    """Return whether a condition is `TYPE_CHECKING` or `typing.TYPE_CHECKING`."""
     return ast.unparse(test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
 
 
@@ -94,7 +94,7 @@ def imported_modules(source: str, module: str, is_package: bool, modules: set[st
 
 
 def layer_of(module: str) -> str:
-    """Return the word of LAYERS that a module stands under; empty for the root."""
+    """Return the name in LAYERS of a module; empty for the root."""
     return module.partition(".")[2].partition(".")[0]
 
 
@@ -110,13 +110,13 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
             continue
         other = layer_of(target)
         if (RANK[other] if other else PUBLIC_RANK) > RANK[layer]:
-            found.append(f"{place}: {other or 'the public API'} stands above {layer}")
+            found.append(f"{place}: {other or 'the public API'} is above {layer}")
         if layer == "algorithms" and other != "algorithms" and target not in FOR_ALGORITHMS:
             found.append(f"{place}: algorithms use the public API only")
         if layer == other == "engines":
             mine, theirs = engine_of(module), engine_of(target)
             if mine and theirs and mine != theirs:
-                found.append(f"{place}: engines do not know one another")
+                found.append(f"{place}: engines do not import one another")
     return found
 
 
@@ -194,7 +194,7 @@ def test_a_file_is_one_idea() -> None:
         ("semiring.storage.coerce", "from ..facade.matrix import Matrix"),
     ],
 )
-def test_the_check_sees(module: str, source: str) -> None:
+def test_the_check_reports_violations(module: str, source: str) -> None:
     known = {"semiring", "semiring.formats", "semiring.engines", "semiring.engines.registry", "semiring.ops"}
     assert violations(source, module, False, known)
 

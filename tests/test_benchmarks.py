@@ -1,4 +1,4 @@
-"""The benchmarks measure, refuse wrong results, and know every kernel."""
+"""The benchmarks measure, reject wrong results, and list every kernel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def device(engine: str) -> str:
 
 
 def run(program: ModuleType, arguments: list[str], device: str, folder: Path, monkeypatch: Any) -> None:
-    """The program as called from a shell; it ends well."""
+    """The program as called from a shell; its exit code is 0."""
     monkeypatch.setattr(sys, "argv", ["program", "--device", device, "--out", str(folder), *arguments])
     assert program.main() == 0
 
@@ -146,14 +146,14 @@ def test_a_report_of_nothing_has_failed(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     def search(_: Any) -> None:
-        raise AssertionError("was not asked for")
+        raise AssertionError("was not requested")
 
     with pytest.raises(SystemExit):
         arguments.parser("try", "About.\nMore.", rows=(search,)).parse_args(["--rows", "serach"])
     assert "choose from" in capsys.readouterr().err
 
 
-def test_every_kernel_is_known() -> None:
+def test_every_kernel_is_listed() -> None:
     names = sanitize.entries()
     assert "closure_level.cuh:closure_wide" in names
     assert not [name for name in names if "__" in name]
@@ -188,7 +188,7 @@ def test_a_program_runs_on_a_small_graph(
 
 
 def test_an_import_is_timed_in_new_processes(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, and that is no fault here
+    monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, which is no failure here
     run(importing, ["--runs", "2"], "cpu", tmp_path, monkeypatch)
     row = rows_of(tmp_path)["import semiring, beyond NumPy"]
     assert len(row["samples"]) == 2
@@ -218,14 +218,14 @@ def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: A
 @pytest.mark.parametrize(
     "name", ["kron6", pytest.param("star300", marks=pytest.mark.wide), pytest.param("grid5x9", marks=pytest.mark.wide)]
 )
-def test_every_form_and_placement_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = verify_large.Asked(3, FORMS, PLACEMENTS, "4 GB")
-    assert verify_large.verified(name, asked, device)
+def test_every_storage_kind_is_verified(name: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    request = verify_large.Request(3, FORMS, PLACEMENTS, "4 GB")
+    assert verify_large.verified(name, request, device)
     said = capsys.readouterr().out
     assert said.count(": as proved;") == len(FORMS) * len(PLACEMENTS)
 
 
-def test_a_form_that_differs_is_refused(device: str, monkeypatch: Any) -> None:
+def test_a_storage_kind_that_differs_is_rejected(device: str, monkeypatch: Any) -> None:
     path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
     monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))
-    assert not verify_large.verified("grid6x7", verify_large.Asked(2, FORMS[:1], PLACEMENTS[:2]), device)
+    assert not verify_large.verified("grid6x7", verify_large.Request(2, FORMS[:1], PLACEMENTS[:2]), device)

@@ -1,4 +1,4 @@
-"""What the pages name exists: files of the project, public names, commands, and the row of a tuning figure."""
+"""The names in the pages exist: files of the project, public names, commands, and the row of a tuning figure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 # A name of the public API, from its root: in prose as `sr.io.read`, in programs as a whole word.
 PUBLIC = re.compile(r"\bsr((?:\.[A-Za-z_]\w*)+)")
-# What a command of the project writes, so that no clone has it.
+# Output of the project's commands, which no clone has.
 WRITTEN = ("docs/_build", "/.venv")
 # Folders of the project: what begins with one of them is a path, from the root or from the package.
 TOP = tuple(path.name for path in (*ROOT.iterdir(), *(ROOT / "semiring").iterdir()) if path.is_dir())
@@ -52,7 +52,7 @@ def paths_of(text: str) -> set[str]:
 
 
 def exists(path: str) -> bool:
-    """Whether the project has it: from the root, or, as the pages on the design put it, from the package."""
+    """Whether the project has it: from the root, or, as in the pages on the design, from the package."""
     return any(any(base.glob(path.rstrip("/"))) for base in (ROOT, ROOT / "semiring", ROOT / "semiring/engines/cuda"))
 
 
@@ -109,8 +109,8 @@ def package(name: str) -> str:
     return name.replace(".", "/") + "/__main__.py"
 
 
-def test_the_checks_see() -> None:
-    """Each finds what is not there, or every page could name anything."""
+def test_the_checks_report_what_is_missing() -> None:
+    """Each reports missing names; otherwise pages could name anything."""
     assert paths_of("see `tests/ops/test_mxv_gone.py`, `sr.io`") == {"tests/ops/test_mxv_gone.py"}
     assert not exists("tests/ops/test_mxv_gone.py")
     assert exists("kernels/mxv_*.cuh")

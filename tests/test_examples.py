@@ -1,4 +1,4 @@
-"""What the documentation shows runs: every example, the Python of every page from its top, and every command parses."""
+"""The documentation runs: every example, the Python of every page from its top; and every command parses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def python_of(page: Path) -> str:
-    """Return the Python blocks of a Markdown page as one program, each line where it stands in the page."""
+    """Return the Python blocks of a Markdown page as one program, each line at its number in the page."""
     text = page.read_text(encoding="utf-8")
     lines = [""] * text.count("\n")
     for block in BLOCK.finditer(text):

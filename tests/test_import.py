@@ -1,4 +1,4 @@
-"""`import semiring` is light: it loads NumPy, no other library, no engine, and few modules.
+"""`import semiring` loads NumPy, no other library, no engine, and few modules.
 
 How long it takes is measured by ``python -m benchmarks.importing``: a test that reads a clock fails on a busy machine.
 """
@@ -41,7 +41,7 @@ def test_loads_nothing_heavy() -> None:
 
 
 def test_loads_few_modules() -> None:
-    """Each module costs about a millisecond: their number is what can be counted on any machine."""
+    """Each module costs about a millisecond: their number can be counted on any machine."""
     modules = import_afresh()["modules"]
     assert "semiring.facade.matrix" in modules
     assert len(modules) <= MOST_MODULES, modules

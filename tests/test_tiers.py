@@ -12,7 +12,7 @@ from tests.conftest import ROOT, is_in_part, part, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
-    """What pytest knows of a test."""
+    """The attributes of a collected test that the tiers use."""
     return SimpleNamespace(
         nodeid=name,
         function=SimpleNamespace(is_hypothesis_test=drawn),

@@ -28,7 +28,7 @@ def A() -> Matrix:
     return Matrix.from_edgelist(EDGES, nrows=N, ncols=N)
 
 
-def test_a_matrix_holds_entries_and_missing_is_not_zero(A: Matrix) -> None:
+def test_a_matrix_has_entries_and_missing_is_not_zero(A: Matrix) -> None:
     assert (A.shape, A.nvals, A.dtype) == ((N, N), 6, np.float64)
     assert A[0, 1].value == 4.0
     assert A[0, 3].value is None  # no entry

@@ -1,4 +1,4 @@
-"""The verifiers accept what is right and refuse every kind of wrong answer."""
+"""The verifiers accept correct results and reject every kind of wrong result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def graph() -> tuple[np.ndarray, np.ndarray]:
     return indptr, np.array([j for _, j in entries], np.int32)
 
 
-def test_arcs_come_in_slices(graph) -> None:
+def test_arcs_are_read_in_slices(graph) -> None:
     pieces = list(verify.arcs(*graph, entries=5))
     assert [len(j) for _, j in pieces] == [5, 5, 2]
     assert list(zip(*(np.concatenate(part).tolist() for part in zip(*pieces, strict=True)), strict=True)) == sorted(
@@ -32,7 +32,7 @@ def test_arcs_come_in_slices(graph) -> None:
     )
 
 
-def test_right_answers_are_accepted(graph) -> None:
+def test_correct_results_are_accepted(graph) -> None:
     verify.bfs_levels(*graph, 0, LEVELS)
     verify.bfs_parents(*graph, 0, PARENTS, LEVELS)
     verify.components(*graph, LABELS, 3)

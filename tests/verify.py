@@ -1,4 +1,4 @@
-"""Properties that prove a result right, whichever of the legal answers it is.
+"""Properties that verify a result, whichever of the valid results it is.
 
 Everything takes a graph as CSR arrays and a result as an array, NumPy or CuPy, and works in slices of entries,
 so that a graph that fills most of a GPU can still be verified there.

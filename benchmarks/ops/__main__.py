@@ -26,14 +26,14 @@ def main() -> int:
     parser = arguments.parser("ops", __doc__)
     parser.add_argument("words", nargs="*", metavar="WORD", help="of " + ", ".join(WORDS))
     parser.add_argument("--graph", help="default: kron22 on a GPU, kron16 on a CPU")
-    asked = parser.parse_args()
-    words = asked.words or list(WORDS)
+    options = parser.parse_args()
+    words = options.words or list(WORDS)
     if unknown := [word for word in words if word not in WORDS]:
         parser.error(f"no such word: {', '.join(unknown)}; there are {', '.join(WORDS)}")
-    device = arguments.device_of(asked)
-    name = asked.graph or {"cuda": "kron22", "cpu": "kron16"}[device]
+    device = arguments.device_of(options)
+    name = options.graph or {"cuda": "kron22", "cpu": "kron16"}[device]
     with sr.use(device):
-        report = Report("ops", device, asked.out)
+        report = Report("ops", device, options.out)
         A = graphs.make(name)
         for word in words:
             for case in import_module(f"benchmarks.ops.{word}").cases(A):

@@ -1,4 +1,4 @@
-"""Every algorithm says what it was given where it wants a Matrix or a number."""
+"""The error for a wrong argument of an algorithm names the expected and the given type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders: permutations with the properties that they promise, and results that find back."""
+"""Orders: permutations with the documented properties, and results that are translated back."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def test_degrees_are_sorted(descending: bool) -> None:
     assert np.array_equal(p, np.argsort(key, kind="stable"))
 
 
-def test_search_order_goes_by_component_and_level() -> None:
-    """Two paths and two vertices alone; the second path is longer, and the order starts where it is told to."""
+def test_search_order_is_by_component_and_level() -> None:
+    """Two paths and two vertices alone; the second path is longer, and the order starts at the given vertex."""
     edges = [(0, 5), (5, 2), (1, 6), (6, 3), (3, 7), (6, 4)]
     A = Matrix.from_edgelist(edges, nrows=10, ncols=10)
     assert ordering.bfs_order(A).to_numpy().tolist() == [6, 1, 3, 4, 7, 5, 0, 2, 8, 9]
@@ -137,7 +137,7 @@ def test_locality_brings_cliques_together() -> None:
 
 
 def test_locality_of_a_web_graph(shared_data: Any) -> None:
-    """A crawl with its numbers taken away comes back nearly as dense as the best published order of it."""
+    """A crawl with randomised numbers becomes nearly as small as under its best published order."""
     crawl = sr.io.read(shared_data / "law" / "cnr-2000-llp.graph-txt.gz")
     mixed = crawl.permute(np.random.default_rng(1).permutation(crawl.nrows))
     found = gap_bits(mixed.permute(ordering.locality_order(mixed)))
@@ -171,7 +171,7 @@ def test_the_default_device_is_another(name: str) -> None:
 
 @by_name
 @pytest.mark.parametrize(("codec", "placement"), [("varint", "device"), ("packed", "pinned"), (None, "host")])
-def test_of_every_form(name: str, codec: str | None, placement: str) -> None:
+def test_orders_of_every_storage_kind(name: str, codec: str | None, placement: str) -> None:
     A = cliques(12, 6, 1)
     p = ORDERS[name](A)
     B = A.to(placement=placement) if codec is None else A.compress(codec).to(placement=placement)

@@ -1,4 +1,4 @@
-"""Small graphs of every kind: the algorithms give what NetworkX and SciPy compute in the test itself.
+"""Small graphs of every kind: the algorithms equal NetworkX and SciPy, which run in the test itself.
 
 Unlike `test_truth.py` this needs no file: directed and undirected graphs, sinks, sources, isolated rows, self-loops,
 several components, weights of both signs.
@@ -125,7 +125,7 @@ def test_bfs(present: Array) -> None:
 
 @graphs
 def test_sssp(present: Array) -> None:
-    """Zero weights included, which SciPy's sparse graphs cannot hold: Bellman-Ford on a dense array."""
+    """Zero weights included, which SciPy's sparse graphs cannot represent: Bellman-Ford on a dense array."""
     weights = weighted(present, 0, 9)
     source, n = 0, present.shape[0]
     expected = np.full(n, np.inf)

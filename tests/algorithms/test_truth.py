@@ -1,7 +1,7 @@
 """Real graphs: levels, components, ranks and distances are those that others have computed.
 
-``truth.json`` holds, for each file, sums and SHA-256 digests of whole result vectors (as little-endian int32,
--1 where not reached).  The Graphalytics, GraphScope and LAGraph results come from the authors of those systems.
+``truth.json`` has, for each file, sums and SHA-256 digests of whole result vectors (as little-endian int32,
+-1 where not reached).  The Graphalytics, GraphScope and LAGraph results are from the authors of those systems.
 Where the shared graphs are missing, the road network that the package brings along is still held against its facts.
 """
 
@@ -156,8 +156,8 @@ READABLE = (
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_readers_see_the_same_graph(shared_data: Path, name: str) -> None:
-    """`sr.io.read` stores every arc that the plain reader of these tests finds, and nothing else but self-loops."""
+def test_readers_return_the_same_graph(shared_data: Path, name: str) -> None:
+    """`sr.io.read` stores every arc that the simple reader of these tests finds, and nothing else but self-loops."""
     g, facts = graph(name, shared_data), TRUTH[name]
     base = 0 if COUNTED_FROM_0.search(name) else facts["id_base"]
     rows, cols, _ = (host(part) for part in sr.io.read(shared_data / name, dup_op="any").to_coo())
@@ -296,7 +296,7 @@ NEW_YORK_LEVELS = {
 
 @pytest.fixture(scope="module")
 def new_york() -> Graph:
-    """As the plain reader of these tests has it."""
+    """The result of the simple reader of these tests."""
     return load(BUNDLED, "NY.gr.xz", NEW_YORK)
 
 

@@ -1,4 +1,4 @@
-"""Each command on a small graph: what it prints, what it writes, and that both agree with the library."""
+"""Each command on a small graph: its output and its files agree with the library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def graph(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Run:
+def json_output(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command that succeeds; return what it printed as JSON."""
 
     def run(*words: str) -> Any:
@@ -52,8 +52,8 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def test_bfs(graph: str, answer: Run) -> None:
-    found = answer("bfs", graph, "--source", "0")
+def test_bfs(graph: str, json_output: Run) -> None:
+    found = json_output("bfs", graph, "--source", "0")
     assert (found["reached"], found["levels"], found["rows"]) == (5, 3, 8)
     assert found["vertices"] == [1, 2, 2]
     assert found["edges"] == [2, 5, 3]
@@ -61,8 +61,8 @@ def test_bfs(graph: str, answer: Run) -> None:
     assert len(found["directions"]) == 3
 
 
-def test_bfs_starts_at_the_most_entries(graph: str, answer: Run) -> None:
-    assert answer("bfs", graph)["source"] == 2
+def test_bfs_starts_at_the_most_entries(graph: str, json_output: Run) -> None:
+    assert json_output("bfs", graph)["source"] == 2
 
 
 @pytest.mark.parametrize(("ending", "separator"), [("txt", " "), ("tsv", "\t"), ("csv", ",")])
@@ -98,8 +98,8 @@ def test_bfs_prints_and_draws(graph: str, printed: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["afforest", "fastsv"])
-def test_components(graph: str, answer: Run, method: str) -> None:
-    found = answer("components", graph, "--method", method)
+def test_components(graph: str, json_output: Run, method: str) -> None:
+    found = json_output("components", graph, "--method", method)
     assert (found["components"], found["largest"], found["isolated"]) == (3, [5, 2, 1], 1)
 
 
@@ -108,8 +108,8 @@ def test_components_writes_labels(graph: str, printed: Run) -> None:
     assert [int(line.split()[1]) for line in lines] == [0, 0, 0, 0, 0, 5, 5, 7]
 
 
-def test_pagerank(graph: str, answer: Run) -> None:
-    top = answer("pagerank", graph, "--top", "3")["top"]
+def test_pagerank(graph: str, json_output: Run) -> None:
+    top = json_output("pagerank", graph, "--top", "3")["top"]
     rank = sr.algorithms.pagerank(sr.io.read(graph)).to_numpy()
     assert [entry["vertex"] for entry in top] == np.lexsort((np.arange(8), -rank))[:3].tolist()
     assert top[0]["rank"] == pytest.approx(rank.max())
@@ -119,8 +119,8 @@ def test_pagerank_prints_a_table(graph: str, printed: Run) -> None:
     assert "vertex" in printed("pagerank", graph)
 
 
-def test_info_of_a_file(graph: str, answer: Run) -> None:
-    facts = answer("info", graph)
+def test_info_of_a_file(graph: str, json_output: Run) -> None:
+    facts = json_output("info", graph)
     assert facts["shape"] == [8, 8]
     assert facts["entries"] == 2 * len(EDGES)
     assert facts["symmetric"] is True
@@ -128,22 +128,22 @@ def test_info_of_a_file(graph: str, answer: Run) -> None:
     assert (facts["row_entries_min"], facts["row_entries_max"], facts["empty_rows"]) == (0, 3, 1)
 
 
-def test_info_of_a_matrix_without_rows(answer: Run, tmp_path: Path) -> None:
+def test_info_of_a_matrix_without_rows(json_output: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "empty.srb")
     sr.io.write(path, sr.Matrix(bool, 0, 0))
-    assert answer("info", path)["entries"] == 0
+    assert json_output("info", path)["entries"] == 0
 
 
-def test_info_of_a_vector(answer: Run, tmp_path: Path) -> None:
+def test_info_of_a_vector(json_output: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "v.srb")
     sr.io.write(path, sr.Vector.from_coo([1, 3], [2.0, 4.0], size=5))
-    facts = answer("info", path)
+    facts = json_output("info", path)
     assert (facts["kind"], facts["shape"], facts["entries"]) == ("Vector", [5], 2)
 
 
-def test_info_of_the_installation(printed: Run, answer: Run) -> None:
+def test_info_of_the_installation(printed: Run, json_output: Run) -> None:
     assert sr.__version__ in printed("info")
-    assert answer("info")["libraries"]["numpy"] == np.__version__
+    assert json_output("info")["libraries"]["numpy"] == np.__version__
 
 
 @pytest.mark.parametrize("engine", ["reference", "cpu"])
@@ -157,16 +157,16 @@ def test_the_printed_table_is_the_registry(engine: str) -> None:
     assert [bool(row.when) for row in read] == [row.when is not None for row in by_operation]
 
 
-def test_conditions_are_shown_as_they_stand() -> None:
-    answers = [row for row in kernels.rows("cuda") if row.operation == "closure"]
-    assert [row.name for row in answers] == ["closure_outofcore", "closure_level", "closure_relax"]
-    assert answers[1].when == "q.final_on_arrival"
-    assert answers[1].accepts == "ccsr csr in device pinned"
-    assert all("lambda" not in row.when for row in answers)
+def test_conditions_are_shown_as_in_the_source() -> None:
+    rows = [row for row in kernels.rows("cuda") if row.operation == "closure"]
+    assert [row.name for row in rows] == ["closure_outofcore", "closure_level", "closure_relax"]
+    assert rows[1].when == "q.final_on_arrival"
+    assert rows[1].accepts == "ccsr csr in device pinned"
+    assert all("lambda" not in row.when for row in rows)
 
 
-def test_info_ops_lists_every_engine(answer: Run, printed: Run) -> None:
-    facts = answer("info", "ops")
+def test_info_ops_lists_every_engine(json_output: Run, printed: Run) -> None:
+    facts = json_output("info", "ops")
     engines = {row["engine"] for row in facts["operations"]}
     assert engines == {"reference", "cpu", "cuda", "any"}
     assert {"reference", "cpu"}.isdisjoint(facts["not_available"])
@@ -179,18 +179,18 @@ def test_info_ops_lists_every_engine(answer: Run, printed: Run) -> None:
 
 
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz", ".npz", ".srb"])
-def test_convert_keeps_the_matrix(graph: str, answer: Run, tmp_path: Path, ending: str) -> None:
+def test_convert_keeps_the_matrix(graph: str, json_output: Run, tmp_path: Path, ending: str) -> None:
     there, back = str(tmp_path / f"there{ending}"), str(tmp_path / "back.mtx")
-    assert answer("convert", graph, there)["entries"] == 2 * len(EDGES)
-    answer("convert", there, back)
+    assert json_output("convert", graph, there)["entries"] == 2 * len(EDGES)
+    json_output("convert", there, back)
     assert sr.io.read(back).isequal(sr.io.read(graph))
 
 
-def test_convert_reads_as_told(answer: Run, tmp_path: Path) -> None:
+def test_convert_reads_with_the_given_options(json_output: Run, tmp_path: Path) -> None:
     listed = tmp_path / "edges.csv"
     listed.write_text("from,to,weight\n1,2,5\n1,2,3\n2,3,4\n")
     out = str(tmp_path / "edges.srb")
-    answer("convert", str(listed), out, "--base", "1", "--skip-lines", "1", "--dup-op", "min", "--symmetric")
+    json_output("convert", str(listed), out, "--base", "1", "--skip-lines", "1", "--dup-op", "min", "--symmetric")
     assert sr.io.read(out).to_dicts() == {0: {1: 3}, 1: {0: 3, 2: 4}, 2: {1: 4}}
 
 
@@ -203,26 +203,26 @@ def test_convert_reads_as_told(answer: Run, tmp_path: Path) -> None:
         (["star", "6"], 7, 12),
     ],
 )
-def test_generate_shapes(answer: Run, tmp_path: Path, words: list[str], rows: int, entries: int) -> None:
+def test_generate_shapes(json_output: Run, tmp_path: Path, words: list[str], rows: int, entries: int) -> None:
     out = str(tmp_path / "made.srb")
-    made = answer("generate", *words, out)
+    made = json_output("generate", *words, out)
     assert (made["shape"], made["entries"]) == ([rows, rows], entries)
     assert sr.io.read(out).nvals == entries
 
 
 @pytest.mark.parametrize("words", [["rmat", "6"], ["kronecker", "6"], ["uniform", "50"]])
-def test_generate_goes_by_the_seed(answer: Run, tmp_path: Path, words: list[str]) -> None:
+def test_generate_uses_the_seed(json_output: Run, tmp_path: Path, words: list[str]) -> None:
     first, same, other = (str(tmp_path / f"{name}.srb") for name in ("first", "same", "other"))
     for out, seed in ((first, "1"), (same, "1"), (other, "2")):
-        answer("generate", *words, out, "--seed", seed, "--edge-factor", "4")
+        json_output("generate", *words, out, "--seed", seed, "--edge-factor", "4")
     assert sr.io.read(first).isequal(sr.io.read(same))
     assert not sr.io.read(first).isequal(sr.io.read(other))
     assert sr.io.read(first).isequal(getattr(sr.random, words[0])(int(words[1]), 4, seed=1))
 
 
-def test_generate_takes_the_options_of_a_kind(answer: Run, tmp_path: Path) -> None:
+def test_generate_accepts_the_options_of_a_kind(json_output: Run, tmp_path: Path) -> None:
     out = str(tmp_path / "made.srb")
-    answer("generate", "rmat", "5", out, "--symmetric", "--no-loops", "--weights", "uniform")
+    json_output("generate", "rmat", "5", out, "--symmetric", "--no-loops", "--weights", "uniform")
     made = sr.io.read(out)
     assert made.dtype == np.int32
     assert made.is_symmetric_structure
@@ -230,20 +230,20 @@ def test_generate_takes_the_options_of_a_kind(answer: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("codec", ["varint", "packed"])
-def test_convert_compresses(graph: str, answer: Run, tmp_path: Path, codec: str) -> None:
+def test_convert_compresses(graph: str, json_output: Run, tmp_path: Path, codec: str) -> None:
     there, back = str(tmp_path / "there.srb"), str(tmp_path / "back.mtx")
-    made = answer("convert", graph, there, "--compress", codec)
+    made = json_output("convert", graph, there, "--compress", codec)
     assert made["codec"] == codec
-    facts = answer("info", there, "--placement", "pinned")
+    facts = json_output("info", there, "--placement", "pinned")
     assert (facts["format"], facts["codec"], facts["placement"]) == ("ccsr", codec, "pinned")
     assert facts["bits_an_entry"] == pytest.approx(8 * sr.io.read(there).nbytes / (2 * len(EDGES)))
     assert (facts["symmetric"], facts["row_entries_max"]) == (True, 3)
-    answer("convert", there, back)
+    json_output("convert", there, back)
     assert sr.io.read(back).isequal(sr.io.read(graph))
 
 
-def test_info_tells_plain_files_from_compressed(graph: str, answer: Run, printed: Run) -> None:
-    facts = answer("info", graph)
+def test_info_distinguishes_uncompressed_and_compressed_files(graph: str, json_output: Run, printed: Run) -> None:
+    facts = json_output("info", graph)
     assert (facts["format"], facts["codec"], facts["placement"]) == ("csr", None, "device")
     assert "bits an entry" in printed("info", graph)
 
@@ -257,21 +257,23 @@ def test_info_tells_plain_files_from_compressed(graph: str, answer: Run, printed
     ],
 )
 @pytest.mark.parametrize("trust", [True, False])
-def test_commands_on_every_form(graph: str, answer: Run, tmp_path: Path, form: list[str], trust: bool) -> None:
+def test_commands_on_every_storage_kind(
+    graph: str, json_output: Run, tmp_path: Path, form: list[str], trust: bool
+) -> None:
     if trust:
         sr.io.write(tmp_path / "a.srb", sr.io.read(graph))
         graph, form = str(tmp_path / "a.srb"), [*form, "--trust"]
-    found = answer("bfs", graph, "--source", "0", *form)
+    found = json_output("bfs", graph, "--source", "0", *form)
     assert (found["reached"], found["vertices"], found["edges"]) == (5, [1, 2, 2], [2, 5, 3])
-    assert answer("components", graph, *form)["largest"] == [5, 2, 1]
+    assert json_output("components", graph, *form)["largest"] == [5, 2, 1]
     rank = sr.algorithms.pagerank(sr.io.read(graph)).to_numpy()
-    assert answer("pagerank", graph, *form)["top"][0]["rank"] == pytest.approx(rank.max())
+    assert json_output("pagerank", graph, *form)["top"][0]["rank"] == pytest.approx(rank.max())
     assert sr.config.device_memory is None
 
 
 @pytest.mark.parametrize("trust", [True, False])
-def test_device_memory_holds_while_a_command_runs(
-    graph: str, answer: Run, tmp_path: Path, trust: bool, monkeypatch: pytest.MonkeyPatch
+def test_device_memory_applies_while_a_command_runs(
+    graph: str, json_output: Run, tmp_path: Path, trust: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int | None] = []
     for name in ("open", "read"):
@@ -281,16 +283,16 @@ def test_device_memory_holds_while_a_command_runs(
         )
     sr.io.write(tmp_path / "a.srb", sr.io.read(graph))
     seen.clear()
-    answer("components", str(tmp_path / "a.srb"), "--device-memory", "5.8 GB", *(["--trust"] if trust else []))
+    json_output("components", str(tmp_path / "a.srb"), "--device-memory", "5.8 GB", *(["--trust"] if trust else []))
     assert seen
     assert set(seen) == {5_800_000_000}
     assert sr.config.device_memory is None
 
 
-def test_symmetric_comes_before_compression(answer: Run, tmp_path: Path) -> None:
+def test_symmetric_is_applied_before_compression(json_output: Run, tmp_path: Path) -> None:
     listed, out = tmp_path / "edges.el", str(tmp_path / "edges.srb")
     listed.write_text("0 1\n1 2\n")
-    assert answer("convert", str(listed), out, "--symmetric", "--compress", "packed")["codec"] == "packed"
+    assert json_output("convert", str(listed), out, "--symmetric", "--compress", "packed")["codec"] == "packed"
     assert sr.io.read(out).nvals == 4
 
 

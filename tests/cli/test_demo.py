@@ -10,7 +10,7 @@ import pytest
 from semiring.cli import main, picture
 
 
-def test_demo_tells_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "frontier.png"
     assert main(["demo", "--scale", "6", "--plot", str(path)]) == 0
     text = capsys.readouterr().out

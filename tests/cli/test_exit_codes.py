@@ -1,4 +1,4 @@
-"""What scripts rely on: exit codes, one line for each error, nothing half-written, no traceback unless asked for."""
+"""Guarantees for scripts: exit codes, one line for each error, nothing half-written, a traceback only on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def graph(tmp_path: Path) -> str:
 
 def failure(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> str:
     """Run a command that fails; return the one line that it wrote to standard error."""
-    # What is said of kernels being compiled, and of slow steps, is no error.
+    # Lines about kernels being compiled, and about slow steps, are no errors.
     with sr.config.set(quiet=True):
         assert main([*words, "--no-progress"]) == code
     caught = capsys.readouterr()
@@ -183,7 +183,7 @@ def process(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # A suite started in the background runs with interrupts ignored, and would hand that down.
+        # A suite started in the background ignores interrupts, and its children would inherit that.
         preexec_fn=None if os.name == "nt" else lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
@@ -195,7 +195,7 @@ def test_runs_as_a_module(module: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGPIPE there")
-def test_reader_that_goes_away(tmp_path: Path) -> None:
+def test_reader_that_closes_the_pipe(tmp_path: Path) -> None:
     path = str(tmp_path / "long.srb")
     sr.io.write(path, sr.random.path(200_000))
     with process("components", path, "--out", "-") as running:
@@ -210,7 +210,7 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
 def opened_for_writing(pipe: Path, reader: subprocess.Popen[str]) -> int:
     """Open a pipe as soon as a process reads from it, however long that takes to start."""
     while True:
-        with contextlib.suppress(OSError):  # nobody reads yet
+        with contextlib.suppress(OSError):  # no reader yet
             return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
         assert reader.poll() is None
         time.sleep(0.05)
@@ -221,7 +221,7 @@ def test_interrupted_process(tmp_path: Path) -> None:
     pipe = tmp_path / "never.el"
     os.mkfifo(pipe)
     with process("info", str(pipe)) as running:
-        writer = opened_for_writing(pipe, running)  # nothing is written: the command waits
+        writer = opened_for_writing(pipe, running)  # no write: the command waits
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
         os.close(writer)

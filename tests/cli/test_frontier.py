@@ -1,4 +1,4 @@
-"""Frontier sizes against a plain search, and the two ways to draw them."""
+"""Frontier sizes against a simple search, and the two ways to draw them."""
 
 from __future__ import annotations
 

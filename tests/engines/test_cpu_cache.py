@@ -105,7 +105,7 @@ def test_a_child_forked_while_a_thread_compiles_can_compile() -> None:
     compiling_now.wait()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)  # the end of a child that waits for the lock for ever
+        signal.alarm(20)  # ends a child that waits for the lock indefinitely
         with global_compiler_lock:
             os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,4 +1,4 @@
-"""What is particular to the CPU engine: threads, scalar code, the cache on disk, directions that agree."""
+"""Properties of the CPU engine: threads, scalar code, the cache on disk, directions that agree."""
 
 from __future__ import annotations
 
@@ -65,30 +65,30 @@ def test_levels_on_any_number_of_threads(direction: str, count: int, monkeypatch
     from semiring.engines.cpu import closure
 
     monkeypatch.setattr(closure, "available", lambda: count)
-    monkeypatch.setattr(closure, "MANY_TO_SHARE", 1000)  # so that levels ask for threads
+    monkeypatch.setattr(closure, "MANY_TO_SHARE", 1000)  # so that levels use threads
     graph = random_graph(700, 60, seed=3)
-    answer = registry.run(search(graph, 5, direction), "cpu")
-    dense = registry.run(Convert(answer.store, "full"), "cpu")
-    assert answer.converged
+    result = registry.run(search(graph, 5, direction), "cpu")
+    dense = registry.run(Convert(result.store, "full"), "cpu")
+    assert result.converged
     np.testing.assert_array_equal(dense.values, levels_of(graph, 5))
-    assert sum(step.frontier for step in answer.trace) == graph.nrows
-    assert sum(step.edges for step in answer.trace) == graph.nvals
+    assert sum(step.frontier for step in result.trace) == graph.nrows
+    assert sum(step.edges for step in result.trace) == graph.nvals
     if direction != "auto":
-        assert {step.direction for step in answer.trace} == {direction}
+        assert {step.direction for step in result.trace} == {direction}
 
 
 def test_a_long_path_overflows_no_trace() -> None:
     n = 5000
     indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)
     path = CSR(Pattern(n, n, indptr, np.arange(1, n, dtype=np.int32)), B1, None, np.bool_(True))
-    answer = registry.run(search(path, 0, "push"), "cpu")
-    assert answer.steps == len(answer.trace) == n
-    np.testing.assert_array_equal(answer.store.values, np.arange(n))
+    result = registry.run(search(path, 0, "push"), "cpu")
+    assert result.steps == len(result.trace) == n
+    np.testing.assert_array_equal(result.store.values, np.arange(n))
     short = registry.run(replace(search(path, 0, "push"), max_steps=7), "cpu")
     assert (short.converged, short.steps, short.store.nvals) == (False, 7, 8)
 
 
-def test_pull_asks_for_the_transpose_only_when_it_pays() -> None:
+def test_pull_derives_the_transpose_only_when_it_pays() -> None:
     asked = []
     graph = random_graph(400, 8, seed=1)
 

@@ -1,4 +1,4 @@
-"""Threads of the CPU engine: several callers at once, exceptions at any bytecode, threads that are not to be had."""
+"""Threads of the CPU engine: several callers at once, exceptions at any bytecode, threads that cannot be started."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Traced:
 def interrupted(call: Callable[[], None], k: int) -> bool:
     """Make the call with an exception before its k-th bytecode; False if it ended before that."""
     before = sys.gettrace()
-    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for such a frame when tracing starts
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 searches for such a frame when tracing starts
     sys.settrace(Traced(k))
     try:
         call()
@@ -59,7 +59,7 @@ def interrupted(call: Callable[[], None], k: int) -> bool:
 
 
 class Parts:
-    """A kernel in Python that counts the threads inside it and takes long enough to be met there."""
+    """A kernel in Python that counts the threads inside it and runs long enough for them to overlap."""
 
     def __init__(self) -> None:
         self.inside = 0
@@ -82,7 +82,7 @@ class Parts:
 
 @pytest.fixture
 def four_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three helpers, whatever the machine has."""
+    """Three helpers on every machine."""
     monkeypatch.setattr(threads, "available", lambda: PARTS)
     threads.run(Parts(), PARTS, np.zeros(PARTS))
 

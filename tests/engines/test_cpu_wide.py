@@ -26,11 +26,11 @@ from semiring.engines.spec import (
 )
 from semiring.exceptions import DuplicateIndex
 from semiring.operators import binary, semiring
-from tests.compare import answer, check
+from tests.compare import check, result_of
 from tests.draw import both_ways, densities, indexes, make_vector, masks, matrices, seeds, sizes, some_sizes, vectors
 
-# A product that reads values, and products that read positions; of the latter one, in mxm, in a plain run, for each
-# compiles kernels of its own.
+# A product that reads values, and products that read positions; a short run has one of the latter, in mxm, because
+# each compiles its own kernels.
 VALUES = pytest.param(semiring.plus_times[FP64], FP64, id="values")
 COLUMNS = pytest.param(semiring.min_secondj[INT64], INT64, id="columns")
 OTHERS = [
@@ -123,7 +123,7 @@ def test_build_matrix(engine: str, shape: tuple[int, int], count: int, seed: int
     if dup is None and len(set(places)) < count:
         first = min(place for place in places if places.count(place) > 1)
         with pytest.raises(DuplicateIndex, match=rf"entry \({first[0]}, {first[1]}\) is given"):
-            answer(spec, engine)
+            result_of(spec, engine)
     else:
         check(spec, engine)
 

@@ -1,4 +1,4 @@
-"""Kernel arguments packed by name: layouts are the compiler's, and every call names every field."""
+"""Kernel arguments packed by name: layouts equal the compiler's, and every call names every field."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Pointed:
         ptr = 0x7F00_1234_5678
 
 
-def test_values_stand_where_their_names_are() -> None:
+def test_values_are_at_the_offsets_of_their_names() -> None:
     codes = {"first": "P", "value": "f", "count": "q", "second": "P", "flag": "?"}
     pack = arguments.packer("Tried", codes)
     made = pack(flag=np.True_, second=None, count=-(2**62), value=np.float32(np.nan), first=Pointed)

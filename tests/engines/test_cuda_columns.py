@@ -1,4 +1,4 @@
-"""Readers of compressed columns on the GPU: one entry, a cursor, a warp, a range of entries; each from everywhere."""
+"""Readers of compressed columns on the GPU: one entry, a cursor, a warp, a range; each from every position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 cupy = pytest.importorskip("cupy")
 
-from semiring.engines.cuda import compile  # noqa: E402
+from semiring.engines.cuda import compile, kernel  # noqa: E402
 from semiring.engines.cuda.columns import column_argument, column_types  # noqa: E402
 from semiring.engines.cuda.decode import decode_range  # noqa: E402
 from semiring.engines.reference import codecs as reference  # noqa: E402
@@ -59,11 +59,11 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     compile.module_text.cache_clear()
 
 
-def ask(entry: str, pattern: Any, n: int, *arguments: Any) -> np.ndarray[Any, Any]:
+def probed(entry: str, pattern: Any, n: int, *arguments: Any) -> np.ndarray[Any, Any]:
     """What a probe of the text above writes for the entries of a pattern."""
     out = cupy.full(pattern.nvals, UNTOUCHED, np.int64)
     given = (cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
-    compile.Kernel("probe.cuh", entry, column_types(pattern))(4, 256, column_argument(pattern), n, *given, out)
+    kernel.Kernel("probe.cuh", entry, column_types(pattern))(4, 256, column_argument(pattern), n, *given, out)
     return np.asarray(out.get())
 
 
@@ -90,9 +90,9 @@ def test_every_entry_from_everywhere(pattern: Pattern, codec: Codec | None) -> N
     indptr = pattern.indptr.astype(np.int64)
     lengths = np.diff(indptr)
     starts, ends = np.repeat(indptr[:-1], lengths), np.repeat(indptr[1:], lengths)
-    np.testing.assert_array_equal(ask("probe_at", there, pattern.nvals, starts), pattern.indices)
+    np.testing.assert_array_equal(probed("probe_at", there, pattern.nvals, starts), pattern.indices)
     for steps in (1, 5, 200):
-        found = ask("probe_cursor", there, pattern.nvals, starts, ends, steps)
+        found = probed("probe_cursor", there, pattern.nvals, starts, ends, steps)
         walked = found != UNTOUCHED
         assert walked[::steps].all()
         np.testing.assert_array_equal(found[walked], pattern.indices[walked])
@@ -101,7 +101,7 @@ def test_every_entry_from_everywhere(pattern: Pattern, codec: Codec | None) -> N
         expected = np.full(pattern.nvals, UNTOUCHED, np.int64)
         for first, last in zip(firsts, lasts, strict=True):
             expected[first:last] = pattern.indices[first:last]
-        np.testing.assert_array_equal(ask("probe_warp", there, pattern.nrows, indptr[:-1], firsts, lasts), expected)
+        np.testing.assert_array_equal(probed("probe_warp", there, pattern.nrows, indptr[:-1], firsts, lasts), expected)
 
 
 @pytest.mark.parametrize("codec", CODECS)

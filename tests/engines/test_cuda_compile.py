@@ -31,10 +31,11 @@ def texts_of(file: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_every_text_compiles(file: str) -> None:
-    """For one architecture in turn, so that every file meets all: one text to machine code for each, others to PTX.
+    """Compile for one architecture in turn, so that every file is compiled for all: one text to machine code, others
+    to PTX.
 
-    PTX takes half the time.  Of a file with many texts some are drawn, always the same; --exhaustive takes machine code
-    of all for all.
+    PTX takes half the time.  Of a file with many texts some are drawn, always the same; --exhaustive compiles
+    all to machine code for all architectures.
     """
     texts = texts_of(file)
     assert texts
@@ -144,7 +145,7 @@ def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.M
             entry.write_bytes(damaged)
             assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
             assert entry.read_bytes() == whole
-        monkeypatch.setattr(compile, "compile_text", pytest.fail)  # from here on the disk must answer
+        monkeypatch.setattr(compile, "compile_text", pytest.fail)  # from here on the disk cache must serve
         assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
 
 
@@ -179,7 +180,7 @@ extern "C" __global__ void flattening(F* parent, i64 n) { flatten(parent, n); }
 
 @pytest.mark.parametrize("label", ["int", "long long"])
 def test_a_forest_is_read_and_written_by_atomic_accesses_alone(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """These two functions touch nothing but parents, which all threads change at once."""
+    """These two functions access only parents, which all threads change at once."""
     monkeypatch.setattr(compile, "_source", lambda file: _text(file, FOREST))
     ptx = compile.compile_text("all.cuh", f"typedef {label} F;\n", "compute_80").decode(errors="replace")
     accesses = re.findall(r"^\s*(?:@%p\d+ )?((?:ld|st|atom)\.(?!param)[\w.:]+)", ptx, re.MULTILINE)

@@ -1,7 +1,7 @@
-"""Traversals, unions and products on compressed rows: the same as on plain ones, which are proved by properties.
+"""Traversals, unions and products on compressed rows equal those on uncompressed ones, which properties verify.
 
 The graphs are large enough for rows over many tiles of a stream, tiles of many rows, and frontiers of many blocks;
-one row in seven is nearly always empty.  On engines without kernels for compressed rows the same tests go by slices.
+one row in seven is nearly always empty.  On engines without kernels for compressed rows the same tests run in slices.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from semiring import Matrix, Vector, ops
 from semiring.config import config
 from tests import verify
 
-# On the CPU engine all of this goes slice by slice, which tests/facade/test_forms.py and test_sliced.py prove.
+# On the CPU engine all of this goes slice by slice, which tests/facade/test_storage_kinds.py and test_sliced.py prove.
 pytestmark = pytest.mark.wide
 
 CODECS = ("varint", "packed")
@@ -81,11 +81,11 @@ def centres_and_leaves() -> Matrix:
 @pytest.mark.parametrize("places", [1, 100, 1 << 20])
 @pytest.mark.parametrize("source", [3442, 3443, 1542, 3100])
 def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is found neither at the hubs of a row nor among its first entries is found in the pieces of the row."""
+    """A neighbour that is neither a hub of a row nor among its first entries is found in the segments of the row."""
     if sr.cuda_available():
         from semiring.engines.cuda import tuning
 
-        monkeypatch.setattr(tuning, "PIECES", places)  # with few places rows are gone through where they are
+        monkeypatch.setattr(tuning, "PIECES", places)  # with a short list rows are searched by their own warp
     A = centres_and_leaves()
     indptr, indices, _ = A.to("cpu").to_csr()
     packed = A if codec is None else A.compress(codec)
@@ -99,7 +99,7 @@ def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatc
 @pytest.mark.parametrize("codec", [None, *CODECS])
 @pytest.mark.parametrize("direction", ["auto", "pull"])
 def test_parents_with_a_value_of_each_entry(codec: Any, direction: str) -> None:
-    """The product reads the entry itself, so no hub may stand for it: any_second over distinct weights."""
+    """The product reads the entry itself, so no hub may replace it: any_second over distinct weights."""
     A = graph(False)
     x = Vector.from_coo([SOURCE], [1], size=N)
     with config.set(direction=direction):
@@ -125,7 +125,7 @@ def test_distances(codec: Any, symmetric: bool) -> None:
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("searched", [True, False])
 def test_components(codec: Any, symmetric: bool, searched: bool) -> None:
-    """After a search the hubs may be known; then they are the sample."""
+    """After a search the hubs may be cached; then they are the sample."""
     A = graph(symmetric, weighted=False)
     indptr, indices, _ = A.to("cpu").to_csr()
     packed = A.compress(codec)

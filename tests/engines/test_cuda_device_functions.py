@@ -78,7 +78,7 @@ int main() {
 
 
 def built(place: Path, name: str, files: tuple[str, ...], types: str, program: str, *options: str) -> Path:
-    """A program behind the text of kernel files, without what they include."""
+    """A program after the text of kernel files, without their includes."""
     text = "".join(re.sub(r"#include .*|#pragma once", "", (FOLDER / file).read_text()) for file in files)
     source = place / f"{name}.cpp"
     source.write_text(f'#include "{SHIM}"\n{types}{text}{program}')
@@ -90,7 +90,7 @@ def built(place: Path, name: str, files: tuple[str, ...], types: str, program: s
 
 @pytest.fixture(scope="module")
 def skip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program `SKIP` behind the text of the varint readers."""
+    """The program `SKIP` after the text of the varint readers."""
     files = ("types.cuh", "warp.cuh", "compressed.cuh", "varint.cuh")
     return built(tmp_path_factory.mktemp("skip"), "skip", files, "typedef int J;\ntypedef long long AT;\n", SKIP)
 
@@ -136,8 +136,8 @@ def test_skip_finds_the_ends_of_numbers(skip: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [2**62, 2**63 - 1, 40, 0, -1, -(2**63)])
-def test_skip_ends_whatever_a_file_says(skip: Path, end: int) -> None:
-    """In a stream without the end of any number; a search goes as far as so many numbers could, and one window more."""
+def test_skip_ends_for_any_file(skip: Path, end: int) -> None:
+    """In a stream without the end of any number; a search reads as far as the numbers could extend, and one step."""
     stream = b"\x80" * 4096
     positions = (0, 7, 4000, 4079, 4080, 4096, 2**40, 2**63 - 1, -1, -(2**63))
     found = skipped(skip, stream, [(position, end, 127) for position in positions])

@@ -1,4 +1,4 @@
-"""What is special to the CUDA engine: what waits for the device, where counts live, streams, the kernel cache."""
+"""Properties of the CUDA engine: synchronisation, the location of counts, streams, the kernel cache."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_compaction_and_scalar_read_one_number() -> None:
 
 def test_a_queued_scalar_does_not_wait_for_later_work() -> None:
     u = Vector.from_dense(cupy.arange(1000.0))
-    assert u.reduce("plus").value == 499500.0  # whatever the first read allocates is there
+    assert u.reduce("plus").value == 499500.0  # allocations of the first read are done
     busy = cupy.RawKernel(
         """extern "C" __global__ void busy(long long cycles) {
             for (long long start = clock64(); clock64() - start < cycles;) {}
@@ -150,7 +150,7 @@ def test_work_is_queued_on_the_current_stream() -> None:
     assert count == int(np.bitwise_count(expected).sum())
 
 
-def test_more_counters_than_one_pool_holds() -> None:
+def test_more_counters_than_one_pool_contains() -> None:
     u, mask = some_bitmap(1), Mask(some_bitmap(2), True, False)
     results = [registry.run(Keep(u, mask), "cuda") for _ in range(4200)]
     assert len({t.nvals for t in results}) == 1

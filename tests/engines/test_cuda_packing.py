@@ -1,4 +1,4 @@
-"""Counts of rows and edges in one word: the bound, and what serves matrices that are past it."""
+"""Counts of rows and edges in one word: the bound, and the methods for matrices beyond it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def served(spec: Spec) -> str:
 
 
 def test_searches_past_the_bound_count_apart() -> None:
-    """Levels, parents and components go tile by tile; what reads values of entries raises before it allocates."""
+    """Levels, parents and components run tile by tile; operations that read values raise before they allocate."""
     assert served(closure("min_plus", huge(), final=True)) == "closure_outofcore"
     assert served(closure("any_secondi", huge(iso=False), final=True)) == "closure_outofcore"
     forest = Full(978_000_000, INT32, np.broadcast_to(np.int32(0), 978_000_000))

@@ -1,4 +1,4 @@
-"""How a sweep comes to the tiles of a stream: every wanted block once, each window in the cheaper way."""
+"""How a pass reads the tiles of a stream: every marked block once, each chunk in the cheaper way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def some_layout(sizes: list[int], window: int) -> Layout:
     call=st.sampled_from((0, 30, 500)),
     tile_bytes=st.sampled_from((None, 0.5, 10.0, 40.0, 1e6)),
 )
-def test_every_wanted_block_is_reached_once(
+def test_every_marked_block_is_read_once(
     blocks: list[tuple[int, int]], window: int, call: int, tile_bytes: float | None
 ) -> None:
     layout = some_layout([size for size, _ in blocks], window)

@@ -1,6 +1,6 @@
-"""Searches and components of matrices whose entries lie in host memory: as those of the plain matrix on the device.
+"""Searches and components of matrices with entries in host memory equal those of the uncompressed matrix on the device.
 
-Engine-neutral; the engines take them in their own ways (the CPU's slice by slice, the GPU's by sweeps over tiles).
+Engine-neutral; each engine uses its own method (the CPU engine slices, the CUDA engine passes over tiles).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.algorithms import bfs_levels, bfs_parents, bfs_trace, connected_components
 from semiring.memory.arrays import to_host
-from tests import forms, verify
+from tests import storage_kinds, verify
 from tests.draw import seeds
 
-# On the CPU engine all of this goes slice by slice, which tests/facade/test_forms.py and test_sliced.py prove.
+# On the CPU engine all of this goes slice by slice, which tests/facade/test_storage_kinds.py and test_sliced.py prove.
 pytestmark = pytest.mark.wide
 
 PLACED = [(codec, placement) for codec in (None, "varint", "packed") for placement in ("pinned", "host")]
@@ -40,7 +40,7 @@ def many_parts(engine: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             monkeypatch.setattr(tuning, call, 0)
         monkeypatch.setattr(windows, "BLOCK_TILES", 32)
         monkeypatch.setattr(sweep, "_BLOCK_WORDS", 1)
-    with forms.small_slices(5000):
+    with storage_kinds.small_slices(5000):
         yield
 
 
@@ -80,7 +80,7 @@ def csr_of(A: Matrix) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 @pytest.mark.parametrize(("codec", "placement"), PLACED, ids=IDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_searches_are_those_of_the_plain_matrix(kind: str, codec: str | None, placement: str) -> None:
+def test_searches_equal_those_of_the_uncompressed_matrix(kind: str, codec: str | None, placement: str) -> None:
     A = graph(kind, 70 if kind == "path" else 9000, seed=5)
     B = placed(A, codec, placement)
     indptr, indices = csr_of(A)
@@ -99,7 +99,7 @@ def test_searches_are_those_of_the_plain_matrix(kind: str, codec: str | None, pl
 
 @pytest.mark.parametrize(("codec", "placement"), PLACED, ids=IDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_components_are_those_of_the_plain_matrix(kind: str, codec: str | None, placement: str) -> None:
+def test_components_equal_those_of_the_uncompressed_matrix(kind: str, codec: str | None, placement: str) -> None:
     A = graph(kind, 9000, seed=6)
     B = placed(A, codec, placement)
     assert connected_components(B).isequal(connected_components(A))
@@ -125,7 +125,7 @@ def test_links_of_some_positions(codec: str | None, placement: str) -> None:
 
 @given(data=st.data())
 def test_several_starts(data: st.DataObject) -> None:
-    """From several rows at once, alike or each with a value of its own, in every direction."""
+    """From several rows at once, with one value or a value each, in every direction."""
     kind = data.draw(st.sampled_from(KINDS), label="kind")
     n = data.draw(st.sampled_from((3, 33, 130, 900)), label="n")
     codec, placement = data.draw(st.sampled_from(PLACED), label="form")
@@ -171,7 +171,7 @@ def test_a_matrix_without_entries() -> None:
 @pytest.mark.parametrize("percent", [1, 10**6], ids=["copied", "read in place"])
 @pytest.mark.parametrize("codec", [None, "varint", "packed"])
 def test_a_stream_is_copied_or_read_in_place(codec: str | None, percent: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either way alone; by itself a sweep takes what costs less, window by window."""
+    """Either method alone; by default a pass chooses the cheaper one for each chunk."""
     from semiring.engines.cuda import tuning
 
     monkeypatch.setattr(tuning, "READ_PERCENT", percent)

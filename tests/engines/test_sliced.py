@@ -1,4 +1,4 @@
-"""Slices: where they are cut, which of them are read, and that nothing made of them stays in lent memory."""
+"""Slices: their bounds, which of them are read, and that no result uses their borrowed memory."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
-from tests.compare import answer, check, device_for, place
+from tests.compare import check, device_for, place, result_of
 from tests.draw import make_matrix, make_vector, matrix_of, seeds
-from tests.forms import in_form, small_slices
+from tests.storage_kinds import in_kind, in_other_kinds, small_slices
 
 
 def rows_of(lengths: list[int]) -> Pattern:
@@ -39,7 +39,7 @@ def rows_of(lengths: list[int]) -> Pattern:
     lengths=st.lists(st.sampled_from((0, 0, 1, 2, 5, 40, 300)), max_size=200), limit=st.sampled_from((1, 7, 64, 500))
 )
 def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
-    """Slices cover all rows; each is small enough, or it is 32 rows that cannot be cut."""
+    """Slices cover all rows; each is small enough, or has 32 rows, which are not divided."""
     pattern = rows_of(lengths).to(device_for(engine))
     with small_slices(limit):
         rows, entries = cuts(pattern)
@@ -67,11 +67,11 @@ BLOCKS = make_matrix(130, 130, INT64, 0.2, False, 7)
 
 
 def on_host(a: CSR, engine: str) -> CSR:
-    return in_form(place(a, device_for(engine)), None, "host", engine)
+    return in_kind(place(a, device_for(engine)), None, "host", engine)
 
 
 def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
-    """What the sliced call noted."""
+    """The details that the sliced call recorded."""
     with small_slices(), recording.listen() as log:
         registry.run(spec, engine)
     (found,) = [call.details for call in log if call.operation == name and call.details.get("kernel") == "sliced"]
@@ -79,7 +79,7 @@ def details(name: str, spec: Any, engine: str) -> dict[str, Any]:
 
 
 def in_slices(spec: Any, engine: str) -> bool:
-    """False where the engine has an answer of its own, which may skip more finely."""
+    """False where the engine has its own implementation, which may skip smaller units."""
     found = registry.find(spec, engine)
     assert found is not None
     return found.about == f"{spec.name} slice by slice"
@@ -102,7 +102,7 @@ def test_a_push_reads_only_slices_in_which_the_vector_has_entries(engine: str) -
     assert (found["slices"], found["skipped"], found["direction"]) == (5, 3, "push")
 
 
-def test_keep_and_link_pass_over_what_cannot_matter(engine: str) -> None:
+def test_keep_and_link_skip_irrelevant_slices(engine: str) -> None:
     a = on_host(BLOCKS, engine)
     one_row = np.zeros((130, 130), bool)
     one_row[40] = True
@@ -147,7 +147,7 @@ def overwritten(engine: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("codec", [None, "varint", "packed"])
-def test_results_do_not_lie_in_lent_memory(overwritten: str, codec: str | None) -> None:
+def test_results_do_not_use_borrowed_memory(overwritten: str, codec: str | None) -> None:
     engine = overwritten
     other = make_matrix(130, 130, INT64, 0.05, False, 8)
     empty = make_matrix(130, 130, INT64, 0.0, False, 8)
@@ -161,10 +161,10 @@ def test_results_do_not_lie_in_lent_memory(overwritten: str, codec: str | None) 
         (ExtractMatrix(BLOCKS, Index(130, 130, 129, -1), everything), "a"),
     ):
         formed = {
-            name: in_form(place(getattr(spec, name), device_for(engine)), codec, "host", engine) for name in names
+            name: in_kind(place(getattr(spec, name), device_for(engine)), codec, "host", engine) for name in names
         }
         with small_slices():
-            got = answer(replace(place(spec, device_for(engine)), **formed), engine)
+            got = result_of(replace(place(spec, device_for(engine)), **formed), engine)
         expected = registry.run(spec, "reference")
         for field in ("indptr", "indices", "values"):
             np.testing.assert_array_equal(getattr(got, field), getattr(expected, field))
@@ -184,7 +184,7 @@ def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, lim
 
 
 def test_closure_stops_where_no_sum_settles(engine: str) -> None:
-    """A cycle that improves for ever is cut off at the limit, and NaN is no improvement on NaN."""
+    """A cycle that improves without end stops at the limit, and NaN is no improvement on NaN."""
     weights = np.array([[np.nan, -1.0], [-1.0, np.nan]])
     for present, settles in ((np.ones((2, 2), bool), False), (np.eye(2, dtype=bool), True)):
         a = on_host(sparsify(weights, present, FP64), engine)
@@ -195,7 +195,7 @@ def test_closure_stops_where_no_sum_settles(engine: str) -> None:
         assert got.steps == (1 if settles else 5)
 
 
-def test_a_question_about_one_plain_orientation_is_put_to_the_engine_at_once(engine: str) -> None:
+def test_a_request_with_one_uncompressed_orientation_goes_to_the_engine(engine: str) -> None:
     """By columns in host memory, by rows in device memory: only the latter are read."""
     a = place(BLOCKS, device_for(engine))
     turned = on_host(registry.run(Transpose(BLOCKS), "reference"), engine)
@@ -207,7 +207,7 @@ def test_a_question_about_one_plain_orientation_is_put_to_the_engine_at_once(eng
 
 
 def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`find` decides; the slices themselves are plain and go to the engine, whatever it prefers."""
+    """`find` decides; the slices are uncompressed and are passed to the engine, whatever it declares."""
     key = "mxv", engine
     registry.load(engine)
     rows = registry._table[key]
@@ -216,7 +216,7 @@ def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkey
     monkeypatch.setitem(registry._table, key, [eager, *rows[1:]])
     u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))
     for codec in ("varint", "packed"):
-        a = Rows(in_form(place(BLOCKS, device_for(engine)), codec, "device", engine))
+        a = Rows(in_kind(place(BLOCKS, device_for(engine)), codec, "device", engine))
         spec = Mxv(130, 130, a, a, u, semiring.plus_times[INT64], False)
         assert details("mxv", spec, engine)["direction"] == "pull"
         with small_slices():
@@ -229,10 +229,12 @@ def test_slices_that_request_the_whole_again_are_refused(engine: str, monkeypatc
         registry.run(Transpose(on_host(BLOCKS, engine)), engine)
 
 
-def test_a_closure_decodes_first_only_where_the_plain_form_fits(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from semiring.engines.sliced import closure
 
-    a = in_form(place(BLOCKS, device_for(engine)), "varint", "device", engine)
+    a = in_kind(place(BLOCKS, device_for(engine)), "varint", "device", engine)
     x = place(make_vector(130, INT64, "index", 0.1, False, 3), a.device)
     rows = Rows(a)
     spec = Closure(x, rows, rows, semiring.min_first[INT64], False, 200)
@@ -242,3 +244,11 @@ def test_a_closure_decodes_first_only_where_the_plain_form_fits(engine: str, mon
             registry.run(replace(spec), engine)
         kernels = [call.details.get("kernel") for call in log if call.kernel.endswith(".closure")]
         assert kernel in kernels or not in_slices(spec, engine)
+
+
+def test_requests_are_compared_in_other_storage_kinds() -> None:
+    """Every matrix of a request is converted, the one of its mask too; otherwise `check` compares nothing more."""
+    structure = Mask(BLOCKS, True, False)
+    kept = in_other_kinds(Keep(BLOCKS, structure), "cpu")
+    assert not kept.a.kind.uncompressed
+    assert not kept.mask.store.kind.uncompressed

@@ -1,4 +1,4 @@
-"""Masked products slice by slice: a slice of rows in which the mask, or the matrix, has no entry."""
+"""Masked products in slices: a slice of rows in which the mask, or the matrix, has no entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semiring.formats import CSR
 from semiring.operators import semiring
 from tests.compare import assert_same, device_for, place
 from tests.draw import make_matrix
-from tests.forms import in_form, in_plain_form, small_slices
+from tests.storage_kinds import as_uncompressed, in_kind, small_slices
 
 N = 130  # with the small slices of the tests: five slices of 32 rows and fewer
 FULL = make_matrix(N, N, INT64, 0.2, False, 7)
@@ -50,7 +50,7 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
 
     def formed(item: CSR, name: str) -> Any:
         placed = place(item, device)
-        return in_form(placed, None, "host", engine) if streamed in (name, "both") else placed
+        return in_kind(placed, None, "host", engine) if streamed in (name, "both") else placed
 
     asked = Mxm(
         formed(a, "a"),
@@ -61,9 +61,9 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
     with small_slices(), recording.listen() as log:
         got = registry.run(asked, engine)
         noted = [call.details for call in log if call.details.get("kernel") == "sliced" and call.operation == "mxm"]
-        got = in_plain_form(got, engine).to("cpu")
+        got = as_uncompressed(got, engine).to("cpu")
     whole = registry.run(Mxm(a, FULL, semiring.plus_times[INT64], mask=None), "reference")
     assert_same(got, registry.run(Keep(whole, Mask(mask, structural, complement)), "reference"))
-    if a is FULL and streamed != "mask":  # cut at every 32 rows, of which each slice has entries
+    if a is FULL and streamed != "mask":  # 32 rows a slice, each with entries
         needed = 5 if complement else len({row // 32 for row in np.flatnonzero(np.diff(mask.indptr))})
         assert [details["slices"] - details["skipped"] for details in noted] == [needed]

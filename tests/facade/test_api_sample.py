@@ -1,4 +1,4 @@
-"""Every line of the public sample works, and means what it says."""
+"""Every line of the public sample works, with the documented meaning."""
 
 from __future__ import annotations
 

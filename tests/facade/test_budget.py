@@ -1,4 +1,4 @@
-"""The budget of device memory: how it is written, that it holds, and what is said when something does not fit."""
+"""The budget of device memory: its notation, its enforcement, and the errors when something does not fit."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_environment_sets_it() -> None:
     assert "SEMIRING_DEVICE_MEMORY must be None or bytes" in wrong[0]
 
 
-def test_what_fits_says_what_to_write() -> None:
+def test_the_error_names_what_fits_and_how_to_write_it() -> None:
     assert plain_nbytes(10, 10, 100, 8) == 11 * 4 + 100 * 12
     assert plain_nbytes(10, 2**31 + 1, 2**31, 0) == 11 * 8 + 2**31 * 8
     said = what_fits(10, 10, 1 << 40, 0, lambda: {"varint": 3 << 40, "packed": 1 << 20}, "cpu")
@@ -70,8 +70,8 @@ def test_what_fits_says_what_to_write() -> None:
     assert "as varint" not in what_fits(10, 10, 100, 8, device="cpu")
 
 
-def test_what_does_not_fit_is_told_with_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the GPU: what is free there is what the test says, and the matrix is in host memory before it moves."""
+def test_the_error_reports_bytes_of_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On any GPU: the test sets the free memory, and the matrix is in host memory before it moves."""
     rows, cols = np.arange(1000).repeat(9) % 1000, np.arange(9000) % 997
     A = Matrix.from_coo(rows, cols, nrows=1000, ncols=997, dup_op="any", device="cpu")
     store, entries = A.store, memory_plan.entries_nbytes(A.store)
@@ -101,7 +101,7 @@ def test_auto_leaves_room_to_work(
     assert memory_plan.automatic("cpu", 1000, 4004, 1_700_000) == "device"
 
 
-def test_estimates_come_close_to_what_compressing_gives(engine: str) -> None:
+def test_estimates_are_close_to_the_compressed_size(engine: str) -> None:
     if engine == "reference":
         pytest.skip("the specification is dense")
     generator = np.random.default_rng(3)
@@ -113,7 +113,7 @@ def test_estimates_come_close_to_what_compressing_gives(engine: str) -> None:
     for codec in CODECS:
         real = A.compress(codec).store.pattern.nbytes
         assert abs(sizes[codec] - real) < 0.03 * real
-    assert estimated(indptr, indices[::-1], 3, A.device) == {}  # malformed: nothing is known
+    assert estimated(indptr, indices[::-1], 3, A.device) == {}  # malformed: no estimate
 
 
 # -- on a GPU ----------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ SPENT: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", SPENT)
-def test_a_link_that_was_looked_at_is_not_passed_over(name: str) -> None:
+def test_a_link_that_was_read_is_not_skipped(name: str) -> None:
     with pytest.raises(InvalidValue, match=r"computed with its own operator.*\.dup\(\)"):
         SPENT[name]()
 

@@ -1,4 +1,4 @@
-"""`Matrix.from_edgelist`: a graph from lists, arrays and tables of edges; what is ambiguous is refused."""
+"""`Matrix.from_edgelist`: a graph from lists, arrays and tables of edges; ambiguous input raises."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_pandas_columns_of_its_own_types() -> None:
     assert Matrix.from_edgelist(pandas.DataFrame([[0, 5, 2]])).to_dicts() == {0: {5: 2}}  # columns named 0, 1, 2
 
 
-def test_a_lazy_frame_is_told_to_be_collected() -> None:
+def test_the_error_for_a_lazy_frame_names_collect() -> None:
     polars = pytest.importorskip("polars")
     with pytest.raises(InvalidValue, match=r"LazyFrame.*\.collect\(\)"):
         Matrix.from_edgelist(polars.LazyFrame(COLUMNS))

@@ -1,4 +1,4 @@
-"""Writing an empty Scalar deletes; what has no value (masks, left sides) has no truth and no equality."""
+"""Writing an empty Scalar deletes; objects without a value (masks, left sides) have no truth value and no equality."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_an_empty_scalar_deletes_in_a_matrix(name: str) -> None:
 
 
 @pytest.mark.parametrize("target", [vector(), matrix()], ids=["vector", "matrix"])
-def test_none_is_refused_and_says_what_deletes(target: Any) -> None:
+def test_none_is_rejected_and_the_error_names_how_to_delete(target: Any) -> None:
     before = target.dup()
     with pytest.raises(ValueError, match="empty Scalar"):
         target[0:1] = None

@@ -1,4 +1,4 @@
-"""Each error of the table is raised where a user meets it, says what it must, and leaves the target as it was."""
+"""Each error of the table is raised on the user's line, has its message, and leaves the target unchanged."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def looping(x: float) -> float:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_error_says_what_it_must_and_nothing_changed(name: str) -> None:
+def test_the_error_has_its_message_and_nothing_changed(name: str) -> None:
     kind, builtin, message, operation = CASES[name]
     C, v = Matrix.from_dense(A), Vector.from_dense([0.5, 0.25])
     with pytest.raises(kind, match=f"(?s){message}") as caught:
@@ -123,7 +123,7 @@ def test_an_operation_that_fails_halfway_leaves_its_target(monkeypatch: pytest.M
     assert v.isequal(before)
 
 
-def test_out_of_memory_tells_what_was_asked() -> None:
+def test_out_of_memory_reports_the_requested_bytes() -> None:
     huge = Matrix(float, 10**7, 10**7)
     with pytest.raises(ex.OutOfMemory, match=r"to_dense: out of memory.*800,000,000,000,000 bytes.*; use ") as caught:
         huge.to_dense(0)
@@ -157,7 +157,7 @@ def test_an_engine_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_arrays_that_do_not_fit_on_the_device(name: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes a user's arrays to a device tells about its memory as operations do."""
+    """Functions that copy a user's arrays to a device report memory as operations do."""
 
     def full(*_: Any) -> Any:
         raise MemoryError("Out of memory allocating 1,024 bytes (allocated so far: 0 bytes, limit set to: 10 bytes).")
@@ -172,9 +172,9 @@ def test_arrays_that_do_not_fit_on_the_device(name: str, make: Any, monkeypatch:
 
 @pytest.mark.skipif(sr.cuda_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there() -> None:
-    for ask in (lambda: Vector(int, 3, device="cuda"), lambda: Vector(int, 3, device="cpu").to("cuda")):
+    for call in (lambda: Vector(int, 3, device="cuda"), lambda: Vector(int, 3, device="cpu").to("cuda")):
         with pytest.raises(ex.NotSupported, match=r"cuda.*'cpu'"):
-            ask()
+            call()
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""What an accumulation does not touch keeps its value to the last bit, whatever type the sums have."""
+"""Entries outside an accumulation keep their value to the last bit, whatever type the sums have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports cannot change a store; what cannot fit is not allocated; `explain` and the environment name things."""
+"""Exports cannot change a store; an export that cannot fit allocates nothing; output of `explain` and settings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_arrays_given_to_from_coo_stay_the_callers(count: int) -> None:
     assert A.to_dicts() == {i: {i: 7.0} for i in range(count)}
 
 
-def test_read_only_arrays_come_back() -> None:
+def test_read_only_arrays_are_returned() -> None:
     A = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], shape=(3, 3))
     v = Vector.from_coo([1], [2.0], size=3)
     B, w = Matrix.from_csr(*A.to_csr(), ncols=3), Vector.from_coo(*v.to_coo(), size=3)
@@ -103,7 +103,7 @@ def test_limits_of_control_groups(tmp_path: Path) -> None:
     assert list(allocation._free_of_groups(tmp_path, tmp_path / "none")) == []
 
 
-def test_explain_tells_format_bytes_and_direction() -> None:
+def test_explain_records_format_bytes_and_direction() -> None:
     A = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], shape=(3, 3))
     v = Vector.from_dense([1.0, 2.0, 3.0])
     with sr.explain() as log:

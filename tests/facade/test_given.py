@@ -1,4 +1,4 @@
-"""What users give that is no index, no size, no mask or no operand is named, before anything is made of it."""
+"""Input that is no index, no size, no mask or no operand raises an error that names it, before any work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exported indices are int64, so that a user's arithmetic on them cannot wrap; other types are asked for."""
+"""Exported indices are int64, so that a user's arithmetic on them cannot wrap; other types are explicit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def objects() -> tuple[Matrix, Vector]:
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_indices_are_int64_unless_asked_otherwise(name: str) -> None:
+def test_indices_are_int64_by_default(name: str) -> None:
     export, count = EXPORTS[name]
     A, v = objects()
     usual = export(A, v)

@@ -72,7 +72,7 @@ def explained(A: Matrix, v: Vector) -> Any:
 def test_everything_dies_by_reference_count(name: str) -> None:
     A = Matrix.from_dense(np.arange(9.0).reshape(3, 3), missing_value=0)
     v = Vector.from_dense([1.0, 2.0, 3.0])
-    MADE[name](A, v)  # what is loaded or compiled once is there now
+    MADE[name](A, v)  # loading and compilation are done now
     made = MADE[name](A, v)
     watched = [weakref.ref(x) for x in (A, v, A.store, A.store.pattern, v.store)]
     if not isinstance(made, tuple):

@@ -1,4 +1,4 @@
-"""What does not fit is refused before it is begun, and every allocation that fails is an OutOfMemory."""
+"""A request that does not fit raises before any work, and every failed allocation is an OutOfMemory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 
 FREE = 10**7
-# What an operation of this page may have taken before it is refused: below what each of them asks for.
+# The most that an operation of this file may allocate before it raises: below the request of each of them.
 MOST_BYTES = 200 << 20
 
 
@@ -47,13 +47,13 @@ ASKING: list[tuple[str, Callable[[], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "ask"), [pytest.param(*row, id=f"{row[0]}-{k}") for k, row in enumerate(ASKING)])
-def test_sizes_are_checked_before_memory_is_taken(name: str, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "call"), [pytest.param(*row, id=f"{row[0]}-{k}") for k, row in enumerate(ASKING)])
+def test_sizes_are_checked_before_memory_is_taken(name: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation, "free_memory", lambda device: FREE)
     tracemalloc.start()
     try:
         with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory") as caught:
-            ask()
+            call()
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -63,8 +63,8 @@ def test_sizes_are_checked_before_memory_is_taken(name: str, ask: Any, monkeypat
     assert caught.value.asked_bytes > FREE
 
 
-def test_a_failed_allocation_tells_what_was_held_and_free_when_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not what is free after the operation's arrays are gone: CuPy's error holds what the pool held."""
+def test_a_failed_allocation_reports_held_and_free_bytes_at_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the free memory after the operation's arrays are released: CuPy's error records the memory of the pool."""
     memory_of_cupy = pytest.importorskip("cupy.cuda.memory")
     gigabyte = 10**9
     pool = SimpleNamespace(total_bytes=lambda: 3 * gigabyte, get_limit=lambda: 0)
@@ -84,7 +84,7 @@ def test_a_failed_allocation_tells_what_was_held_and_free_when_it_failed(monkeyp
 
 
 @pytest.mark.gpu
-def test_a_product_that_does_not_fit_tells_what_it_needs() -> None:
+def test_a_product_that_does_not_fit_reports_the_needed_bytes() -> None:
     """On a GPU, under a budget of 256 MiB: the result of this product has 10^8 entries."""
     with sr.use("cuda"), sr.config.set(device_memory=256 << 20):
         left = Matrix.from_coo(np.arange(10**4), np.zeros(10**4, np.int64), 1.0, nrows=10**4, ncols=1)

@@ -179,7 +179,7 @@ def test_a_scalar_meets_an_accumulator_in_its_own_type() -> None:
         assert x.reduce("max").value == 2
 
 
-def test_what_indexing_gives_is_a_value_and_left_of_the_arrow_a_place() -> None:
+def test_indexing_returns_a_value_and_left_of_the_arrow_a_region() -> None:
     v = Vector.from_dense([1, 2, 3, 4])
     part = v[1:3]
     part << 9
@@ -275,7 +275,7 @@ def test_aliasing() -> None:
     assert_is(C, np.where(stored & hits, zero @ zero, np.nan).T)
 
 
-def test_a_pending_result_sees_its_operands_as_they_were() -> None:
+def test_a_pending_result_reads_its_operands_as_they_were() -> None:
     A, u = Matrix.from_dense(np.eye(3), missing_value=0), Vector.from_dense([1.0, 2.0, 3.0])
 
     def results() -> list[Any]:

@@ -1,4 +1,4 @@
-"""Every place that takes a scalar: operands promote as NumPy's result_type does, assignment casts to its target."""
+"""Every parameter that accepts a scalar: operands promote as in NumPy's result_type, assignment casts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def matrix(dtype: Any) -> Matrix:
     return Matrix.from_coo([0, 0, 1], [0, 1, 1], np.array(VALUES, dtype), shape=(2, 2))
 
 
-# How a scalar k meets the values [1, 2, 3] of x, and what NumPy makes of an array a of them.
+# Operations of a scalar k on the values [1, 2, 3] of x, and NumPy's result for an array a of them.
 OPERANDS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "apply right": (lambda x, k: x.apply("plus", right=k), lambda a, k: a + k),
     "apply left": (lambda x, k: x.apply("minus", left=k), lambda a, k: k - a),
@@ -51,7 +51,7 @@ SCALARS: list[Any] = [2, 2.5, True, np.float32(2.5), np.int16(2), np.float64(2.5
 TYPES = [np.int8, np.uint8, np.int64, np.float32]
 
 
-# The CPU engine compiles a kernel for each, so a plain run tries these; the types of all are tested below.
+# The CPU engine compiles a kernel for each, so a short run uses these; the types of all are tested below.
 COMPILED = ("apply right", "union, right default", ">", "select")
 
 

@@ -18,7 +18,7 @@ def as_before() -> object:
     config.direction, config.fusion, config.quiet, config.device, config.cpu_engine = before
 
 
-def test_set_as_a_statement_takes_effect_at_once_and_stays() -> None:
+def test_set_as_a_statement_takes_effect_at_once_and_persists() -> None:
     config.set(direction="push", fusion=False)
     assert (config.direction, config.fusion) == ("push", False)
 
@@ -90,7 +90,7 @@ def test_what_is_wrong_raises_at_once_and_changes_nothing(changes: dict[str, obj
     assert config.fusion
 
 
-def test_a_listener_sees_the_whole_change_and_may_refuse_it() -> None:
+def test_a_listener_receives_the_whole_change_and_may_reject_it() -> None:
     seen = []
 
     def listener() -> None:

@@ -1,4 +1,4 @@
-"""A.T is a matrix wherever a matrix is taken; products read A where it lies."""
+"""A.T is accepted wherever a matrix is; products read A in place."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_types_unify_as_numpys_do(left: np.dtype[Any], right: np.dtype[Any]) -> 
         assert target.dtype == np.float64
 
 
-def test_python_numbers_take_the_type_of_their_partner_where_they_fit() -> None:
+def test_python_numbers_take_the_type_of_the_other_operand_if_they_fit() -> None:
     v = Vector.from_dense(np.array([100, 1], np.int8))
     assert (v + 1).dtype == np.int8
     assert (v + 1.5).dtype == np.float64
@@ -263,7 +263,7 @@ def test_isequal_and_isclose() -> None:
 # -- constructors and exports ----------------------------------------------------------------------------
 
 
-def test_shapes_are_told_or_the_largest_index_plus_one() -> None:
+def test_shapes_are_given_or_the_largest_index_plus_one() -> None:
     assert Vector.from_coo([4, 2], 1).size == 5
     assert Vector.from_coo([], []).size == 0
     assert Matrix.from_coo([1], [7]).shape == (2, 8)
@@ -293,7 +293,7 @@ def test_round_trips() -> None:
     assert Vector.from_dense(v.to_dense(np.nan), missing_value=np.nan).isequal(v)
 
 
-def test_dense_copies_hold_what_fills_them_and_are_the_callers_own() -> None:
+def test_dense_copies_contain_the_fill_value_and_belong_to_the_caller() -> None:
     levels = Vector.from_coo([0], 3, size=2, dtype=np.int32)
     assert levels.to_dense(np.inf).tolist() == [3, np.inf]
     assert levels.to_dense(-1).dtype == np.int32
@@ -307,7 +307,7 @@ def test_dense_copies_hold_what_fills_them_and_are_the_callers_own() -> None:
     assert full[0].value == kept[0].value == 1
 
 
-def test_numpy_takes_what_is_dense_and_nothing_walks_over_elements() -> None:
+def test_numpy_accepts_dense_objects_and_nothing_iterates_over_elements() -> None:
     v, A = Vector.full(1.5, 3, device="cpu"), Matrix.from_dense(np.eye(2), device="cpu")
     assert np.asarray(v).tolist() == [1.5] * 3
     assert np.asarray(A, dtype=int).tolist() == [[1, 0], [0, 1]]
@@ -322,7 +322,7 @@ def test_numpy_takes_what_is_dense_and_nothing_walks_over_elements() -> None:
 
 
 @pytest.mark.gpu
-def test_numpy_is_not_given_what_lives_on_the_gpu() -> None:
+def test_numpy_does_not_convert_objects_on_the_gpu() -> None:
     with pytest.raises(TypeError, match="to_numpy"):
         np.asarray(Vector.full(1.5, 3, device="cuda"))
 
@@ -350,7 +350,7 @@ def test_diagonals() -> None:
     assert A.nvals == 10
 
 
-def test_inner_and_outer_know_positions() -> None:
+def test_inner_and_outer_pass_positions() -> None:
     u, v = Vector.from_coo([1, 3], [2, 5], size=4), Vector.from_coo([0, 3], [1, 7], size=4)
     assert u.inner(v).value == 35
     for op in ("any_secondi", "any_firstj"):

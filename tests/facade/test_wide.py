@@ -1,4 +1,4 @@
-"""Nearly empty matrices of very many columns: cost and memory go with the entries."""
+"""Nearly empty matrices of very many columns: cost and memory depend on the entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semiring import Matrix, Vector
 # As wide as columns of 32 bits allow: for wider ones every kernel would be compiled again.
 N = (1 << 31) - 1
 ROWS, COLUMNS, VALUES = [0, 1, 2, 2], [5, N - 1, 1, N - 2], [1.0, 2.0, 3.0, 4.0]
-# Below what one bit a column takes (256 MB), and above what a kernel's first call allocates.
+# Below one bit a column (256 MB), and above the allocation of a kernel's first call.
 MOST_BYTES = 128 << 20
 
 Entries = dict[Any, float]
@@ -103,7 +103,7 @@ def entries(x: Any) -> Entries:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_cost_goes_with_the_entries(engine: str, name: str) -> None:
+def test_cost_depends_on_the_entries(engine: str, name: str) -> None:
     if engine == "reference" or (engine == "cuda" and ("vector" in name or name == "reduce columns")):
         pytest.skip("the specification is dense; vectors on the GPU have a slot for each index")
     operation, expected = OPERATIONS[name]
@@ -130,7 +130,7 @@ def measured(operation: Callable[[], Any], engine: str) -> tuple[Any, int]:
 
 
 def test_many_rows_cost_their_offsets_alone(engine: str) -> None:
-    """4 bytes a row, in one pass, is what the format costs; the work is on rows that have entries."""
+    """The format costs 4 bytes a row, in one pass; the work is on rows that have entries."""
     if engine != "cpu":
         pytest.skip("the specification is dense; a GPU has no tracemalloc")
     n = 1 << 22

@@ -22,7 +22,7 @@ from tests.faults._interrupted import Handler, say
 
 
 def _call(engine: str, k: int, offset: int) -> str:
-    """Use an operator that no cache holds; what is wrong with the result."""
+    """Use an operator that no cache contains; return what is wrong with the result."""
     import semiring as sr
 
     with sr.use(engine):
@@ -60,7 +60,7 @@ def main() -> None:
     faulthandler.enable()
     handler = Handler()
     signal.signal(signal.SIGINT, handler)
-    if int(seed) % 2:  # otherwise the first interrupts meet the import
+    if int(seed) % 2:  # otherwise the first interrupts arrive during the import
         registry.load(engine)
     k = 0
     say(wrong=[])

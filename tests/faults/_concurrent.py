@@ -1,6 +1,6 @@
 """One process of the campaign ``concurrency``: ``python -m tests.faults._concurrent KIND cpu 1``.
 
-Its exit code is 0 if all was right, and 1 after a line for each thing that was wrong.
+Its exit code is 0 if all results were correct, and 1 after a line for each failure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import semiring as sr
 from tests.faults._interrupted import Work
 
-# One operation for each way in which threads meet; none compiles long.
+# One operation for each way in which threads cooperate; none compiles long.
 NAMES = [
     "apply vector",
     "ewise_add vectors",
@@ -42,7 +42,7 @@ class TimeUp(Exception):
 
 
 def _busy(engine: str, work: Work, wrong: list[str], stop: Callable[[], bool]) -> None:
-    """Repeat operations and compare, on a Python thread of its own."""
+    """Repeat operations and compare, on a separate Python thread."""
     chosen = random.Random(threading.get_ident())
     with sr.use(engine):
         while not stop():
@@ -75,7 +75,7 @@ def threads(engine: str, work: Work) -> list[str]:
 
 
 def fork(engine: str, work: Work) -> list[str]:
-    """Children compute everything, forked while other threads of the parent are at work; the parent goes on."""
+    """Children compute everything, forked while other threads of the parent work; the parent continues."""
     wrong: list[str] = []
     started = _threads(engine, work, wrong, 2)
     while any(thread.is_alive() for thread in started):
@@ -130,7 +130,7 @@ def leave(engine: str, work: Work) -> list[str]:
 
 
 def leave_compiling(engine: str, work: Work) -> list[str]:
-    """The interpreter exits after an interrupt has left the compiler at work."""
+    """The interpreter exits after an interrupt has left the compiler running."""
     signal.signal(signal.SIGALRM, _time_up)
     signal.setitimer(signal.ITIMER_REAL, random.random() * 0.5)
     try:
@@ -142,7 +142,7 @@ def leave_compiling(engine: str, work: Work) -> list[str]:
 
 
 def alarm(engine: str, work: Work) -> list[str]:
-    """A handler of SIGALRM raises, again and again, on the main thread; other threads compute."""
+    """A handler of SIGALRM raises repeatedly on the main thread; other threads compute."""
     wrong: list[str] = []
     started = _threads(engine, work, wrong, 1)
     signal.signal(signal.SIGALRM, _time_up)

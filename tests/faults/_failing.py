@@ -71,12 +71,12 @@ _python.PyCapsule_New.restype = ctypes.py_object
 _python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _python.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_NAME = b"mem_handler"  # of which the capsule keeps the address
+_NAME = b"mem_handler"  # the capsule stores its address
 _capsule = _python.PyCapsule_New(ctypes.addressof(_handler), _NAME, None)
 # Arrays that are freed at exit still need all of this.
 for _kept in (_NAME, _capsule, _handler, _state, _taken, _cleared, _resized, _given_back, _fails):
     _python.Py_IncRef(ctypes.py_object(_kept))
-# The place of PyDataMem_SetHandler in NumPy's table of C functions.
+# The index of PyDataMem_SetHandler in NumPy's table of C functions.
 _SET_HANDLER = 304
 _table = _python.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
 _set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(

@@ -24,7 +24,7 @@ import numpy as np
 import semiring as sr
 from semiring import Matrix, Vector, indexunary
 
-# So many interrupts may meet one call: the later ones arrive while the first one leaves it.
+# The most interrupts of one call: the later ones arrive while the first one leaves it.
 _MOST = 3
 
 
@@ -83,7 +83,7 @@ class Work:
             "varint": lambda: A.compress("varint").decompress(),
             "permute": lambda: A.permute(order),
         }
-        if engine == "cuda":  # what is read in host memory, or through a ring of buffers
+        if engine == "cuda":  # read in host memory, or through a ring of buffers
             for place in ("pinned", "host"):
                 far = A.to(placement=place)
                 self.operations[f"mxv, {place}"] = lambda far=far: far.mxv(u, "plus_times")
@@ -102,7 +102,7 @@ class Work:
         def scattered(x: Vector) -> None:
             x(accum="plus")[places] << v
 
-        # What writes into a target: the target before, and the write.
+        # Writes into a target: the target before, and the write.
         self.writes: dict[str, tuple[Any, Callable[[Any], None]]] = {
             "write masked": (A, masked),
             "assign": (A, assigned),
@@ -128,11 +128,11 @@ class Work:
         return target
 
     def same(self, name: str) -> bool:
-        """Whether an operation gives what it gave before."""
+        """Whether an operation returns the same result as before."""
         return _same(name, self.once(name), self.expected[name])
 
     def wrong(self) -> list[str]:
-        """What is not as it should be after an interrupt."""
+        """The failures after an interrupt."""
         found = []
         if self.target is not None:
             name, target = self.target

@@ -1,4 +1,4 @@
-"""Trials in child processes: one that crashes or hangs costs that trial, and the others still run."""
+"""Trials in child processes: a crash or a hang ends only its trial, and the others still run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from threading import Thread
 from tests.faults.tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Trials of one child: enough that its start counts for little.
+# Trials of one child: enough that its start costs little in comparison.
 CHUNK = 5000
 # The longest that a child may work on one trial; the first trial of a kind compiles.
 _SLOWEST_S = 120.0

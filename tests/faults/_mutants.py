@@ -36,8 +36,8 @@ _NUMBER = re.compile(rb"[0-9]+")
 class Original:
     """A valid file.
 
-    name: what it is called, extension included.  content: its bytes.
-    repair: makes what checksums there are right again after a change; None where the format has none.
+    name: its file name, extension included.  content: its bytes.
+    repair: corrects the checksums after a change; None where the format has none.
     """
 
     name: str
@@ -134,7 +134,7 @@ def _undated(path: Path, compressed: bool) -> bytes:
 
 
 def _repaired_gzip(raw: bytes) -> bytes:
-    """The deflated bytes with the checksum and length of what they now unpack to."""
+    """The deflated bytes with the checksum and length of their unpacked contents."""
     try:
         content = zlib.decompressobj(wbits=-15).decompress(raw[10:], 1 << 16)
     except zlib.error:
@@ -150,7 +150,7 @@ def _repaired_srb(raw: bytes) -> bytes:
 
 
 def _repaired_npz(raw: bytes) -> bytes:
-    """Stored members with the checksums of what they now hold, in their own heads and in the directory."""
+    """Stored members with the checksums of their contents, in their own headers and in the directory."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             made = bytearray(raw)
@@ -217,7 +217,7 @@ def _overwrite(raw: bytearray, random: Random) -> None:
 
 
 def _place(raw: bytearray, random: Random) -> int:
-    """A place in the file; in a padded one mostly where something is."""
+    """A position in the file; in a padded one mostly outside the padding."""
     place = random.randrange(max(len(raw), 1))
     if len(raw) > 4096 and random.random() < 0.9:
         for _ in range(20):
@@ -258,7 +258,7 @@ _DAMAGES: tuple[Callable[[bytearray, Random], None], ...] = (
 
 
 def mutant(original: Original, random: Random) -> bytes:
-    """The content of a damaged file; half of those with checksums have them made right again."""
+    """The content of a damaged file; half of those with checksums have them corrected."""
     if original.name.endswith(".srb") and random.random() < 0.3:
         return _edit_description(original.content, random)
     raw = bytearray(original.content)

@@ -1,8 +1,8 @@
-"""The operations that are drawn: for each, its operators and types, and the call that both libraries carry out.
+"""The operations that are drawn: for each, its operators and types, and the call that both libraries execute.
 
 An engine compiles anew for each operation, operator and types, so the cases are a fixed list, in an order in which
-any first part holds every operation; what is drawn freely beside them is shapes, contents, storage kinds, masks,
-accumulators and aliasing.
+any first part contains every operation; shapes, contents, storage kinds, masks, accumulators and aliasing are drawn
+freely.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _products(rng: Operands, case: Case) -> Request:
 
 
 def _elementwise(rng: Operands, case: Case) -> Request:
-    """On the intersection, on the union, and on the union with given values for what is missing."""
+    """On the intersection, on the union, and on the union with given values for missing entries."""
     left, right = case.left, case.right or case.left
     nrows, ncols, tb = rng.size(), rng.size(), rng.maybe(0.3)
     is_vector = rng.maybe(0.5)

@@ -1,4 +1,4 @@
-"""The two libraries that carry out a random operation: the same operands, built from the same stores."""
+"""The two libraries that execute a random operation: the same operands, built from the same stores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import semiring as sr
 from semiring.engines.reference.dense import densify
 from semiring.formats import CSR, Placement, Store
 from tests.draw import VECTOR_FORMATS, make_matrix, make_vector
-from tests.forms import FORMS, in_form
+from tests.storage_kinds import KINDS, in_kind
 
 SIZES = (1, 2, 3, 5, 8, 17, 33, 40)
 DENSITIES = (0.0, 0.05, 0.3, 0.7, 1.0)
@@ -35,7 +35,7 @@ class Operands:
         self.rng, self.engine = rng, engine
         self.stores: dict[str, Store] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
-        self.forms: dict[str, tuple[str | None, Placement]] = {}
+        self.kinds: dict[str, tuple[str | None, Placement]] = {}
         self.notes: list[str] = []
 
     def size(self) -> int:
@@ -56,8 +56,8 @@ class Operands:
         store = make_matrix(nrows, ncols, np.dtype(dtype), density, iso, seed)
         self.stores[name], self.shapes[name] = self._finished(store, positive), (nrows, ncols)
         if self.maybe(FORMED):
-            self.forms[name] = self.pick(FORMS)
-        self.notes.append(f"{name} {nrows}x{ncols} {np.dtype(dtype)} density {density} {self.forms.get(name, '')}")
+            self.kinds[name] = self.pick(KINDS)
+        self.notes.append(f"{name} {nrows}x{ncols} {np.dtype(dtype)} density {density} {self.kinds.get(name, '')}")
 
     def vector(self, name: str, size: int, dtype: Any, *, positive: bool = False) -> None:
         """A vector under this name, in any format."""
@@ -104,9 +104,9 @@ class Side:
         engine = self._operands.engine
         if engine == "cuda":
             store = store.to("cuda")
-        form = self._operands.forms.get(name)
+        form = self._operands.kinds.get(name)
         if form is not None:
-            store = in_form(store, *form, engine)
+            store = in_kind(store, *form, engine)
         kind = sr.Matrix if isinstance(store, CSR) else sr.Vector
         return kind._new(store)
 

@@ -1,6 +1,6 @@
-"""Public operations as cases of a fault campaign: operands, the call, and what must stay as it was.
+"""Public operations as cases of a fault campaign: operands, the call, and the state that must not change.
 
-Operands are small, of one type, and made anew for each trial, so that nothing cached hides an allocation.
+Operands are small, of one type, and created for each trial, so that no cache hides an allocation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Operands:
         self.dense = np.arange(n * n, dtype=float).reshape(n, n) % 7
 
     def targets(self) -> tuple[Any, ...]:
-        """What a failed operation must leave as it was, in comparable form."""
+        """The state that a failed operation must not change, in comparable form."""
         files = {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}
         return (*(comparable(x) for x in (self.A, self.B, self.C, self.d, self.v, self.t, self.P, self.H)), files)
 
@@ -93,7 +93,7 @@ def _read(o: Operands, name: str, **options: Any) -> Any:
     return comparable(io.read(o.folder / name, **options))
 
 
-# The cheapest to compile first: a short run takes its trials from the top.
+# The cheapest to compile first: a short run uses the first ones.
 CASES = [
     Case("from_coo", lambda o: Matrix.from_coo(o.rows, o.cols, o.values, shape=(o.n, o.n), dup_op="max")),
     Case("from_dense", lambda o: Matrix.from_dense(o.dense, missing_value=0)),
@@ -181,7 +181,7 @@ CASES = [
 
 
 def operands(seed: int, folder: Path) -> Operands:
-    """Operands for one trial; `folder` is theirs, with a file of each format in it."""
+    """Operands for one trial; `folder` contains a file of each format."""
     made = Operands(seed, folder)
     for name in ("old.mtx", "old.npz", "old.srb", "old.mtx.gz"):
         if not (folder / name).exists():
@@ -190,5 +190,5 @@ def operands(seed: int, folder: Path) -> Operands:
 
 
 def device(engine: str) -> Any:
-    """Where new objects live."""
+    """The device of new objects."""
     return sr.use(engine)

@@ -1,4 +1,4 @@
-"""The child of `files`: reads mutants and writes what came of each, one line a mutant.
+"""The child of `files`: reads mutants and writes the outcome of each, one line a mutant.
 
 python -m tests.faults._reading FOLDER SEED FIRST COUNT          # mutants FIRST to COUNT - 1
 python -m tests.faults._reading FOLDER SEED K ONLY               # mutant K alone: kept in FOLDER, its error shown
@@ -22,7 +22,7 @@ from tests.faults._mutants import Original, mutant, originals
 from tests.faults._sound import check_sound, same
 from tests.faults.files import READY
 
-# Address space beyond what the process has after its first reads: what asks for more is refused.
+# Address space beyond that of the process after its first reads: larger requests fail.
 _SPARE_BYTES = 1 << 30
 # Options with which a matrix is read once more.
 _FORMS: tuple[dict[str, str], ...] = (
@@ -37,14 +37,14 @@ _OPTIONS: tuple[dict[str, Any], ...] = (
 
 
 class Wrong(Exception):
-    """A result that must not be."""
+    """An invalid result."""
 
 
 def read_mutant(original: Original, content: bytes, reference: Any, path: Path, random: Random) -> str:
-    """Write one mutant to `path` and read it; ``"ok"`` or ``"refused"``, or what was raised."""
+    """Write one mutant to `path` and read it; ``"ok"`` or ``"refused"``, or the exception."""
     path.write_bytes(content)
     srb = original.name.endswith(".srb")
-    if srb and random.random() < 0.3:  # `open` believes the sections: nobody uses them before they are verified
+    if srb and random.random() < 0.3:  # `open` trusts the sections: they are verified before use
         with contextlib.suppress(SemiringError):
             sr.io.open(path)
     if original.name.partition(".")[2].partition(".")[0] in _EDGE_LISTS:
@@ -59,7 +59,7 @@ def read_mutant(original: Original, content: bytes, reference: Any, path: Path, 
         return "refused"
     check_sound(found)
     unrepaired = content != original.content and original.repair is not None and original.repair(content) != content
-    # What does not begin as a compressed file does is plain text under a wrong name, and read as such.
+    # A file without the header of a compressed file is text under a wrong name, and read as text.
     if unrepaired and content[:2] == original.content[:2] and not same(found, reference):
         raise Wrong("a damage that the checksums show gave another result")
     if content == original.content and not same(found, reference):
@@ -75,7 +75,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     known = originals()
     references = []
-    for original in known:  # also compiles what reading needs
+    for original in known:  # also compiles the kernels of reading
         path = folder / original.name
         path.write_bytes(original.content)
         references.append(sr.io.read(path))

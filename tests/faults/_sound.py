@@ -1,4 +1,4 @@
-"""Whether a Matrix or Vector is what its store promises: every invariant of `semiring.formats`, checked in full."""
+"""Whether a Matrix or Vector satisfies every invariant of its store (`semiring.formats`), checked in full."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_sound(found: Any) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """True if two objects are of one kind, shape and type and hold the same entries; NaN is NaN."""
+    """True if two objects are of one kind, shape and type and have the same entries; NaN equals NaN."""
     if type(a) is not type(b) or a.shape != b.shape or a.dtype != b.dtype or a.nvals != b.nvals:
         return False
     return all(np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in zip(a.to_coo(), b.to_coo(), strict=True))

@@ -31,9 +31,9 @@ def storm(
     variables: dict[str, str],
     interrupts: int = PER_PROCESS,
 ) -> None:
-    """Interrupt a process so many times, and count what it reports after each volley.
+    """Interrupt a process a number of times, and count its reports after each volley.
 
-    module: what the process runs, with an engine, a seed and `arguments`.  It writes a line when it is ready, and
+    module: the process runs it with an engine, a seed and `arguments`.  It writes a line when it is ready, and
     ``{"wrong": [...]}`` for each byte that follows a volley.  latest: seconds from a line to the next interrupt, at
     most; early ones are the more frequent.  variables: of its environment.
     """
@@ -42,7 +42,7 @@ def storm(
         [sys.executable, "-m", module, engine, str(seed % 2**32), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # Four threads also where there are fewer cores: what is to be found is found between them.
+        # Four threads also on fewer cores: the faults are in their interaction.
         env={"NUMBA_NUM_THREADS": "4", "SEMIRING_QUIET": "1", **os.environ, **variables},
         cwd=Path(__file__).resolve().parents[2],
     )
@@ -98,14 +98,14 @@ def _close(stream: IO[bytes]) -> None:
 
 
 class Lines:
-    """The lines that a pipe brings, one by one."""
+    """The lines of a pipe, one by one."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._read = b""
 
     def next(self, seconds: float) -> bytes | None:
-        """The next line, or None if none came in time or the other end is closed."""
+        """The next line, or None if there is none in time or the other end is closed."""
         deadline = time.monotonic() + seconds
         while b"\n" not in self._read:
             left = deadline - time.monotonic()

@@ -1,8 +1,9 @@
 """Failed allocations: each allocation of arrays in each public operation fails once, alone or with all after it.
 
-Trial (operation, k): the operation runs with its k-th allocation failing.  It must raise OutOfMemory, or give the right
-result without the memory; its operands and targets and the files around it are as before; and the same operation then
-gives the right result.  Operations run in a child process, one after the other: a crash or a hang costs one of them.
+Trial (operation, k): the operation runs with its k-th allocation failing.  It must raise OutOfMemory, or return the
+correct result without the memory; its operands and targets and the files around it are unchanged; and the same
+operation then returns the correct result.  Operations run in a child process, one after the other: a crash or a hang
+ends only one.
 
 Not failed here: memory of kernels themselves (numba's own allocator), and of Python objects.
 """
@@ -29,7 +30,7 @@ _PATIENCE = 300
 def trials(count: int, seed: int, engine: str = "cpu") -> Tally:
     """`count` trials: the operations in their order, all allocations of each; then again with other operands."""
     tally = Tally("allocations", seed)
-    first = 0  # the operation to go on with after one that killed its process
+    first = 0  # the next operation after one that killed its process
     while tally.outcomes.total() < count:
         begun = ""
         for line in _child(count - tally.outcomes.total(), seed, engine, first):
@@ -80,7 +81,7 @@ def _each_allocation(case: Any, seed: int, engine: str) -> Iterator[tuple[str, s
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        case.run(operands(seed, folder))  # compiles what it needs
+        case.run(operands(seed, folder))  # compiles its kernels
         with failing(engine, 0) as made:
             expected = case.run(operands(seed, folder))
         expected = comparable(expected)

@@ -1,7 +1,7 @@
-"""Interrupts during compilation: SIGINTs while a process compiles kernels, each for an operator that is new to it.
+"""Interrupts during compilation: SIGINTs while a process compiles kernels, each for a new operator.
 
-A trial is one interrupt.  After each the process makes the same call again, which must give the right result.  In every
-second process the first interrupts may meet the import of the engine's libraries.
+A trial is one interrupt.  After each the process makes the same call again, which must return the correct result.  In
+every second process the first interrupts may arrive during the import of the engine's libraries.
 """
 
 from __future__ import annotations

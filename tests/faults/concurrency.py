@@ -1,4 +1,4 @@
-"""Threads, forks and exits: several Python threads at once, children forked at work, an interpreter that ends at work.
+"""Threads, forks and exits: several Python threads, children forked during work, an interpreter that exits during work.
 
 A trial is one process, of the kinds of `_concurrent` in turn.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.faults.tally import Tally
 
 KINDS = ("alarm", "fork_from_threads", "leave_compiling", "leave", "threads", "fork", "fork_while_compiling")
-# Seconds for a process, with what it may have to compile first.
+# Seconds for a process, compilation included.
 _PATIENCE = 900.0
 
 

@@ -1,12 +1,12 @@
-"""Damaged files of every format: each is read to a sound object or refused, and nothing else happens.
+"""Damaged files of every format: each is read to a valid object or rejected, and nothing else happens.
 
 Children of this process read the mutants, thousands each, within a limited address space, and write one line a mutant
 to a pipe before and after it.  A child that dies or hangs costs that mutant alone: it is recorded, and another child
 goes on behind it.  Mutant k of a seed is always the same (``--only`` of the child repeats it).
 
-Outcomes: ``ok`` (a sound object: all invariants of its store hold), ``refused`` (a `SemiringError`), ``wrong`` (an
-unsound object, or from a format with checksums another one than was written although nobody made them right), ``raw``,
-``died``, ``hung``.
+Outcomes: ``ok`` (a valid object: all invariants of its store hold), ``refused`` (a `SemiringError`), ``wrong`` (an
+invalid object, or, from a format with checksums that were not corrected, an object other than the written one),
+``raw``, ``died``, ``hung``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.faults.tally import Tally
 ROOT = Path(__file__).resolve().parents[2]
 # Longer than it takes to compile a kernel that the first reads did not need.
 _HANGS_AFTER_S = 60.0
-# A child compiles all that reading needs, where nothing is cached.
+# A child without a cache compiles all kernels of reading.
 _STARTS_WITHIN_S = 900.0
 READY = "ready"
 

@@ -1,8 +1,8 @@
 """Interrupts during parallel work: real SIGINTs at random times, while a process repeats every parallel operation.
 
 A trial is one interrupt.  After each one the process computes every operation again, and compares the results with
-those of before; the target of an interrupted write must be as it was, or as the whole write leaves it.  Some interrupts
-come as two or three in short order, so that the later ones meet the way out of the first.
+the earlier ones; the target of an interrupted write must be unchanged, or have the value of the whole write.  Some
+interrupts are sent in groups of two or three, so that the later ones arrive while the first is handled.
 """
 
 from __future__ import annotations

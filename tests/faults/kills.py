@@ -4,7 +4,7 @@ A child writes one format over and over, a different matrix each time, and repor
 random time it gets SIGKILL, or SIGINT.  Then the target must be exactly one of the files that it may be, and after one
 more write of that target nothing may be in the folder but the target.
 
-Outcomes: ``ok``; ``wrong`` (a mixture, a part, or something left behind); ``died`` (a child that failed by itself).
+Outcomes: ``ok``; ``wrong`` (a mixture, a part, or a file left behind); ``died`` (a child that failed without a kill).
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _write_for_ever(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    # One interrupt, and then none: a second one in the clean-up after the first may leave a part, which is what the
-    # next write removes.
+    # One interrupt only: a second one in the clean-up after the first may leave a temporary file, which the next write
+    # removes.
     try:
         _write_for_ever(Path(sys.argv[1]))
     except KeyboardInterrupt:

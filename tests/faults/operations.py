@@ -1,4 +1,4 @@
-"""Random operations, carried out by this package and by SuiteSparse:GraphBLAS through python-graphblas.
+"""Random operations, executed by this package and by SuiteSparse:GraphBLAS through python-graphblas.
 
     python -m tests.faults operations --count 100000 --seed 1
     python -m tests.faults.operations SEED FIRST LAST CASES ENGINE      # these trials alone, in this process
@@ -9,7 +9,7 @@ the result's type or a wider one, that may be an operand; a mask by value or by 
 accumulator; `replace`.  Both sides must have the same positions, shape and type.  Integers and booleans are equal;
 floats agree within the bounds of `tests.compare`, because sums are taken in different orders.
 
-A few trials are malformed in shape: this package must refuse with a `SemiringError` and leave the target as it was.
+A few trials are malformed in shape: this package must raise a `SemiringError` and leave the target unchanged.
 A trial that raises anything else counts as ``raw``.  Trials run in child processes: one that dies counts as ``died``.
 """
 
@@ -28,9 +28,9 @@ from tests.faults._isolated import run_isolated
 from tests.faults._operation_cases import CASES, DRAW, Case, Request
 from tests.faults._operation_sides import Operands, Side, arrays, graphblas
 from tests.faults.tally import Tally
-from tests.forms import small_slices
+from tests.storage_kinds import small_slices
 
-# A case costs its compilation, so it takes part if it can be expected to be drawn this often.
+# A case costs its compilation, so it is included if its expected number of draws is at least this.
 _WORTH = 40
 _MALFORMED = 0.02
 _ACCUMULATORS = {
@@ -102,7 +102,7 @@ class Trial:
         self.replace = self.mask is not None and rng.maybe(0.4)
 
     def _result_dtype(self, rng: Operands) -> str:
-        """The type of the result, as SuiteSparse has it."""
+        """The type of the result in SuiteSparse."""
         self._theirs = Side(graphblas(), rng)
         return np.dtype(self.request.call(self._theirs).dtype.np_type).name
 
@@ -150,7 +150,7 @@ class Trial:
         return target
 
     def outcome(self, gb: Any) -> tuple[str, str]:
-        """How the trial went, and what differs."""
+        """The outcome of the trial, and the differences."""
         theirs = ours = None
         refused: Exception | None = None
         print("oracle", flush=True)

@@ -1,4 +1,4 @@
-"""What a fault campaign counts."""
+"""The counts of a fault campaign."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _SHOWN = 20
 
 @dataclass
 class Tally:
-    """Trials by outcome, and what the first failed ones were.
+    """Trials by outcome, and descriptions of the first failed ones.
 
-    Outcomes: ``"ok"`` (the right result), ``"refused"`` (the documented error), ``"oracle died"`` (the other program
+    Outcomes: ``"ok"`` (the correct result), ``"refused"`` (the documented error), ``"oracle died"`` (the other program
     crashed, so that nothing was compared); and as failures ``"wrong"``,
     ``"raw"`` (an exception that is neither a `SemiringError` nor documented), ``"died"`` (a crash) and ``"hung"``.
     """

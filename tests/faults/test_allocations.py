@@ -17,7 +17,7 @@ SEED = 1
 
 
 def test_every_failed_allocation_is_refused_in_order(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
-    """A plain run reaches the constructors, an exhaustive one every operation, a long one all with other operands."""
+    """A short run includes the constructors, an exhaustive one every operation, a long one all with other operands."""
     if engine == "reference":
         pytest.skip("the specification checks no sizes")
     tally = allocations.trials(trial_count(60, 4_000, 100_000), SEED, engine)
@@ -53,8 +53,8 @@ def test_operations_have_names_of_their_own() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
-# Operations on 2^14 rows with 2^18 entries in a process that may take so many more bytes than it has.  Everything has
-# run once before, so that kernels are compiled and threads are there.
+# Operations on 2^14 rows with 2^18 entries in a process whose address space may grow by these bytes.  Everything has
+# run once before, so that kernels are compiled and threads have started.
 CHILD = """
 import resource, sys
 from pathlib import Path
@@ -109,7 +109,7 @@ print(" ".join(refused))
 
 @pytest.mark.parametrize("room_mib", [pytest.param(8, marks=pytest.mark.exhaustive), 64])
 def test_a_process_at_its_limit(engine: str, room_mib: int, tmp_path: Any) -> None:
-    """Nothing but OutOfMemory is raised, nothing hangs or dies, and small operations give the right results after."""
+    """Nothing but OutOfMemory is raised, nothing hangs or dies, and later small operations return correct results."""
     if engine != "cpu" or not sys.platform.startswith("linux"):
         pytest.skip("a limit on the address space of NumPy's process")
     command = [sys.executable, "-c", CHILD, str(room_mib << 20), str(tmp_path)]

@@ -1,4 +1,4 @@
-"""Threads, forks and exits disturb no result."""
+"""Threads, forks and exits change no result."""
 
 from __future__ import annotations
 

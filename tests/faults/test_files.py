@@ -18,7 +18,7 @@ def test_damaged_files_are_read_or_refused(trial_count: Callable[[int, int, int]
     tally = files.trials(count, seed=1)
     assert tally.outcomes.total() == count
     assert not tally.failed, str(tally)
-    assert min(tally.outcomes["ok"], tally.outcomes["refused"]) > count // 20  # neither all harmless nor all refused
+    assert min(tally.outcomes["ok"], tally.outcomes["refused"]) > count // 20  # neither all harmless nor all rejected
 
 
 def test_crashes_and_hangs_cost_one_mutant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_mutants_repeat_and_differ() -> None:
 
 
 def test_repaired_checksums_let_damage_through() -> None:
-    """Otherwise nothing behind the checksums is ever tested."""
+    """Otherwise no test reaches the code after the checksums."""
     for original in originals():
         if original.repair is not None:
             assert original.repair(original.content) == original.content, original.name

@@ -1,4 +1,4 @@
-"""Interrupted processes give right results afterwards, and none dies or hangs."""
+"""Interrupted processes return correct results afterwards, and none dies or hangs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.faults import interrupts
 
 pytestmark = pytest.mark.skipif(signal.SIGINT not in signal.valid_signals(), reason="needs SIGINT")
-# What runs in every run: one operation for each way in which threads meet.
+# The part of every run: one operation for each way in which threads cooperate.
 _FEW = ("apply vector", "ewise_add vectors", "select", "reduce", "pagerank", "update", "bfs_levels", "transpose")
 
 

@@ -1,4 +1,4 @@
-"""Random operations give what SuiteSparse gives; and the campaign sees what does not."""
+"""Random operations return the results of SuiteSparse; and the campaign detects differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_operations(engine: str, trial_count: Callable[[int, int, int], int]) ->
     assert tally.outcomes["ok"] > tally.outcomes["refused"]
 
 
-def test_any_first_part_of_the_cases_holds_every_operation() -> None:
+def test_every_operation_is_in_the_first_cases() -> None:
     assert {case.operation for case in CASES[: len(DRAW)]} == set(DRAW)
     assert len(set(CASES)) == len(CASES)
 
@@ -66,7 +66,7 @@ def test_a_trial_that_crashes_or_hangs_costs_itself_alone(tmp_path: Any, monkeyp
 
 
 def test_a_child_that_fails_between_trials_is_an_error(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What fails before the first trial has tried nothing, and must not pass for a campaign."""
+    """A process that fails before the first trial has tested nothing, and must not count as a campaign."""
     (tmp_path / "broken.py").write_text("raise ValueError('of no use')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(RuntimeError, match="of no use"):

@@ -62,7 +62,7 @@ def on_device(pattern: Any, engine: str) -> Any:
 
 
 def encoded(pattern: Pattern, codec: Codec, engine: str, before: int = -1) -> CompressedPattern:
-    """What an engine makes of a pattern, in host memory."""
+    """The compressed pattern of an engine, in host memory."""
     made: CompressedPattern = registry.run(Encode(on_device(pattern, engine), codec, before), engine)
     return made.to("cpu")
 
@@ -99,7 +99,7 @@ def assert_same(a: CompressedPattern, b: CompressedPattern) -> None:
 
 
 def assert_contract(pattern: Pattern, codec: Codec, engine: str) -> CompressedPattern:
-    """Everything that holds of a pattern and what is made of it; returns what is made."""
+    """Check all properties of a pattern and its compressed pattern; return the latter."""
     made = encoded(pattern, codec, engine)
     assert_same(made, encoded(pattern, codec, "reference"))
     np.testing.assert_array_equal(made.base, pattern.indices[::TILE])
@@ -151,7 +151,7 @@ def test_many_threads_work_at_once(codec: Codec, engine: str) -> None:
     made = encoded(pattern, codec, engine)
     check(made, engine)
     np.testing.assert_array_equal(decoded(made, engine, (0, 1, 4_000, 9_002, 9_003)), pattern.indices)
-    # Tiles do not know of one another, but by the row that goes on: parts encoded by themselves are the same.
+    # Tiles are independent except for a row that continues: parts encoded separately are the same.
     part = pattern_of(1 << 24, [row[: 128 * 9]])
     np.testing.assert_array_equal(encoded(part, codec, "reference").at, made.at[:10])
     wrong = made.stream.copy()
@@ -170,7 +170,7 @@ def test_the_last_columns(codec: Codec, engine: str, ncols: int) -> None:
 
 
 def leb128(number: int) -> bytes:
-    """Base 128, little-endian, the top bit of a byte says that there are more."""
+    """Base 128, little-endian, the top bit of a byte marks that more follow."""
     groups = [number >> shift & 0x7F for shift in range(0, max(number.bit_length(), 1), 7)]
     return bytes(group | 0x80 for group in groups[:-1]) + bytes(groups[-1:])
 
@@ -190,14 +190,14 @@ def test_packed_words_by_hand(engine: str) -> None:
     made = encoded(pattern_of(16, [[3, 5, 6, 10]]), "packed", engine)
     assert made.stream.tolist() == [0 + 64 * 3 + 16384 * 3, 1 | 2 << 8 | 3 << 16, 2 | 1 << 3 | 4 << 6, 0, 0, 0, 0]
     # Across rows the gap is modulo 2^4: 0 - 15 is 1, and 9 - 15 is 10, the one exception, at place 64: 0 and 5 times 2.
-    # The column of entry 64 stands after the header.
+    # The column of entry 64 follows the header.
     made = encoded(pattern_of(16, [range(16)] * 4 + [[9]]), "packed", engine)
     header = 1 + 64 * 1 + 16384 * 3
     assert made.stream.tolist() == [header, 9, 0xFFFFFFFE, 0xFFFFFFFF, 0, 64, 5, 0, 0, 0, 0]
 
 
 @given(pattern=patterns(), before=st.integers(0, 5))
-def test_a_row_that_goes_on(engine: str, pattern: Pattern, before: int) -> None:
+def test_a_row_that_continues(engine: str, pattern: Pattern, before: int) -> None:
     for codec in CODECS:
         first = pattern.indices[0] if pattern.nvals else 0
         if first > before:
@@ -229,11 +229,11 @@ def test_fed_in_slices(codec: Codec, engine: str, pattern: Pattern, seed: int) -
         assert_same(made.to("cpu"), whole)
 
 
-# -- what is not well formed ---------------------------------------------------------------------------------
+# -- malformed streams ---------------------------------------------------------------------------------
 
 
 def example(codec: Codec, engine: str) -> CompressedPattern:
-    """Two tiles and a part of one, with exceptions, rows that are cut, and the column of entry 64."""
+    """Two tiles and a part of one, with exceptions, rows across tiles, and the column of entry 64."""
     rng = np.random.default_rng(5)
     row = np.unique(rng.integers(0, 4000, 190))
     return encoded(pattern_of(4001, [[0, 4000], [], row, np.arange(9), row[::4], [3999]]), codec, engine)

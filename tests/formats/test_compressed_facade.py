@@ -1,4 +1,4 @@
-"""Compressed matrices as users see them: made, measured, read, compared, shown, kept; wherever their entries lie."""
+"""Compressed matrices in the public API: created, measured, read, compared, printed, stored; in every placement."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from semiring.engines.sliced.bounds import SLICE
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, PLACEMENTS
 from semiring.memory.arrays import to_host
-from tests.forms import small_slices
+from tests.storage_kinds import small_slices
 
 codecs = pytest.mark.parametrize("codec", CODECS)
 placements = pytest.mark.parametrize("placement", PLACEMENTS)
 
 
 def matrix(ncols: int = 3000, *, iso: bool = False) -> Matrix:
-    """A matrix with empty rows, short ones, and one that goes over several tiles."""
+    """A matrix with empty rows, short ones, and one that spans several tiles."""
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.integers(0, 40, 300), np.full(700, 17), [39]])
     cols = np.concatenate([rng.integers(0, ncols, 1000), [ncols - 1]])
@@ -36,7 +36,7 @@ def matrix(ncols: int = 3000, *, iso: bool = False) -> Matrix:
 
 @pytest.fixture(params=[None, 200], ids=["whole", "slices"])
 def slices(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Rows come to the codecs all at once, and a few at a time."""
+    """The codecs get the rows all at once, and a few at a time."""
     with small_slices(request.param or SLICE):
         yield
 
@@ -92,9 +92,9 @@ def test_packed_is_the_default_and_smaller() -> None:
 @pytest.mark.parametrize("codec", ["zip", "", None, 3])
 def test_an_unknown_codec_names_those_there_are(codec: Any) -> None:
     A = matrix()
-    for ask in (A.compress, A.compressed_nbytes, A.compress().compress):
+    for call in (A.compress, A.compressed_nbytes, A.compress().compress):
         with pytest.raises(InvalidValue, match="'varint', 'packed'"):
-            ask(codec)
+            call(codec)
 
 
 @codecs
@@ -144,7 +144,7 @@ def test_exports(codec: str, placement: str) -> None:
 
 
 @codecs
-def test_what_is_kept_in_files(codec: str, tmp_path: Path) -> None:
+def test_facts_are_kept_in_files(codec: str, tmp_path: Path) -> None:
     A = matrix()
     C = A.compress(codec)
     for ending in ("npz", "mtx"):
@@ -206,7 +206,7 @@ def test_without_entries(codec: str) -> None:
 
 
 @codecs
-def test_what_keeps_the_structure_keeps_the_form(codec: str) -> None:
+def test_operations_that_keep_the_structure_keep_the_storage_kind(codec: str) -> None:
     A = matrix()
     C = A.compress(codec)
     assert C.dup(int).codec == codec

@@ -1,4 +1,4 @@
-"""Placements: the same matrix wherever its entries lie, and arrays that are shared rather than copied."""
+"""Placements: the same matrix in every placement, and arrays that are shared rather than copied."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def same_arrays(A: Matrix, B: Matrix) -> bool:
 
 @pytest.mark.parametrize("first", PLACEMENTS)
 @pytest.mark.parametrize("second", PLACEMENTS)
-def test_a_matrix_is_the_same_in_every_place(first: str, second: str) -> None:
+def test_a_matrix_is_the_same_in_every_placement(first: str, second: str) -> None:
     A = some_matrix()
     B = A.to(placement=first)
     C = B.to(placement=second)
@@ -53,7 +53,7 @@ def test_a_matrix_is_the_same_in_every_place(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_what_is_known_of_the_structure_travels(placement: str) -> None:
+def test_facts_of_the_structure_are_moved_too(placement: str) -> None:
     A = some_matrix()
     A.store.pattern.facts.update({"symmetric": False, "max_degree": 31, "an array": np.arange(3)})
     known = A.to(placement=placement).store.pattern.facts
@@ -62,7 +62,7 @@ def test_what_is_known_of_the_structure_travels(placement: str) -> None:
     assert placement == "device" or "an array" not in known
 
 
-def test_the_same_place_is_no_copy() -> None:
+def test_the_same_placement_is_no_copy() -> None:
     A = some_matrix()
     assert A.to() is A
     assert A.to(placement="device") is A
@@ -81,7 +81,7 @@ def test_names_and_values_stay() -> None:
     assert iso.iso_value == 2.5
 
 
-def test_empty_matrices_have_places_too() -> None:
+def test_empty_matrices_have_placements_too() -> None:
     for placement in PLACEMENTS:
         B = Matrix(float, 4, 5).to(placement=placement)
         assert (B.placement, B.nvals, B.shape) == (placement, 0, (4, 5))
@@ -104,7 +104,7 @@ def test_what_is_no_placement_is_refused() -> None:
 @pytest.mark.parametrize("placement", [*PLACEMENTS, "auto"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_arrays_arrive_in_their_place(placement: str, index: Any, shuffled: bool) -> None:
+def test_arrays_get_the_requested_placement(placement: str, index: Any, shuffled: bool) -> None:
     A = some_matrix()
     indptr, indices, values = (array.copy() for array in arrays_of(A))
     if shuffled:
@@ -140,7 +140,7 @@ def test_repeated_columns_combine_on_the_way(placement: str) -> None:
         ([0, 2, 4], [0, 1, 1], r"indptr\[2\] is 4"),
     ],
 )
-def test_malformed_arrays_are_refused_in_every_place(placement: str, indptr: Any, indices: Any, says: str) -> None:
+def test_malformed_arrays_are_rejected_in_every_placement(placement: str, indptr: Any, indices: Any, says: str) -> None:
     with pytest.raises(sr.exceptions.InvalidFormat, match=says):
         Matrix.from_csr(indptr, indices, ncols=3, placement=placement)
 
@@ -160,7 +160,7 @@ def test_slices_are_the_rows(placement: str, wanted: Any) -> None:
         expected = indptr[bounds[s] : bounds[s + 1] + 1] - begin, indices[begin:end], values[begin:end]
         assert isinstance(part.pattern, Pattern)
         assert (part.placement, part.device, part.nrows) == ("device", A.device, bounds[s + 1] - bounds[s])
-        # A slice stays as it is until the one after the next is asked for.
+        # A slice is unchanged until the one after the next is requested.
         for held, arrays in ((part, expected), *([before] if before is not None else [])):
             for array, right in zip((held.indptr, held.indices, held.values), arrays, strict=True):
                 assert np.array_equal(to_host(array), right)
@@ -174,7 +174,7 @@ PAGE = 4096
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
-    """What the driver is asked to lock: address, bytes and flags; it always does."""
+    """The requests to lock memory: address, bytes and flags; the stand-in accepts all."""
     asked: list[tuple[int, int, int]] = []
     monkeypatch.setattr(locked, "_registered", lambda *range_and_flags: asked.append(range_and_flags) is None)
     monkeypatch.setattr(locked, "_device_pointer", lambda pointer: pointer)
@@ -188,7 +188,7 @@ def address(array: np.ndarray[Any, Any]) -> int:
     return int(array.ctypes.data)
 
 
-def test_pages_that_hold_something_else_are_not_locked(registered: list[tuple[int, int, int]]) -> None:
+def test_pages_of_other_data_are_not_locked(registered: list[tuple[int, int, int]]) -> None:
     """Copies of which one end is locked and the other is not are refused, so no neighbour may be half locked."""
     small, large = np.arange(5000), np.arange(1 << 23)
     assert locked.lock(small) is None
@@ -223,8 +223,8 @@ def test_mapped_files_are_locked_for_reading(registered: list[tuple[int, int, in
     assert [flags for _, _, flags in registered] == [8]
 
 
-def test_views_of_locked_memory_are_read_where_they_lie(registered: list[tuple[int, int, int]]) -> None:
-    """Whatever their strides: a stand-in for CuPy's array over the memory."""
+def test_views_of_locked_memory_are_read_in_place(registered: list[tuple[int, int, int]]) -> None:
+    """For any strides: a stand-in for CuPy's array over the memory."""
     large = np.arange(1 << 23).reshape(-1, 64)
     made = locked.lock(large)
     assert made is not None
@@ -255,7 +255,7 @@ def test_neighbours_of_pinned_arrays_are_copied() -> None:
 
 
 @pytest.mark.gpu
-def test_host_memory_is_locked_where_it_lies() -> None:
+def test_host_memory_is_locked_in_place() -> None:
     from semiring.memory.locked import in_host_memory, locked_range
 
     indices = np.arange(1 << 24, dtype=np.int32)
@@ -278,7 +278,7 @@ def test_host_memory_is_locked_where_it_lies() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", ["r", "c"])
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_a_mapped_file_has_every_place(tmp_path: Path, mode: Any, placement: Any) -> None:
+def test_a_mapped_file_has_every_placement(tmp_path: Path, mode: Any, placement: Any) -> None:
     columns = np.arange(3 << 20, dtype=np.int32)
     columns.tofile(tmp_path / "columns")
     mapped = np.memmap(tmp_path / "columns", np.int32, mode)
@@ -303,7 +303,7 @@ def test_large_pageable_arrays_go_through_staging() -> None:
 
 
 @pytest.mark.gpu
-def test_parts_lie_as_in_the_whole() -> None:
+def test_parts_are_aligned_as_in_the_whole() -> None:
     from semiring.engines.cuda.prefetch import prefetching
 
     with sr.use("cuda"):
@@ -318,7 +318,7 @@ def test_parts_lie_as_in_the_whole() -> None:
 
 
 @pytest.mark.gpu
-def test_the_other_device_is_reached_from_every_place() -> None:
+def test_the_other_device_is_reached_from_every_placement() -> None:
     with sr.use("cuda"):
         A = some_matrix()
         for placement in PLACEMENTS:
@@ -331,7 +331,7 @@ def test_the_other_device_is_reached_from_every_place() -> None:
     assert config.device_memory is None
 
 
-def test_what_cannot_be_locked_is_said_to_be_host_memory() -> None:
+def test_memory_that_cannot_be_locked_is_reported_as_host_memory() -> None:
     told = out_of_memory("to", "cuda", locked.CannotLock(1 << 40, "out of memory"))
     assert "host memory" in str(told)
     assert "on cuda" not in str(told)

@@ -1,4 +1,4 @@
-"""What the io tests share: text as bytes, and entries in one order."""
+"""Helpers of the io tests: text as bytes, and entries in one order."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def with_description(raw: bytes, text: bytes, *, total: int | None = None) -> by
 
 
 def forged(raw: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
-    """The file with its description changed in place by `change`, and the sections' checksums right."""
+    """The file with its description changed in place by `change`, and the sections' checksums correct."""
     description = description_of(raw)
     for section in description["sections"]:
         content = raw[section["offset"] : section["offset"] + section["bytes"]]

@@ -81,7 +81,7 @@ def test_the_owner_is_kept_where_the_system_allows_it(tmp_path: Path, monkeypatc
         atomic._copy_permissions(descriptor, changed)  # type: ignore[arg-type]
     finally:
         os.close(descriptor)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644  # another group gets what everybody has
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644  # another group gets the permissions of others
 
 
 @posix

@@ -40,7 +40,7 @@ def test_values_survive(X: Any, layout: str) -> None:
     np.testing.assert_array_equal(sr.io.to_scipy_sparse(A).toarray(), X.get().toarray())
 
 
-def test_types_that_cupy_does_not_hold() -> None:
+def test_types_that_cupy_does_not_support() -> None:
     with pytest.raises(DomainMismatch, match=r"bool, float32, float64.*int64"):
         sr.io.to_cupy_sparse(sr.Matrix(np.int64, 2, 2))
     pytest.importorskip("cupyx")

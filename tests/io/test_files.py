@@ -84,7 +84,7 @@ def test_vectors_survive_srb_in_their_format(tmp_path: Path, form: str, iso: boo
     assert sr.io.read(tmp_path / "v.mtx").shape == (size, 1)
 
 
-def test_open_maps_and_keeps_what_is_known(tmp_path: Path) -> None:
+def test_open_maps_and_keeps_the_facts(tmp_path: Path) -> None:
     A = sr.random.grid2d(5, 7)
     sr.io.write(tmp_path / "a.srb", A)
     B = sr.io.open(tmp_path / "a.srb")
@@ -104,7 +104,7 @@ def test_duplicates_in_a_file_need_an_operator(tmp_path: Path) -> None:
     assert triples(sr.io.read(path, weights=False)) == [(0, 1, True), (1, 0, True)]
 
 
-def test_ids_far_larger_than_the_edges_ask_for_relabel(tmp_path: Path) -> None:
+def test_the_error_for_ids_far_larger_than_the_edges_names_relabel(tmp_path: Path) -> None:
     path = tmp_path / "big.el"
     path.write_text("# c\n0 1\n0 5000000000\n2 3\n")
     with pytest.raises(OutOfMemory, match=r"big\.el:3: the id 5000000000 .*relabel=True.*nrows=5000000001 ") as caught:
@@ -116,7 +116,7 @@ def test_ids_far_larger_than_the_edges_ask_for_relabel(tmp_path: Path) -> None:
         sr.io.read(path, base=1)
 
 
-def test_ids_that_free_memory_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_beyond_the_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation, "free_memory", lambda device: 1 << 30)
     path = tmp_path / "big.el"
     path.write_text("0 99999999\n")
@@ -133,7 +133,7 @@ def test_relabelled_ids_are_returned(tmp_path: Path) -> None:
     assert triples(A) == [(1, 0, True)]
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     sr.io.write(tmp_path / "a.mtx", sr.random.path(1000))
     seen: list[tuple[str, float]] = []
     sr.io.read(tmp_path / "a.mtx", progress=lambda what, share: seen.append((what, share)))
@@ -141,7 +141,7 @@ def test_progress_is_told(tmp_path: Path) -> None:
     assert all(0 <= share <= 1 for _, share in seen)
 
 
-def test_unknown_extensions_name_the_known(tmp_path: Path) -> None:
+def test_the_error_for_unknown_extensions_lists_the_known(tmp_path: Path) -> None:
     with pytest.raises(NotSupported, match=r"\.mtx .*\.srb.*found '\.docx'"):
         sr.io.read(tmp_path / "a.docx")
     with pytest.raises(NotSupported, match=r"found '\.el'"):
@@ -211,12 +211,12 @@ def test_any_damage_to_an_archive_is_noticed_or_harmless(tmp_path: Path, compres
             found = sr.io.read(path)
         except InvalidFormat:
             refused += 1
-        else:  # a date, or a field that every member holds twice
+        else:  # a date, or a field that every member has twice
             assert found.isequal(A)
     assert refused > len(damaged) // 2
 
 
-def test_an_announced_array_that_no_memory_holds(tmp_path: Path) -> None:
+def test_an_announced_array_beyond_memory(tmp_path: Path) -> None:
     arrays: dict[str, Any] = {
         "format": np.array(b"csr"),
         "shape": np.array([1, 1]),
@@ -275,13 +275,13 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
     [("a.srb", "none"), ("a.mtx", "dup_op"), ("a.npz", "dup_op"), ("a.wel", "relabel, directed"), ("a.wsg", "dup_op"),
      ("a.e", "directed, dtype")],
 )  # fmt: skip
-def test_unknown_options_name_the_known(tmp_path: Path, name: str, known: str) -> None:
+def test_the_error_for_unknown_options_lists_the_known(tmp_path: Path, name: str, known: str) -> None:
     with pytest.raises(InvalidValue, match=rf"foo=: expected an option of \{Path(name).suffix} files \({known}"):
         sr.io.read(tmp_path / name, foo=1)
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.srb"])
-def test_a_missing_folder_is_named_as_it_was_asked_for(tmp_path: Path, name: str) -> None:
+def test_a_missing_folder_is_named_as_given(tmp_path: Path, name: str) -> None:
     path = tmp_path / "none" / name
     with pytest.raises(FileNotFoundError) as caught:
         sr.io.write(path, sr.random.path(3))
@@ -387,7 +387,7 @@ def test_generators_refuse_what_makes_no_sense(call: Any, message: str) -> None:
         call()
 
 
-def test_generators_say_what_goes_by_name() -> None:
+def test_generators_name_their_keyword_arguments() -> None:
     uniform: Any = sr.random.uniform
     with pytest.raises(TypeError, match=r"uniform: expected n and edge_factor by position and seed= .*; got 3"):
         uniform(10, 10, 0.5)

@@ -75,13 +75,13 @@ def test_arrays_whose_entries_have_no_64_bit_number(tmp_path: Path, symmetry: st
         ("a.jlg", f"{2**59},1,d,x\n1,1\n"),
     ],
 )
-def test_sizes_that_no_memory_holds_are_refused_before_an_allocation(tmp_path: Path, name: str, content: str) -> None:
+def test_sizes_beyond_memory_are_rejected_before_an_allocation(tmp_path: Path, name: str, content: str) -> None:
     with pytest.raises(OutOfMemory, match="asked for"):
         sr.io.read(written(tmp_path, name, content))
 
 
 @pytest.mark.parametrize("name", ["a.graph", "a.graph-txt"])
-def test_announced_lists_that_the_file_does_not_hold(tmp_path: Path, name: str) -> None:
+def test_announced_lists_that_the_file_does_not_contain(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name, f"{2**59} 1\n1\n" if name == "a.graph" else f"{2**59}\n0\n")
     with pytest.raises(InvalidFormat, match="found the end of the file after 1"):
         sr.io.read(path)
@@ -144,7 +144,7 @@ def test_columns_that_are_not_read_are_reported(tmp_path: Path) -> None:
     with pytest.warns(IgnoredColumns, match=r"a\.txt:2: columns after the weight are ignored, 2 a line"):
         A = sr.io.read(path)
     assert A.to_dicts() == {0: {1: 2}, 1: {0: 3}}
-    assert sr.io.read(path, weights=False).nvals == 2  # no warning: it was asked for
+    assert sr.io.read(path, weights=False).nvals == 2  # no warning: it was requested
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_parts_of_a_file_are_read_whole(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("count", [0, 1, 1000, transfer._BUFFER // 4, 9 * transfer._BUFFER // 4 + 7])
-def test_parts_of_a_file_come_to_the_device(tmp_path: Path, count: int) -> None:
+def test_parts_of_a_file_are_loaded_to_the_device(tmp_path: Path, count: int) -> None:
     content = np.arange(count + 20, dtype=np.int32)
     content.tofile(tmp_path / "a")
     dtype = np.dtype(np.int32)

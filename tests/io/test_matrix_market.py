@@ -136,7 +136,7 @@ def test_all_types_survive_a_file_exactly(tmp_path_factory: pytest.TempPathFacto
     np.testing.assert_array_equal(np.broadcast_to(found.values, count), np.broadcast_to(given_triples.values, count))
 
 
-def test_other_readers_take_our_files(tmp_path: Path) -> None:
+def test_other_readers_accept_our_files(tmp_path: Path) -> None:
     scipy_io = pytest.importorskip("scipy.io")
     path = tmp_path / "a.mtx"
     given_triples = Triples(3, 2, np.array([0, 2]), np.array([1, 0]), np.array([250, 3], dtype=np.uint8))
@@ -168,7 +168,7 @@ def test_compressions(tmp_path: Path, suffix: str) -> None:
             read_bytes(path)
 
 
-def test_compression_goes_by_content(tmp_path: Path) -> None:
+def test_compression_is_detected_from_the_content(tmp_path: Path) -> None:
     path = tmp_path / "a.mtx"
     path.write_bytes(gzip.compress(b"hello"))
     assert read_bytes(path).tobytes() == b"hello"

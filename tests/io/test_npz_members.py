@@ -1,4 +1,4 @@
-"""Archives that announce other arrays than they hold, and members that nobody reads."""
+"""Archives that announce other arrays than they contain, and members that are not read."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_an_announced_size_is_the_one_of_the_member(tmp_path: Path, method: int,
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_directory_that_lies_about_the_size(tmp_path: Path, method: int) -> None:
+def test_a_directory_with_a_wrong_size(tmp_path: Path, method: int) -> None:
     member = head(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**45},), }}") + bytes(24)
     path = archive(tmp_path, method, data=member)
     raw = path.read_bytes()
@@ -177,7 +177,7 @@ def test_damaged_archives(tmp_path: Path, damage: str) -> None:
 
 def test_the_callers_signals_are_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stop(Exception):
-        """What a handler of a signal raises, wherever the program is."""
+        """The exception of a signal handler, raised anywhere in the program."""
 
     def stop(*_: Any) -> None:
         raise Stop
@@ -190,7 +190,7 @@ def test_the_callers_signals_are_not_damage(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("placement", ["device", "pinned", "host"])
 @pytest.mark.parametrize("codec", [None, *CODECS])
-def test_a_pickle_keeps_form_and_placement(placement: str, codec: str | None) -> None:
+def test_a_pickle_keeps_format_and_placement(placement: str, codec: str | None) -> None:
     A = Matrix.from_coo([0, 2], [1, 0], [1.5, 2.5], nrows=3, ncols=3, name="A")
     A = (A if codec is None else A.compress(codec)).to(placement=placement)
     for B in (pickle.loads(pickle.dumps(A)), copy.deepcopy(A)):

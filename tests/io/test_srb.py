@@ -81,7 +81,7 @@ def test_stores_survive_a_file_exactly(tmp_path_factory: pytest.TempPathFactory,
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
-def test_sections_lie_on_pages_and_mapped_arrays_are_private(path: Path) -> None:
+def test_sections_begin_on_pages_and_mapped_arrays_are_private(path: Path) -> None:
     before = path.read_bytes()
     store = map_store(path)
     assert store.facts == {"symmetric": False}

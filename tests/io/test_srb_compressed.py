@@ -70,7 +70,7 @@ def test_read_only_mappings(path: Path) -> None:
 
 
 def edit(path: Path, section: dict[str, dict[str, Any]] | None = None, **changes: Any) -> dict[str, Any]:
-    """Rewrite the description with correct checksums, as a wrong or hostile program would; return what it was."""
+    """Rewrite the description with correct checksums, as a wrong or hostile program would; return the old one."""
     raw = path.read_bytes()
     length = struct.unpack_from("<I", raw, 12)[0]
     before = json.loads(raw[32 : 32 + length])

@@ -1,4 +1,4 @@
-"""Threads that move bytes: every piece is moved once, and nobody works any more when the call is left."""
+"""Threads that move bytes: every chunk is moved once, and no thread works after the call returns."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teams, "_PIECE", 1000)
 
 
-def test_every_piece_is_moved(small_pieces: None) -> None:
+def test_every_chunk_is_moved(small_pieces: None) -> None:
     source = np.random.default_rng(0).integers(0, 256, 123_456).astype(np.uint8)
     target = np.zeros_like(source)
     teams.copied(target, source)
     np.testing.assert_array_equal(target, source)
 
 
-def test_what_a_piece_raises_is_raised(small_pieces: None) -> None:
+def test_the_exception_of_a_chunk_is_raised(small_pieces: None) -> None:
     def work(begin: int, end: int) -> None:
         if begin == 50_000:
             raise OSError("byte 50000")
@@ -65,7 +65,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
             return trace
 
         before = sys.gettrace()
-        sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for such a frame when tracing starts
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 searches for such a frame when tracing starts
         sys.settrace(trace)
         try:
             teams.each(20_000, work)
@@ -85,7 +85,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_has_a_team_of_its_own(small_pieces: None) -> None:
+def test_a_forked_child_has_its_own_thread_pool(small_pieces: None) -> None:
     source = np.arange(200_000, dtype=np.uint8)
     teams.copied(np.zeros_like(source), source)
     child = os.fork()

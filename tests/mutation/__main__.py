@@ -34,7 +34,7 @@ name = "local"
 
 
 def annotated(source: str) -> set[int]:
-    """The lines that hold nothing but annotations, type checks and assertions: changing them changes no behaviour."""
+    """The lines with only annotations, type checks and assertions: changing them changes no behaviour."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.arg | ast.Assert):
@@ -51,7 +51,7 @@ def annotated(source: str) -> set[int]:
 
 
 def sample(session: Path, clone: Path, count: int, seed: int) -> int:
-    """Keep `count` mutants of the session, at most one a place; returns how many places there are."""
+    """Keep `count` mutants of the session, at most one for each position; returns the number of positions."""
     with sqlite3.connect(session) as database:
         places: defaultdict[tuple[str, int, int], list[str]] = defaultdict(list)
         idle: dict[str, set[int]] = {}
@@ -83,7 +83,7 @@ def results(session: Path) -> list[tuple[str, str, int, str, str]]:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Run as the command line selects."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description="Score the tests by mutants.")
     parser.add_argument("--count", type=int, default=200, help="mutants to draw")
     parser.add_argument("--seed", type=int, default=1)

@@ -6,19 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What exercises a folder, in the order in which it is tried.
+# The tests of a folder, in the order in which they run.
 _TESTS = {
     "semiring/engines/sliced": [
         "tests/engines/test_sliced.py",
         "tests/engines/test_sliced_products.py",
-        "tests/facade/test_forms.py",
+        "tests/facade/test_storage_kinds.py",
         "tests/formats/test_compressed_facade.py",
     ],
     "semiring/algorithms": [
         "tests/algorithms/test_small_graphs.py",
         "tests/algorithms/test_arguments.py",
         "tests/algorithms/test_ordering.py",
-        "tests/facade/test_forms.py",
+        "tests/facade/test_storage_kinds.py",
     ],
     "semiring": [
         "tests/ops/test_write_semantics.py",
@@ -33,7 +33,7 @@ _TESTS = {
 
 
 def tests_of(module: str) -> list[str]:
-    """The files and folders of tests that run for a module; those that carry its name come first."""
+    """The files and folders of tests that run for a module; those with its name first."""
     folder = next(folder for folder in _TESTS if module.startswith(folder))
     named = sorted(str(path) for path in Path("tests").rglob(f"test_*{Path(module).stem}*.py"))
     return list(dict.fromkeys([*named, *_TESTS[folder]]))

@@ -1,4 +1,4 @@
-"""The frame of mutation runs: which places are changed, how they are drawn, and which tests then run."""
+"""The machinery of mutation runs: which positions are changed, how they are drawn, and which tests then run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE = """def f(
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """A session of cosmic-ray: three mutants a place, on five lines of one module."""
+    """A session of cosmic-ray: three mutants for each position, on five lines of one module."""
     (tmp_path / "module.py").write_text(SOURCE)
     path = tmp_path / "session.sqlite"
     with sqlite3.connect(path) as database:

@@ -1,4 +1,4 @@
-"""Counts and sums of a small type do not wrap: int64, uint64 or float64; a type that was asked for stays."""
+"""Counts and sums of a small type do not wrap: int64, uint64 or float64; a requested type is kept."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_three_hundred_products_are_three_hundred(dtype: type) -> None:
     assert ones.inner(ones, "plus_iseq").value == 300
 
 
-def test_a_type_that_was_asked_for_wraps() -> None:
+def test_a_requested_type_wraps() -> None:
     ones = Vector.full(1, 300, np.int8)
     for typed in (semiring.plus_pair[np.int8], "plus_pair[int8]"):
         found = ones.inner(ones, typed)

@@ -1,4 +1,4 @@
-"""Every built-in operator evaluates on all its types, and every law that a row states holds."""
+"""Every built-in operator evaluates on all its types, and every law of a row is satisfied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`round` is C's, ties away from 0; `rint` and what Python and NumPy call round take ties to even."""
+"""`round` is that of C, ties away from 0; `rint` and Python's and NumPy's round go to even."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [FP64, FP32], ids=str)
-def test_round_takes_ties_away_from_zero(dtype: Any) -> None:
+def test_round_rounds_ties_away_from_zero(dtype: Any) -> None:
     given, expected = (np.array(part, dtype) for part in zip(*CASES[dtype.name], strict=True))
     found = Vector.from_dense(given).apply("round").to_numpy()
     number = ~np.isnan(expected)
@@ -58,7 +58,7 @@ def test_round_takes_ties_away_from_zero(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [FP64, FP32], ids=str)
-def test_rint_takes_ties_to_even(dtype: Any) -> None:
+def test_rint_rounds_ties_to_even(dtype: Any) -> None:
     given = np.array([x for x, _ in CASES[dtype.name]][:-1], dtype)
     same(Vector.from_dense(given).apply("rint").to_numpy(), np.rint(given))
 

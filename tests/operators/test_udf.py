@@ -1,4 +1,4 @@
-"""User-defined operators: what is understood, what it becomes, and what is refused with which words."""
+"""User-defined operators: accepted functions, their expressions, and the errors for all others."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def statements(x, y=3):
 """
 
 
-def test_instructions_say_what_the_source_says() -> None:
+def test_bytecode_means_the_same_as_the_source() -> None:
     scope: dict[str, Any] = {"math": math, "np": np}
     exec(NO_SOURCE, scope)
     x = np.array([-2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 9.0])
@@ -204,7 +204,7 @@ def test_instructions_say_what_the_source_says() -> None:
     assert unary.register_anonymous(scope["make"](4)[4]).expr.count("x == 9") >= 1
 
 
-def test_instructions_give_the_text_that_the_source_gives() -> None:
+def test_bytecode_gives_the_same_text_as_the_source() -> None:
     for text in ("x + 1", "select(x < 0, -x, x)", "land(0 < x, x <= 5)", "min(max(x, 0.0), 1.0)", "hypot(x, y)"):
         source = f"lambda x, y: {text}" if "y" in text else f"lambda x: {text}"
         kind = binary if "y" in text else unary

@@ -1,5 +1,5 @@
-"""An accumulator whose result has another type than the target: what it combines is cast, what stands alone is not sent
-through its type."""
+"""An accumulator whose result has another type than the target: combined values are cast, entries of one side are not
+converted to its type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semiring.config import config
 @pytest.mark.parametrize("fusion", [True, False])
 @pytest.mark.parametrize("dtype", ["int8", "float64"])
 def test_comparison_as_accumulator(fusion: bool, dtype: str) -> None:
-    """5 < 9 is stored as 1 and 7 < 3 as 0, in the target's type; 4 and 6 stand alone."""
+    """5 < 9 is stored as 1 and 7 < 3 as 0, in the target's type; 4 and 6 are entries of one side."""
     with config.set(fusion=fusion):
         w = sr.Vector.from_coo([0, 1, 3], [5, 7, 6], dtype, size=4)
         w(accum="lt") << sr.Vector.from_coo([0, 1, 2], [9, 3, 4], dtype, size=4)

@@ -1,4 +1,4 @@
-"""Closure and link: the engine under test answers as the specification does."""
+"""Closure and link: the engine under test equals the specification."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.spec import Closure, ClosureAnswer, Link, Mxv
 from semiring.formats import CSR, Full
 from semiring.operators import semiring
-from tests import forms
-from tests.compare import answer, assert_same, check, check_invariants, device_for, place, same_values
+from tests import storage_kinds
+from tests.compare import assert_same, check, check_invariants, device_for, place, result_of, same_values
 from tests.draw import both_ways, densities, make_matrix, seeds, sizes, some_sizes
 from tests.pool import Semiring
 
@@ -48,7 +48,7 @@ def small_weights(a: CSR) -> CSR:
     return replace(a, values=rng.integers(0, 8, a.nvals).astype(a.dtype), cache={})
 
 
-def ask(spec: Closure, engine: str) -> ClosureAnswer:
+def closure_on(spec: Closure, engine: str) -> ClosureAnswer:
     found: ClosureAnswer = registry.run(place(spec, device_for(engine)), engine)
     return replace(found, store=found.store.to("cpu"))
 
@@ -68,11 +68,11 @@ def test_closure(engine: str, pooled: Semiring, final: bool, data: st.DataObject
     direction = data.draw(st.sampled_from(("auto", "push", "pull") if final else ("auto", "push")), label="direction")
     spec = Closure(x, by_row, by_column, pooled.typed, final, 10 * n + 10, direction, trace=True)
 
-    expected = ask(spec, "reference")
-    compare_closures(spec, source, expected, ask(spec, engine))
-    if forms.is_chosen(spec, engine):
-        with forms.small_slices():
-            again = ask(forms.reformed(place(spec, device_for(engine)), engine), engine)
+    expected = closure_on(spec, "reference")
+    compare_closures(spec, source, expected, closure_on(spec, engine))
+    if storage_kinds.is_chosen(spec, engine):
+        with storage_kinds.small_slices():
+            again = closure_on(storage_kinds.in_other_kinds(place(spec, device_for(engine)), engine), engine)
         compare_closures(spec, source, expected, again)
 
 
@@ -87,7 +87,7 @@ def compare_closures(spec: Closure, source: int, expected: ClosureAnswer, got: C
 
 
 def assert_each_came_from_the_level_above(spec: Closure, got: ClosureAnswer, source: int) -> None:
-    """Under ``any`` a value is legal if some entry of the frontier before, as the answer has it, gives it."""
+    """Under ``any`` a value is legal if some entry of the frontier before, according to the result, gives it."""
     values, present = densify(got.store)
     n = values.size
     seen = np.arange(n) == source
@@ -117,12 +117,12 @@ def test_closure_stops_at_the_limit(engine: str, limit: int) -> None:
     x = sparsify(np.ones(4, bool), np.arange(4) == 0, BOOL)
     by_row, by_column = both_ways(a, True)
     spec = Closure(x, by_row, by_column, semiring.any_pair[BOOL], True, limit)
-    for form in (spec, forms.reformed(place(spec, device_for(engine)), engine)):
-        got = ask(form, engine)
+    for form in (spec, storage_kinds.in_other_kinds(place(spec, device_for(engine)), engine)):
+        got = closure_on(form, engine)
         assert not got.converged
         assert got.steps == limit
         assert densify(got.store)[1].tolist() == [p <= limit for p in range(4)]
-        assert ask(replace(form, max_steps=4), engine).converged
+        assert closure_on(replace(form, max_steps=4), engine).converged
 
 
 @given(n=sizes, density=densities, seed=seeds, data=st.data())
@@ -131,7 +131,7 @@ def test_link(engine: str, n: int, density: float, seed: int, data: st.DataObjec
     forest: Any = Full(n, INT32, np.arange(n, dtype=np.int32))
     if n and data.draw(st.booleans(), label="after a first pass"):
         other = make_matrix(n, n, BOOL, 0.03, True, seed + 1).pattern
-        forest = answer(Link(forest, other, 0, 1, None), "reference")
+        forest = result_of(Link(forest, other, 0, 1, None), "reference")
     first = data.draw(st.integers(0, 3), label="first")
     last = data.draw(st.none() | st.integers(first, 5), label="last")
     skip = data.draw(st.none() | st.integers(0, max(n - 1, 0)), label="skip")

@@ -1,4 +1,4 @@
-"""Entry by entry: the engine under test answers as the specification does."""
+"""Element-wise operations: the engine under test equals the specification."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_outside(engine: str, data: st.DataObject) -> None:
     check(Outside(a, region[0], region[1] if len(region) == 2 else None), engine)
 
 
-# Types of C and T.  One pair for each accumulator: all the ways to hold C, T and a mask are drawn for each.
+# Types of C and T.  One pair for each accumulator: all formats of C, T and a mask are drawn for each.
 WRITTEN = defaultdict(
     lambda: ("uint8", "float32"),
     {"": ("int32", "float64"), "plus": ("float64", "float64"), "absdiff_of_tests": ("uint8", "int64")},

@@ -1,4 +1,4 @@
-"""Extract, scatter, transpose, build and import: the engine under test answers as the specification does."""
+"""Extract, scatter, transpose, build and import: the engine under test equals the specification."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from semiring.engines.spec import (
 from semiring.exceptions import DuplicateIndex, InvalidFormat
 from semiring.formats import CSR
 from semiring.operators import binary
-from tests.compare import answer, check
+from tests.compare import check, result_of
 from tests.draw import contents, densities, indexes, matrices, matrix_of, seeds, sizes, some_sizes, vectors
 
 dtypes = st.sampled_from((INT8, INT64, FP64))
@@ -63,7 +63,7 @@ def test_extract_row(engine: str, data: st.DataObject) -> None:
 
 
 def commutes(dup: str | None) -> str | None:
-    """Where an index repeats, only operators for which the order does not matter have one answer."""
+    """Where an index repeats, only operators for which the order does not matter have one result."""
     return None if dup in ("first", "second") else dup
 
 
@@ -117,12 +117,12 @@ def values_of(rng: np.random.Generator, count: int, dtype: np.dtype[Any], iso: b
 
 
 def check_build(spec: BuildVector | BuildMatrix | ImportCSR, engine: str) -> None:
-    """Both give the same, or both refuse the same first repeat."""
+    """Both return the same, or both reject the same first repeat."""
     try:
-        answer(spec, "reference")
+        result_of(spec, "reference")
     except DuplicateIndex as expected:
         with pytest.raises(DuplicateIndex, match="dup_op") as caught:
-            answer(spec, engine)
+            result_of(spec, engine)
         place = str(expected).split("entry ")[1].split(" is")[0].strip("()")
         assert place in str(caught.value)
     else:
@@ -213,7 +213,7 @@ GOOD = ImportCSR(
 def test_malformed_rows_are_refused(engine: str, changes: dict[str, Any], place: str, numbers: list[str]) -> None:
     """The message names the array, the position, what was found and what was expected."""
     with pytest.raises(InvalidFormat) as caught:
-        answer(replace(GOOD, **{name: np.array(value) for name, value in changes.items()}), engine)
+        result_of(replace(GOOD, **{name: np.array(value) for name, value in changes.items()}), engine)
     for part in (place, *numbers):
         assert part in str(caught.value)
 
@@ -221,7 +221,7 @@ def test_malformed_rows_are_refused(engine: str, changes: dict[str, Any], place:
 def test_the_first_repeat_is_named(engine: str) -> None:
     spec = replace(GOOD, indices=np.array([3, 3, 2, 1, 2]))
     with pytest.raises(DuplicateIndex, match=r"\(0, 3\).*dup_op="):
-        answer(spec, engine)
+        result_of(spec, engine)
 
 
 def test_repeats_are_combined(engine: str) -> None:

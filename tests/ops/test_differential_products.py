@@ -1,4 +1,4 @@
-"""Products and reductions: the engine under test answers as the specification does."""
+"""Products and reductions: the engine under test equals the specification."""
 
 from __future__ import annotations
 

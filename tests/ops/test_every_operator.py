@@ -1,6 +1,6 @@
 """Every built-in operator, on every type it has, at the values where engines tend to differ.
 
-The engine under test answers as `numpy_helpers` does: overflow, division by zero, NaN, infinities, signed zeros,
+The engine under test equals `numpy_helpers`: overflow, division by zero, NaN, infinities, signed zeros,
 shifts past the width.  On the CPU the operators of a type are compiled together into one function, which takes a
 tenth of the time that a kernel for each would; elsewhere each is an ordinary `ewise` or `apply`.
 """
@@ -19,7 +19,7 @@ from semiring.engines.numpy_helpers import evaluate
 from semiring.engines.spec import Apply, Ewise, Select
 from semiring.formats import Full
 from semiring.operators import catalogue
-from tests.compare import TOLERANCE, answer
+from tests.compare import TOLERANCE, result_of
 from tests.pool import absdiff, clip, near
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +29,7 @@ WIDE = ("bool", "int64", "uint16", "uint64", "float32")  # on other engines too
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:
-    """The numbers of a type at which something happens."""
+    """The edge cases among the numbers of a type."""
     if dtype.kind == "b":
         return np.array([False, True])
     if dtype.kind == "f":
@@ -46,7 +46,7 @@ def pairs_of(x: np.dtype[Any], y: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def operators() -> list[tuple[str, Any]]:
-    """(kind, typed operator): the catalogue without what is made of others, and the user's own."""
+    """(kind, typed operator): the catalogue without operators derived from others, and user-defined ones."""
     built_in = list(catalogue("unary", "binary", "indexunary", "select"))
     own = [("binary", absdiff), ("unary", clip), ("indexunary", near)]
     return built_in + [(kind, family[dtype]) for kind, family in own for dtype in family.types]
@@ -102,13 +102,13 @@ def disagreement(op: Any, given: dict[str, Array], got: Array) -> str:
 
 @pytest.mark.parametrize(("kind", "found"), BATCHES)
 def test_operators(engine: str, kind: str, found: list[Any]) -> None:
-    ask = on_cpu if engine == "cpu" else on_engine
-    wrong = [disagreement(op, given, got) for op, given, got in ask(kind, found, engine)]
+    evaluate = on_cpu if engine == "cpu" else on_engine
+    wrong = [disagreement(op, given, got) for op, given, got in evaluate(kind, found, engine)]
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
 def on_engine(kind: str, found: list[Any], engine: str) -> list[tuple[Any, dict[str, Array], Array]]:
-    """Each operator in an operation of its own."""
+    """Each operator in a separate operation."""
     return [one for op in found for one in _asked(kind, op, engine)]
 
 
@@ -119,7 +119,7 @@ def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array],
         return Full(values.size, values.dtype, values)
 
     if kind == "binary":
-        got = answer(Ewise(full(given["x"]), full(given["y"]), op, "intersect"), engine)
+        got = result_of(Ewise(full(given["x"]), full(given["y"]), op, "intersect"), engine)
         return [(op, given, _values(got, op.z))]
     typed = as_indexunary(op) if kind == "unary" else op
     results = []
@@ -127,16 +127,16 @@ def _asked(kind: str, op: Any, engine: str) -> list[tuple[Any, dict[str, Array],
         alone = {name: value[given["k"] == k] if "k" in given else value for name, value in given.items()}
         alone |= {"i": np.arange(alone["x"].size)} if "i" in given else {}
         if kind == "select":
-            kept = answer(Select(full(alone["x"]), op, k), engine)
+            kept = result_of(Select(full(alone["x"]), op, k), engine)
             got = np.isin(np.arange(alone["x"].size), _indices(kept))
             results.append((op, alone, got))
         else:
-            results.append((op, alone, _values(answer(Apply(full(alone["x"]), typed, k), engine), op.z)))
+            results.append((op, alone, _values(result_of(Apply(full(alone["x"]), typed, k), engine), op.z)))
     return results
 
 
 def as_indexunary(op: Any) -> Any:
-    """A unary operator in the form in which `apply` asks for it."""
+    """A unary operator in the form that `apply` uses."""
     from semiring.operators.types import TypedIndexUnary
 
     return TypedIndexUnary(op.name, op.x, INT64, op.z, op.expr)

@@ -1,4 +1,4 @@
-"""Union-find over parts of rows, and the sample that it begins with, on plain and on compressed rows."""
+"""Union-find over parts of rows, and the sample that it begins with, on uncompressed and on compressed rows."""
 
 from __future__ import annotations
 

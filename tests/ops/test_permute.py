@@ -1,4 +1,4 @@
-"""Permute: the engine under test answers as the specification does, on every form of a matrix."""
+"""Permute: the engine under test equals the specification, on every storage kind of a matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semiring.engines.spec_forms import Permute
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, CSR, Pattern, index_dtype
 from semiring.storage.coerce import permutation
-from tests import forms
+from tests import storage_kinds
 from tests.compare import assert_same, check, check_invariants, device_for, place
 from tests.draw import matrices, seeds, sizes
 
@@ -64,13 +64,13 @@ def test_long_rows_and_many_of_them(engine: str, iso: bool) -> None:
 @pytest.mark.parametrize("codec", [None, *CODECS])
 @given(data=st.data())
 def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> None:
-    """What lies in host memory is permuted in slices, and the result is the same."""
+    """A matrix in host memory is permuted in slices, and the result is the same."""
     n = data.draw(sizes, label="n")
     a = data.draw(matrices(n, n, data.draw(dtypes)), label="A")
     plain = Permute(a, drawn_order(data, n, "rows"), drawn_order(data, n, "cols"))
     here = place(plain, device_for(engine))
-    with forms.small_slices():
-        found = registry.run(replace(here, a=forms.in_form(here.a, codec, "host", engine)), engine)
+    with storage_kinds.small_slices():
+        found = registry.run(replace(here, a=storage_kinds.in_kind(here.a, codec, "host", engine)), engine)
     assert_same(found.to("cpu"), registry.run(plain, "reference"))
 
 

@@ -1,4 +1,4 @@
-"""The specification itself, on examples small enough to do by hand; and the comparison with it, on wrong answers."""
+"""The specification itself, on examples small enough to do by hand; and the comparison with it, on wrong results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests import compare
 NOTHING = None
 
 
-def ask(spec: Any) -> Any:
+def reference(spec: Any) -> Any:
     return registry.run(spec, "reference")
 
 
@@ -38,7 +38,7 @@ def listed(found: Any) -> Any:
 
 def product(m: CSR, u: Any, typed: Any, flip: bool = False) -> Any:
     rows = Rows(m)
-    return ask(Mxv(m.nrows, m.ncols, rows, rows, u, typed, flip))
+    return reference(Mxv(m.nrows, m.ncols, rows, rows, u, typed, flip))
 
 
 A = store([[1, None, 2], [None, None, None], [3, 4, None]])
@@ -69,22 +69,26 @@ def test_any_keeps_the_first() -> None:
 
 
 def test_mxm() -> None:
-    assert listed(ask(Mxm(A, A, semiring.plus_times[INT64]))) == [[7, 8, 2], [None] * 3, [3, None, 6]]
+    assert listed(reference(Mxm(A, A, semiring.plus_times[INT64]))) == [[7, 8, 2], [None] * 3, [3, None, 6]]
 
 
 def test_ewise() -> None:
     b = store([[None, 5, 7], [None, None, None], [1, None, None]])
-    assert listed(ask(Ewise(A, b, binary.minus[INT64], "intersect"))) == [[None, None, -5], [None] * 3, [2, None, None]]
-    assert listed(ask(Ewise(A, b, binary.minus[INT64], "union"))) == [[1, 5, -5], [None] * 3, [2, 4, None]]
+    assert listed(reference(Ewise(A, b, binary.minus[INT64], "intersect"))) == [
+        [None, None, -5],
+        [None] * 3,
+        [2, None, None],
+    ]
+    assert listed(reference(Ewise(A, b, binary.minus[INT64], "union"))) == [[1, 5, -5], [None] * 3, [2, 4, None]]
     filled = Ewise(A, b, binary.minus[INT64], "fill", np.int64(100), np.int64(10))
-    assert listed(ask(filled)) == [[-9, 95, -5], [None] * 3, [2, -6, None]]
+    assert listed(reference(filled)) == [[-9, 95, -5], [None] * 3, [2, -6, None]]
 
 
 def test_types_wrap_and_saturate() -> None:
     big = store([120, None], INT8)
-    assert listed(ask(Ewise(big, big, binary.plus[INT8], "intersect"))) == [-16, None]
+    assert listed(reference(Ewise(big, big, binary.plus[INT8], "intersect"))) == [-16, None]
     real = store([300.7, -5.0, np.nan], FP64)
-    assert listed(ask(Ewise(real, real, binary.max[UINT8], "intersect"))) == [255, 0, 0]
+    assert listed(reference(Ewise(real, real, binary.max[UINT8], "intersect"))) == [255, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -106,19 +110,19 @@ def test_write(mask: str | None, accum: str | None, replace: bool, expected: lis
     m = store([0, 5, None, None])
     chosen = None if mask is None else Mask(m, mask.endswith("S"), mask.startswith("~"))
     op = None if accum is None else getattr(binary, accum)[INT64]
-    assert listed(ask(WriteVector(c, t, chosen, op, replace))) == expected
+    assert listed(reference(WriteVector(c, t, chosen, op, replace))) == expected
 
 
 def test_reduce() -> None:
-    assert listed(ask(ReduceRows(A, monoid.plus[INT64]))) == [3, None, 7]
-    assert ask(ReduceScalar(A, monoid.times[INT64])) == 24
-    assert ask(ReduceScalar(store([None, None]), monoid.plus[INT64])) is None
+    assert listed(reference(ReduceRows(A, monoid.plus[INT64]))) == [3, None, 7]
+    assert reference(ReduceScalar(A, monoid.times[INT64])) == 24
+    assert reference(ReduceScalar(store([None, None]), monoid.plus[INT64])) is None
 
 
 def test_closure_finds_shortest_paths() -> None:
     weights = store([[None, 5, 1], [None, None, None], [None, 2, None]])
     turned = store([[None, None, None], [5, None, 2], [1, None, None]])
-    found = ask(
+    found = reference(
         Closure(
             store([0, None, None]),
             Rows(weights),
@@ -135,9 +139,9 @@ def test_closure_finds_shortest_paths() -> None:
 def test_link_unites_by_the_smallest() -> None:
     pattern = store([[None, None, None, 1], [None] * 4, [None, 1, None, None], [None] * 4]).pattern
     forest = Full(4, INT64, np.arange(4))
-    assert listed(ask(Link(forest, pattern, 0, None, None))) == [0, 1, 1, 0]
-    assert listed(ask(Link(forest, pattern, 0, None, 2))) == [0, 1, 2, 0]
-    assert listed(ask(Link(forest, pattern, 1, None, None))) == [0, 1, 2, 3]
+    assert listed(reference(Link(forest, pattern, 0, None, None))) == [0, 1, 1, 0]
+    assert listed(reference(Link(forest, pattern, 0, None, 2))) == [0, 1, 2, 0]
+    assert listed(reference(Link(forest, pattern, 1, None, None))) == [0, 1, 2, 3]
 
 
 GOOD = store([1, None, 3])
@@ -153,13 +157,13 @@ GOOD = store([1, None, 3])
         store([1, None, 3, None]),  # another size
     ],
 )
-def test_the_comparison_refuses_other_answers(wrong: Any) -> None:
+def test_the_comparison_rejects_other_results(wrong: Any) -> None:
     compare.assert_same(GOOD, GOOD)
     with pytest.raises(AssertionError):
         compare.assert_same(wrong, GOOD)
 
 
-def test_the_comparison_refuses_a_value_that_no_operand_gives() -> None:
+def test_the_comparison_rejects_a_value_of_no_operand() -> None:
     rows = Rows(A)
     spec = Mxv(3, 3, rows, rows, U, semiring.any_second[INT64], False)
     compare.assert_legal(spec, store([20, None, 10]))

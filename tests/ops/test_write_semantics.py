@@ -1,11 +1,11 @@
 """C<M, replace> accum= T, through the public API: every operation, mask, accumulator, type, format and aliasing.
 
-What is written is the specification's result of the operation.  The write is then carried out fused where the engine
-can, composed step by step, and on the specification; all must leave what the definition on dense arrays below says.
+The source of the write is the specification's result of the operation.  The write is then executed fused where the
+engine can, composed step by step, and on the specification; all must equal the definition on dense arrays below.
 
-For each operation every combination of mask, `replace` and aliasing is tried, with and without an accumulator.  An
-outfit says of what types and in which formats the objects are.  On the CPU each new type is compiled, a second or
-more for an operation; so there an operation wears one outfit, the next operation the next one, and all of them under
+For each operation every combination of mask, `replace` and aliasing is tried, with and without an accumulator.  A test
+configuration sets the types and formats of the objects.  On the CPU each new type is compiled, a second or more for
+an operation; so there an operation has one configuration, the next operation the next one, and all of them under
 ``--exhaustive`` and on the other engines.
 """
 
@@ -32,7 +32,7 @@ Dense = tuple[Array, Array]
 
 
 class Outfit(NamedTuple):
-    """Types and vector formats of what is written, of the output and of the mask; which of them hold one value."""
+    """Types and vector formats of the source, of the output and of the mask; which of them are iso-valued."""
 
     source: str
     output: str
@@ -65,7 +65,7 @@ def dense(x: Any) -> Dense:
 
 
 def build(pair: Dense, format: str, iso: bool) -> Any:
-    """The Matrix or Vector of a dense pair, where the engine in use computes."""
+    """The Matrix or Vector of a dense pair, on the device of the engine in use."""
     values, present = pair
     store = store_of(values, present, "bitmap" if format == "full" and not present.all() else format, iso)
     empty: Any = sr.Matrix(values.dtype, *values.shape) if values.ndim == 2 else sr.Vector(values.dtype, values.size)
@@ -74,7 +74,7 @@ def build(pair: Dense, format: str, iso: bool) -> Any:
 
 @dataclass
 class Operands:
-    """What operations work on: everything is N x N or of size N, so that any of it may be the output too."""
+    """The operands: everything is N x N or of size N, so that each may be the output too."""
 
     C: Any
     A: Any
@@ -162,7 +162,7 @@ def assert_is(x: Any, expected: Dense, what: str) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """One write: contents come from the seed; the rest says how it is written."""
+    """One write: the seed determines the contents, the rest the write."""
 
     outfit: Outfit
     seed: int
@@ -172,7 +172,7 @@ class Case:
     alias: str = "none"
 
     def drawn(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Dense]:
-        """Small numbers that every type holds; sums and products of a few are exact."""
+        """Small numbers of every type; sums and products of a few are exact."""
         rng = np.random.default_rng(self.seed)
         density = rng.choice(DENSITIES)
         types = {"C": self.outfit.output, "M": self.outfit.mask}
@@ -213,12 +213,12 @@ def cases(outfit: Outfit, every_accum: bool, aliases: tuple[str, ...] = ("none",
 
 
 def ways(engine: str) -> tuple[tuple[str, bool], ...]:
-    """(engine, fusion) of each way to carry a write out."""
+    """(engine, fusion) of each way to execute a write."""
     return (engine, True), (engine, False), ("reference", False)
 
 
 def worn(names: Any) -> list[Any]:
-    """(name, outfit) for all; those that are not the name's own in turn run where nothing is compiled for long."""
+    """(name, outfit) for all; those other than the name's own run only where compilation is short."""
     return [
         pytest.param(
             name,
@@ -254,7 +254,7 @@ def check_writes(engine: str, operation: Operation, axes: int, cases: Iterator[C
 
 
 def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands, Any]:
-    """What the operation works on, and the mask; `over`: the output is the first operand too."""
+    """The operands and the mask; `over`: the output is the first operand too."""
     made = {name: case.build(name, pair) for name, pair in parts.items()}
     mask = made.pop("M")
     if over:
@@ -293,7 +293,7 @@ REGIONS = worn(
 
 @pytest.mark.parametrize(("name", "outfit"), REGIONS)
 def test_region(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
-    """``C(M)[I, J] << B``: the mask covers all of C.  ``C[I, J](M) << B``: the region alone, and the rest stays."""
+    """``C(M)[I, J] << B``: the mask covers all of C.  ``C[I, J](M) << B``: the region alone; the rest is unchanged."""
     axes, sub, by_object = int(name[-1]), name.startswith("sub"), "scalar" not in name
     shape, piece = (N,) * axes, (len(ROWS), len(COLS))[:axes]
     at = (ROWS, COLS) if axes == 2 else ROWS
@@ -323,7 +323,7 @@ def test_an_operation_that_raises_leaves_its_target(engine: str) -> None:
     assert c.to_coo()[1].tolist() == [1, 2]
 
 
-def test_a_pending_result_answers_as_of_when_it_was_made(engine: str) -> None:
+def test_a_pending_result_uses_its_operands_as_they_were(engine: str) -> None:
     u = sr.Vector.from_coo([0, 1], [1, 2], size=3)
     pending = u.apply("plus", right=10)
     u << u.apply("ainv")

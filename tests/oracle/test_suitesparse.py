@@ -1,4 +1,4 @@
-"""The same calls, answered by SuiteSparse:GraphBLAS through python-graphblas, which shares no line with this package.
+"""The same calls in SuiteSparse:GraphBLAS through python-graphblas, which shares no code with this package.
 
 Values are small integers (also as floats), so that sums are exact in any order and types are compared by value.
 """
@@ -92,13 +92,13 @@ BY_VALUE = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
 DUPS = ("plus", "times", "min", "max", "first", "second")
 
 
-# A product of another operator or type takes three seconds to compile, so that a plain run on the CPU has each operator
+# A product of another operator or type takes three seconds to compile, so that a short run on the CPU has each operator
 # on one type; `tests/faults` draws the others too.
 WIDE = pytest.mark.wide
 
 
 def few(rows: list[tuple[str, str]], usual: set[tuple[str, str]]) -> list[Any]:
-    """Parameters, of which a plain run on the CPU takes the usual ones."""
+    """Parameters, of which a short run on the CPU uses the usual ones."""
     return [pytest.param(*row, marks=[] if row in usual else [WIDE]) for row in rows]
 
 
@@ -315,8 +315,8 @@ def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
 
 
 @pytest.mark.parametrize("accum", ["plus", "times", "min", "max"])
-def test_assign_to_repeated_places(gb: Any, accum: str) -> None:
-    """What meets in one place is combined by the accumulator, which is what building with the same `dup_op` does."""
+def test_assign_to_repeated_positions(gb: Any, accum: str) -> None:
+    """The accumulator combines values of one position, as `dup_op` does when building."""
     arrays = drawn(81, "int64")
     at, values = np.array([5, 0, 5, 22, 5, 0]), np.array([2, 3, 4, 5, 6, 7])
     ours, theirs = Side(sr, arrays), Side(gb, arrays)
@@ -337,7 +337,7 @@ def test_diagonals(gb: Any, k: int) -> None:
 @pytest.mark.parametrize("dup", DUPS)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float64"])
 def test_build(gb: Any, dtype: str, dup: str) -> None:
-    """Repeated entries are combined in the order in which they are given: `first` and `second` tell."""
+    """Repeated entries are combined in the order in which they are given: `first` and `second` show it."""
     rng = np.random.default_rng(101)
     rows, cols = rng.integers(0, N, (2, 6 * N)) % 9
     values = (contents(rng, rows.size, np.dtype(np.uint8)) % 3).astype(dtype)

@@ -1,4 +1,4 @@
-"""Algorithms and operations on compressed, pinned and streamed matrices give what they give on plain ones."""
+"""Algorithms and operations on compressed, pinned and streamed matrices equal those on uncompressed ones."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import semiring as sr
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, pagerank, sssp
 from semiring.engines.sliced import entrywise, pieces
 from semiring.exceptions import DimensionMismatch, OutOfMemory
-from tests.forms import FORMS, in_form, small_slices
+from tests.storage_kinds import KINDS, in_kind, small_slices
 
 N = 100
-IDS = [f"{codec or 'plain'}-{placement}" for codec, placement in FORMS]
+IDS = [f"{codec or 'plain'}-{placement}" for codec, placement in KINDS]
 
 
-@pytest.fixture(params=FORMS, ids=IDS)
+@pytest.fixture(params=KINDS, ids=IDS)
 def formed(request: pytest.FixtureRequest, engine: str) -> Iterator[Callable[[sr.Matrix], sr.Matrix]]:
-    """What brings a matrix into a form, while slices are small."""
+    """Convert a matrix to a storage kind, while slices are small."""
     codec, placement = request.param
 
     def form(a: sr.Matrix) -> sr.Matrix:
-        return a.with_store(in_form(a.store, codec, placement, engine))
+        return a.with_store(in_kind(a.store, codec, placement, engine))
 
     with small_slices(200):
         yield form
@@ -49,8 +49,8 @@ def test_one_order_for_rows_and_columns_keeps_symmetry() -> None:
     assert A.permute(p).isequal(A.permute(p, p))
 
 
-def test_operators_of_positions_leave_the_structure_where_it_lies(formed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each slice the values are kept, and nothing else."""
+def test_operators_of_positions_do_not_move_the_structure(formed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the values of each slice are kept."""
     kept: list[Any] = []
     joined = entrywise.values_together
     monkeypatch.setattr(entrywise, "values_together", lambda parts, *rest: kept.extend(parts) or joined(parts, *rest))
@@ -147,7 +147,7 @@ def test_scalars_elements_and_comparison(formed: Any) -> None:
 
 
 def test_writing_into_a_matrix(formed: Any) -> None:
-    """Regions, masks and accumulators: the target itself is in another form."""
+    """Regions, masks and accumulators: the target is in another storage kind."""
     b = graph(symmetric=False, seed=4)
     for write in (
         lambda c: c.__setitem__((slice(0, 50), slice(0, 100)), b[50:, :]),
@@ -162,7 +162,7 @@ def test_writing_into_a_matrix(formed: Any) -> None:
         assert got.isequal(expected)
 
 
-def test_what_keeps_the_structure_keeps_the_form(formed: Any) -> None:
+def test_operations_that_keep_the_structure_keep_the_storage_kind(formed: Any) -> None:
     a = formed(graph(symmetric=False))
     for kept in (a.apply("ainv"), a.dup("float32"), a.apply("second", right=1), a.apply("colindex")):
         assert kept.store.pattern is a.store.pattern

@@ -1,4 +1,4 @@
-"""Files into every form and place, on the engine under test: the same matrix, however it is held."""
+"""Files read to every storage kind, on the engine under test: the same matrix in each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from semiring.formats import CODECS, PLACEMENTS, CompressedPattern
 from semiring.io.srb import Store, write_store
 from semiring.io.srb_reading import map_store
 from semiring.memory.arrays import to_host
-from tests.forms import small_slices
+from tests.storage_kinds import small_slices
 
 GRAPH = "# from to\n0 1\n2 1\n1 0\n3 2\n0 3\n"
 
 
 def entries(A: Any) -> list[tuple[int, int, Any]]:
-    """The entries, read from the plain form."""
+    """The entries, read from the uncompressed matrix."""
     rows, cols, values = A.select("rowgt", -1).to_coo()
     return list(zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True))
 
@@ -61,7 +61,7 @@ def test_plain_files_are_encoded_slice_by_slice(path: Path, codec: Any) -> None:
 @pytest.mark.parametrize("placement", [*PLACEMENTS, "auto"])
 @pytest.mark.parametrize("codec", [None, *CODECS])
 @pytest.mark.parametrize("verify", [False, True])
-def test_every_form_and_place_holds_the_same(path: Path, placement: Any, codec: Any, verify: bool) -> None:
+def test_every_storage_kind_has_the_same_entries(path: Path, placement: Any, codec: Any, verify: bool) -> None:
     A = sr.io.open(path)
     B = sr.io.open(path, placement=placement, compress=codec, verify=verify)
     assert isinstance(A, Matrix)
@@ -93,7 +93,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
 def test_round_trips(
     tmp_path_factory: pytest.TempPathFactory, A: Matrix, codec: Any, placement: Any, verify: bool
 ) -> None:
-    folder = tmp_path_factory.mktemp("forms")
+    folder = tmp_path_factory.mktemp("kinds")
     sr.io.write(folder / "a.srb", A)
     B: Any = sr.io.open(folder / "a.srb", compress=codec, placement=placement, verify=verify)
     assert B.isequal(A, check_dtype=True)
@@ -166,7 +166,7 @@ def test_other_files(tmp_path: Path, name: str, form: dict[str, Any]) -> None:
     assert {(i, j) for i, j, _ in entries(B)} == {(0, 1), (2, 1), (1, 0), (3, 2), (0, 3)}
 
 
-def test_ids_come_along(tmp_path: Path) -> None:
+def test_ids_are_returned_too(tmp_path: Path) -> None:
     (tmp_path / "a.el").write_text("70 10\n10 30\n")
     A, ids = sr.io.read(tmp_path / "a.el", relabel=True, compress="varint")
     assert ids.tolist() == [10, 30, 70]
@@ -178,7 +178,7 @@ def test_ids_come_along(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "message"), [({"placement": "moon"}, "a placement is"), ({"compress": "zip"}, "'varint'.*'packed'")]
 )
-def test_forms_that_there_are_not(path: Path, function: Any, form: dict[str, Any], message: str) -> None:
+def test_unknown_storage_kinds_are_rejected(path: Path, function: Any, form: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         function(path, **form)
     with pytest.raises(InvalidValue, match=message):
@@ -186,7 +186,7 @@ def test_forms_that_there_are_not(path: Path, function: Any, form: dict[str, Any
 
 
 @pytest.mark.parametrize("form", [{"placement": "host"}, {"compress": "packed"}])
-def test_vectors_have_no_forms(tmp_path: Path, form: dict[str, Any]) -> None:
+def test_vectors_have_no_storage_kinds(tmp_path: Path, form: dict[str, Any]) -> None:
     sr.io.write(tmp_path / "v.srb", Vector.from_coo([1], [2], size=4))
     assert sr.io.open(tmp_path / "v.srb", placement="auto").nvals == 1
     with pytest.raises(NotSupported, match="a Vector lies in the memory of its device"):

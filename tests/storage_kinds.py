@@ -1,6 +1,6 @@
-"""The same question with its matrices in other forms: compressed by either codec, pinned, in host memory.
+"""The same request with its matrices in other storage kinds: compressed by either codec, pinned, in host memory.
 
-Which forms is decided by the question itself, so that a failing call fails again.
+The request determines the storage kinds, so that a failing call fails again.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from semiring.engines import registry
-from semiring.engines.operands import Rows, Spec
+from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
 from semiring.engines.sliced.pieces import whole
 from semiring.engines.spec_forms import Encode
@@ -24,13 +24,13 @@ from semiring.memory.arrays import to_host
 
 # Entries and rows of a slice: the drawn matrices then have up to three.
 SMALL = 40
-# One question in so many is asked again in other forms; all of them under --exhaustive.  On the CPU each takes kernels
-# that the question itself does not, and to compile them takes longer than to run them.
+# One request in so many runs again in other storage kinds; all of them under --exhaustive.  On the CPU each needs
+# additional kernels, whose compilation takes longer than their run.
 _ONE_IN = {"cpu": 32}
 _USUALLY_ONE_IN = 6
 # Set by `conftest` under --exhaustive.
 always = False
-FORMS: tuple[tuple[str | None, Placement], ...] = tuple(
+KINDS: tuple[tuple[str | None, Placement], ...] = tuple(
     (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
 )
 
@@ -43,30 +43,30 @@ def small_slices(size: int = SMALL) -> Iterator[None]:
 
 
 def is_chosen(spec: Spec, engine: str) -> bool:
-    """Whether the question is to be asked in other forms too: it has a matrix, and its turn has come."""
+    """Whether the request runs in other storage kinds too: it has a matrix, and is in the sample."""
     return bool(_patterns(spec)) and (always or seed_of(spec) % _ONE_IN.get(engine, _USUALLY_ONE_IN) == 0)
 
 
 def seed_of(spec: Spec) -> int:
-    """A number that follows from the structures in a question."""
+    """A number that depends on the structures in a request."""
     seed = zlib.crc32(spec.name.encode())
     for pattern in _patterns(spec):
         seed = zlib.crc32(to_host(pattern.indices).tobytes(), zlib.crc32(to_host(pattern.indptr).tobytes(), seed))
     return seed
 
 
-def reformed(spec: Spec, engine: str) -> Spec:
-    """The question with each of its matrices in a form drawn at random; all lie on the engine's device."""
-    return _reformed(spec, engine, np.random.default_rng(seed_of(spec)))  # type: ignore[no-any-return]
+def in_other_kinds(spec: Spec, engine: str) -> Spec:
+    """The request with each of its matrices in a storage kind drawn at random, on the engine's device."""
+    return _in_other_kinds(spec, engine, np.random.default_rng(seed_of(spec)))  # type: ignore[no-any-return]
 
 
-def in_form(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
-    """The matrix, which is plain and in device memory, in another form."""
+def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
+    """The matrix, which is uncompressed and device-resident, in another storage kind."""
     return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
 
 
-def in_plain_form(store: Store, engine: str) -> Store:
-    """The store, decoded and brought into device memory if it is a matrix in another form."""
+def as_uncompressed(store: Store, engine: str) -> Store:
+    """The store, decoded and copied to device memory if it is a matrix in another storage kind."""
     return whole(store, engine, "test") if isinstance(store, CSR) else store
 
 
@@ -77,32 +77,34 @@ def _patterns(item: Any) -> list[Pattern]:
         return [item]
     if isinstance(item, Rows):
         return _patterns(item.get()) if item.ready else []
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
+    if isinstance(item, (Spec, Mask, Index)):
         return [pattern for part in fields(item) for pattern in _patterns(getattr(item, part.name))]
     return []
 
 
-def _reformed(item: Any, engine: str, rng: np.random.Generator) -> Any:
+def _in_other_kinds(item: Any, engine: str, rng: np.random.Generator) -> Any:
     if isinstance(item, CSR) and not item.kind.uncompressed:
-        return item  # it is in another form already
+        return item  # it is in another storage kind already
     if isinstance(item, CSR):
-        return in_form(item, *FORMS[int(rng.integers(len(FORMS)))], engine)
+        return in_kind(item, *KINDS[int(rng.integers(len(KINDS)))], engine)
     if isinstance(item, Pattern):
         bare = CSR(item, np.dtype(np.bool_), None, np.bool_(True))
-        return _reformed(bare, engine, rng).pattern
+        return _in_other_kinds(bare, engine, rng).pattern
     if isinstance(item, Rows):
-        made = _reformed(item.get(), engine, rng) if item.ready else item.get()  # what is derived is plain
+        made = _in_other_kinds(item.get(), engine, rng) if item.ready else item.get()  # derived: uncompressed
         return Rows(made if item.ready else None, lambda: made)
-    if is_dataclass(item) and not isinstance(item, type) and type(item).__module__.startswith(Spec.__module__):
-        return replace(item, **{part.name: _reformed(getattr(item, part.name), engine, rng) for part in fields(item)})
+    if isinstance(item, (Spec, Mask, Index)):
+        return replace(
+            item, **{part.name: _in_other_kinds(getattr(item, part.name), engine, rng) for part in fields(item)}
+        )
     return item
 
 
 def _encoded(pattern: AnyPattern, codec: Any, engine: str) -> AnyPattern:
     if codec is None:
         return replace(pattern, facts={})
-    answer: CompressedPattern = registry.run(Encode(pattern, codec), engine)
-    return answer
+    encoded: CompressedPattern = registry.run(Encode(pattern, codec), engine)
+    return encoded
 
 
 def _placed(a: CSR, placement: Placement) -> CSR:
