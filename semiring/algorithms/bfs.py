@@ -3,8 +3,8 @@
 The level of a vertex is the fewest steps from the source; a parent is a neighbour one level nearer.  Both are
 closures of one vector under the matrix, which differ in the semiring alone:
 
-    level  = closure({source: 0},      pattern of A as ones, min_plus)
-    parent = closure({source: source}, A,                    any_secondi)
+    level  = closure({source: 0},      A with weight 1, min_plus)
+    parent = closure({source: source}, A,               any_secondi)
 
 Entries are final on arrival, so the closure is the level-synchronous search, and its engine turns between push
 (top-down) and pull (bottom-up) by itself.  Sources: Beamer, Asanović, Patterson, "Direction-Optimizing
@@ -73,14 +73,16 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     n = square("bfs_levels", A)
     if is_many(source):
         return _many(A, [row("bfs_levels", s, n) for s in source])
-    return ops.closure(_start(A, row("bfs_levels", source, n)), _steps(A), semiring.min_plus)
+    one = _level_dtype(n).type(1)
+    return ops.closure(_start(A, row("bfs_levels", source, n)), A, semiring.min_plus, weight=one)
 
 
 @ops.reports_memory
 def bfs_trace(A: Matrix, source: int) -> BfsTrace:
     """`bfs_levels` from one source, with direction, frontier and edges of every level; parameters as there."""
     n = square("bfs_trace", A)
-    closed = ops.closure_with_trace(_start(A, row("bfs_trace", source, n)), _steps(A), semiring.min_plus)
+    start, one = _start(A, row("bfs_trace", source, n)), _level_dtype(n).type(1)
+    closed = ops.closure_with_trace(start, A, semiring.min_plus, weight=one)
     return BfsTrace(closed.vector, closed.trace)
 
 
@@ -132,11 +134,6 @@ def _many(A: Matrix, sources: list[int]) -> Matrix:
 
 def _start(A: Matrix, source: int) -> Vector:
     return Vector.from_coo([source], 0, _level_dtype(A.nrows), size=A.nrows, device=A.device)
-
-
-def _steps(A: Matrix) -> Matrix:
-    """The pattern of A with 1 on every edge: it shares the structure of A and holds one value."""
-    return A.apply("second", right=_level_dtype(A.nrows).type(1))
 
 
 def _level_dtype(n: int) -> np.dtype[Any]:

@@ -28,6 +28,8 @@ def cast(values: ArrayLike, dtype: object) -> Array:
     NaN to 0. Anything to bool is ``!= 0``. The rest is C's conversion.
     """
     array, target = np.asarray(values), lookup(dtype)
+    if array.dtype == target:
+        return array.copy()
     if target.kind == "b":
         return np.asarray(array != 0)
     if array.dtype.kind == "f" and target.kind in "iu":

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..memory.arrays import Array, array_module
 from .csr import CSR
-from .vectors import Bitmap, Full, IndexList, VectorStore
+from .vectors import Bitmap, Full, IndexList, SingleEntry, VectorStore
 
 S = TypeVar("S", CSR, IndexList, Bitmap, Full, VectorStore, CSR | VectorStore)
 
@@ -17,6 +17,8 @@ def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.ge
     """`store` with `values` (or one `iso` value) of `dtype` in place of its own."""
     if isinstance(store, CSR):
         return CSR(store.pattern, dtype, values, iso)
+    if isinstance(store, SingleEntry) and iso is not None:
+        return SingleEntry(store.size, dtype, store.index, iso, store.on)
     if isinstance(store, IndexList):
         return IndexList(store.size, dtype, store.indices, values, iso)
     if isinstance(store, Bitmap):

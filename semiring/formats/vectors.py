@@ -95,6 +95,42 @@ class IndexList:
         return IndexList(self.size, self.dtype, to_device(self.indices, device), values, self.iso)
 
 
+class SingleEntry(IndexList):
+    """An iso-valued index list of one entry whose index is known on the host: the source of a search.
+
+    Kernels take the index by value; the array of indices is made when something else reads it.
+    """
+
+    def __init__(self, size: int, dtype: np.dtype[Any], index: int, iso: np.generic, device: str) -> None:
+        vars(self).update(size=size, dtype=dtype, values=None, iso=iso, index=index, on=device, listed=None)
+
+    index: int
+    on: str
+    listed: Array | None
+
+    @property
+    def indices(self) -> Array:
+        """The index as an array on the device."""
+        if self.listed is None:
+            vars(self)["listed"] = to_device(np.array([self.index], index_dtype(self.size)), self.on)
+        return self.listed
+
+    @property
+    def nvals(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def device(self) -> str:
+        """The device that computes with it."""
+        return self.on
+
+    def to(self, device: str) -> IndexList:
+        """The same vector on another device."""
+        assert self.iso is not None
+        return self if device == self.on else SingleEntry(self.size, self.dtype, self.index, self.iso, device)
+
+
 @dataclass(frozen=True, eq=False)
 class Bitmap:
     """One presence bit for every index, and a value slot for every index.

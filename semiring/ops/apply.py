@@ -127,6 +127,8 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     if not isinstance(value, (int, float)):
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
         raise InvalidValue(f"expected a number, got {shown}")
+    if type(value) is float and beside.kind == "f":
+        return beside
     found = dtypes.unify(beside, np.result_type(beside, value))
     if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:
         # NumPy refuses here (300 beside an int8); the type that holds both keeps `A > 300` true to its word.

@@ -13,6 +13,7 @@ from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
+from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
 from ..memory.arrays import array_module, to_device, to_host
 from .cast import cast_scalar
@@ -20,6 +21,9 @@ from .cast import cast_scalar
 
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
     """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
+    if indices.size == 1 and isinstance(indices, np.ndarray) and getattr(values, "ndim", 0) == 0:
+        index = int(_checked_indices("indices", indices, size)[0])
+        return SingleEntry(size, dtype, index, cast_scalar(values, dtype), device)
     given = indices, values
     with allocating("build", device):
         indices = bounded_indices("indices", indices, size, device)
@@ -101,10 +105,14 @@ def entry_values(
 
 def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
     """An index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
+    if array.ndim == 1 and array.size == 0:
+        return array_module(device).zeros(0, dtype=index_dtype(size))
+    return to_device(_checked_indices(name, array, size).astype(index_dtype(size), copy=False), device)
+
+
+def _checked_indices(name: str, array: Array, size: int) -> Array:
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
-    if array.size == 0:
-        return array_module(device).zeros(0, dtype=index_dtype(size))
     if array.dtype.kind not in "iu":
         raise InvalidValue(f"{name} must hold integers, got {array.dtype}")
     if isinstance(array, np.ndarray):
@@ -116,7 +124,7 @@ def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
         wrong = low if low < 0 else high
         at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])
         raise IndexOutOfBound(f"{name}[{at}] = {wrong} is out of bounds for {_axis(name)} with size {size}")
-    return to_device(array.astype(index_dtype(size), copy=False), device)
+    return array
 
 
 def _axis(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from ..dtypes import FP64
 from ..engines import registry
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
@@ -39,6 +40,8 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
     if kind is _PYTHON.get(dtype.kind):  # what loops write, such as a depth; only what does not fit goes the long way
         with suppress(OverflowError):
             return cast(np.generic, dtype.type(value))
+    if kind is float and dtype == FP64:
+        return np.float64(value)
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biuf":
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)

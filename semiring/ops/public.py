@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from ..engines.spec import ScalarResult, Step, scalar_value
 from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory
+from .cast import cast_scalar
 from .closure import closure as _closure
 from .link import link as _link
 from .link import link_sample as _link_sample
@@ -52,7 +55,7 @@ class Closed:
 
 
 @reports_memory
-def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> V:
+def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None) -> V:
     """C = x (+) x A (+) x A^2 (+) ...: the whole loop of a traversal, in one launch on a GPU.
 
     What is new or has improved is multiplied again, until nothing changes.  Under ``min_plus`` over a pattern of
@@ -69,6 +72,8 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     max_steps
         Raise ConvergenceFailure (with the vector so far as ``.result``) if it still changes after so many steps;
         by default n, which only a cycle that improves for ever exceeds.
+    weight
+        A number that every entry of `a` counts as, instead of its value; a Python number has the type of `frontier`.
 
     Returns
     -------
@@ -84,19 +89,27 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries lie in host
     memory.
     """
-    return _run(frontier, a, semiring, max_steps, trace=False).vector  # type: ignore[no-any-return]
+    return _run(frontier, a, semiring, max_steps, weight, trace=False).vector  # type: ignore[no-any-return]
 
 
 @reports_memory
-def closure_with_trace(frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None) -> Closed:
+def closure_with_trace(
+    frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None
+) -> Closed:
     """`closure`, and what each step did: push or pull, entries in the frontier, edges leaving it."""
-    return _run(frontier, a, semiring, max_steps, trace=True)
+    return _run(frontier, a, semiring, max_steps, weight, trace=True)
 
 
-def _run(frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, *, trace: bool) -> Closed:
+def _run(
+    frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, weight: Any, *, trace: bool
+) -> Closed:
     matrix, transposed = _operand("closure", a)
+    store = frontier.store
+    if weight is not None:
+        dtype = weight.dtype if isinstance(weight, np.generic) else store.dtype
+        matrix = CSR(matrix.pattern, dtype, None, cast_scalar(weight, dtype))
     try:
-        answer = _closure(frontier.store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
+        answer = _closure(store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
     except ConvergenceFailure as failure:
         failure.result = frontier.with_store(failure.result)
         raise

@@ -77,6 +77,8 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
             value = value.astype(np.int64)
             value = array_module(device_of(value)).where(value < 0, value + size, value)
     with allocating(f"index of {axis}", device):
+        if isinstance(value, np.ndarray):  # converted before it moves
+            value = value.astype(index_dtype(size), copy=False)
         array = to_device(value, device).astype(index_dtype(size), copy=False)
     return Index(size, int(array.size), array=array)
 

@@ -35,7 +35,7 @@ def test_structs_are_found() -> None:
         "SweepArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
-        ("sources", "P"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
+        ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
     ]  # fmt: skip
 
 

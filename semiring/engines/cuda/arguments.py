@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import IndexList
+from ...formats.vectors import SingleEntry
 from .compile import module_text
 from .launch import values_of
 
@@ -83,9 +84,12 @@ def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any
     return packer(name, layout(name, found[1], {letter: dtype.char for letter, dtype in types.items()}))
 
 
-def source_argument(file: str, f: IndexList) -> Any:
+def source_argument(file: str, f: IndexList) -> bytes:
     """The struct ``SourceArguments`` (sources.cuh): the first entries of a closure."""
     values, iso = values_of(f)
-    return arguments(file, "SourceArguments", U=f.dtype)(
-        sources=f.indices, u_values=values, u_iso=iso, source_count=f.nvals
-    )
+    single = f.index if isinstance(f, SingleEntry) else None
+    packed: bytes = arguments(file, "SourceArguments", U=f.dtype)(
+        sources=f.indices if single is None else None, single=single or 0, u_values=values, u_iso=iso,
+        source_count=f.nvals,
+    )  # fmt: skip
+    return packed

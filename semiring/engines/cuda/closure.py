@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..spec import Closure, ClosureAnswer, Convert, Step
 from . import tuning
-from .algebra import arrivals, start_value
+from .algebra import arrivals, ring_facts, start_value
 from .arguments import arguments, source_argument
 from .columns import column_argument, column_types, side_by_side, types_of_both
 from .degrees import degrees
@@ -179,6 +180,44 @@ def _piece_room(t: CSR) -> int:
     return min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
 
 
+class _Structure(NamedTuple):
+    """What a search derives from the patterns of a matrix and its transpose alone: kept with the former.
+
+    transpose: the pattern that it was derived with, None for pushes only; weak, because either may refer to the other.
+    columns, blocks: parts of the prologue.  nonempty, nonempty_count: the rows that a pull looks at.
+    pieces: places for segments of long rows.
+    """
+
+    transpose: weakref.ref[Any] | None
+    shift: int
+    columns: str
+    blocks: str
+    skewed: bool
+    nonempty: Array | None
+    nonempty_count: int
+    pieces: int
+
+
+def _structure(a: CSR, t: CSR | None) -> _Structure:
+    """Synchronises the first time that a pattern is searched, for its longest row."""
+    transpose = None if t is None else t.pattern
+    known: _Structure | None = a.pattern.facts.get("cuda.search")
+    if known is not None and (None if known.transpose is None else known.transpose()) is transpose:
+        return known
+    shift = packing("closure", a.nrows, a.nvals, _SLICES)
+    here, there = side_by_side(a.pattern, a.pattern if transpose is None else transpose)
+    nonempty, count, room = None, 0, 0
+    if t is not None:
+        found = degrees(t.pattern)
+        nonempty, count, room = found.words, found.nonempty, _piece_room(t)
+    skewed = degrees(a.pattern).longest > tuning.SKEWED_ROW
+    columns, blocks = types_of_both(here, there), _blocks(a.pattern)
+    reference = None if transpose is None else weakref.ref(transpose)
+    made = _Structure(reference, shift, columns, blocks, skewed, nonempty, count, room)
+    a.pattern.facts["cuda.search"] = made
+    return made
+
+
 @implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, accepts=ADDRESSABLE, priority=1)
 def closure_level(q: Closure) -> ClosureAnswer:
     """Level by level in two launches: push and pull in turns, chosen on the device.
@@ -192,48 +231,43 @@ def closure_level(q: Closure) -> ClosureAnswer:
     matrices, but reads no values of entries.
     """
     a = q.by_row.get()
-    n, mult, z = a.nrows, q.semiring.mult, q.semiring.z
-    shift = packing("closure", n, a.nvals, _SLICES)
+    n, z = a.nrows, q.semiring.z
+    may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
+    t = q.by_column.get() if may_pull else None
+    structure = _structure(a, t)
     f = _frontier(q)
     if f.nvals == 0:
         return _empty(q, n)
-    may_pull = q.direction == "pull" or (q.direction == "auto" and q.by_column.ready)
-    t = q.by_column.get() if may_pull else None
-    here, there = side_by_side(a.pattern, a.pattern if t is None else t.pattern)
-    rows = degrees(a.pattern)
-    found = rows if t is None or t.pattern is a.pattern else degrees(t.pattern)
-
     kind, _, constant = arrivals(q.semiring, f, a)
     values = None if constant is not None else cupy.empty(n, z)
     trace, traced = _trace(q, n)
     a_values, a_iso = values_of(a)
+    here, there = side_by_side(a.pattern, a.pattern if t is None else t.pattern)
     indices = t_indices = column_argument(here)
-    t_indptr = t_values = found_hubs = nonempty = None
-    nonempty_count = 0
+    t_indptr = t_values = found_hubs = None
     if t is not None:
-        t_values = t.values if kind == 2 and "y" in mult.uses else None
+        t_values = t.values if kind == 2 and ring_facts(q.semiring).y else None
         if t_values is None:  # else the entry itself must be found, for its value
             found_hubs = _hubs(t)
         t_indptr, t_indices = t.pattern.indptr, column_argument(there)
-        nonempty, nonempty_count = found.words, found.nonempty
-    words, offset = word_count(n), a.pattern.indptr.dtype
+    words, offset, shift, room = word_count(n), a.pattern.indptr.dtype, structure.shift, structure.pieces
     workspace = _workspace((2 if found_hubs is None else 3) * words, words)
     state = workspace.ptr
-    room = 0 if t is None else _piece_room(t)
     queue_bytes = n * index_dtype(n).itemsize if kind == 2 else 0
     _held, (queue, place, pieces) = scratch(queue_bytes, 2 * n * offset.itemsize, 8 * room)
     plan = _level_plan(
-        q.semiring, offset, a.dtype, f.dtype, types_of_both(here, there), _blocks(a.pattern), kind, t is not None,
+        q.semiring, offset, a.dtype, f.dtype, structure.columns, structure.blocks, kind, t is not None,
         found_hubs is not None,
     )  # fmt: skip
     search = plan.pack(
         indptr=a.pattern.indptr, indices=indices, a_values=a_values, a_iso=a_iso, t_indptr=t_indptr,
-        t_indices=t_indices, t_values=t_values, hubs=found_hubs, candidates=nonempty,
-        candidate_count=nonempty_count, visited=state + 4 * _STATE_WORDS, queue=queue if queue_bytes else None,
+        t_indices=t_indices, t_values=t_values, hubs=found_hubs, candidates=structure.nonempty,
+        candidate_count=structure.nonempty_count, visited=state + 4 * _STATE_WORDS,
+        queue=queue if queue_bytes else None,
         start=place, before=place + n * offset.itemsize, values=values, pieces=pieces if room else None,
         piece_room=room, state=state, trace=trace, trace_rows=traced, n=n, nvals=a.nvals,
         max_steps=min(q.max_steps, _ALWAYS), shift=shift, direction=_DIRECTIONS[q.direction],
-        skewed=rows.longest > tuning.SKEWED_ROW,
+        skewed=structure.skewed,
     )  # fmt: skip
     plan.pair.launch((source_argument("closure_level.cuh", f), search), (search,))
 

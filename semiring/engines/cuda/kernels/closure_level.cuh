@@ -186,7 +186,7 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
          first += Cluster::size() * NARROW_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
-        const i64 row = mine ? i64(entered.sources[at]) : 0;
+        const i64 row = mine ? source_row(entered, at) : 0;
         const i64 begin = mine ? i64(s.indptr[row]) : 0;
         append(s.packing, to, mine, row, begin, mine ? i64(s.indptr[row + 1]) - begin : 0);
         if (mine) {

@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < entered.source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
-        const i64 source = mine ? i64(entered.sources[at]) : 0;
+        const i64 source = mine ? source_row(entered, at) : 0;
         const i64 begin = mine ? i64(s.indptr[source]) : 0;
         append(s.packing, to, mine, source, begin, mine ? i64(s.indptr[source + 1]) - begin : 0);
         if (mine) {

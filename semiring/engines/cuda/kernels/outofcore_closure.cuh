@@ -61,7 +61,7 @@ struct LevelArguments {
 
 extern "C" __global__ void outofcore_enter(const SourceArguments entered, u32* next, Z* values) {
     for (i64 at = thread_id(); at < entered.source_count; at += thread_count()) {
-        const i64 row = i64(entered.sources[at]);
+        const i64 row = source_row(entered, at);
         atomicOr(next + (row >> 5), 1u << (row & 31));
         if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
     }

@@ -7,8 +7,14 @@
 #include "types.cuh"
 
 struct SourceArguments {
-    const J* sources;
+    const J* sources;  // null: the one row `single`
+    i64 single;
     const U* u_values;
     U u_iso;
     i64 source_count;
 };
+
+// The row of the entry at place `at`.
+DEVICE i64 source_row(const SourceArguments& entered, i64 at) {
+    return entered.sources == nullptr ? entered.single : i64(entered.sources[at]);
+}
