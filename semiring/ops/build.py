@@ -22,7 +22,9 @@ from .cast import cast_scalar
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
     """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
     if indices.size == 1 and isinstance(indices, np.ndarray) and getattr(values, "ndim", 0) == 0:
-        index = int(_checked_indices("indices", indices, size)[0])
+        index = int(indices[0]) if indices.dtype.kind in "iu" else -1
+        if not 0 <= index < size:
+            _checked_indices("indices", indices, size)  # raises
         return SingleEntry(size, dtype, index, cast_scalar(values, dtype), device)
     given = indices, values
     with allocating("build", device):

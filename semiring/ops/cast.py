@@ -42,6 +42,11 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
             return cast(np.generic, dtype.type(value))
     if kind is float and dtype == FP64:
         return np.float64(value)
+    if kind is np.ndarray and value.ndim == 0:
+        return cast_scalar(value[()], dtype)
+    if kind is np.int64 and dtype.kind in "iu":
+        with suppress(OverflowError):
+            return cast(np.generic, dtype.type(int(value)))
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biuf":
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)

@@ -99,12 +99,16 @@ def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
     return answer
 
 
+# Kinds and sizes of the value types, in any byte order.
+_SUPPORTED = {(dtype.kind, dtype.itemsize) for dtype in dtypes.ALL}
+
+
 def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
     """The type of a store of these values: as asked, or theirs; DomainMismatch if they are no numbers."""
     if values.dtype.kind in "biuf":
         if dtype is not None:
             return dtypes.lookup(dtype)
-        if values.dtype.name in {known.name for known in dtypes.ALL}:
+        if (values.dtype.kind, values.dtype.itemsize) in _SUPPORTED:
             return dtypes.lookup(values.dtype)
     supported = ", ".join(known.name for known in dtypes.ALL)
     raise DomainMismatch(f"{name}: expected numbers, got {_content(values)}; the types are: {supported}")
