@@ -12,7 +12,7 @@ from typing import TypeVar
 from ..memory.arrays import to_device
 from ..memory.placement import Placement, placed
 from .csr import CSR, AnyPattern
-from .pattern import Pattern, kept_facts, plain_facts
+from .pattern import Pattern, offset_facts, scalar_facts
 
 S = TypeVar("S", bound=CSR | AnyPattern)
 
@@ -43,7 +43,7 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
     if isinstance(held, CSR):
         values = None if held.values is None else placed(held.values, placement, device)
         return CSR(place(held.pattern, placement, device), held.dtype, values, held.iso)  # type: ignore[return-value]
-    facts = kept_facts(held) if held.device == device else plain_facts(held)
+    facts = offset_facts(held) if held.device == device else scalar_facts(held)
     if isinstance(held, Pattern):
         entries = placed(held.indices, placement, device)
         indptr = to_device(held.indptr, device)

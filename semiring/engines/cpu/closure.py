@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, index_dtype, plain_pattern
+from ...formats import CSR, index_dtype, uncompressed_pattern
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureAnswer, Step
@@ -133,7 +133,7 @@ class _Search:
     def _allow_pull(self) -> None:
         """Have what a pull reads: the rows of the transpose, and their hubs."""
         self.transpose = self.q.by_column.get()
-        hubs = closure_hubs.hubs_of(plain_pattern(self.transpose.pattern))
+        hubs = closure_hubs.hubs_of(uncompressed_pattern(self.transpose.pattern))
         # Where values of the matrix are read, the entry must be found, not only the column.
         self.hubs = self.no_hubs if self.reads and self.transpose.iso is None else hubs.hubs
         self.occupied = hubs.occupied

@@ -18,7 +18,7 @@ from ...formats.ccsr import (
     compressed_nbytes,
     tile_count,
 )
-from ...formats.pattern import plain_facts
+from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_tiles
@@ -45,7 +45,7 @@ def encode(q: Encode) -> CompressedPattern:
         run(encode_varint, parts, indptr, indices, q.before, at, stream)
     base = indices[::TILE].astype(index_dtype(pattern.ncols))
     shape = pattern.nrows, pattern.ncols, int(indices.size)
-    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, plain_facts(pattern))
+    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, scalar_facts(pattern))
 
 
 @implements(MeasureCompressed, engine="cpu", accepts=EVERY_KIND)

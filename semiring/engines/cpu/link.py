@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Full, VectorStore, plain_pattern
+from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
@@ -30,7 +30,7 @@ def link(q: Link) -> VectorStore:
     values = q.forest.values
     before = plain(np.full(q.forest.size, q.forest.iso, q.forest.dtype) if values is None else values)
     forest = before.copy()
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     visited = pattern.nvals if q.last is None else min(pattern.nvals, pattern.nrows * (q.last - q.first))
     last = np.iinfo(np.int64).max if q.last is None else q.last
     skipped = q.skipped()

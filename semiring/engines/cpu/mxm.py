@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Array, Pattern, index_dtype, plain_pattern, structure_only
+from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
 from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
@@ -45,7 +45,7 @@ def mxm(q: Mxm) -> CSR:
     b = CSR(Pattern(q.b.nrows, columns.size, q.b.indptr, ranks), q.b.dtype, q.b.values, q.b.iso)
     if mask is not None:  # what it has in other columns cannot meet a product, complemented or not
         index = Index(q.b.ncols, columns.size, array=columns)
-        mask = plain_pattern(chosen_columns(structure_only(mask), index).pattern)
+        mask = uncompressed_pattern(chosen_columns(structure_only(mask), index).pattern)
     made = _product(q, q.a, b, mask, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
     indices = columns[made.indices].astype(index_dtype(q.b.ncols), copy=False)
     return CSR(Pattern(made.nrows, q.b.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
@@ -59,7 +59,7 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     semiring = q.semiring
     known = sum_value(semiring.add, binary_value(semiring.mult, a.iso, b.iso))
     mode = _OPEN if q.mask is None else _OUTSIDE if q.mask.complement else _INSIDE
-    mask = plain_pattern(b.pattern) if admitting is None else admitting
+    mask = uncompressed_pattern(b.pattern) if admitting is None else admitting
     admitted = (plain(mask.indptr), plain(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = rows_of(b)

@@ -14,8 +14,8 @@ from ...formats import (
     Pattern,
     VectorStore,
     index_dtype,
-    plain_pattern,
     structure_only,
+    uncompressed_pattern,
     with_values,
 )
 from ..operands import Index, Mask
@@ -153,11 +153,11 @@ def mask_pattern(mask: Mask) -> Pattern:
     store = mask.store
     assert isinstance(store, CSR)
     if mask.structural or (store.iso is not None and store.iso != 0):
-        return plain_pattern(store.pattern)
+        return uncompressed_pattern(store.pattern)
     if store.iso is not None:
-        return plain_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
+        return uncompressed_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
     present = with_values(store, np.dtype(np.bool_), None, np.bool_(True))
-    return plain_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
+    return uncompressed_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:

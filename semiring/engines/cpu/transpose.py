@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Pattern, index_dtype, plain_pattern
+from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import stopped
@@ -140,7 +140,7 @@ def _transpose(
 @implements(IsSymmetric, engine="cpu")
 def is_symmetric(q: IsSymmetric) -> bool:
     """True if a(j, i) is present wherever a(i, j) is."""
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
     if is_few(pattern.nvals):

@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import InvalidFormat
 from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
-from ...formats.pattern import plain_facts
+from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 
@@ -98,7 +98,7 @@ def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPat
         np.array(base, index_dtype(pattern.ncols)),
         np.array(at, at_dtype(len(stream))),
         np.array(stream, ELEMENT[codec]),
-        plain_facts(pattern),
+        scalar_facts(pattern),
     )
 
 

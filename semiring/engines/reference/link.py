@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats import Full, VectorStore, plain_pattern
+from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
@@ -18,7 +18,7 @@ def link(q: Link) -> VectorStore:
     The root of a united tree is its smallest member, so the answer is one and the same on every engine.
     """
     parent = densify(q.forest)[0].tolist()
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     indptr, columns = pattern.indptr.tolist(), pattern.indices.tolist()
     before, skip = [_root(parent, v) for v in range(q.pattern.nrows)], q.skipped()
     for i in range(q.pattern.nrows):
