@@ -1,7 +1,7 @@
-"""Where the entries of a matrix lie: in device memory, in host memory that kernels read, or in host memory to stream.
+"""Placement of the entries of a matrix: device memory, host memory that kernels read, or host memory to stream.
 
 A placement is a property of the arrays, not of the format: `place` moves the columns (or the compressed stream) and the
-values, and nothing else.  Offsets, and the anchors of compressed rows, stay in device memory: kernels read them first.
+values only.  Offsets, and the anchors of compressed rows, stay in device memory: kernels read them first.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ S = TypeVar("S", bound=CSR | AnyPattern)
 
 
 def place(held: S, placement: Placement, device: str | None = None) -> S:
-    """The same matrix or pattern with its entries where `placement` says, for `device` (by default its own).
+    """Return the matrix or pattern with this placement of its entries, for `device` (by default its own).
 
     Parameters
     ----------
-    held : store or pattern, plain or compressed, from any place
-    placement : ``"device"``, ``"pinned"`` or ``"host"``; on the CPU, where all are one memory, it is only noted
+    held : store or pattern of any storage kind
+    placement : ``"device"``, ``"pinned"`` or ``"host"``; on the CPU, where all are one memory, it is only recorded
     device : ``"cpu"`` or ``"cuda"``
 
     Raises
     ------
     MemoryError
-        Where the memory asked for does not suffice, or the system locks no more.
+        Where the memory does not suffice, or the system cannot lock more.
 
     Notes
     -----

@@ -20,7 +20,7 @@ from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike
 from semiring.memory.arrays import Array
 from semiring.memory.locked import locked_empty
-from semiring.memory.teams import each
+from semiring.memory.thread_pool import parallel_for
 from semiring.memory.transfer import Fill, upload_filled, uploaded
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
@@ -40,7 +40,7 @@ def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
     """
     flat = target.reshape(-1).view(np.uint8)
     with _Reader(path) as reader:
-        each(flat.size, lambda begin, end: reader.read(offset + begin, flat[begin:end]))
+        parallel_for(flat.size, lambda begin, end: reader.read(offset + begin, flat[begin:end]))
 
 
 def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -25,7 +25,7 @@ def device_of(array: Array) -> str:
 
 
 def address_of(array: Array) -> int:
-    """The address of the first element, in the memory where the array resides."""
+    """Return the address of the first element, in the memory where the array resides."""
     return int(array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr)
 
 

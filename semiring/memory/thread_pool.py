@@ -1,4 +1,4 @@
-"""Threads that move bytes within host memory: one core copies 10 GB/s, a link takes 50."""
+"""A thread pool for copies within host memory: one core copies 10 GB/s, the interconnect (PCIe) transfers 50."""
 
 from __future__ import annotations
 
@@ -15,73 +15,73 @@ from ..apart import apart
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-# What one thread takes at a time: long enough to be worth a call, short enough to even out.
-_PIECE = 16 << 20
+# Bytes of one chunk: long enough to amortise a call, short enough to balance the threads.
+_CHUNK = 16 << 20
 PAGE = 4096
 
 
-def members() -> int:
-    """How many threads a team has."""
+def pool_size() -> int:
+    """Return the number of threads of the pool."""
     return min(12, os.cpu_count() or 1)
 
 
 @functools.cache
-def team() -> ThreadPoolExecutor:
-    """The threads, which are started when first needed and then wait."""
-    from concurrent.futures import ThreadPoolExecutor  # a seventh of what importing this package may cost
+def pool() -> ThreadPoolExecutor:
+    """Return the thread pool, whose threads are started on first use and kept."""
+    from concurrent.futures import ThreadPoolExecutor  # a seventh of the permitted import time of this package
 
-    return ThreadPoolExecutor(members(), thread_name_prefix="semiring-copy")
+    return ThreadPoolExecutor(pool_size(), thread_name_prefix="semiring-copy")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=team.cache_clear)  # the threads of the parent are not there
+    os.register_at_fork(after_in_child=pool.cache_clear)  # a child process has no threads of the parent
 
 
-def copied(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
-    """Copy all elements; both are contiguous and of one type."""
+def parallel_copy(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
+    """Copy all elements; both arrays are contiguous and of one dtype."""
     to, of = target.view(np.uint8), source.view(np.uint8)
-    each(of.nbytes, lambda begin, end: np.copyto(to[begin:end], of[begin:end]))
+    parallel_for(of.nbytes, lambda begin, end: np.copyto(to[begin:end], of[begin:end]))
 
 
-def filled(array: np.ndarray[Any, Any]) -> None:
-    """Write one byte of every page, so that the system gives the memory."""
+def commit_pages(array: np.ndarray[Any, Any]) -> None:
+    """Write one byte of every page, so that the system allocates the memory."""
 
     def fill(begin: int, end: int) -> None:
         array[begin:end:PAGE] = 0
 
-    each(array.nbytes, fill)
+    parallel_for(array.nbytes, fill)
 
 
-def touched(array: np.ndarray[Any, Any]) -> None:
-    """Read one byte of every page, so that the system brings a mapped file into memory."""
-    seen = array.view(np.uint8)
-    each(seen.nbytes, lambda begin, end: seen[begin:end:PAGE].max())
+def read_pages(array: np.ndarray[Any, Any]) -> None:
+    """Read one byte of every page, so that the system loads a mapped file into memory."""
+    content = array.view(np.uint8)
+    parallel_for(content.nbytes, lambda begin, end: content[begin:end:PAGE].max())
 
 
-def each(nbytes: int, work: Callable[[int, int], Any]) -> None:
-    """Call ``work(begin, end)`` for all pieces of so many bytes, by several threads.
+def parallel_for(nbytes: int, work: Callable[[int, int], Any]) -> None:
+    """Call ``work(begin, end)`` for all chunks of `nbytes` bytes, on several threads.
 
-    Nobody works any more when this returns, nor when it raises: what a piece raised, or an interrupt.
+    No thread is active when this returns, nor when it raises an exception of a chunk or an interrupt.
     """
-    if nbytes <= _PIECE:
+    if nbytes <= _CHUNK:
         work(0, nbytes)
         return
-    left = iter(range(0, nbytes, _PIECE))
-    apart(lambda: _each(nbytes, left, work), lambda: collections.deque(left, maxlen=0))
+    remaining = iter(range(0, nbytes, _CHUNK))
+    apart(lambda: _parallel_for(nbytes, remaining, work), lambda: collections.deque(remaining, maxlen=0))
 
 
-def _each(nbytes: int, left: Iterator[int], work: Callable[[int, int], Any]) -> None:
-    """Have the team take pieces until none is left: they all share one iterator, which whoever gives up empties."""
+def _parallel_for(nbytes: int, remaining: Iterator[int], work: Callable[[int, int], Any]) -> None:
+    """Run the chunks on the pool; all threads share one iterator, which is emptied on an exception."""
     from concurrent.futures import wait
 
-    def member() -> None:
-        for begin in left:
-            work(begin, min(begin + _PIECE, nbytes))
+    def run_chunks() -> None:
+        for begin in remaining:
+            work(begin, min(begin + _CHUNK, nbytes))
 
-    given = [team().submit(member) for _ in range(min(members(), -(-nbytes // _PIECE)))]
+    futures = [pool().submit(run_chunks) for _ in range(min(pool_size(), -(-nbytes // _CHUNK)))]
     try:
-        for done in given:
-            done.result()
+        for future in futures:
+            future.result()
     finally:
-        collections.deque(left, maxlen=0)
-        wait(given)
+        collections.deque(remaining, maxlen=0)
+        wait(futures)
