@@ -1,12 +1,13 @@
-"""Work on a thread of its own, so that no signal handler interrupts it.
+"""Work on a separate thread, which signal handlers do not interrupt.
 
-Python runs signal handlers on the main thread, between any two of its bytecodes.  What a handler raises
-(KeyboardInterrupt, or the exception of a test's time limit) leaves whatever the main thread computes there half-done:
-a compiler's tables, an import, a kernel on several threads.  On any other thread nothing of the kind can happen.  The
-main thread waits for a lock meanwhile, which signals do interrupt: a kernel that runs for minutes can be left at once.
+Python runs signal handlers on the main thread, between any two of its bytecodes.  An exception of a handler
+(KeyboardInterrupt, or that of a test's time limit) interrupts the computation of the main thread at that point and
+leaves inconsistent state: a compiler's tables, an import, a kernel on several threads.  On other threads this cannot
+happen.  Meanwhile the main thread waits for a lock, and signals do interrupt that wait: an exception can end the wait
+for a kernel that runs for minutes immediately.
 
-All state belongs to one errand, and whoever takes `claim` does the work: an exception at any bytecode below leaves
-an errand that nobody does, or one that ends by itself.  Nothing of it is used again.
+All state belongs to one job, and the thread that pops `claim` does the work: after an exception at any bytecode below
+a job is either never started or runs to its end.  Its state is not used again.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# A wait is cut into so many seconds: not every system wakes the main thread when a signal arrives.
+# Seconds of one wait: not every system wakes the main thread when a signal arrives.
 _TICK = 0.1
-# A thread that has not begun after so many seconds has died for lack of memory.
+# Seconds after which a thread that has not started counts as dead (of lack of memory).
 _OVERDUE = 2.0
-# The interpreter waits so long at its exit for work that was left: a thread inside the compiler does not survive that
-# the process ends around it.
+# Seconds that the interpreter waits at exit for unfinished work: a thread inside the compiler crashes when the process
+# ends.
 _LAST_WAIT = 30.0
 
-# Work that is under way; its threads keep the list themselves.
-_under_way: set[_Errand] = set()
-# Work that is done once and shared, by its key, until it ends.
-_shared: dict[object, _Errand] = {}
+# Running work; its threads add and remove it themselves.
+_running: set[_Job] = set()
+# Work that several callers share, by its key, until it ends.
+_shared: dict[object, _Job] = {}
 
 
-class _Errand:
-    """One piece of work: not begun, under way, or finished with a result or an exception."""
+class _Job:
+    """One piece of work: not started, running, or finished with a result or an exception."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.claim = [work]
@@ -47,101 +48,101 @@ class _Errand:
         self._ended.acquire()
 
     def run(self) -> None:
-        """Do the work, unless it was withdrawn.  The body of the thread."""
+        """Do the work, unless it was withdrawn; the body of the thread."""
         work = self.withdrawn()
         if work is None:
             return
         try:
-            _under_way.add(self)
+            _running.add(self)
             self.result = work()
         except BaseException as error:
             self.raised = error
         finally:
             del work
             self.finished = True
-            _under_way.discard(self)
+            _running.discard(self)
             self._ended.release()
 
     def withdrawn(self) -> Callable[[], Any] | None:
-        """The work, if nobody has begun it: nobody else will."""
+        """Return the work, if it has not been started, and prevent that another thread starts it; else None."""
         try:
             return self.claim.pop()
         except IndexError:
             return None
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it is finished, at most so long; may be called again."""
+        """Wait at most `seconds` and return whether the work is finished; may be called repeatedly."""
         return self.finished or self._ended.acquire(timeout=seconds) or self.finished
 
 
 def apart(work: Callable[[], T], stop: Callable[[], Any] | None = None) -> T:
-    """Return ``work()``, which runs on a thread of its own if this is the main thread.
+    """Return ``work()``, which runs on a separate thread if this is the main thread.
 
-    stop: makes `work` return soon, with any result.  If an exception arrives meanwhile it is called, and the exception
-    leaves when `work` has ended.  Without it the exception leaves at once, and `work` goes on to its end.
+    stop: makes `work` return soon, with any result.  It is called if an exception interrupts the wait, which then
+    propagates after the end of `work`.  Without it the exception propagates immediately, and `work` continues.
     """
     if threading.get_ident() != threading.main_thread().ident:
         return work()
-    errand = _Errand(work)
+    job = _Job(work)
     try:
         try:
-            _thread.start_new_thread(errand.run, ())
-        except (RuntimeError, MemoryError):  # no thread is to be had
-            if errand.withdrawn() is not None:
+            _thread.start_new_thread(job.run, ())
+        except (RuntimeError, MemoryError):  # no thread can be started
+            if job.withdrawn() is not None:
                 return work()
         overdue = time.monotonic() + _OVERDUE
-        while not errand.wait(_TICK):
-            if errand.claim and time.monotonic() > overdue and errand.withdrawn() is not None:
+        while not job.wait(_TICK):
+            if job.claim and time.monotonic() > overdue and job.withdrawn() is not None:
                 return work()
     except BaseException:
-        if stop is not None and errand.withdrawn() is None:
+        if stop is not None and job.withdrawn() is None:
             stop()
-            _wait_for(errand)
+            _wait_for(job)
         raise
-    if errand.raised is not None:
-        raise errand.raised
-    result: T = errand.result
+    if job.raised is not None:
+        raise job.raised
+    result: T = job.result
     return result
 
 
 def apart_once(key: object, work: Callable[[], T]) -> T:
-    """Return ``apart(work)``; where work of the same key is under way, wait for its result instead of starting more.
+    """Return ``apart(work)``; where work of the same key is running, wait for its result instead of starting more.
 
-    For imports: an exception leaves the first import under way, and a second one at the same time could deadlock with
-    it (CPython before 3.12.4 misses some cycles of import locks).  Work that failed is done again by the next call.
+    For imports: after an exception the first import continues, and a second one at the same time could deadlock with
+    it (CPython before 3.12.4 misses some cycles of import locks).  The next call repeats work that failed.
     """
-    errand = _shared.setdefault(key, _Errand(work))
+    job = _shared.setdefault(key, _Job(work))
     try:
-        # Whoever takes the claim does the work; the others wait for it to end.
-        apart(errand.run)
-        while not errand.wait(_TICK):
+        # One thread pops the claim and does the work; the others wait for its end.
+        apart(job.run)
+        while not job.wait(_TICK):
             pass
     finally:
-        if errand.finished and _shared.get(key) is errand:
+        if job.finished and _shared.get(key) is job:
             _shared.pop(key, None)
-    if errand.raised is not None:
-        raise errand.raised
-    result: T = errand.result
+    if job.raised is not None:
+        raise job.raised
+    result: T = job.result
     return result
 
 
-def _wait_for(errand: _Errand) -> None:
-    """Wait until the errand is finished; further exceptions are dropped, for the first one is about to leave."""
-    while not errand.finished:
+def _wait_for(job: _Job) -> None:
+    """Wait until the job is finished; drop further exceptions, because the first one is about to propagate."""
+    while not job.finished:
         try:
-            errand.wait(_TICK)
+            job.wait(_TICK)
         except BaseException:
             continue
 
 
 def _wait_for_all() -> None:
     deadline = time.monotonic() + _LAST_WAIT
-    for errand in list(_under_way):
-        errand.wait(max(deadline - time.monotonic(), 0))
+    for job in list(_running):
+        job.wait(max(deadline - time.monotonic(), 0))
 
 
 atexit.register(_wait_for_all)
 if hasattr(os, "register_at_fork"):
-    # The threads of the parent are not there.
-    os.register_at_fork(after_in_child=_under_way.clear)
+    # A child process has no threads of the parent.
+    os.register_at_fork(after_in_child=_running.clear)
     os.register_at_fork(after_in_child=_shared.clear)

@@ -1,11 +1,11 @@
-"""Settings of the library: one object, checked names, environment variables, and a `with` form.
+"""Settings of the library: one object, checked names, environment variables, and a context manager.
 
-A misspelt setting raises instead of being ignored.  `Config.set` changes settings, and `use` where new objects live
-(and, for ``"reference"``, which engine computes), from now on or inside a `with` block.
+A misspelt setting raises an error.  `Config.set` changes settings, and `use` the device of new objects (and, for
+``"reference"``, the engine), permanently or inside a `with` block.
 
-Settings belong to the process: every thread reads the same ones, and a change in one thread is seen by all at its next
-call.  `with` blocks of two threads that overlap restore in the order in which they end, so settings are best changed
-by one thread, before the others start.
+Settings are process-wide: every thread reads the same ones, and a change applies to the next call of each thread.
+`with` blocks of two threads that overlap restore in the order in which they end, so settings are best changed by one
+thread, before the others start.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def _default_cache() -> Path:
 class Config:
     """The settings.
 
-    device: where NumPy arrays and new objects go: ``"auto"`` (the GPU if there is one), ``"cpu"``, ``"cuda"``.
-    cpu_engine: which engine serves objects on the CPU: ``"cpu"`` (numba) or ``"reference"`` (the specification).
-    direction: ``"auto"`` chooses push or pull by rule; ``"push"`` and ``"pull"`` force one, for experiments.
+    device: the device of new objects and of converted arrays: ``"auto"`` (the GPU if present), ``"cpu"``, ``"cuda"``.
+    cpu_engine: the engine of objects on the CPU: ``"cpu"`` (numba) or ``"reference"`` (the specification).
+    direction: ``"auto"`` chooses push or pull by the cost model; ``"push"`` and ``"pull"`` force one, for experiments.
     device_memory: the bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or
-        ``"512 MiB"`` (it reads as a number); None is all there is.  What it covers: `semiring.memory.budget`.
-    fusion: let kernels absorb mask, accumulator and replace; off, every write is composed step by step.
-    cache_dir: where compiled kernels are kept.
-    quiet: say nothing on standard error while kernels compile for the first time.
+        ``"512 MiB"`` (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.
+    fusion: let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
+    cache_dir: the folder of compiled kernels.
+    quiet: write nothing to standard error while kernels compile for the first time.
     """
 
     device: str = "auto"
@@ -58,7 +58,7 @@ class Config:
         _assign(self, _checked({name: value}))
 
     def set(self, **changes: Any) -> Changed:
-        """Change settings, at once.
+        """Change settings immediately.
 
         Parameters
         ----------
@@ -66,13 +66,13 @@ class Config:
 
         Returns
         -------
-        Changed: as a `with` block it restores the settings that it changed at the end, also after an exception.
+        Changed: a context manager that restores the settings that it changed, also after an exception.
 
         Raises
         ------
         InvalidValue
-            For a setting that does not exist (the message gives the closest name) or a value that it does not take;
-            then nothing is changed.
+            For a setting that does not exist (the message lists the closest name) or an invalid value; then no
+            setting is changed.
 
         Examples
         --------
@@ -87,16 +87,16 @@ class Config:
 
 
 class Changed:
-    """Settings that were changed: for good as a statement, until the end of the block in a `with` statement.
+    """Settings that were changed: permanently as a statement, until the end of the block in a `with` statement.
 
-    Made by `Config.set` and `use`, which change the settings before they return it.  It may be entered again, then it
-    changes the same settings again, and blocks nest: each end restores what its beginning found.
+    Made by `Config.set` and `use`, which change the settings before they return it.  It may be entered repeatedly and
+    changes the same settings each time; blocks nest: the end of a block restores the settings of its beginning.
     """
 
     def __init__(self, settings: Config, changes: Mapping[str, Any]) -> None:
         self._settings, self._changes = settings, _checked(changes)
         self._found: list[dict[str, Any]] = []
-        # Whether the change that was made last still has to be joined by the `with` statement that it belongs to.
+        # Whether the last change has not been entered by a `with` statement yet.
         self._open = True
         self._change()
 
@@ -104,7 +104,7 @@ class Changed:
         found = {name: getattr(self._settings, name) for name in self._changes}
         try:
             _assign(self._settings, self._changes)
-        except BaseException:  # a listener failed: the settings are left as they were
+        except BaseException:  # a listener failed: restore the settings
             _assign(self._settings, found)
             raise
         self._found.append(found)
@@ -124,7 +124,7 @@ class Changed:
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes with values as the settings hold them; InvalidValue if one cannot be made."""
+    """Return the changes with values converted to the types of the settings; InvalidValue if one is invalid."""
     made = {}
     for name, value in changes.items():
         check = _CHECKS.get(name)
@@ -137,7 +137,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _assign(settings: Config, values: Mapping[str, Any]) -> None:
-    """Set all settings before any listener runs, so that none reads a half-made change."""
+    """Set all settings before any listener runs, so that none reads a partial change."""
     for name, value in values.items():
         object.__setattr__(settings, name, value)
     for name in values:
@@ -205,7 +205,7 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-# What must act when a setting changes; it reads the setting itself.
+# Functions to call when a setting changes; they read the setting themselves.
 _listeners: dict[str, list[Callable[[], None]]] = {}
 
 
@@ -220,9 +220,9 @@ _ELSEWHERE = ("SEMIRING_TEST_DATA",)
 
 
 def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
-    """The settings with what SEMIRING_DEVICE, SEMIRING_CACHE_DIR and so on say, and what is wrong with those that fail.
+    """Return the settings with the values of SEMIRING_DEVICE, SEMIRING_CACHE_DIR and so on, and error messages.
 
-    SEMIRING_DEVICE=reference means what ``use("reference")`` does.  A variable that no setting belongs to is wrong too.
+    SEMIRING_DEVICE=reference has the effect of ``use("reference")``.  A variable without a setting is an error too.
     """
     config, wrong = Config(), []
     known = {_PREFIX + item.name.upper(): item.name for item in fields(Config)}
@@ -233,7 +233,7 @@ def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]
         if name is None:
             close = difflib.get_close_matches(variable, known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known are: {', '.join(known)}"
-            wrong.append(f"the environment variable {variable} belongs to no setting; {hint}")
+            wrong.append(f"the environment variable {variable} is not a setting; {hint}")
         elif name == "device" and value == "reference":
             config.device, config.cpu_engine = "cpu", "reference"
         else:
@@ -244,12 +244,12 @@ def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]
     return config, wrong
 
 
-# What is wrong is raised at the first use: an import that fails shows the user of a command a traceback.
+# Errors are raised at the first use: raised on import they would show the user of a command a traceback.
 config, _wrong_variables = _from_environment(os.environ)
 
 
 def check_environment() -> None:
-    """InvalidValue if a ``SEMIRING_*`` variable has a value that its setting does not take, or belongs to none."""
+    """Raise InvalidValue if a ``SEMIRING_*`` variable has an invalid value, or is not a setting."""
     if _wrong_variables:
         raise InvalidValue("; ".join(_wrong_variables))
 
@@ -259,7 +259,7 @@ _cuda_lock = threading.Lock()
 
 
 def cuda_available() -> bool:
-    """True if CuPy is installed and sees at least one GPU (looked up once)."""
+    """Return whether CuPy is installed and finds at least one GPU (determined once)."""
     global _cuda
     if _cuda is None:
         with _cuda_lock:
@@ -275,7 +275,7 @@ def cuda_available() -> bool:
 def _probe_cuda() -> bool:
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         return False
-    # The driver library answers at once where importing CuPy would cost 0.4 s on a machine without a GPU.
+    # Querying the driver library is fast; importing CuPy costs 0.4 s, also on a machine without a GPU.
     import ctypes
 
     for name in ("libcuda.so.1", "nvcuda.dll"):
@@ -297,7 +297,7 @@ def _probe_cuda() -> bool:
 
 
 def default_device() -> str:
-    """The device of new objects: ``"cuda"`` or ``"cpu"``; InvalidValue where the environment's settings are wrong."""
+    """Return the device of new objects, ``"cuda"`` or ``"cpu"``; InvalidValue for invalid environment variables."""
     check_environment()
     if config.device == "auto":
         return "cuda" if cuda_available() else "cpu"
@@ -305,23 +305,23 @@ def default_device() -> str:
 
 
 def checked_device(device: str) -> str:
-    """`device`, if it is one and is there; InvalidValue and NotSupported otherwise."""
+    """Return `device`; InvalidValue if it is not a device, NotSupported if it is not available."""
     if device == "cuda" and not cuda_available():
-        raise NotSupported("device 'cuda': CuPy is missing or sees no GPU; use 'cpu', or install semiring[cuda13]")
+        raise NotSupported("device 'cuda': CuPy is missing or finds no GPU; use 'cpu', or install semiring[cuda13]")
     if device not in ("cpu", "cuda"):
         raise InvalidValue(f"a device is 'cpu' or 'cuda', got {device!r}")
     return device
 
 
 def engine_for(device: str) -> str:
-    """The engine that computes on a device."""
+    """Return the engine that computes on a device."""
     return "cuda" if device == "cuda" else config.cpu_engine
 
 
 class use(Changed):
-    """Choose where new objects live: ``use("cpu")``, ``use("cuda")``, or ``use("reference")``.
+    """Choose the device of new objects: ``use("cpu")``, ``use("cuda")``, or ``use("reference")``.
 
-    Takes effect at once; as a `with` block it is undone at the end.  ``"reference"`` is the CPU with
+    The change is immediate; a `with` block restores the device at its end.  ``"reference"`` is the CPU with
     the executable specification as its engine (slow, for checking).
 
     >>> import semiring as sr

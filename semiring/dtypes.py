@@ -1,7 +1,7 @@
-"""The eleven value types: one table, and the questions asked of it.
+"""The eleven value types: one table, and functions on it.
 
-A value type is a plain ``numpy.dtype`` everywhere in the package; this module gives the eleven names, accepts
-the many spellings that users have for them, and knows their C names for the engines that generate text.
+A value type is a ``numpy.dtype`` everywhere in the package; this module defines the eleven constants, looks types up
+by the names that users write, and holds their C names for the engines that generate text.
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ _C_NAMES: Final[dict[DType, str]] = {
     FP64: "double",
 }
 
-# np.dtype("l") and np.dtype("q") are equal but are two objects: this table gives one object per type.
+# np.dtype("l") and np.dtype("q") are equal but are two objects: this table maps both to one.
 _CANONICAL: Final[dict[DType, DType]] = {dtype: dtype for dtype in ALL}
 
-# The GraphBLAS names, where NumPy's own differ.
+# The GraphBLAS names, where they differ from NumPy's.
 _NAMES: Final[dict[str, DType]] = {"fp32": FP32, "fp64": FP64} | {dtype.name: dtype for dtype in ALL}
 
 
 def lookup(obj: object) -> DType:
-    """The value type that `obj` names.
+    """Return the value type that `obj` names.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def lookup(obj: object) -> DType:
 
 
 def unify(a: object, b: object) -> DType:
-    """The type that holds both `a` and `b`, by NumPy's promotion rules.
+    """Return the type that holds both `a` and `b`, by NumPy's promotion rules.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _unified(a: DType, b: DType) -> DType:
 
 
 def widest(dtype: object) -> DType:
-    """The type in which values of `dtype` are counted and summed: int64, uint64 or float64; booleans in int64.
+    """Return the type in which values of `dtype` are counted and summed: int64, uint64 or float64; booleans in int64.
 
     Examples
     --------
@@ -149,12 +149,12 @@ def widest(dtype: object) -> DType:
 
 
 def name(dtype: object) -> str:
-    """NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``."""
+    """Return NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``."""
     return lookup(dtype).name
 
 
 def c_name(dtype: object) -> str:
-    """The C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``."""
+    """Return the C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``."""
     return _C_NAMES[lookup(dtype)]
 
 
@@ -165,7 +165,7 @@ def largest(dtype: DType) -> int:
 
 
 def limits(dtype: object) -> tuple[np.generic, np.generic]:
-    """The smallest and the largest value of a type, as scalars of it; minus and plus infinity for floats.
+    """Return the smallest and the largest value of a type, as scalars of it; minus and plus infinity for floats.
 
     Examples
     --------

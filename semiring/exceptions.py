@@ -1,10 +1,9 @@
-"""Every error that this package raises on purpose.
+"""The exceptions of this package.
 
 Each class is a :class:`SemiringError`, so one ``except`` catches all of them, and also the built-in
 exception that Python users already catch for that kind of mistake (``ValueError`` for a wrong shape,
-``IndexError`` for an index past the end, and so on). The message is written by whoever raises: it names the
-place, what was expected and what was found. Facts that a program may want back (the last iterate, a vertex on
-a cycle) are attributes.
+``IndexError`` for an index past the end, and so on). The message names the function or argument, what was
+expected and what was found. Data that a program may need (the last iterate, a vertex on a cycle) are attributes.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ class SemiringError(Exception):
 
 
 class DimensionMismatch(SemiringError, ValueError):
-    """Shapes disagree; the message gives the operation, all shapes, and ``.T`` if transposing would fit."""
+    """Shapes disagree; the message names the operation, all shapes, and ``.T`` if the transpose fits."""
 
 
 class DomainMismatch(SemiringError, TypeError):
-    """An operator or an object does not support a dtype; the message lists those that are supported."""
+    """An operator or an object does not support a dtype; the message lists the supported ones."""
 
 
 class IndexOutOfBound(SemiringError, IndexError):
@@ -51,15 +50,15 @@ class IndexOutOfBound(SemiringError, IndexError):
 
 
 class DuplicateIndex(SemiringError, ValueError):
-    """Two entries have the same position and no ``dup_op`` says how to combine them."""
+    """Two entries have the same position and there is no ``dup_op`` to combine them."""
 
 
 class InvalidValue(SemiringError, ValueError):
-    """An argument has a value that makes no sense here."""
+    """An argument has an invalid value."""
 
 
 class EmptyObject(SemiringError, ValueError):
-    """A value was asked of an object that holds none."""
+    """An operation needs a value of an object that has none."""
 
 
 class OutputNotEmpty(SemiringError, ValueError):
@@ -67,11 +66,11 @@ class OutputNotEmpty(SemiringError, ValueError):
 
 
 class InvalidMask(SemiringError, TypeError):
-    """A mask is neither boolean nor says ``.S`` (structure) or ``.V`` (values)."""
+    """A mask is neither boolean nor written with ``.S`` (structure) or ``.V`` (values)."""
 
 
 class UnknownOperator(SemiringError, AttributeError, ValueError):
-    """No operator has this name; ``close`` holds the names that resemble it.
+    """No operator has this name; ``close`` holds similar names.
 
     It is an ``AttributeError`` because operator modules raise it for a missing name (``binary.pluss``), and a
     ``ValueError`` because operations raise it for a wrong argument (``A.mxm(B, "min_pluss")``).
@@ -87,20 +86,20 @@ class UdfParseError(SemiringError, TypeError):
 
 
 class InvalidFormat(SemiringError, ValueError):
-    """A file or a set of arrays is malformed; the message says where, what was expected, what was found."""
+    """A file or a set of arrays is malformed; the message names the place, what was expected and what was found."""
 
 
 class OutOfMemory(SemiringError, MemoryError):
-    """An allocation failed, or would have failed and was not begun.
+    """An allocation failed, or was not attempted because it would fail.
 
     Attributes
     ----------
     asked_bytes, free_bytes : int or None
-        What was asked for, and what was free at the moment of the failure, where known.
+        The requested bytes, and the free bytes at the moment of the failure, where known.
     held_bytes : int or None
-        On a GPU, what the memory pool held at that moment: all arrays of the process, and memory kept for later.
+        On a GPU, the bytes in the memory pool at that moment: all arrays of the process, and cached blocks.
     needed_bytes : int or None
-        About what the operation needs in all, where that can be told.
+        The approximate total of the operation, where it can be computed.
     """
 
     def __init__(
@@ -120,11 +119,11 @@ class OutOfMemory(SemiringError, MemoryError):
 
 
 class DeviceMismatch(SemiringError, ValueError):
-    """Operands live on different devices; nothing moves by itself."""
+    """Operands reside on different devices; data is never moved implicitly."""
 
 
 class NotSupported(SemiringError, NotImplementedError):
-    """The operation does not exist for these operands; the message says what to use instead."""
+    """The operation does not exist for these operands; the message names an alternative."""
 
 
 class ConvergenceFailure(SemiringError, RuntimeError):
@@ -135,7 +134,7 @@ class ConvergenceFailure(SemiringError, RuntimeError):
     result : object
         The last iterate.
     iterations : int or None
-        How many iterations were made.
+        The number of iterations.
     residual : float or None
         The error measure after the last one.
     """
@@ -155,7 +154,7 @@ class ConvergenceFailure(SemiringError, RuntimeError):
 
 
 class NegativeCycle(SemiringError, ValueError):
-    """Shortest paths are not defined: ``vertex`` lies on, or is reached from, a cycle of negative weight."""
+    """Shortest paths are not defined: ``vertex`` is on, or reachable from, a cycle of negative weight."""
 
     def __init__(self, message: str = "", *, vertex: int | None = None) -> None:
         super().__init__(message)
@@ -163,14 +162,14 @@ class NegativeCycle(SemiringError, ValueError):
 
 
 class GraphProperty(SemiringError, ValueError):
-    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message tells how to get it.
+    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message names a remedy.
 
-    The algorithms that are here take any square matrix; this one is for those, of users too, that do not.
+    The algorithms of this package accept any square matrix; this error is for algorithms, also of users, that do not.
     """
 
 
 class IgnoredColumns(UserWarning):
-    """A warning: the lines of an edge list have columns after the weight, which are not read.
+    """A warning: the lines of an edge list have columns after the weight, which are ignored.
 
     ``warnings.filterwarnings("ignore", category=semiring.exceptions.IgnoredColumns)`` silences it.
     """

@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--part") and not config.getoption("--exhaustive"):
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
-        raise pytest.UsageError("--engine=cuda: CuPy is missing or sees no GPU; nothing can be tested")
+        raise pytest.UsageError("--engine=cuda: CuPy is missing or finds no GPU; nothing can be tested")
     storage_kinds.always = bool(config.getoption("--exhaustive"))
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")

@@ -1,4 +1,4 @@
-"""Graph algorithms, each a composition of public matrix operations: what users could have written themselves."""
+"""Graph algorithms, each a composition of public matrix operations that users can write themselves."""
 
 from . import ordering
 from .bfs import BfsTrace, bfs_levels, bfs_parents, bfs_trace

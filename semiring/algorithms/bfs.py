@@ -1,13 +1,13 @@
 """Breadth-first search: levels and parents.
 
 The level of a vertex is the fewest steps from the source; a parent is a neighbour one level nearer.  Both are
-closures of one vector under the matrix, which differ in the semiring alone:
+closures x A* of one vector x under the matrix, and differ only in the semiring:
 
     level  = closure({source: 0},      A with weight 1, min_plus)
     parent = closure({source: source}, A,               any_secondi)
 
-Entries are final on arrival, so the closure is the level-synchronous search, and its engine turns between push
-(top-down) and pull (bottom-up) by itself.  Sources: Beamer, Asanović, Patterson, "Direction-Optimizing
+An entry is final once it is set, so the closure is the level-synchronous search, and its engine switches between push
+(top-down) and pull (bottom-up) automatically.  Sources: Beamer, Asanović, Patterson, "Direction-Optimizing
 Breadth-First Search", SC 2012; Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs", 2013; Merrill,
 Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
 """
@@ -27,9 +27,9 @@ from .checks import is_many, row, square
 
 @dataclass(frozen=True)
 class BfsTrace:
-    """A search and how it went.
+    """The levels of a search, and a trace of its steps.
 
-    levels: as `bfs_levels` gives them.  steps: for each level its direction (``"push"`` or ``"pull"``), the number of
+    levels: as `bfs_levels` returns them.  steps: for each level its direction (``"push"`` or ``"pull"``), the number of
     vertices in its frontier, and the number of edges that leave them.
     """
 
@@ -50,7 +50,7 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
     source : int, or a sequence of k of them
-        Where to start.
+        The start vertex or vertices.
 
     Returns
     -------
@@ -65,10 +65,10 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
 
     Notes
     -----
-    Cost O(n + nvals), less where pulling stops early; beyond the matrix at most 16 bytes a vertex.  The first search
-    on a matrix learns whether its structure is symmetric (and else, for plain rows, derives the transpose), which is
-    kept.  Synchronises once, at the end; once a level for several sources, and where the entries lie in host memory.
-    Several sources are a product of matrices, which takes A in plain form.
+    Cost O(n + nvals), less where pulling stops early; beside the matrix at most 16 bytes a vertex.  The first search
+    on a matrix determines whether its structure is symmetric (and if not, for uncompressed rows, the transpose), and
+    caches it.  Synchronises once, at the end; once a level for several sources, and where the entries are in host
+    memory.  Several sources are a product of matrices, which needs A uncompressed and device-resident.
     """
     n = square("bfs_levels", A)
     if is_many(source):
@@ -79,7 +79,7 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
 
 @ops.reports_memory
 def bfs_trace(A: Matrix, source: int) -> BfsTrace:
-    """`bfs_levels` from one source, with direction, frontier and edges of every level; parameters as there."""
+    """Compute `bfs_levels` from one source, with direction, frontier and edges of every level; same parameters."""
     n = square("bfs_trace", A)
     start, one = _start(A, row("bfs_trace", source, n)), _level_dtype(n).type(1)
     closed = ops.closure_with_trace(start, A, semiring.min_plus, weight=one)
@@ -90,7 +90,7 @@ def bfs_trace(A: Matrix, source: int) -> BfsTrace:
 def bfs_parents(A: Matrix, source: int) -> Vector:
     """parent(v) = a u with a stored entry (u, v) and level(u) = level(v) - 1; parent(source) = source.
 
-    Any such u may be given.  Missing where there is no path.
+    Which such u is returned is unspecified.  Missing where there is no path.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
 
     Notes
     -----
-    Cost and waiting as `bfs_levels` from one source.
+    Cost and synchronisation as `bfs_levels` from one source.
     """
     s = row("bfs_parents", source, square("bfs_parents", A))
     dtype = _level_dtype(A.nrows)
@@ -117,7 +117,7 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
 
 
 def _many(A: Matrix, sources: list[int]) -> Matrix:
-    """All searches at once: F is k x n, a row for each frontier.
+    """Run all searches together: F is k x n, a row for each frontier.
 
     L<F> = depth;   F<not L, replace> = F any.pair A
     """

@@ -1,4 +1,4 @@
-"""What every algorithm checks of its arguments."""
+"""Argument checks of the algorithms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
 
 def square(name: str, A: Matrix) -> int:
-    """The number of rows of a square Matrix; DimensionMismatch for another shape, InvalidValue for anything else."""
+    """Return the number of rows of A; DimensionMismatch unless it is square, InvalidValue unless it is a Matrix."""
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{name}: expected a Matrix, got {_described(A)}; {_remedy(A)}")
     if A.nrows != A.ncols:
@@ -25,29 +25,29 @@ def _described(A: Any) -> str:
 
 
 def _remedy(A: Any) -> str:
-    """How to make a Matrix of a graph that another library holds."""
+    """Return how to make a Matrix from an object of another library."""
     if hasattr(A, "tocsr"):
-        return "make one by sr.io.from_scipy_sparse"
+        return "make one with sr.io.from_scipy_sparse"
     if hasattr(A, "adjacency"):
-        return "make one by sr.io.from_networkx"
+        return "make one with sr.io.from_networkx"
     if hasattr(A, "ndim") or isinstance(A, (list, tuple)):
-        return "make one by Matrix.from_dense(array, missing_value=0), or by Matrix.from_edgelist for pairs"
-    return "make one by Matrix.from_dense, Matrix.from_edgelist, sr.io.from_scipy_sparse or sr.io.from_networkx"
+        return "make one with Matrix.from_dense(array, missing_value=0), or with Matrix.from_edgelist for pairs"
+    return "make one with Matrix.from_dense, Matrix.from_edgelist, sr.io.from_scipy_sparse or sr.io.from_networkx"
 
 
 def number(name: str, parameter: str, value: Any, *, high: float | None = None) -> float:
-    """A real number from 0 to `high`; InvalidValue otherwise, for NaN too."""
+    """Return a real number from 0 to `high`; InvalidValue otherwise, for NaN too."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidValue(f"{name}: {parameter} must be a number, got {value!r}")
-    given = float(value)
-    if not (given >= 0 and (high is None or given <= high)):
-        wanted = "must not be negative or NaN" if high is None else f"must lie in [0, {high}]"
-        raise InvalidValue(f"{name}: {parameter} {wanted}, got {value}")
-    return given
+    real = float(value)
+    if not (real >= 0 and (high is None or real <= high)):
+        expected = "must not be negative or NaN" if high is None else f"must be in [0, {high}]"
+        raise InvalidValue(f"{name}: {parameter} {expected}, got {value}")
+    return real
 
 
 def count(name: str, parameter: str, value: Any) -> int:
-    """A number of times: an integer from 0; InvalidValue otherwise."""
+    """Return a count, an integer of at least 0; InvalidValue otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidValue(f"{name}: {parameter} must be an integer, got {value!r}")
     if value.__index__() < 0:
@@ -56,12 +56,12 @@ def count(name: str, parameter: str, value: Any) -> int:
 
 
 def row(name: str, source: Any, n: int) -> int:
-    """A source as a row number; IndexOutOfBound unless 0 <= source < n."""
+    """Return a source as a row number; IndexOutOfBound unless 0 <= source < n."""
     if isinstance(source, bool) or not hasattr(source, "__index__"):
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
     try:
         number = operator.index(source)
-    except TypeError as error:  # an array has the method, and means it only where it holds one integer
+    except TypeError as error:  # an array has the method, which fails unless it holds one integer
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}") from error
     if not 0 <= number < n:
         raise IndexOutOfBound(f"{name}: source {number} is out of bounds for a matrix of {n} rows")
@@ -69,5 +69,5 @@ def row(name: str, source: Any, n: int) -> int:
 
 
 def is_many(source: Any) -> bool:
-    """True if several sources were given."""
+    """Return whether `source` is a sequence of sources."""
     return isinstance(source, Sized) and not isinstance(source, (str, bytes)) and getattr(source, "ndim", 1) == 1

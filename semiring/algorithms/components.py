@@ -1,6 +1,6 @@
 """Connected components, by union-find over rows (Afforest) and in pure algebra (FastSV).
 
-Two vertices are in one component if a path joins them, edges taken in both directions (weak components).
+Two vertices are in one component if a path joins them, with edges in both directions (weak components).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from semiring.exceptions import InvalidValue
 
 from .checks import square
 
-# Neighbours of each row that are linked before the giant component is looked for.  Two suffice to join most of it
+# Neighbours of each row that are hooked before the search for the giant component.  Two suffice to join most of it
 # (Sutton et al., section V).
 _SAMPLED_NEIGHBOURS = 2
 
 
 @ops.reports_memory
 def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
-    """label(v) = the smallest vertex that a path joins to v, edges taken in both directions.
+    """label(v) = the smallest vertex that a path joins to v, with edges in both directions.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     Notes
     -----
     Afforest costs O(n + the entries outside the giant component); FastSV O(nvals) a round, O(log n) rounds or fewer in
-    practice.  The first call on a matrix learns whether its structure is symmetric, which is kept.  Afforest
-    does not synchronise after that; FastSV does once a round.
+    practice.  The first call on a matrix determines whether its structure is symmetric, and caches it.  After that
+    Afforest does not synchronise; FastSV does once a round.
 
     Sources: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018; Zhang, Azad, Hu, "FastSV: A Distributed-Memory Connected Component Algorithm with Fast Convergence", SIAM PP
@@ -56,10 +56,10 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
 
 
 def _afforest(A: Matrix, n: int) -> Vector:
-    """Link a few neighbours of every row; find the giant component in a sample; link the rest of the other rows.
+    """Hook a few neighbours of every row; find the giant component in a sample; hook the rest of the other rows.
 
-    A row inside the giant component may be skipped because the other end of each of its edges will see it, which
-    holds where the structure is symmetric.  Where it is not, no row is skipped.
+    Rows inside the giant component may be skipped where the structure is symmetric, because the row at the other end
+    of each of their edges holds the same edge.  Otherwise no row is skipped.
     """
     forest = ops.singletons(Vector(bool, n, device=A.device))
     forest, visited = ops.link_sample(forest, A, neighbours=_SAMPLED_NEIGHBOURS)
@@ -68,9 +68,9 @@ def _afforest(A: Matrix, n: int) -> Vector:
 
 
 def _fastsv(A: Matrix, n: int) -> Vector:
-    """Hook the trees of neighbours under each other by the smallest grandparent, until nothing moves.
+    """Hook the trees of neighbours by the smallest grandparent, until no label changes.
 
-    m(i) min= min_k gf(k) over the neighbours k of i          (the smallest grandparent next door)
+    m(i) min= min_k gf(k) over the neighbours k of i          (the smallest grandparent of a neighbour)
     f(f(i)) min= m(i);   f(i) min= m(i);   f(i) min= gf(i)    (hook the root, hook i, shortcut)
     gf = f(f)
     """

@@ -1,4 +1,4 @@
-"""The vertices by degree."""
+"""Order of the vertices by degree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .permutations import numbers, sorted_by
 
 @ops.reports_memory
 def degree_order(A: Matrix, descending: bool = True) -> Vector:
-    """p(0), p(1), ... = the vertices by the number of entries in their rows, those of one degree by their number.
+    """p(0), p(1), ... = the vertices by the number of entries in their rows, then by number.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
 
     Notes
     -----
-    Puts the hubs together at one end, where caches hold what belongs to them; an order in which neighbours are near one
-    another is lost.  Cost O(n + nvals).  Synchronises, for the highest degree.
+    Groups the vertices of high degree at one end, where caches hold their data; locality of the former order is lost.
+    Cost O(n + nvals).  Synchronises, for the highest degree.
     """
     n = square("degree_order", A)
     if n == 0:

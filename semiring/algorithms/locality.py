@@ -1,26 +1,26 @@
 """An order in which the neighbours of a vertex, and vertices with the same neighbours, are near one another.
 
 Compressed rows store the gaps between columns, which are small where the columns of a row are close.  Crawls and meshes
-come in such an order; identifiers that were handed out at random, hashed or sorted by degree do not, and it has to be
-found again.  Two means, both a few matrix operations:
+have such an order; random, hashed or degree-sorted identifiers have not, and a new order must be computed.  There are
+two methods, both a few matrix operations:
 
 *Shingles.*  h(v) is a random number of the vertex.  s(v) = min_k h(k) over the neighbours k of v is one product over
 ``min_second``.  Two vertices have the same s with a probability equal to the overlap of their neighbourhoods (their
-Jaccard coefficient), so that sorting by s, a second such number, and then the degree puts alike vertices side by side.
+Jaccard coefficient), so that sorting by s, a second such number, and then the degree makes similar vertices adjacent.
 
-*Clusters of clusters.*  Each vertex joins the neighbour of the least h, whence s comes: the trees of these choices are
-the first clusters.  Then each cluster joins the one to which most edges lead, for its size: weight / sqrt(size i size
-j).  As in Borůvka's rounds, every cluster that has a neighbour joins one, so that at least every second disappears;
-after a few rounds there is one for each component.  The weights between clusters are the product P' A P, where P(v, c)
-is there if v is in c.
+*Hierarchical clusters.*  Each vertex joins its neighbour of least h, the one that determines s: the trees of these
+choices are the first clusters.  Then each cluster joins the one with the largest edge weight relative to the sizes,
+weight / sqrt(size i size j).  As in Borůvka's rounds, every cluster that has a neighbour joins one, so that the number
+of clusters at least halves; after a few rounds there is one for each component.  The weights between clusters are the
+product P' A P, where P(v, c) is stored if v is in c.
 
-The order is that of the leaves of the tree of clusters: those of one cluster stand together on every level.  Siblings,
-clusters and vertices alike, are sorted by the least place that a vertex in them has by its shingles.
+The order is that of the leaves of the tree of clusters, so that clusters are contiguous on every level.  Siblings,
+clusters and vertices alike, are sorted by the least position of their vertices in the order of shingles.
 
 Sources: Broder, "On the Resemblance and Containment of Documents", 1997; Chierichetti, Kumar, Lattanzi, Mitzenmacher,
 Panconesi, Raghavan, "On Compressing Social Networks", KDD 2009 (shingles); Boldi, Rosa, Santini, Vigna, "Layered Label
-Propagation", WWW 2011, and Arai, Shiokawa, Yamamuro, Onizuka, Iwamura, "Rabbit Order", IPDPS 2016 (orders from layers
-of clusters); Holtgrewe, Sanders, Schulz, "Engineering a Scalable High Quality Graph Partitioner", IPDPS 2010 (weights
+Propagation", WWW 2011, and Arai, Shiokawa, Yamamuro, Onizuka, Iwamura, "Rabbit Order", IPDPS 2016 (hierarchical
+clusters); Holtgrewe, Sanders, Schulz, "Engineering a Scalable High Quality Graph Partitioner", IPDPS 2010 (weights
 divided by sizes); Borůvka, 1926.
 """
 
@@ -35,7 +35,7 @@ from .components import connected_components
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
 
-# Pairs of odd numbers, multiplier and addend of a mixing round in turns (31 bits of SplitMix64's and MurmurHash3's).
+# Pairs of odd numbers, alternately multiplier and addend of a mixing round (31 bits of SplitMix64's and MurmurHash3's).
 _MIXERS = ((0x476D1CE5, 0x133111EB), (0x5EBCA6B5, 0x42B2AE35))
 _ROUNDS = 4
 
@@ -63,28 +63,28 @@ def locality_order(A: Matrix) -> Vector:
 
     Notes
     -----
-    Cost: two products with a vector, two of matrices for the edges between the first clusters, and a few more on what
-    is left, which shrinks to a fraction in every round: O(n + nvals) in all.  Memory: in the first product of matrices
-    up to 8 bytes an entry.  Synchronises a few times a round.
+    Cost: two products with a vector, two of matrices for the edges between the first clusters, and a few more on
+    the remaining clusters, whose number shrinks in every round: O(n + nvals) in all.  Memory: in the first product of
+    matrices up to 8 bytes an entry.  Synchronises a few times a round.
 
     Method and sources: see the module.
     """
     n = square("locality_order", A)
     if n == 0:
         return numbers(0, A.device)
-    links = A.apply("second", right=np.int64(1))
+    edges = A.apply("second", right=np.int64(1))
     directed = not A.is_symmetric_structure
     hashes = [_random_numbers(n, mixers, A.device) for mixers in _MIXERS]
-    near = [_least_of_neighbours(links, h, directed) for h in hashes]
-    # Isolated vertices have no shingle: they come last.
+    near = [_least_of_neighbours(edges, h, directed) for h in hashes]
+    # Isolated vertices have no shingle and are sorted last.
     bound = 1 << _bits(n)
     keys = [Vector.from_dense(s.to_dense(bound), device=A.device) for s in near]
-    place = inverse(degree_order(A, descending=False))
+    position = inverse(degree_order(A, descending=False))
     for key in keys:
-        place = inverse(sorted_by(key, bound + 1, place, n))
+        position = inverse(sorted_by(key, bound + 1, position, n))
 
     layers = [_joined(near[-1], _owners(hashes[-1], bound), n)]
-    least = [place, _least_of_members(place, layers[0])]
+    least = [position, _least_of_members(position, layers[0])]
     W = _between(A.apply("second", right=np.float32(1)), layers[0], directed)
     size = _member_counts(Vector.full(1, n, np.float32, device=A.device), layers[0])
     while W.nvals:  # synchronises
@@ -106,9 +106,9 @@ def _bits(n: int) -> int:
 
 
 def _random_numbers(n: int, mixers: tuple[int, int], device: str) -> Vector:
-    """Distinct numbers below the next power of two, in no order that a graph could know.
+    """Return distinct pseudo-random numbers below the next power of two.
 
-    Multiplication by an odd number and folding the upper half of the bits into the lower one are both one to one.
+    Multiplication by an odd number and folding the upper half of the bits into the lower one are both bijective.
     """
     bits = _bits(n)
     x = numbers(n, device).to_dense(dtype=np.int64)
@@ -127,14 +127,14 @@ def _least_of_neighbours(A: Matrix, h: Vector, directed: bool) -> Vector:
 
 
 def _owners(h: Vector, bound: int) -> Vector:
-    """The vertex of each random number."""
+    """Return the vertex of each random number: the inverse of h."""
     return Vector.from_coo(h.to_dense(), numbers(h.size, h.device).to_dense(), size=bound, device=h.device)
 
 
 def _joined(choice: Vector, owners: Vector | None, n: int) -> Vector:
-    """The cluster of each of n vertices (0, 1, ...), where each joins its choice, if it has one.
+    """Return the cluster of each of n vertices (0, 1, ...), where each joins its choice, if it has one.
 
-    owners: what a choice stands for, if it is no vertex itself.
+    owners: maps a choice to a vertex, if it is not itself one.
     """
     vertices, chosen = choice.to_coo(index_dtype=None)
     if owners is not None:
@@ -145,24 +145,24 @@ def _joined(choice: Vector, owners: Vector | None, n: int) -> Vector:
     return Vector.from_dense(number[label].to_dense(), device=label.device)
 
 
-def _least_of_members(place: Vector, cluster: Vector) -> Vector:
-    """The least place in each cluster."""
-    return _folded(place, cluster, "min")
+def _least_of_members(position: Vector, cluster: Vector) -> Vector:
+    """Return the least position in each cluster."""
+    return _reduced(position, cluster, "min")
 
 
 def _member_counts(size: Vector, cluster: Vector) -> Vector:
-    """The sum of sizes in each cluster."""
-    return _folded(size, cluster, "plus")
+    """Return the sum of sizes in each cluster."""
+    return _reduced(size, cluster, "plus")
 
 
-def _folded(values: Vector, cluster: Vector, op: str) -> Vector:
+def _reduced(values: Vector, cluster: Vector, op: str) -> Vector:
     count = int(cluster.reduce("max")) + 1  # synchronises
     made = Vector.from_coo(cluster.to_dense(), values.to_dense(), size=count, dup_op=op, device=cluster.device)
     return Vector.from_dense(made.to_dense(), device=cluster.device)
 
 
 def _between(W: Matrix, cluster: Vector, directed: bool) -> Matrix:
-    """P' W P: the weight between each two clusters, without what lies inside one."""
+    """P' W P: the weight between each two clusters, without edges inside one."""
     vertices = numbers(cluster.size, cluster.device).to_dense()
     P = Matrix.from_coo(vertices, cluster.to_dense(), np.float32(1), nrows=cluster.size, device=cluster.device)
     between = P.T.mxm(W.mxm(P, "plus_first"), "plus_second").select("offdiag")

@@ -1,8 +1,8 @@
-"""Orders of the vertices, and the way back from a reordered graph.
+"""Orders of the vertices, and the mapping of results of a reordered graph to the original.
 
 An order is a permutation as a full Vector p of integers: p(k) is the vertex that becomes vertex k, so that
-``A.permute(p)`` is the reordered matrix, B(i, j) = A(p(i), p(j)).  What an algorithm finds there is in the new numbers,
-and goes back by `restore`; a source goes there by `inverse`:
+``A.permute(p)`` is the reordered matrix, B(i, j) = A(p(i), p(j)).  Results on B use the new numbers; `restore` maps
+them to the numbers of A, and `inverse` maps a source to its new number:
 
     B = A.permute(p)
     levels = restore(bfs_levels(B, inverse(p)[source].value), p)
@@ -25,10 +25,10 @@ __all__ = ["bfs_order", "degree_order", "inverse", "locality_order", "restore", 
 
 @ops.reports_memory
 def bfs_order(A: Matrix, source: int | None = None) -> Vector:
-    """p(0), p(1), ... = the vertices by their distance from the source, those of one distance by their number.
+    """p(0), p(1), ... = the vertices by their distance from the source, then by number.
 
-    The component of the source comes first; the others follow by their smallest vertices, each searched from its vertex
-    of highest degree.
+    The component of the source is first; the others follow by their smallest vertices, each searched from its vertex of
+    highest degree.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
 
     Notes
     -----
-    Cost O(n + nvals): the components, and one search of them all together.  Where the structure is not symmetric, its
-    union with its transpose is made first.  Synchronises a few times.
+    Cost O(n + nvals): the components, and one search of all of them together.  Where the structure is not symmetric,
+    its union with its transpose is computed first.  Synchronises a few times.
 
     Source: Apostolico, Drovandi, "Graph Compression by BFS", Algorithms 2009.
     """
@@ -56,19 +56,19 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     if n == 0:
         return numbers(0, A.device)
     both = A if A.is_symmetric_structure else A.ewise_add(A.T, "any")
-    hubs_first = degree_order(both)
+    by_degree = degree_order(both)
     if first is None:
-        first = int(hubs_first[0].get())  # synchronises
+        first = int(by_degree[0].get())  # synchronises
     component = connected_components(both).to_dense()
     component += 1
     component[component == component[first]] = 0
-    preference = inverse(hubs_first).to_dense()
+    preference = inverse(by_degree).to_dense()
     preference += 1
     preference[first] = 0
-    # A row of this matrix is a component, by preference: its first entry is where the search begins.
-    wide = (n + 1, n + 1)
+    # A row of this matrix is a component, its columns are preferences: the search starts at its first entry.
+    shape = (n + 1, n + 1)
     listed = numbers(n, A.device).to_dense()
-    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=wide, device=A.device).to_csr(
+    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=shape, device=A.device).to_csr(
         index_dtype=None
     )
     starts = vertices[offsets[:-1][offsets[1:] > offsets[:-1]]]
@@ -81,7 +81,7 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
 
 @ops.reports_memory
 def reverse_cuthill_mckee(A: Matrix) -> Vector:
-    """p(0), p(1), ... = the vertices in an order of small bandwidth: all entries lie near the diagonal.
+    """p(0), p(1), ... = the vertices in an order of small bandwidth: all entries are near the diagonal.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
 
     Notes
     -----
-    A search one vertex at a time: SciPy does it, on the CPU.  A matrix in the memory of the GPU is copied to the host
+    A sequential search, computed by SciPy on the CPU.  A matrix in the memory of the GPU is copied to the host
     (synchronises), a compressed one is decoded there.  Cost O(nvals log degree) on one core.
 
     Sources: Cuthill, McKee, "Reducing the Bandwidth of Sparse Symmetric Matrices", 1969; George, 1971;
     `scipy.sparse.csgraph.reverse_cuthill_mckee`.
     """
-    from scipy.sparse import csgraph, csr_array  # needed here alone, and slow to load
+    from scipy.sparse import csgraph, csr_array  # needed only here, and slow to import
 
     n = square("reverse_cuthill_mckee", A)
     if n == 0:
@@ -112,5 +112,5 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
     indptr, indices, _ = A.to("cpu").to_csr(index_dtype=None)
     pattern = csr_array((np.ones(indices.size, np.bool_), indices, indptr), shape=(n, n))
     order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=A.is_symmetric_structure)
-    # A copy: SciPy's own runs backwards through memory.
+    # A copy: the array of SciPy has a negative stride.
     return Vector.from_dense(np.ascontiguousarray(order), dtype=np.int32 if n < 2**31 else np.int64, device=A.device)

@@ -1,4 +1,4 @@
-"""PageRank with uniform teleport, the mass of vertices without out-edges spread evenly."""
+"""PageRank with uniform teleport; the mass of vertices without out-edges is distributed uniformly."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def pagerank(
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is a link from u to v; values are not read.
+        An entry (u, v) is an edge from u to v; values are not read.
     damping : d, in [0, 1]
-    tol : stop when the sum of |change| falls below it; 0: make exactly `max_iter` iterations
-    max_iter : how many iterations may be made
+    tol : stop when the sum of |change| is below it; 0: exactly `max_iter` iterations
+    max_iter : the largest number of iterations
     dtype : float64 or float32
 
     Returns
@@ -48,12 +48,12 @@ def pagerank(
     InvalidValue, DomainMismatch
         For parameters out of range.
     ConvergenceFailure
-        If `max_iter` iterations do not reach `tol` > 0; carries the last vector as ``.result``.
+        If `max_iter` iterations do not reach `tol` > 0; ``.result`` is the last vector.
 
     Notes
     -----
-    Cost O(n + nvals) an iteration, and one product more than iterations if `tol` is reached before `max_iter`: the next
-    product is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
+    Cost O(n + nvals) an iteration, and one additional product if `tol` is reached before `max_iter`: the next product
+    is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
     iteration is 3 or 4 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
     change, if `tol` > 0.  Synchronises for each of these two sums, and the first time that a matrix is used for its row
     degrees.
@@ -62,7 +62,7 @@ def pagerank(
     LDBC Graphalytics and NetworkX.
     """
     n = square("pagerank", A)
-    kind = Vector(dtype).dtype  # looked up as every type is
+    kind = Vector(dtype).dtype  # accepts every name of a dtype
     if kind.kind != "f":
         raise DomainMismatch(f"pagerank: dtype is float32 or float64, got {kind}")
     damping = number("pagerank", "damping", damping, high=1)
@@ -76,19 +76,19 @@ def pagerank(
     received = _received(rank, share, A)
     sinks = n - degree.nvals
     mass = sinks / n
-    # Sinks that no edge enters, isolated vertices for one, hold the teleport alone: a number, not a sum.
+    # Sinks without in-edges, such as isolated vertices, hold only the teleport: a constant, so no sum is needed.
     entered = whole.vxm(A, "any_pair").dup(mask=~degree.S) if sinks else None
-    for left in reversed(range(max_iter)):
+    for remaining in reversed(range(max_iter)):
         teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
         moved = following.inner(rank, _plus_absdiff) if tol > 0 else None
-        if left:
-            arriving = None if entered is None else received.inner(entered, semiring.plus_first)
+        if remaining:
+            pending = None if entered is None else received.inner(entered, semiring.plus_first)
             received = _received(following, share, A)  # queued before the host waits for the sums
-            arrived = None if arriving is None else arriving.get()  # synchronises
-            if arrived is None:
+            inflow = None if pending is None else pending.get()  # synchronises
+            if inflow is None:
                 entered = None
-            mass = sinks * teleport + float(arrived or 0)
+            mass = sinks * teleport + float(inflow or 0)
         rank = following
         if moved is not None:
             change = float(moved)  # synchronises
@@ -105,5 +105,5 @@ def pagerank(
 
 
 def _received(rank: Vector, share: Vector, A: Matrix) -> Vector:
-    """w(v) = sum over edges (u, v) of rank(u) share(u), queued at once."""
+    """w(v) = sum over edges (u, v) of rank(u) share(u), queued immediately."""
     return rank.ewise_mult(share, "times").vxm(A, semiring.plus_first).new()

@@ -1,7 +1,7 @@
-"""Permutations as vectors: p(k) is the vertex at place k.
+"""Permutations as vectors: p(k) is the vertex at position k.
 
-There is no sort among matrix operations, and none is needed: building a matrix puts its entries in order, so the places
-(key(v), v) of a matrix, read row by row, are the vertices by ascending key.
+The matrix operations include no sort, and none is needed: building a matrix sorts its entries, so the positions
+(key(v), v) of a matrix, in row order, are the vertices by ascending key.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from semiring.exceptions import DomainMismatch, InvalidValue
 
 
 def numbers(n: int, device: str) -> Vector:
-    """f(v) = v, the permutation that changes nothing: int32, or int64 from n = 2**31."""
+    """f(v) = v, the identity permutation: int32, or int64 from n = 2**31."""
     return ops.singletons(Vector(bool, n, device=device))
 
 
 @ops.reports_memory
 def inverse(p: Vector) -> Vector:
-    """q(p(k)) = k: the place of each vertex.
+    """q(p(k)) = k: the position of each vertex.
 
-    So ``inverse(p)[source]`` is the number that a source has in ``A.permute(p)``.
+    So ``inverse(p)[source]`` is the number of a source in ``A.permute(p)``.
 
     Parameters
     ----------
@@ -34,38 +34,38 @@ def inverse(p: Vector) -> Vector:
     Raises
     ------
     InvalidValue, DomainMismatch, DuplicateIndex, IndexOutOfBound
-        If p is no Vector, not full, or no permutation.
+        If p is not a Vector, not full, or not a permutation.
 
     Notes
     -----
     Cost O(n).  Synchronises on the GPU.
     """
     _permutation("inverse", p)
-    places = numbers(p.size, p.device).to_dense()
-    made = Vector.from_coo(p.to_dense(), places, size=p.size, device=p.device)
+    positions = numbers(p.size, p.device).to_dense()
+    made = Vector.from_coo(p.to_dense(), positions, size=p.size, device=p.device)
     return Vector.from_dense(made.to_dense(), device=p.device)
 
 
 @ops.reports_memory
 def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
-    """w(p(k)) = result(k): what was found in ``A.permute(p)``, in the numbers of A.
+    """w(p(k)) = result(k): a result on ``A.permute(p)``, in the numbers of A.
 
     Parameters
     ----------
     result : Vector of size n
-        One entry for each vertex of the reordered matrix, such as levels, distances or ranks.  Missing entries stay
+        One entry for each vertex of the reordered matrix, such as levels, distances or ranks.  Missing entries remain
         missing.
     p : the permutation
     vertices : True if the values are vertices as well (parents, labels of components): then w(p(k)) = p(result(k))
 
     Returns
     -------
-    Vector of size n.  A component's label is again one of its vertices, but no longer the smallest one.
+    Vector of size n.  The label of a component is one of its vertices, but not necessarily the smallest.
 
     Raises
     ------
     InvalidValue
-        If the two differ in size, or `vertices` is asked of values that are no integers.
+        If the two differ in size, or `vertices` is true and the values are not integers.
     DomainMismatch, DuplicateIndex, IndexOutOfBound
 
     Notes
@@ -75,30 +75,31 @@ def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
     _permutation("restore", p)
     if getattr(result, "shape", None) != (p.size,) or not hasattr(result, "to_coo"):
         found = getattr(result, "shape", type(result).__name__)
-        raise InvalidValue(f"restore: the result must be a Vector of size {p.size}, as the order is; got {found}")
+        raise InvalidValue(f"restore: the result must be a Vector of size {p.size}, like the order; got {found}")
     restored: Vector = result[inverse(p)].wait()
     if not vertices:
         return restored
     if result.dtype.kind not in "iu":
         raise InvalidValue(f"restore: vertices are integers, the result holds {result.dtype}")
-    places, values = restored.to_coo(index_dtype=None)
-    return Vector.from_coo(places, p[values].to_dense(), result.dtype, size=p.size, device=p.device)
+    indices, values = restored.to_coo(index_dtype=None)
+    return Vector.from_coo(indices, p[values].to_dense(), result.dtype, size=p.size, device=p.device)
 
 
 def sorted_by(key: Vector, bound: int, minor: Vector | None = None, minor_bound: int = 0) -> Vector:
-    """The numbers of `key` by ascending value, those of one value by `minor` (distinct numbers), else by themselves.
+    """Return the indices of `key` sorted by value, then by `minor` (distinct numbers) or, without it, by index.
 
-    key, minor: full, of integers from 0 below `bound` and `minor_bound`.  Cost: building a matrix of as many entries.
+    key, minor: full, of integers from 0 below `bound` and `minor_bound`.  Cost: building a matrix of `key.size`
+    entries.
     """
     device = key.device
-    keys, places = key.to_dense(), numbers(key.size, device).to_dense()
+    keys, indices = key.to_dense(), numbers(key.size, device).to_dense()
     if minor is None:
-        _, listed, _ = Matrix.from_coo(keys, places, True, shape=(bound, key.size), device=device).to_csr(
+        _, listed, _ = Matrix.from_coo(keys, indices, True, shape=(bound, key.size), device=device).to_csr(
             index_dtype=None
         )
     else:
         shape = (bound, minor_bound)
-        _, _, listed = Matrix.from_coo(keys, minor.to_dense(), places, shape=shape, device=device).to_csr(
+        _, _, listed = Matrix.from_coo(keys, minor.to_dense(), indices, shape=shape, device=device).to_csr(
             index_dtype=None
         )
     return Vector.from_dense(listed, device=device)

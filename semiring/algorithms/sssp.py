@@ -1,9 +1,9 @@
-"""Shortest paths from one source, any weights: the Bellman-Ford form.
+"""Shortest paths from one source with any weights, by Bellman-Ford.
 
     distance = closure({source: 0}, A, min_plus)
 
-The frontier holds what has improved; a step relaxes the edges that leave it.  Sources: Bellman, "On a Routing
-Problem", 1958; Ford, "Network Flow Theory", 1956.
+The frontier holds the vertices whose distance improved; a step relaxes the edges that leave it.  Sources: Bellman, "On
+a Routing Problem", 1958; Ford, "Network Flow Theory", 1956.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def sssp(A: Matrix, source: int) -> Vector:
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight; negative weights are allowed, explicit zeros are
-        edges of weight 0, and edges of weight NaN are never taken.  Booleans count as 0 and 1.
+        edges of weight 0, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
     source : int
 
     Returns
@@ -37,11 +37,11 @@ def sssp(A: Matrix, source: int) -> Vector:
     ------
     DimensionMismatch, IndexOutOfBound
     NegativeCycle
-        If a cycle of negative weight can be reached: ``.vertex`` lies on it or behind it.
+        If a cycle of negative weight can be reached: ``.vertex`` is on it or reachable from it.
 
     Notes
     -----
-    Cost O(nvals) a step, and as many steps as the shortest paths have edges.  Distances of integers that leave int64
+    Cost O(nvals) a step, and as many steps as the shortest paths have edges.  Integer distances that overflow int64
     wrap around.  Synchronises once, at the end.
     """
     n = square("sssp", A)
@@ -54,12 +54,12 @@ def sssp(A: Matrix, source: int) -> Vector:
     except ConvergenceFailure as failure:
         vertex = _still_improving(failure.result, A, weighted)
         raise NegativeCycle(
-            f"sssp: a cycle of negative weight can be reached from {s}; vertex {vertex} lies on it or behind it",
+            f"sssp: a cycle of negative weight can be reached from {s}; vertex {vertex} is on it or reachable from it",
             vertex=vertex,
         ) from None
 
 
 def _still_improving(distance: Vector, A: Matrix, weighted: Any) -> int:
-    """The first vertex whose distance another relaxation would lower."""
+    """Return the first vertex whose distance another relaxation would lower."""
     better = distance.vxm(A, weighted).ewise_mult(distance, "lt").select("==", True)
     return int(better.apply("rowindex").reduce("min"))  # synchronises

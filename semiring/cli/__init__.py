@@ -1,4 +1,4 @@
-"""The `semiring` command: one file for each of its commands, `program` that picks one and turns errors to exit codes.
+"""The `semiring` command: one module for each subcommand; `program` runs one and maps errors to exit codes.
 
 A command module has ``add(commands)``, which declares its arguments, and ``run(args) -> int``. Results go to standard
 output, as text or (``--json``) as one JSON object; progress and errors go to standard error.

@@ -1,4 +1,4 @@
-"""``semiring bfs FILE``: levels or parents from one source, and how the search went."""
+"""``semiring bfs FILE``: levels or parents from one source, with direction and size of each level."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import semiring as sr
 from semiring.cli import chart, picture
 from semiring.cli.frontier import frontiers
 from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, source_argument, source_row
-from semiring.cli.machine import engine_in_words
+from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, runs, shown
 from semiring.cli.results import add_out, check_out, save
@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "bfs",
         help="breadth-first search from one source",
-        description="Search from one source: levels or parents, and how the search went.",
+        description="Search from one source: levels or parents, with direction and size of each level.",
     )
     add_graph(parser)
     parser.add_argument(
@@ -29,21 +29,21 @@ def add(commands: Any) -> None:
         type=source_argument,
         default="max-degree",
         metavar="ROW",
-        help="where to start: a row, counted from 0, or max-degree (default)",
+        help="the start vertex: a row, counted from 0, or max-degree (default)",
     )
-    parser.add_argument("--parents", action="store_true", help="with --out: write parents in place of levels")
+    parser.add_argument("--parents", action="store_true", help="with --out: write parents instead of levels")
     add_out(parser, "level (or parent) of each vertex reached")
-    parser.add_argument("--chart", action="store_true", help="show the frontier plot here")
+    parser.add_argument("--chart", action="store_true", help="show the frontier plot in the terminal")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the frontier plot")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search, print what was found, and write what was asked for."""
+    """Search, print a summary, and write the requested files."""
     check_out(args.out)
     if args.parents and not args.out:
-        raise UsageError("--parents says what --out writes: give --out too")
+        raise UsageError("--parents selects the output of --out: pass --out too")
     if args.plot:
         picture.check(args.plot)
     progress = Progress(args.progress)
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, Any]:
     facts = {
         "file": shown(args.file),
-        "engine": engine_in_words(),
+        "engine": engine_description(),
         "source": found.source,
         "reached": found.reached,
         "rows": A.nrows,

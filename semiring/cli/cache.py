@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from semiring.cli.graphs import add_manners
+from semiring.cli.graphs import add_reporting
 from semiring.cli.report import emit, size
 from semiring.warming import cache
 
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--clear", action="store_true", help="remove every compiled kernel")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_manners(parser)
+    add_reporting(parser)
     parser.set_defaults(run=run)
 
 

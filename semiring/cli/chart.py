@@ -1,4 +1,4 @@
-"""Frontier plots in the terminal: bars on a logarithmic scale, a column or more for each level."""
+"""Frontier plots in the terminal: bars on a logarithmic scale, one or more columns for each level."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.cli.frontier import Frontiers
-from semiring.cli.report import speaks_unicode
+from semiring.cli.report import supports_unicode
 
-#: How the bars of edges, distinct neighbours and vertices are filled: in colour, in shades, and in ASCII.
+#: The fills of edges, distinct neighbours and vertices: in colour, in shades, and in ASCII.
 _COLOURS: Final = ("\x1b[38;5;152m", "\x1b[38;5;74m", "\x1b[38;5;24m")
 _SHADES: Final = "░▒█"
 _ASCII: Final = ".+#"
@@ -23,16 +23,16 @@ _WIDEST_BAR: Final = 7
 
 
 def chart(plot: Frontiers, *, width: int = 72, colour: bool | None = None) -> str:
-    """The plot as text.
+    """Render the plot as text.
 
     Parameters
     ----------
     plot : the sizes
-    width : columns that the bars may take
+    width : columns for the bars
     colour : by default where standard output is a terminal that shows block characters
     """
-    blocks = speaks_unicode()
-    colour = blocks and _takes_colour() if colour is None else colour
+    blocks = supports_unicode()
+    colour = blocks and _supports_colour() if colour is None else colour
     depth = plot.vertices.size
     bar = max(1, min(_WIDEST_BAR, width // max(depth, 1) - 1))
     gap = 1 if bar > 1 else 0
@@ -40,7 +40,7 @@ def chart(plot: Frontiers, *, width: int = 72, colour: bool | None = None) -> st
     heights = [_heights(values, columns) for _, values in plot.series]
     highest = max(float(height.max(initial=0)) for height in heights)
     per_decade = max(2, round(_LEAST_ROWS / max(highest, 1)))
-    # A size of 1 is a foot of half a row; a size of 0 is nothing.
+    # A size of 1 is drawn half a row high; a size of 0 is not drawn.
     heights = [np.where(height >= 0, np.maximum(height, 0.5 / per_decade), 0.0) for height in heights]
     fills = _fills(len(heights), blocks, colour)
     lines = [plot.title, _legend(plot, fills)]
@@ -55,13 +55,13 @@ def chart(plot: Frontiers, *, width: int = 72, colour: bool | None = None) -> st
     return "\n".join(lines)
 
 
-def _takes_colour() -> bool:
-    """True on a terminal, unless the user wants no colour (no-color.org)."""
+def _supports_colour() -> bool:
+    """Return whether to use colour: on a terminal, unless NO_COLOR is set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _heights(values: NDArray[np.int64], columns: int) -> NDArray[np.float64]:
-    """The decades above 1 of each column: the largest of the levels that share it; -1 where all are 0."""
+    """Return log10 of the largest level in each column; -1 where all are 0."""
     starts = np.arange(columns) * values.size // max(columns, 1)
     largest = np.maximum.reduceat(values, starts) if values.size else values
     return np.where(largest > 0, np.log10(np.maximum(largest, 1)), -1.0)
@@ -79,7 +79,7 @@ def _legend(plot: Frontiers, fills: list[str]) -> str:
 
 
 def _cell(tops: list[float], fills: list[str], bar: int, colour: bool) -> str:
-    """One cell of one level: the smallest series that reaches it is in front."""
+    """Render one cell of one level: the smallest series that reaches it is in front."""
     if colour:
         return _coloured(tops, fills, bar)
     for top, fill in zip(reversed(tops), reversed(fills), strict=True):
@@ -89,7 +89,7 @@ def _cell(tops: list[float], fills: list[str], bar: int, colour: bool) -> str:
 
 
 def _coloured(tops: list[float], fills: list[str], bar: int) -> str:
-    """As `_cell`, in eighths: the front series ends within the cell, the next one behind it goes on to the top."""
+    """Render a cell in eighths: the front series ends within the cell, the next one fills the rest."""
     drawn = [(top, fill) for top, fill in zip(tops, fills, strict=True) if round(top * 8) > 0]
     if not drawn:
         return " " * bar
@@ -108,13 +108,13 @@ def _floor(cells: int, blocks: bool) -> str:
 
 
 def _decade(power: int) -> str:
-    """10 to the power, short: 1, 10, 100, 1k, 10k, ..."""
+    """Return 10 to the power as a short label: 1, 10, 100, 1k, 10k, ..."""
     unit = ("", "k", "M", "G", "T")[min(power // 3, 4)]
     return f"{10 ** (power - 3 * min(power // 3, 4))}{unit}"
 
 
 def _levels(depth: int, columns: int, step: int) -> str:
-    """The numbers of levels beneath the bars: all where they have room, else some."""
+    """Return the line of level numbers below the bars: all where they fit, else every few."""
     cells = [" "] * (columns * step + 12)
     every = 1 if step > 2 else _round_step(depth, columns)
     for level in range(0, depth, every):
@@ -124,7 +124,7 @@ def _levels(depth: int, columns: int, step: int) -> str:
 
 
 def _round_step(depth: int, columns: int) -> int:
-    """The distance between numbered levels: 1, 2 or 5 times a power of ten, ten columns or more apart."""
+    """Return the distance of numbered levels: 1, 2 or 5 times a power of ten, at least ten columns apart."""
     least = depth * 10 / max(columns, 1)
     power = 10 ** int(math.log10(max(least, 1)))
     return next(int(part * power) for part in (1, 2, 5, 10) if part * power >= least)

@@ -1,4 +1,4 @@
-"""``semiring components FILE``: weakly connected components, how many and how large."""
+"""``semiring components FILE``: number and sizes of the weakly connected components."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
-from semiring.cli.machine import engine_in_words
+from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown
 from semiring.cli.results import add_out, check_out, save
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "components",
         help="weakly connected components",
-        description="Weakly connected components: how many, and how large.",
+        description="Number and sizes of the weakly connected components.",
     )
     add_graph(parser)
     parser.add_argument("--method", choices=("afforest", "fastsv"), default="afforest", help="default: afforest")
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Label the components, print what was found, and write what was asked for."""
+    """Label the components, print a summary, and write the requested file."""
     check_out(args.out)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     largest = sizes[:_SHOWN].tolist()
     facts = {
         "file": shown(args.file),
-        "engine": engine_in_words(),
+        "engine": engine_description(),
         "rows": A.nrows,
         "components": int(sizes.size),
         "largest": largest if args.json else ", ".join(f"{count:,}" for count in largest) or "none",
@@ -61,6 +61,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def component_sizes(labels: sr.Vector) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """How many rows carry each label, largest first.  O(n) on the host; synchronises."""
+    """Return the number of rows with each label, largest first.  O(n) on the host; synchronises."""
     counts = np.bincount(labels.to_numpy())
     return np.sort(counts[counts > 0])[::-1].astype(np.int64)

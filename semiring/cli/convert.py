@@ -1,4 +1,4 @@
-"""``semiring convert FROM TO``: read a graph or matrix in any format, write it in another."""
+"""``semiring convert FROM TO``: read a graph or matrix in any format, and write it in another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import semiring as sr
-from semiring.cli.graphs import UsageError, add_common, add_graph, form_facts, load
+from semiring.cli.graphs import UsageError, add_common, add_graph, load, storage_facts
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size
 from semiring.exceptions import NotSupported
@@ -21,8 +21,8 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "convert",
-        help="one file format into another",
-        description="Read a graph or matrix in any format, write it in another.",
+        help="convert a file to another format",
+        description="Read a graph or matrix in any format, and write it in another.",
     )
     add_graph(parser)
     parser.add_argument("to", metavar="TO", help=f"{' '.join(WRITTEN)}, .mtx also compressed (.mtx.gz)")
@@ -31,10 +31,10 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, write, and say how large both are."""
+    """Read, write, and print the sizes of both files."""
     check_target(args.to)
     if args.compress and extension(args.to)[0] != ".srb":
-        raise UsageError("--compress: only .srb files keep compressed rows")
+        raise UsageError("--compress: only .srb files store compressed rows")
     progress = Progress(args.progress)
     start = time.perf_counter()
     A = load(args, progress)
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         "shape": list(A.shape),
         "entries": A.nvals,
         "dtype": str(A.dtype),
-        **form_facts(A),
+        **storage_facts(A),
         "bytes_from": os.path.getsize(args.file),
         "bytes_to": os.path.getsize(args.to),
         "seconds": time.perf_counter() - start,
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check_target(path: str) -> None:
-    """Refuse a file that cannot be written before the work for it is done."""
+    """Raise NotSupported for a file that cannot be written, before any work is done."""
     kind = extension(path)[0]
     if kind not in WRITTEN:
         raise NotSupported(
@@ -66,6 +66,6 @@ def check_target(path: str) -> None:
 
 
 def write(path: str, A: Any, progress: Progress) -> None:
-    """Write a matrix or vector; the file appears when it is complete."""
+    """Write a matrix or vector, atomically."""
     with progress.step(f"writing {shown(path)}"):
         sr.io.write(path, A)

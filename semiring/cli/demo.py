@@ -1,4 +1,4 @@
-"""``semiring demo``: search and label the roads of New York and a generated social-like graph, and draw the search."""
+"""``semiring demo``: search and label the roads of New York and a generated social-like graph, and plot the search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.cli import chart, picture
 from semiring.cli.components import component_sizes
 from semiring.cli.frontier import Frontiers, frontiers
 from semiring.cli.graphs import UsageError, add_common, source_argument, source_row
-from semiring.cli.machine import engine_in_words
+from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress, seconds
 from semiring.cli.report import emit, runs, shown, table
 from semiring.cli.search import Search, search, timed
@@ -29,7 +29,7 @@ _PICTURE = "frontier.png"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found in one graph: the search, the component sizes, and the time that labelling took."""
+    """The results for one graph: the search, the component sizes, and the time of labelling."""
 
     title: str
     A: sr.Matrix
@@ -44,8 +44,8 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="the whole at work on a real graph",
-        description="Search and label the roads of New York and a generated social-like graph, and draw the search.",
+        help="search and label a road network and a generated graph",
+        description="Search and label the roads of New York and a generated social-like graph, and plot the search.",
     )
     parser.add_argument("--scale", type=int, metavar="S", help="2**S vertices in the social-like graph (16; GPU: 20)")
     parser.add_argument(
@@ -53,29 +53,31 @@ def add(commands: Any) -> None:
         type=source_argument,
         default="max-degree",
         metavar="ROW",
-        help="where both searches start: a row, or max-degree (default)",
+        help="the start vertex of both searches: a row, or max-degree (default)",
     )
-    parser.add_argument("--plot", default=_PICTURE, metavar="FILE.png", help=f"default: {_PICTURE} in this folder")
+    parser.add_argument(
+        "--plot", default=_PICTURE, metavar="FILE.png", help=f"default: {_PICTURE} in the current folder"
+    )
     parser.add_argument("--no-plot", dest="plot", action="store_const", const=None, help="draw no PNG")
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, search, label, print and draw."""
+    """Load, search, label, print and plot."""
     if engine_for(default_device()) == "reference":
-        raise UsageError("the reference engine holds matrices densely, and the roads of New York fill 70 GB that way")
+        raise UsageError("the reference engine stores matrices densely; the roads of New York would need 70 GB")
     if args.plot and picture.can_draw():
         picture.check(args.plot)
     progress = Progress(args.progress)
     if not args.json:
-        print(f"semiring {sr.__version__}: {engine_in_words()}\n", flush=True)
+        print(f"semiring {sr.__version__}: {engine_description()}\n", flush=True)
     graphs = _graphs(_SCALE[default_device()] if args.scale is None else args.scale, progress)
-    findings = [_look(title, A, source_row(A, args.source), progress) for title, A in graphs]
+    findings = [_measure(title, A, source_row(A, args.source), progress) for title, A in graphs]
     if args.json:
-        emit({"engine": engine_in_words(), "graphs": [_facts(finding) for finding in findings]}, as_json=True)
+        emit({"engine": engine_description(), "graphs": [_facts(finding) for finding in findings]}, as_json=True)
     else:
-        _tell(findings)
+        _print(findings)
     if args.plot:
         _draw(args.plot, findings, quiet=args.json)
     return 0
@@ -95,7 +97,7 @@ def _bundled(name: str) -> Iterator[str]:
         yield str(path)
 
 
-def _look(title: str, A: sr.Matrix, source: int, progress: Progress) -> Finding:
+def _measure(title: str, A: sr.Matrix, source: int, progress: Progress) -> Finding:
     with progress.step(f"searching: {title}"):
         found = search(A, source, repeats=_REPEATS)
     with progress.step(f"labelling components: {title}"):
@@ -131,7 +133,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _tell(findings: list[Finding]) -> None:
+def _print(findings: list[Finding]) -> None:
     graphs = [[f.title, f"{f.A.nrows:,}", f"{f.A.nvals:,}"] for f in findings]
     print(table(["graph", "vertices", "entries"], graphs))
     print()
@@ -166,8 +168,8 @@ def _tell(findings: list[Finding]) -> None:
 def _draw(path: str, findings: list[Finding], *, quiet: bool) -> None:
     if not picture.can_draw():
         if not quiet:
-            print("\nNo PNG: matplotlib is not installed. To get it: pip install 'semiring[plot]'")
+            print("\nNo PNG: matplotlib is not installed. Install it: pip install 'semiring[plot]'")
         return
     picture.draw(path, [finding.plot for finding in findings])
     if not quiet:
-        print(f"\nThe picture: {shown(path)}")
+        print(f"\nPlot written to {shown(path)}")

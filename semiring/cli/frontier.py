@@ -1,8 +1,8 @@
-"""The sizes that a frontier plot shows, level by level, computed from a finished search by matrix operations.
+"""The sizes of a frontier plot for each level, computed from a finished search by matrix operations.
 
-In the words of Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, section 3.2: the edge frontier
-of a level is every edge that leaves its vertices, its duplicate-free subset is the set of their ends, and the vertex
-frontier is the part of these that no level before had. They belong to the graph and the source, not to an engine.
+The terms are those of Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, section 3.2: the edge
+frontier of a level is every edge that leaves its vertices, its duplicate-free subset is the set of their ends, and the
+vertex frontier is the part of these that is in no earlier level. They depend on the graph and the source only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import semiring as sr
 from semiring.cli.search import Search
 
-# One product a level: a path of a million vertices would take a million of them.
+# The limit of products, one a level: a path of a million vertices would need a million.
 MOST_PRODUCTS = 4096
 
 
@@ -30,17 +30,17 @@ class Frontiers:
 
     @property
     def series(self) -> list[tuple[str, NDArray[np.int64]]]:
-        """What is drawn, from the largest to the smallest."""
+        """The series of the plot, from the largest to the smallest."""
         ends = [] if self.ends is None else [("without duplicates", self.ends)]
         return [("edge frontier", self.edges), *ends, ("vertex frontier", self.vertices)]
 
 
 def frontiers(title: str, A: sr.Matrix, found: Search) -> Frontiers:
-    """The sizes for a search.
+    """Compute the sizes for a search.
 
     ends(d) = nvals(F any.pair A), F = the vertices of level d
 
-    Cost: O(n) a level and O(nvals) together. Above `MOST_PRODUCTS` levels the distinct ends are left out.
+    Cost: O(n) a level and O(nvals) in total. Above `MOST_PRODUCTS` levels the distinct ends are omitted.
     """
     depth = found.vertices.size
     ends = None

@@ -1,4 +1,4 @@
-"""``semiring generate KIND ... OUT``: make a graph and write it; equal arguments and seed give equal graphs."""
+"""``semiring generate KIND ... OUT``: make a graph and write it; equal arguments and seed produce equal graphs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 import semiring as sr
 from semiring.cli.convert import WRITTEN, check_target, write
 from semiring.cli.graphs import add_common
-from semiring.cli.machine import engine_in_words
+from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown
 
-#: Kind -> what it is, its sizes in order, and the further arguments that it takes.
+#: Kind -> its description, its sizes in order, and its further arguments.
 _KINDS: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
     "rmat": (
         "a recursive-matrix graph of 2**SCALE vertices, directed unless --symmetric",
@@ -26,7 +26,7 @@ _KINDS: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
         ("edge_factor", "seed", "weights"),
     ),
     "uniform": (
-        "edges between N vertices drawn evenly, undirected",
+        "edges between uniform random vertices below N, undirected",
         ("n",),
         ("edge_factor", "seed", "weights"),
     ),
@@ -44,7 +44,7 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "b": {"type": float, "metavar": "P", "help": "of the upper right (default: 0.19)"},
     "c": {"type": float, "metavar": "P", "help": "of the lower left (default: 0.19)"},
     "symmetric": {"action": "store_true", "default": None, "help": "store each edge in both directions"},
-    "permute": {"action": "store_true", "default": None, "help": "give the vertices random numbers"},
+    "permute": {"action": "store_true", "default": None, "help": "renumber the vertices at random"},
     "no_loops": {"action": "store_false", "default": None, "dest": "loops", "help": "no edge from a vertex to itself"},
 }
 
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "generate",
         help="make a graph",
-        description="Make a graph and write it; equal arguments and seed give equal graphs.",
+        description="Make a graph and write it; equal arguments and seed produce equal graphs.",
     )
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True)
     for kind, (about, sizes, options) in _KINDS.items():
@@ -69,7 +69,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the graph, write it, and say what it is."""
+    """Make the graph, write it, and print its properties."""
     check_target(args.out)
     progress = Progress(args.progress)
     _, sizes, options = _KINDS[args.kind]
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     facts = {
         "out": shown(args.out),
         "kind": args.kind,
-        "engine": engine_in_words(),
+        "engine": engine_description(),
         "shape": list(A.shape),
         "entries": A.nvals,
         "dtype": str(A.dtype),

@@ -1,4 +1,4 @@
-"""Graphs that commands work on: the arguments that name a file, how it is read, and where a search starts."""
+"""Graphs of the commands: the arguments that name a file and its options, the reader, and the source of a search."""
 
 from __future__ import annotations
 
@@ -23,60 +23,60 @@ _CHOSEN = ("dup_op", "base", "skip_lines")
 
 
 class UsageError(SemiringError):
-    """Arguments that are right one by one, and do not go together."""
+    """Arguments that are valid individually, but not in combination."""
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command that works on matrices."""
+    """Add the arguments of every command that works on matrices."""
     parser.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda", "reference"),
         help="where to compute (default: the GPU if there is one, else the CPU)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_manners(parser)
+    add_reporting(parser)
 
 
-def add_manners(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command."""
+def add_reporting(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of every command."""
     parser.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
-        help="say what goes on, on standard error (default: on a terminal, and for long steps elsewhere)",
+        help="report progress on standard error (default: on a terminal, and for long steps elsewhere)",
     )
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
 def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what: str = "") -> None:
-    """The arguments that name a graph file and say how to read it."""
+    """Add the arguments that name a graph file and its reader options."""
     parser.add_argument("file", metavar="FILE", nargs=nargs, help=f"{what}{' '.join(READERS)}, text also compressed")
     group = parser.add_argument_group("reading")
     group.add_argument("--symmetric", action="store_true", help="store each edge in both directions")
     group.add_argument("--dup-op", metavar="OP", help="combine repeated entries by this operator (default: an error)")
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
-    group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: pass over so many lines at the top")
+    group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
     group.add_argument("--trust", action="store_true", help=".srb: map the file without checking its contents")
     add_memory(group)
 
 
 def add_memory(group: Any) -> None:
-    """The arguments that say in which form the matrix is held, and where."""
-    group.add_argument("--compress", choices=CODECS, help="hold the matrix as compressed rows")
+    """Add the arguments of the storage kind: codec and placement."""
+    group.add_argument("--compress", choices=CODECS, help="store the matrix as compressed rows")
     group.add_argument(
         "--placement",
         choices=(*PLACEMENTS, "auto"),
-        help="where its entries lie: in the device's memory (default), pinned or streamed host memory",
+        help="where its entries reside: device memory (default), pinned or streamed host memory",
     )
     group.add_argument(
         "--device-memory",
         type=memory_argument,
         metavar="SIZE",
-        help="use no more of the GPU's memory than this: bytes, or 5.8GB and the like",
+        help="the limit of GPU memory: bytes, or a size such as 5.8GB",
     )
 
 
 def memory_argument(word: str) -> str:
-    """An amount of memory, as the setting of that name takes it."""
+    """Return an amount of memory that the setting `device_memory` accepts."""
     try:
         Config(device_memory=word)  # type: ignore[arg-type]  # text is checked and made a number
     except InvalidValue as error:
@@ -85,22 +85,22 @@ def memory_argument(word: str) -> str:
 
 
 def load(args: argparse.Namespace, progress: Progress) -> Any:
-    """The Matrix (of some files, Vector) of ``args.file``, on the device where the command computes."""
+    """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
     kind = extension(args.file)[0]
     options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
     if options and kind in READERS:
-        known = options_of(READERS[kind])
-        unknown = [f"--{name.replace('_', '-')}" for name in options if name not in known]
+        allowed = options_of(READERS[kind])
+        unknown = [f"--{name.replace('_', '-')}" for name in options if name not in allowed]
         if unknown:
-            raise UsageError(f"{unknown[0]} means nothing for a {kind} file")
-    form = {"compress": args.compress, "placement": args.placement}
-    # What both directions are made of is read plain.
-    form = {} if args.symmetric else {name: given for name, given in form.items() if given is not None}
+            raise UsageError(f"{unknown[0]} is not an option of {kind} files")
+    storage = {"compress": args.compress, "placement": args.placement}
+    # The union with the transpose needs an uncompressed, device-resident matrix.
+    storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
-            A = sr.io.open(args.file, **form)
+            A = sr.io.open(args.file, **storage)
         else:
-            A = sr.io.read(args.file, progress=progress, **form, **options)
+            A = sr.io.read(args.file, progress=progress, **storage, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
             A = A.ewise_add(A.T.new(), "any").wait()
@@ -110,7 +110,7 @@ def load(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
-    """`load`, where the command needs a square matrix."""
+    """Read a square matrix; InvalidValue for another shape."""
     A = load(args, progress)
     if not isinstance(A, sr.Matrix) or A.nrows != A.ncols:
         shape = " x ".join(map(str, A.shape))
@@ -119,13 +119,13 @@ def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
 
 
 def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
-    """The number of entries of each row, on the host.  O(nvals) at most; synchronises."""
+    """Return the number of entries of each row, on the host.  O(nvals) at most; synchronises."""
     counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
     return np.asarray(to_host(counted.to_dense(fill_value=0)), np.int64)
 
 
 def source_argument(word: str) -> int | str:
-    """A row number, or ``max-degree``."""
+    """Parse a row number, or ``max-degree``."""
     if word == _MAX_DEGREE:
         return word
     try:
@@ -135,7 +135,7 @@ def source_argument(word: str) -> int | str:
 
 
 def source_row(A: sr.Matrix, source: int | str) -> int:
-    """The row that a search starts from; ``max-degree``: the first of those with the most entries."""
+    """Return the start row of a search; for ``max-degree`` the first row with the most entries."""
     if isinstance(source, int):
         return source
     if A.nrows == 0:
@@ -143,8 +143,8 @@ def source_row(A: sr.Matrix, source: int | str) -> int:
     return int(out_degrees(A).argmax())
 
 
-def form_facts(A: Any) -> dict[str, Any]:
-    """How a matrix is held: its codec (None: plain), where its entries lie, and the bits of its structure an entry."""
+def storage_facts(A: Any) -> dict[str, Any]:
+    """Return the codec of a matrix (None: uncompressed), its placement, and the bits of its structure an entry."""
     if not isinstance(A, sr.Matrix):
         return {}
     bits = 8 * A.store.pattern.nbytes / A.nvals if A.nvals else None

@@ -1,4 +1,4 @@
-"""``semiring info``: the installation; ``info FILE``: what a file holds; ``info ops``: which kernels do what."""
+"""``semiring info``: the installation; ``info FILE``: the content of a file; ``info ops``: the table of kernels."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli import kernels
-from semiring.cli.graphs import add_common, add_graph, form_facts, load, out_degrees
-from semiring.cli.machine import engine_in_words, gpu, library, processor, why_not
+from semiring.cli.graphs import add_common, add_graph, load, out_degrees, storage_facts
+from semiring.cli.machine import engine_description, gpu, library, processor, unavailable_reason
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, size, table
 from semiring.config import config, default_device, engine_for
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "info",
         help="the installation, a file, or the table of kernels",
-        description="Without an argument the installation; else what a file holds, or (ops) which kernels do what.",
+        description="Show the installation; with FILE its content; with ops the table of kernels.",
     )
     add_graph(parser, nargs="?", what="the word ops (a file of that name: ./ops), or a file: ")
     add_common(parser)
@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Print the requested table."""
     progress = Progress(args.progress)
     if args.file is None:
         _installation(args.json, progress)
@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _installation(as_json: bool, progress: Progress) -> None:
     with progress.step("loading engines"):
-        reasons = {engine: why_not(engine) for engine in _ENGINES}
+        reasons = {engine: unavailable_reason(engine) for engine in _ENGINES}
     libraries = {name: library(name) for name in _LIBRARIES}
     chosen = engine_for(default_device())
     facts: dict[str, Any] = {
         "semiring": sr.__version__,
         "python": platform.python_version(),
-        "computes_on": engine_in_words() if reasons[chosen] is None else f"nothing: {reasons[chosen]}",
+        "computes_on": engine_description() if reasons[chosen] is None else f"nothing: {reasons[chosen]}",
         "cuda": gpu() if reasons["cuda"] is None else f"not available: {reasons['cuda']}",
         "cpu": processor() if reasons["cpu"] is None else f"not available: {reasons['cpu']}",
     }
@@ -68,12 +68,12 @@ def _installation(as_json: bool, progress: Progress) -> None:
 
 
 def _operations(as_json: bool, progress: Progress) -> None:
-    """Operation by operation, the implementations of each engine in the order they are asked."""
+    """Print the implementations of each operation and engine in the order of selection."""
     with progress.step("loading engines"):
-        reasons = {engine: why_not(engine) for engine in _ENGINES}
-    asked = (*_ENGINES, "any")
-    rows = [row for engine in asked for row in kernels.rows(engine)]
-    rows.sort(key=lambda row: (row.operation, asked.index(row.engine)))
+        reasons = {engine: unavailable_reason(engine) for engine in _ENGINES}
+    engines = (*_ENGINES, "any")
+    rows = [row for engine in engines for row in kernels.rows(engine)]
+    rows.sort(key=lambda row: (row.operation, engines.index(row.engine)))
     if as_json:
         listed = [
             {
@@ -96,7 +96,7 @@ def _operations(as_json: bool, progress: Progress) -> None:
         before = row.operation
         cells.append([name, row.engine, row.name, row.when, row.accepts, ", ".join(row.fuses), row.about])
     print(table(["operation", "engine", "implementation", "when", "accepts", "fuses", "what it does"], cells, left=7))
-    print("\nwhen: what must hold of the spec q (its fields: semiring.engines.spec); else the next row is tried.")
+    print("\nwhen: the condition on the spec q (its fields: semiring.engines.spec); else the next row is tried.")
     print("accepts: formats and placements of matrices; engine any: slice by slice, where no row accepts the operands.")
     for engine, reason in reasons.items():
         if reason:
@@ -113,12 +113,12 @@ def _file(args: argparse.Namespace, progress: Progress) -> None:
         "dtype": str(A.dtype),
         "one_value": None if A.iso_value is None else A.iso_value.item(),
         "format": A.format,
-        **form_facts(A),
+        **storage_facts(A),
         "bytes": A.nbytes if args.json else size(A.nbytes),
         "device": A.device,
     }
     if isinstance(A, sr.Matrix):
-        with progress.step("looking at its structure"):
+        with progress.step("computing properties of its structure"):
             facts |= _structure(A)
     emit(facts, as_json=args.json)
 

@@ -1,5 +1,5 @@
-"""The table of implementations as it stands in the engines' source: read, not imported, so no engine's libraries are
-needed, and conditions are there as text.
+"""The table of implementations, parsed from the engines' source: not imported, so the libraries of an engine are not
+needed, and conditions are available as text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from ..engines.registry import EVERY_KIND, UNCOMPRESSED, Accepts
 
 @dataclass(frozen=True)
 class Row:
-    """One implementation: its operation, engine and condition on the spec ``q``, and what it fuses.
+    """One implementation: its operation, its engine, its condition on the spec ``q``, and the writes that it fuses.
 
-    accepts: the formats and placements of matrices that it reads.  Implementations slice by slice have the engine
-    ``"any"``.
+    accepts: the formats and placements of its matrices.  Implementations that process slices have the engine ``"any"``.
     """
 
     operation: str
@@ -33,9 +32,9 @@ class Row:
 
 
 def rows(engine: str) -> list[Row]:
-    """The implementations of one engine; those of one operation in the order in which they are tried.
+    """Return the implementations of one engine; those of one operation in the order of selection.
 
-    Engine ``"any"``: what runs slice by slice, on every engine, where no implementation accepts the storage kind.
+    Engine ``"any"``: those that process slices, on every engine, where no implementation accepts the storage kind.
     """
     folder = files("semiring.engines") / ("sliced" if engine == "any" else engine)
     modules = sorted(path.name.removesuffix(".py") for path in folder.iterdir() if path.name.endswith(".py"))
@@ -68,7 +67,7 @@ def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
 
 @functools.cache
 def _operations() -> dict[str, str]:
-    """Spec class -> the name of its operation; specs are declared beside the engines' folders."""
+    """Map each spec class to the name of its operation; specs are declared beside the engines' folders."""
     found = {}
     for path in files("semiring.engines").iterdir():
         if path.name.endswith(".py"):
@@ -80,7 +79,7 @@ def _operations() -> dict[str, str]:
 
 
 def _operation(node: ast.stmt) -> str | None:
-    """What ``name: ClassVar[str] = "..."`` in a class says."""
+    """Return the value of ``name: ClassVar[str] = "..."`` in a class, or None."""
     for line in node.body if isinstance(node, ast.ClassDef) else []:
         if isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "name" and line.value is not None:
             return str(ast.literal_eval(line.value))
@@ -88,5 +87,5 @@ def _operation(node: ast.stmt) -> str | None:
 
 
 def _condition(node: ast.expr) -> str:
-    """The body of a lambda; of anything else its own text."""
+    """Return the text of a lambda's body, or of any other expression."""
     return ast.unparse(node.body if isinstance(node, ast.Lambda) else node)

@@ -1,4 +1,4 @@
-"""What computes: the engine of the default device, in words."""
+"""Descriptions of the engine of the default device and of its hardware."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from semiring.config import default_device, engine_for
 from semiring.exceptions import SemiringError
 
 
-def engine_in_words() -> str:
-    """The engine that new objects are computed by, with what it runs on."""
+def engine_description() -> str:
+    """Return the engine of new objects and its hardware."""
     engine = engine_for(default_device())
     if engine == "cuda":
         return f"CUDA engine on {gpu()}"
@@ -24,7 +24,7 @@ def engine_in_words() -> str:
 
 
 def gpu() -> str:
-    """The current GPU's name and memory."""
+    """Return name and memory of the current GPU."""
     import cupy
 
     facts = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
@@ -32,7 +32,7 @@ def gpu() -> str:
 
 
 def processor() -> str:
-    """The processor's name, as the system has it."""
+    """Return the processor's name, as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -42,21 +42,21 @@ def processor() -> str:
 
 
 def library(name: str) -> str | None:
-    """The installed version of a distribution, or None."""
+    """Return the installed version of a distribution, or None."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
-def why_not(engine: str) -> str | None:
-    """None where an engine can be used, else the reason in one line."""
+def unavailable_reason(engine: str) -> str | None:
+    """Return None where an engine is available, else the reason in one line."""
     from semiring.config import cuda_available
     from semiring.engines import registry
 
     if engine == "cuda" and not cuda_available():
         if all(library(package) is None for package in ("cupy-cuda12x", "cupy-cuda13x", "cupy")):
-            return "CuPy is not installed: pip install 'semiring[cuda13]' (or cuda12, as the driver demands)"
+            return "CuPy is not installed: pip install 'semiring[cuda13]' (or cuda12, depending on the driver)"
         return "no CUDA device, or no driver"
     try:
         registry.load(engine)

@@ -1,4 +1,4 @@
-"""``semiring pagerank FILE``: the rank of every vertex, and the first few."""
+"""``semiring pagerank FILE``: the rank of every vertex; prints the highest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
-from semiring.cli.machine import engine_in_words
+from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, table
 from semiring.cli.results import add_out, check_out, save
@@ -19,7 +19,7 @@ from semiring.cli.search import timed
 def add(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "pagerank", help="PageRank", description="The rank of every vertex; the first few are shown."
+        "pagerank", help="PageRank", description="Compute the rank of every vertex; print the highest."
     )
     add_graph(parser)
     parser.add_argument("--damping", type=float, default=0.85, metavar="D", help="default: 0.85")
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Rank the vertices, print the first few, and write what was asked for."""
+    """Rank the vertices, print the highest, and write the requested file."""
     check_out(args.out)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     values = rank.to_numpy()
     first = np.lexsort((np.arange(values.size), -values))[: max(args.top, 0)]
-    facts = {"file": shown(args.file), "engine": engine_in_words(), "rows": A.nrows, "ms": spent_s * 1e3}
+    facts = {"file": shown(args.file), "engine": engine_description(), "rows": A.nrows, "ms": spent_s * 1e3}
     if args.json:
         top = [{"vertex": int(v), "rank": float(values[v])} for v in first]
         emit({**facts, "top": top}, as_json=True)

@@ -28,12 +28,12 @@ _PANEL_INCHES, _HEIGHT_INCHES = 4.7, 3.7
 
 
 def can_draw() -> bool:
-    """True if matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
 def check(path: str) -> None:
-    """Refuse what `draw` could not write, before the work for it is done."""
+    """Raise NotSupported for a plot that `draw` cannot write, before any work is done."""
     if extension(path) != (".png", ""):
         raise NotSupported(f"{shown(path)}: a frontier plot is written as .png")
     if not can_draw():
@@ -41,7 +41,7 @@ def check(path: str) -> None:
 
 
 def draw(path: str, plots: Sequence[Frontiers]) -> None:
-    """Write the plots to a PNG file, whole or not at all.
+    """Write the plots to a PNG file, atomically.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _panel(axis: Any, plot: Frontiers, *, first: bool) -> None:
     few = plot.vertices.size <= _FEW_LEVELS
     levels = np.arange(plot.vertices.size)
     for name, values in plot.series:
-        drawn = np.where(values > 0, values, np.nan)  # a logarithm has no place for 0
+        drawn = np.where(values > 0, values, np.nan)  # the logarithm of 0 is not finite
         colour, label = _LINES[name]
         marker = "o" if few else None
         axis.plot(levels, drawn, color=colour, label=label, linewidth=1.6, marker=marker, markersize=4.5)

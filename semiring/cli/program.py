@@ -1,7 +1,7 @@
-"""Picks the command, runs it, and turns what happens into an exit code.
+"""Parses the command line, runs the command, and returns the exit code.
 
-0 done; 1 an error, told in one line on standard error; 2 wrong usage, or a ``SEMIRING_*`` variable with a wrong value;
-130 interrupted; 141 whoever read the output has gone away (as a process that SIGPIPE ends).
+0 done; 1 an error, reported in one line on standard error; 2 wrong usage, or a ``SEMIRING_*`` variable with a wrong
+value; 130 interrupted; 141 the reader of the output has closed it (as for a process that SIGPIPE ends).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import semiring as sr
 from semiring.cli import bfs, cache, components, convert, demo, generate, info, pagerank, warm
 from semiring.cli.graphs import UsageError
-from semiring.cli.machine import why_not
+from semiring.cli.machine import unavailable_reason
 from semiring.cli.report import shown
 from semiring.config import check_environment, config, use
 from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
@@ -28,11 +28,11 @@ _COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, warm, cac
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="semiring",
-        description="Sparse linear algebra over semirings: look at graphs, search, label, rank, convert and make them.",
-        epilog="Exit codes: 0 done, 1 an error (told on standard error), 2 wrong usage, 130 interrupted.",
+        description="Sparse linear algebra over semirings: inspect, search, label, rank, convert and generate graphs.",
+        epilog="Exit codes: 0 done, 1 an error (reported on standard error), 2 wrong usage, 130 interrupted.",
     )
     made.add_argument("--version", action="version", version=f"semiring {sr.__version__}")
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         check_environment()
     except InvalidValue as error:
-        _complain(f"error: {error}")
+        _print_error(f"error: {error}")
         return USAGE
     try:
         device, memory = getattr(args, "device", None), getattr(args, "device_memory", None)
@@ -64,29 +64,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return code
     except BrokenPipeError:
-        # The interpreter flushes once more at its end: give it a stream that takes everything.
+        # The interpreter flushes again at exit: redirect the stream to the null device.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
     except KeyboardInterrupt:
-        _complain("interrupted")
+        _print_error("interrupted")
         return INTERRUPTED
     except UsageError as error:
-        _complain(f"error: {error}")
+        _print_error(f"error: {error}")
         return USAGE
     except (SemiringError, OSError, MemoryError) as error:
         if args.debug:
             traceback.print_exc()
             return ERROR
-        _complain(f"error: {_one_line(error)}")
+        _print_error(f"error: {_one_line(error)}")
         return ERROR
 
 
 @contextlib.contextmanager
 def _short_warnings() -> Iterator[None]:
-    """Report warnings in one line each, as errors are, without the line of the library that raised them."""
+    """Report each warning in one line, like an error, without the source line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: _print_error(f"warning: {message}")
         yield
 
 
@@ -95,7 +95,7 @@ def _chosen_device(device: str | None) -> Iterator[None]:
     if device is None:
         yield
         return
-    reason = why_not("cuda") if device == "cuda" else None
+    reason = unavailable_reason("cuda") if device == "cuda" else None
     if reason is not None:
         raise DeviceMismatch(f"--device cuda: {reason}")
     with use(device):
@@ -112,13 +112,13 @@ def _allowed_memory(device_memory: str | None) -> Iterator[None]:
 
 
 def _one_line(error: BaseException) -> str:
-    """The message without line breaks; files by name and the system's reason."""
+    """Return the message in one line; for an OSError the file and the system's reason."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{shown(error.filename)}: {error.strerror}"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0] if len(lines) == 1 else f"{lines[0]} (--debug shows the rest)"
 
 
-def _complain(what: str) -> None:
+def _print_error(what: str) -> None:
     with contextlib.suppress(OSError):
         print(f"semiring: {what}", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""What is going on, on standard error: one live line on a terminal, plain lines elsewhere.
+"""Progress on standard error: one redrawn line on a terminal, separate lines elsewhere.
 
-On a terminal a step that lasts gets a line that is redrawn, with the share done where it is known, and that vanishes
-at the end. Elsewhere (a log, a pipe) a step is silent for its first second, then says what it is, says it again every
-ten seconds, and says when it has ended. A thread of its own draws, so that a step that never reports is seen too.
+On a terminal a long step has a line that is redrawn, with the share done where it is known, and erased at the end.
+Elsewhere (a log, a pipe) a step prints nothing for its first second, then a line, another every ten seconds, and one at
+its end. A separate thread prints, so that a step that never reports is shown too.
 """
 
 from __future__ import annotations
@@ -17,70 +17,70 @@ from typing import TextIO
 
 _DRAW_EVERY_S = 0.1
 _LIVE_AFTER_S = 0.3
-_PLAIN_AFTER_S = 1.0
-_PLAIN_EVERY_S = 10.0
+_LINE_AFTER_S = 1.0
+_LINE_EVERY_S = 10.0
 _BAR_CELLS = 24
 
 
 class Progress:
-    """Reports on steps that follow one another.
+    """Reports progress of consecutive steps.
 
     Parameters
     ----------
-    wanted : True for plain lines about every step, False for silence, None for what the module says
+    enabled : True for lines about every step, False for none, None for the default of the module
     stream : where to write; by default standard error
     """
 
-    def __init__(self, wanted: bool | None = None, stream: TextIO | None = None) -> None:
+    def __init__(self, enabled: bool | None = None, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._live = wanted is None and self._stream.isatty()
-        self._silent = wanted is False
-        self._patience_s = 0.0 if wanted else _PLAIN_AFTER_S
+        self._live = enabled is None and self._stream.isatty()
+        self._silent = enabled is False
+        self._delay_s = 0.0 if enabled else _LINE_AFTER_S
         self._what, self._share = "", 0.0
 
     @contextmanager
     def step(self, what: str) -> Iterator[Progress]:
-        """Report on the work inside the block; the object itself is the callback that readers take."""
+        """Report on the work inside the block; the object itself is the callback to pass to readers."""
         self._what, self._share = what, 0.0
         if self._silent:
             yield self
             return
         ended = threading.Event()
-        said: list[str] = []
+        printed: list[str] = []
         start = time.perf_counter()
-        drawer = threading.Thread(target=self._draw, args=(ended, said, start), daemon=True)
+        drawer = threading.Thread(target=self._draw, args=(ended, printed, start), daemon=True)
         drawer.start()
         try:
             yield self
         finally:
             ended.set()
             drawer.join()
-            if said and self._live:
+            if printed and self._live:
                 self._write("\x1b[K")
-            elif said:
+            elif printed:
                 self._write(f"semiring: {what}: {seconds(time.perf_counter() - start)}\n")
 
     def __call__(self, what: str, share: float) -> None:
-        """Note what is being done and the share that is done, from 0 to 1."""
+        """Record the current step and the share that is done, from 0 to 1."""
         self._what, self._share = what, share
 
-    def _draw(self, ended: threading.Event, said: list[str], start: float) -> None:
-        if ended.wait(_LIVE_AFTER_S if self._live else self._patience_s):
+    def _draw(self, ended: threading.Event, printed: list[str], start: float) -> None:
+        if ended.wait(_LIVE_AFTER_S if self._live else self._delay_s):
             return
         while True:
-            said.append(self._what)
+            printed.append(self._what)
             spent = time.perf_counter() - start
             if self._live:
-                # The cursor goes back to the start of the line: what others write then covers it.
+                # Return the cursor to the start of the line, so that other output overwrites it.
                 self._write(f"\x1b[K{self._line(spent)}\r")
             else:
                 done = f" ({self._share:.0%})" if 0 < self._share < 1 else ""
                 self._write(f"semiring: {self._what}{done} ...\n")
-            if ended.wait(_DRAW_EVERY_S if self._live else _PLAIN_EVERY_S):
+            if ended.wait(_DRAW_EVERY_S if self._live else _LINE_EVERY_S):
                 return
 
     def _line(self, spent: float) -> str:
-        """One line that fits the terminal: a wrapped one could not be drawn over."""
+        """Return one line that fits the terminal: a wrapped line could not be redrawn."""
         columns = shutil.get_terminal_size().columns - 1
         if not 0 < self._share < 1:
             rest = f" ... {seconds(spent)}"
@@ -95,7 +95,7 @@ class Progress:
 
 
 def seconds(spent: float) -> str:
-    """A duration for people: 0.42 s, 12 s, 3 min 20 s."""
+    """Format a duration: 0.42 s, 12 s, 3 min 20 s."""
     if spent < 10:
         return f"{spent:.2g} s" if spent < 1 else f"{spent:.1f} s"
     if spent < 60:

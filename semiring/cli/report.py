@@ -1,4 +1,4 @@
-"""Results as text: facts one to a line, tables in columns, numbers with thousands; or one JSON object."""
+"""Results as text: one fact a line, tables in columns, numbers with thousands separators; or one JSON object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 def emit(facts: Mapping[str, Any], *, as_json: bool) -> None:
     """Print facts: as aligned lines of text, or as one JSON object with the same names."""
     if as_json:
-        print(json.dumps(facts, default=_plain))
+        print(json.dumps(facts, default=_json_value))
         return
     shown = {name.replace("_", " "): value for name, value in facts.items() if value is not None}
     width = max(map(len, shown), default=0)
@@ -24,7 +24,7 @@ def emit(facts: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def text(value: Any) -> str:
-    """A fact for people."""
+    """Format a fact as text."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
@@ -36,13 +36,13 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def _plain(value: Any) -> Any:
-    """What JSON has no word for: NumPy's scalars."""
+def _json_value(value: Any) -> Any:
+    """Convert a value that JSON does not support, such as a NumPy scalar."""
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Rows in columns: the first `left` columns of text, the others of numbers, set to the right."""
+    """Format rows in columns: the first `left` columns are left-aligned text, the others right-aligned numbers."""
     widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
 
     def line(row: Sequence[str]) -> str:
@@ -56,18 +56,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) 
 
 
 def rule() -> str:
-    """The stroke of a table's rule."""
-    return "─" if speaks_unicode() else "-"
+    """Return the character of a table's rule."""
+    return "─" if supports_unicode() else "-"
 
 
 def runs(words: Sequence[str]) -> str:
-    """Equal words that follow one another, counted: push x3, pull x2, push."""
+    """Format runs of equal words with their counts: push x3, pull x2, push."""
     counted = ((word, len(list(same))) for word, same in groupby(words))
     return ", ".join(word if count == 1 else f"{word} x{count}" for word, count in counted)
 
 
 def size(count: float) -> str:
-    """Bytes for people: 812 B, 5.6 MB."""
+    """Format a number of bytes: 812 B, 5.6 MB."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -76,12 +76,12 @@ def size(count: float) -> str:
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """A file's name as any stream can print it."""
+    """Return a file name that any stream can print."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def speaks_unicode() -> bool:
-    """True if standard output can show block characters."""
+def supports_unicode() -> bool:
+    """Return whether standard output can show block characters."""
     try:
         "─█▓░·".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -1,4 +1,4 @@
-"""Vectors to files: text of any size in pieces, or the formats that `semiring.io` writes; whole or not at all."""
+"""Vectors to files: text in chunks, or the formats of `semiring.io`; written atomically."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ _LINES_AT_ONCE = 1 << 16
 
 
 def add_out(parser: argparse.ArgumentParser, what: str) -> None:
-    """The argument that names a file for a vector."""
-    known = " ".join([*_SEPARATORS, *_BINARY])
-    parser.add_argument("--out", metavar="FILE", help=f"write {what} to a file ({known}), or to standard output: -")
+    """Add the argument that names a file for a vector."""
+    extensions = " ".join([*_SEPARATORS, *_BINARY])
+    parser.add_argument(
+        "--out", metavar="FILE", help=f"write {what} to a file ({extensions}), or to standard output: -"
+    )
 
 
 def check_out(path: str | None) -> None:
-    """Refuse a file that cannot be written before the work for it is done."""
+    """Raise NotSupported for a file that cannot be written, before any work is done."""
     if path not in (None, "-") and extension(path)[0] not in (*_SEPARATORS, *_BINARY):
-        known = " ".join([*_SEPARATORS, *_BINARY])
-        raise NotSupported(f"--out {path}: expected one of the extensions {known}, or - for standard output")
+        extensions = " ".join([*_SEPARATORS, *_BINARY])
+        raise NotSupported(f"--out {path}: expected one of the extensions {extensions}, or - for standard output")
 
 
 def save(path: str, vector: sr.Vector) -> None:
     """Write a vector: a line ``row value`` for each entry, or as `semiring.io.write` does."""
     if path == "-":
-        for piece in _lines(vector, " "):
-            sys.stdout.write(piece)
+        for chunk in _lines(vector, " "):
+            sys.stdout.write(chunk)
         return
     kind = extension(path)[0]
     if kind in _BINARY:
         sr.io.write(path, vector)
         return
     with atomic_writer(path) as file:
-        for piece in _lines(vector, _SEPARATORS[kind]):
-            file.write(piece.encode("ascii"))
+        for chunk in _lines(vector, _SEPARATORS[kind]):
+            file.write(chunk.encode("ascii"))
 
 
 def _lines(vector: sr.Vector, separator: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One breadth-first search measured: what it found, how long it took, which way each level went."""
+"""A measured breadth-first search: its result, its time, and the direction of each level."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from semiring.memory.arrays import to_host
 class Search:
     """A search from `source`.
 
-    levels: the levels found.  vertices, edges: for each level how many vertices it has, and how many stored entries
-    leave them.  directions: ``"push"`` or ``"pull"`` for each level whose expansion was traced.  first_s: the first
-    call, which compiles what is not compiled yet.  ms: the median of the timed calls.
+    levels: the result.  vertices, edges: for each level the number of its vertices, and of the stored entries in their
+    rows.  directions: ``"push"`` or ``"pull"`` for each level whose expansion was traced.  first_s: the first
+    call, which compiles missing kernels.  ms: the median of the timed calls.
     """
 
     source: int
@@ -40,7 +40,7 @@ class Search:
 
     @property
     def traversed(self) -> int:
-        """Stored entries of the rows that were reached: what TEPS count."""
+        """Stored entries of the reached rows: the edges of TEPS."""
         return int(self.edges.sum())
 
     @property
@@ -50,7 +50,7 @@ class Search:
 
 
 def search(A: sr.Matrix, source: int, *, repeats: int = 1) -> Search:
-    """Search, see how it went, and time it; `repeats` timed calls follow the first."""
+    """Search, trace and time; `repeats` timed calls follow the first."""
     levels, first_s = timed(lambda: sr.algorithms.bfs_levels(A, source))
     again = [timed(lambda: sr.algorithms.bfs_levels(A, source))[1] for _ in range(repeats)]
     steps = sr.algorithms.bfs_trace(A, source).steps
@@ -68,7 +68,7 @@ def search(A: sr.Matrix, source: int, *, repeats: int = 1) -> Search:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """The finished result of `work`, and the seconds it took: the device is waited for."""
+    """Return the finished result of `work` and its seconds; waits for the device."""
     start = time.perf_counter()
     result = work().wait()
     return result, time.perf_counter() - start

@@ -12,7 +12,7 @@ import numpy as np
 from ..config import engine_for
 from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
 from ..formats.ccsr import PADDING, at_dtype
-from ..formats.pattern import plain_facts
+from ..formats.pattern import scalar_facts
 from ..formats.placement import place
 from ..memory.allocation import require
 from ..memory.arrays import to_host
@@ -35,7 +35,7 @@ def resident(a: CSR) -> CSR:
         dtype = index_dtype(a.ncols)
         require("decompress", a.device, a.nvals * dtype.itemsize, hint="keep the matrix compressed")
         columns = resident_rows(structure_only(a.pattern), 0, a.nrows).indices
-        pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, plain_facts(a.pattern))
+        pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, scalar_facts(a.pattern))
     else:
         pattern = cast(Pattern, whole(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
     values = None if a.values is None else placed(a.values, "device", a.device)

@@ -1,9 +1,9 @@
-"""How an object is held at one moment: frozen stores of arrays.  Nothing here knows an operation."""
+"""Storage formats: frozen stores of arrays.  Nothing here depends on an operation."""
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype
 from ..memory.placement import PLACEMENTS, Placement
 from .ccsr import CODECS, TILE, Codec, CompressedPattern
-from .csr import CSR, AnyPattern, plain_pattern, structure_only
+from .csr import CSR, AnyPattern, structure_only, uncompressed_pattern
 from .kinds import StorageKind
 from .pattern import Pattern
 from .values import dense_values, with_values
@@ -33,8 +33,8 @@ __all__ = [
     "dense_values",
     "device_of",
     "index_dtype",
-    "plain_pattern",
     "structure_only",
+    "uncompressed_pattern",
     "with_values",
     "word_count",
 ]

@@ -1,4 +1,4 @@
-"""A matrix: a pattern and its values."""
+"""A matrix store: a pattern and its values."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .pattern import Pattern
 AnyPattern = Pattern | CompressedPattern
 
 
-def plain_pattern(pattern: AnyPattern) -> Pattern:
-    """The pattern itself, for who is only ever given plain ones."""
+def uncompressed_pattern(pattern: AnyPattern) -> Pattern:
+    """Return `pattern`, which must not be compressed."""
     assert isinstance(pattern, Pattern), "compressed rows have no array of columns"
     return pattern
 
 
 @dataclass(frozen=True, eq=False)
 class CSR:
-    """Compressed sparse rows: a structure, plain or compressed, and the values of its entries.
+    """Compressed sparse rows: a pattern of either kind, and the values of its entries.
 
     pattern: the structure, sorted and free of duplicates.
     dtype: of the values.
-    values: one value for each entry of the pattern, in its order, or None for an iso-valued matrix.  They lie where
-        the entries lie, or in the device's memory.
+    values: one value for each entry of the pattern, in its order, or None for an iso-valued matrix.  They reside
+        where the entries do, or in the device's memory.
     iso: the value that all entries share, a NumPy scalar of `dtype` on the host, else None.
-    cache: derived stores, as long as this one lives (``"transpose"``).
+    cache: derived stores, kept as long as this one (``"transpose"``).
 
-    Exactly one of `values` and `iso` is given.  An empty matrix may be either.
+    Exactly one of `values` and `iso` is not None.  An empty matrix may be either.
     """
 
     pattern: AnyPattern
@@ -72,8 +72,8 @@ class CSR:
 
     @property
     def indices(self) -> Array:
-        """Columns.  Only a plain pattern has them."""
-        return plain_pattern(self.pattern).indices
+        """Columns, of an uncompressed pattern."""
+        return uncompressed_pattern(self.pattern).indices
 
     @property
     def format(self) -> Literal["csr", "ccsr"]:
@@ -82,7 +82,7 @@ class CSR:
 
     @property
     def placement(self) -> Placement:
-        """Where the entries lie."""
+        """Where the entries reside."""
         return self.pattern.placement
 
     @property
@@ -101,7 +101,7 @@ class CSR:
         return self.pattern.nbytes + (0 if self.values is None else int(self.values.nbytes))
 
     def to(self, device: str) -> CSR:
-        """The same matrix in the memory of another device."""
+        """Return the same matrix in the memory of another device."""
         if device == self.device and self.placement == "device":
             return self
         values = None if self.values is None else to_device(self.values, device)
@@ -109,12 +109,12 @@ class CSR:
 
 
 def structure_only(pattern: AnyPattern) -> CSR:
-    """A structure as a matrix: every entry is true, and no values are stored."""
+    """Return a matrix with this pattern whose entries are all true; no values are stored."""
     return CSR(pattern, np.dtype(np.bool_), None, np.bool_(True))
 
 
 def empty_csr(nrows: int, ncols: int, dtype: np.dtype[Any], device: str) -> CSR:
-    """A matrix without entries."""
+    """Return a matrix without entries."""
     xp = array_module(device)
     pattern = Pattern(nrows, ncols, xp.zeros(nrows + 1, dtype=np.int32), xp.zeros(0, dtype=index_dtype(ncols)))
     return CSR(pattern, dtype, xp.zeros(0, dtype=dtype))

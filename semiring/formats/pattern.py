@@ -1,11 +1,11 @@
 """The structure of a sparse matrix: which entries are stored, without their values.
 
 Patterns are immutable and shared: every matrix that differs only in values (a cast, an `apply`, an
-iso-valued view) holds the same pattern, and so shares what has been derived from it.  That is why a
-cached transpose can never be stale: a matrix that changes has another pattern.
+iso-valued view) holds the same pattern, and so shares what has been derived from it.  So a cached
+transpose is never stale: a matrix that changes has another pattern.
 
-There are two kinds, plain (`Pattern`) and compressed (`semiring.formats.ccsr.CompressedPattern`).  What
-both offer: ``nrows ncols nvals indptr facts placement format kind device nbytes to``.
+There are two kinds, uncompressed (`Pattern`) and compressed (`semiring.formats.ccsr.CompressedPattern`).
+Both have the attributes ``nrows ncols nvals indptr facts placement format kind device nbytes to``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ class Pattern:
 
     nrows, ncols: the shape.
     indptr: ``nrows + 1`` offsets, from 0 to ``nvals``; `index_dtype(nvals)`; in the device's memory.
-    indices: ``nvals`` columns; `index_dtype(ncols)`; where `placement` says: for ``"pinned"`` on a GPU a CuPy array
-        over host memory, for ``"host"`` a NumPy array.
-    facts: what has been derived so far and stays true for ever: ``"symmetric"`` (bool), ``"transpose"``
-        (a pattern), and what an engine derives for itself (its keys start with
-        the engine's name).
+    indices: ``nvals`` columns; `index_dtype(ncols)`; stored according to `placement`: for ``"pinned"`` on a GPU a CuPy
+        array over host memory, for ``"host"`` a NumPy array.
+    facts: what has been derived so far; a pattern never changes, so it stays valid: ``"symmetric"`` (bool),
+        ``"transpose"`` (a pattern), and data of one engine (keys that start with the engine's name).
     """
 
     nrows: int
@@ -59,28 +58,28 @@ class Pattern:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of both arrays, wherever they lie."""
+        """Bytes of both arrays, in any memory."""
         return int(self.indptr.nbytes + self.indices.nbytes)
 
     def to(self, device: str) -> Pattern:
-        """The same pattern in the memory of another device; facts that hold no arrays travel along."""
+        """Return the same pattern in the memory of another device; facts that hold no arrays are copied."""
         if device == self.device and self.placement == "device":
             return self
         return Pattern(
-            self.nrows, self.ncols, to_device(self.indptr, device), to_device(self.indices, device), plain_facts(self)
+            self.nrows, self.ncols, to_device(self.indptr, device), to_device(self.indices, device), scalar_facts(self)
         )
 
 
-def plain_facts(pattern: Any) -> dict[str, Any]:
-    """The facts that hold no arrays, and so are true of the same structure in any form and place."""
+def scalar_facts(pattern: Any) -> dict[str, Any]:
+    """Return the facts that hold no arrays; they are valid for the same structure in any format and placement."""
     return {key: value for key, value in pattern.facts.items() if isinstance(value, (bool, int))}
 
 
-def kept_facts(pattern: Any) -> dict[str, Any]:
-    """The facts that stay true where only the entries move: `plain_facts`, and arrays derived from the rows alone.
+def offset_facts(pattern: Any) -> dict[str, Any]:
+    """Return the facts that stay valid where only the entries move: `scalar_facts`, and those from offsets alone.
 
-    A class of facts says so of itself by ``of_rows = True`` (the degrees of the rows, for one).  What holds addresses
-    or copies of the entries does not.
+    A class of facts that depends on row offsets alone has ``from_offsets = True`` (the row degrees, for example); one
+    that holds addresses or copies of the entries has not.
     """
-    kept = {key: value for key, value in pattern.facts.items() if getattr(value, "of_rows", False) is True}
-    return {**plain_facts(pattern), **kept}
+    kept = {key: value for key, value in pattern.facts.items() if getattr(value, "from_offsets", False) is True}
+    return {**scalar_facts(pattern), **kept}

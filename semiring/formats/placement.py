@@ -1,7 +1,7 @@
-"""Where the entries of a matrix lie: in device memory, in host memory that kernels read, or in host memory to stream.
+"""Placement of the entries of a matrix: device memory, host memory that kernels read, or host memory to stream.
 
 A placement is a property of the arrays, not of the format: `place` moves the columns (or the compressed stream) and the
-values, and nothing else.  Offsets, and the anchors of compressed rows, stay in device memory: kernels read them first.
+values only.  Offsets, and the anchors of compressed rows, stay in device memory: kernels read them first.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import TypeVar
 from ..memory.arrays import to_device
 from ..memory.placement import Placement, placed
 from .csr import CSR, AnyPattern
-from .pattern import Pattern, kept_facts, plain_facts
+from .pattern import Pattern, offset_facts, scalar_facts
 
 S = TypeVar("S", bound=CSR | AnyPattern)
 
 
 def place(held: S, placement: Placement, device: str | None = None) -> S:
-    """The same matrix or pattern with its entries where `placement` says, for `device` (by default its own).
+    """Return the matrix or pattern with this placement of its entries, for `device` (by default its own).
 
     Parameters
     ----------
-    held : store or pattern, plain or compressed, from any place
-    placement : ``"device"``, ``"pinned"`` or ``"host"``; on the CPU, where all are one memory, it is only noted
+    held : store or pattern of any storage kind
+    placement : ``"device"``, ``"pinned"`` or ``"host"``; on the CPU, where all are one memory, it is only recorded
     device : ``"cpu"`` or ``"cuda"``
 
     Raises
     ------
     MemoryError
-        Where the memory asked for does not suffice, or the system locks no more.
+        Where the memory does not suffice, or the system cannot lock more.
 
     Notes
     -----
@@ -43,7 +43,7 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
     if isinstance(held, CSR):
         values = None if held.values is None else placed(held.values, placement, device)
         return CSR(place(held.pattern, placement, device), held.dtype, values, held.iso)  # type: ignore[return-value]
-    facts = kept_facts(held) if held.device == device else plain_facts(held)
+    facts = offset_facts(held) if held.device == device else scalar_facts(held)
     if isinstance(held, Pattern):
         entries = placed(held.indices, placement, device)
         indptr = to_device(held.indptr, device)

@@ -1,4 +1,4 @@
-"""A store with other values on the same structure: no array of the structure is copied."""
+"""Values of a store: replaced on the same structure, and as a dense array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ S = TypeVar("S", CSR, IndexList, Bitmap, Full, VectorStore, CSR | VectorStore)
 
 
 def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> S:
-    """`store` with `values` (or one `iso` value) of `dtype` in place of its own."""
+    """Return `store` with `values` (or one `iso` value) of `dtype` instead of its own; the structure is shared."""
     if isinstance(store, CSR):
         return CSR(store.pattern, dtype, values, iso)
     if isinstance(store, SingleEntry) and iso is not None:
@@ -27,7 +27,7 @@ def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.ge
 
 
 def dense_values(store: CSR | VectorStore) -> Array:
-    """The values as an array, one for each slot of the store, also where it is iso-valued."""
+    """Return the values as an array, one for each slot of the store, also where it is iso-valued."""
     if store.values is not None:
         return store.values
     slots = store.size if isinstance(store, (Bitmap, Full)) else store.nvals

@@ -1,7 +1,7 @@
-"""Vectors in three forms: an index list (few entries), a bitmap (many), full (all present).
+"""The three storage formats of vectors: an index list (few entries), a bitmap (many), full (all present).
 
 Presence is one bit an entry, in 32-bit words: bit ``b`` of word ``w`` is entry ``32 * w + b``; bits at and
-past `size` are 0.  A probe then touches 32 times fewer bytes than a label would, on both devices.
+past `size` are 0.  A probe then reads 32 times fewer bytes than with a 32-bit flag, on both devices.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..memory.arrays import Array, array_module, device_of, index_dtype, to_devi
 
 
 def word_count(size: int) -> int:
-    """The number of 32-bit words that hold `size` presence bits."""
+    """Return the number of 32-bit words that hold `size` presence bits."""
     return (size + 31) // 32
 
 
@@ -23,11 +23,11 @@ class Unread(Protocol):
     """A number on the device."""
 
     def read(self) -> int:
-        """The number.  Synchronises."""
+        """Return the number.  Synchronises."""
 
 
 class Count:
-    """A number that may still be on the device; read once, then remembered.
+    """A number that may still be on the device; copied once, then cached.
 
     source: an int, an `Unread`, or a device array whose first element is the number.
     """
@@ -40,11 +40,11 @@ class Count:
 
     @property
     def known(self) -> bool:
-        """True if `get` will not wait for the device."""
+        """Whether `get` returns without waiting for the device."""
         return self._value is not None
 
     def get(self) -> int:
-        """The number.  Synchronises the first time, where it was computed on the GPU."""
+        """Return the number.  Synchronises on the first call, where it was computed on the GPU."""
         if self._value is None:
             source = self._source
             self._value = int(source.read() if hasattr(source, "read") else to_host(source)[0])
@@ -79,7 +79,7 @@ class IndexList:
 
     @property
     def device(self) -> str:
-        """Where the arrays live."""
+        """The device of the arrays."""
         return device_of(self.indices)
 
     @property
@@ -88,7 +88,7 @@ class IndexList:
         return int(self.indices.nbytes) + (0 if self.values is None else int(self.values.nbytes))
 
     def to(self, device: str) -> IndexList:
-        """The same vector on another device."""
+        """Return the same vector on another device."""
         if device == self.device:
             return self
         values = None if self.values is None else to_device(self.values, device)
@@ -136,8 +136,8 @@ class Bitmap:
     """One presence bit for every index, and a value slot for every index.
 
     words: uint32, `word_count(size)` of them.
-    values: `size` slots (those of absent entries hold anything), or None where iso-valued.
-    count: the number of bits that are set; it may still be on the device.
+    values: `size` slots (those of absent entries have arbitrary contents), or None where iso-valued.
+    count: the number of set bits; it may still be on the device.
     """
 
     size: int
@@ -160,7 +160,7 @@ class Bitmap:
 
     @property
     def device(self) -> str:
-        """Where the arrays live."""
+        """The device of the arrays."""
         return device_of(self.words)
 
     @property
@@ -169,7 +169,7 @@ class Bitmap:
         return int(self.words.nbytes) + (0 if self.values is None else int(self.values.nbytes))
 
     def to(self, device: str) -> Bitmap:
-        """The same vector on another device."""
+        """Return the same vector on another device."""
         if device == self.device:
             return self
         values = None if self.values is None else to_device(self.values, device)
@@ -181,8 +181,8 @@ class Bitmap:
 class Full:
     """Every entry is present.
 
-    values: `size` values, or None where iso-valued (then the vector needs no memory at all).
-    on: the device of an iso-valued vector, which has no array to tell it.
+    values: `size` values, or None where iso-valued (then the vector has no array).
+    on: the device of an iso-valued vector.
     """
 
     size: int
@@ -204,7 +204,7 @@ class Full:
 
     @property
     def device(self) -> str:
-        """Where the values live."""
+        """The device of the values."""
         return self.on if self.values is None else device_of(self.values)
 
     @property
@@ -213,7 +213,7 @@ class Full:
         return 0 if self.values is None else int(self.values.nbytes)
 
     def to(self, device: str) -> Full:
-        """The same vector on another device."""
+        """Return the same vector on another device."""
         if device == self.device:
             return self
         values = None if self.values is None else to_device(self.values, device)
@@ -224,6 +224,6 @@ VectorStore = IndexList | Bitmap | Full
 
 
 def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
-    """A vector without entries."""
+    """Return a vector without entries."""
     xp = array_module(device)
     return IndexList(size, dtype, xp.zeros(0, dtype=index_dtype(size)), xp.zeros(0, dtype=dtype))

@@ -1,8 +1,8 @@
 """Files, and the sparse matrices and graphs of other libraries.
 
-``semiring.io.read(path)`` reads any file it knows by its extension, ``write(path, A)`` writes one, ``open(path)``
-maps a ``.srb`` file in milliseconds. Every malformed file raises `InvalidFormat` with the place; files are written
-whole or not at all.
+``semiring.io.read(path)`` chooses the reader by the extension of a file, ``write(path, A)`` writes one, ``open(path)``
+maps a ``.srb`` file in milliseconds. Every malformed file raises `InvalidFormat` with the line or byte; files are
+written atomically.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
     "write_srb",
 ]
 
-# What fails for want of memory says so under the name that was called.
+# OutOfMemory names the public function that was called.
 for _name in __all__:
     globals()[_name] = reports_memory(globals()[_name])
 

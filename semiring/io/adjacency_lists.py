@@ -1,4 +1,4 @@
-"""Graphs written as one list of neighbours a line: METIS (.graph) and WebGraph's ASCII form (.graph-txt).
+"""Graphs written as one list of neighbours a line: METIS (.graph) and WebGraph's ASCII format (.graph-txt).
 
 METIS: G. Karypis, "METIS: A Software Package for Partitioning Unstructured Graphs", manual 5.1.0 (2013), section 4.1.1.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["parse_graph_txt", "parse_metis", "read_graph_txt", "read_metis"]
 
 _METIS_CLASSES: Final = character_classes(b"", b"%")
-_PLAIN_CLASSES: Final = character_classes(b"", b"")
+_NO_COMMENT_CLASSES: Final = character_classes(b"", b"")
 
 
 @naming_memory_errors
@@ -32,7 +32,7 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     """Read a METIS ``.graph`` file, compressed or not.
 
     The first line is ``n m [fmt [ncon]]``; line ``i`` after it lists the neighbours of vertex ``i``, counted from 1.
-    ``fmt`` has three digits: vertex sizes, vertex weights (both are read over), edge weights.
+    ``fmt`` has three digits: vertex sizes, vertex weights (both are ignored), edge weights.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     Raises
     ------
     InvalidFormat
-        With file and line. Also where the lists do not hold ``2 m`` neighbours in all, an edge being listed at
-        both ends, or ``m`` as the GAP benchmark suite writes directed graphs.
+        With file and line. Also unless the lists hold ``2 m`` neighbours in total, each edge at both ends, or
+        ``m``, as the GAP benchmark suite writes directed graphs.
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
     """
@@ -51,12 +51,16 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
 
 
 def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The arcs of a METIS text."""
+    """Return the arcs of a METIS text."""
     header = next_line(text, 0, 1, _METIS_CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
     words = content.split()
-    plain = all(word.isascii() and word.isdigit() for word in words)
-    if not plain or not 2 <= len(words) <= 4 or (len(words) > 2 and (len(words[2]) > 3 or set(words[2]) - {"0", "1"})):
+    numeric = all(word.isascii() and word.isdigit() for word in words)
+    if (
+        not numeric
+        or not 2 <= len(words) <= 4
+        or (len(words) > 2 and (len(words[2]) > 3 or set(words[2]) - {"0", "1"}))
+    ):
         raise InvalidFormat(
             f"{name}:{line}: expected 'n m [fmt [ncon]]' with fmt of digits 0 and 1, found {shortened(content)!r}"
         )
@@ -72,7 +76,7 @@ def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | No
     lists = scan_lists(text, start, after, n, _METIS_CLASSES, name=name, progress=progress)
     width = 2 if edge_weights else 1
     extra = int(sizes) + ncon
-    # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbours tells.
+    # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbours shows this.
     if sizes and not ncon and len(lists.numbers) in (width * m, 2 * width * m):
         extra = 0
     lengths = np.diff(lists.offsets)
@@ -81,7 +85,7 @@ def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | No
     total = int(counts.sum())
     if total not in (m, 2 * m):
         raise InvalidFormat(
-            f"{name}:{line}: expected {2 * m} neighbours in all ({m} edges, each listed at both ends), found {total}"
+            f"{name}:{line}: expected {2 * m} neighbours in total ({m} edges, each listed at both ends), found {total}"
         )
     where = np.repeat(lists.offsets[:-1] + extra, counts) + width * _ranks_within(counts)
     neighbours = lists.numbers[where]
@@ -101,13 +105,13 @@ def _check_lengths(lists: Lists, lengths: NDArray[np.int64], extra: int, width: 
     if not wrong.size:
         return
     at = int(wrong[0])
-    wanted = "pairs of neighbour and weight" if width == 2 else "neighbours"
+    content = "pairs of neighbour and weight" if width == 2 else "neighbours"
     first = f"{extra} vertex numbers and then " if extra else ""
-    raise InvalidFormat(f"{name}:{lists.lines[at]}: expected {first}{wanted}, found {int(lengths[at])} numbers")
+    raise InvalidFormat(f"{name}:{lists.lines[at]}: expected {first}{content}, found {int(lengths[at])} numbers")
 
 
 def _ranks_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, ..., count - 1 for each count, one after the other."""
+    """Return 0, 1, ..., count - 1 for each count, concatenated."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total, dtype=np.int64) - np.repeat(ends - counts, counts)
@@ -115,7 +119,7 @@ def _ranks_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @naming_memory_errors
 def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matrix:
-    """Read WebGraph's ASCII form: the number of nodes, then for each node a line of its successors, counted from 0.
+    """Read WebGraph's ASCII format: the number of nodes, then for each node a line of its successors, counted from 0.
 
     Returns
     -------
@@ -133,14 +137,14 @@ def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matri
 
 
 def parse_graph_txt(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The arcs of a WebGraph ASCII text."""
-    header = next_line(text, 0, 1, _PLAIN_CLASSES)
+    """Return the arcs of a WebGraph ASCII text."""
+    header = next_line(text, 0, 1, _NO_COMMENT_CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
     size = content.strip()
     if not (size.isascii() and size.isdigit()):
         raise InvalidFormat(f"{name}:{line}: expected the number of nodes, found {shortened(content)!r}")
     n = header_size(size, "nodes", f"{name}:{line}")
-    lists = scan_lists(text, start, after, n, _PLAIN_CLASSES, name=name, progress=progress)
+    lists = scan_lists(text, start, after, n, _NO_COMMENT_CLASSES, name=name, progress=progress)
     rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.offsets))
     wrong = np.flatnonzero(lists.numbers >= n)
     if wrong.size:

@@ -1,9 +1,9 @@
-"""Files that appear whole or not at all.
+"""Atomic writes: a file appears complete or not at all.
 
-The bytes go to a temporary file in the folder of the target, are flushed to the disk, and are renamed over the target.
-The writer holds a lock (``flock``) on the temporary file, which the system releases when the process ends, however it
-ends.  A temporary file that nobody has locked is therefore what a killed process left, and the next write of the same
-target removes it.  A process id in the name would not do: other containers and hosts have processes of their own.
+The bytes are written to a temporary file in the folder of the target and flushed to the disk; the file is then renamed
+to the target.  The writer holds a lock (``flock``) on the temporary file, which the system releases when the process
+ends, also by a signal.  An unlocked temporary file is therefore left over from a killed process, and the next write of
+the same target removes it.  A process id in the name would not suffice: it is not unique across containers and hosts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from semiring.io.files import PathLike, extension
 
 try:
     import fcntl
-except ImportError:  # Windows, which lets nobody remove a file that is open
+except ImportError:  # Windows, where an open file cannot be removed
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["atomic_writer"]
@@ -33,17 +33,17 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) 
 
 @contextlib.contextmanager
 def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
+    """Open a file for writing that replaces ``path`` only when the block ends without an error.
 
-    On any error ``path`` stays as it was and the temporary file is removed.  A file that is replaced keeps its mode,
-    and its owner and group where the system allows it; a symbolic link stays, and its target is written.  What is no
-    regular file (a pipe, a terminal) is written directly.  The name's last extension chooses the compression.
+    On any error ``path`` is unchanged and the temporary file is removed.  A file that is replaced keeps its mode, and
+    its owner and group where the system allows it; a symbolic link is kept, and its target is written.  A pipe, a
+    terminal or another special file is written directly.  The last extension of the name chooses the compression.
 
     Raises
     ------
     OSError
-        The one that ``open(path, "wb")`` would raise, with this path: a folder that is missing, or may not be written,
-        or a file that may not.
+        The one that ``open(path, "wb")`` would raise, with this path: a missing or unwritable folder, or an
+        unwritable file.
     """
     with _errors_naming(path):
         before = _existing(path)
@@ -55,10 +55,10 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
     with _errors_naming(path):
         _remove_stale(target)
     temporary = _name_beside(target)
-    try:  # from before the file is made: an interrupt at any moment finds its name here
+    try:  # starts before the file exists, so that an interrupt at any point removes it
         with _errors_naming(path):
             while (raw := _created(temporary, 0o666 if before is None else 0o600)) is None:
-                temporary = _name_beside(target)  # whoever removes a file by its name may still be about to
+                temporary = _name_beside(target)  # another writer may still remove the former name
         with raw:
             with _compressed(raw, path) as stream:
                 yield stream
@@ -67,7 +67,7 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
                 if before is not None:
                     _copy_permissions(raw.fileno(), before)
                 os.fsync(raw.fileno())
-                if fcntl is not None:  # while the lock is held: nobody takes the file for a stale one
+                if fcntl is not None:  # while the lock is held, so that no other writer removes the file as stale
                     os.replace(temporary, target)
         if fcntl is None:
             with _errors_naming(path):
@@ -79,30 +79,30 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def _existing(path: PathLike) -> os.stat_result | None:
-    """The file that is there; OSError if it is none that can be written."""
+    """Return the status of an existing file; OSError if it cannot be written, None if it does not exist."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not os.access(path, os.W_OK):  # a rename would replace it all the same
+    if not os.access(path, os.W_OK):  # a rename would replace it regardless
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return found
 
 
 def _name_beside(target: str) -> str:
-    """The path of a temporary file that nobody else makes."""
+    """Return a unique path for a temporary file in the same folder."""
     folder, name = os.path.split(target)
     return os.path.join(folder, f".{name}.{secrets.token_hex(6)}{_SUFFIX}")
 
 
 def _created(path: str, mode: int) -> IO[bytes] | None:
-    """A new locked file, open for writing, or None if another writer takes it for a stale one and removes it.
+    """Create and lock a file for writing; return None if another writer removes it as stale before the lock.
 
-    What umask takes off `mode` is off.
+    The system applies umask to `mode`.
     """
-    # An opener, and not os.open with os.fdopen: no moment has a descriptor that nothing closes.
+    # An opener, and not os.open with os.fdopen, so that an interrupt never leaks a descriptor.
     raw = open(path, "xb", opener=lambda name, _: os.open(name, _FLAGS, mode))  # noqa: SIM115
     try:
         if _lock(raw.fileno()) and os.path.exists(path):
@@ -117,7 +117,7 @@ def _created(path: str, mode: int) -> IO[bytes] | None:
 
 
 def _lock(descriptor: int) -> bool:
-    """False if another process holds the lock; True also where the file system knows no locks."""
+    """Lock a file; return False if another process holds the lock, True also where the file system has no locks."""
     if fcntl is None:
         return True
     try:
@@ -149,7 +149,7 @@ def _remove_unlocked(path: str) -> None:
         return
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # Where the file system has no locks this raises, and the file stays: its writer may be at work.
+        # Where the file system has no locks this raises, and the file stays: its writer may still run.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.unlink(path)
     finally:
@@ -157,7 +157,7 @@ def _remove_unlocked(path: str) -> None:
 
 
 def _copy_permissions(descriptor: int, before: os.stat_result) -> None:
-    """Give a file the owner, the group and the mode of the one that it replaces, as far as the system allows."""
+    """Copy owner, group and mode of the replaced file, as far as the system allows."""
     if not hasattr(os, "fchown"):
         return
     mode, mine = stat.S_IMODE(before.st_mode), os.fstat(descriptor)
@@ -168,7 +168,7 @@ def _copy_permissions(descriptor: int, before: os.stat_result) -> None:
         try:
             os.fchown(descriptor, -1, before.st_gid)
         except OSError:
-            # What the old group was allowed is not for another one: it gets what everybody has.
+            # The group is another one: replace the permissions of the old group by those of others.
             mode &= ~0o070 | (mode & 0o007) << 3
     os.fchmod(descriptor, mode)
 
@@ -187,7 +187,7 @@ def _compressor(raw: IO[bytes], compression: str, path: PathLike) -> IO[bytes]:
     if compression == ".gz":
         import gzip
 
-        # No name and no time in the header: equal matrices give equal files.
+        # No name and no time in the header, so that equal matrices produce equal files.
         return cast("IO[bytes]", gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
     if compression == ".bz2":
         import bz2
@@ -203,7 +203,7 @@ def _compressor(raw: IO[bytes], compression: str, path: PathLike) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _errors_naming(path: PathLike) -> Iterator[None]:
-    """Let the system's errors name the file that the caller named, not the temporary one."""
+    """Replace the path in an OSError by `path`, which the caller passed, instead of the temporary one."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""CuPy sparse matrices, both ways, sharing their buffers."""
+"""Conversion from and to CuPy sparse matrices, with shared buffers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _DTYPES = ("bool", "float32", "float64")
 
 
 def from_cupy_sparse(X: Any) -> Matrix:
-    """A Matrix on the GPU with the entries of a CuPy sparse matrix, explicit zeros included.
+    """Return a Matrix on the GPU with the entries of a CuPy sparse matrix, explicit zeros included.
 
-    A canonical csr (sorted columns, no duplicates) is not copied: both objects hold the same buffers, so do not write
-    into them afterwards. Any other is converted on the GPU; entries at the same position are added. ``X`` stays as
-    it is.
+    A canonical csr (sorted columns, no duplicates) is not copied: both objects share the buffers, so do not write into
+    them afterwards. Any other is converted on the GPU; entries at the same position are added. ``X`` is not changed.
 
     Raises
     ------
@@ -40,10 +39,10 @@ def from_cupy_sparse(X: Any) -> Matrix:
 
 
 def to_cupy_sparse(A: Matrix) -> Any:
-    """The ``cupyx.scipy.sparse.csr_matrix`` of a Matrix; a matrix on the GPU shares its buffers with it.
+    """Return a Matrix as a ``cupyx.scipy.sparse.csr_matrix``; a matrix on the GPU shares its buffers with it.
 
     Iso values are written out; a matrix on the CPU is copied to the GPU. Do not write into shared buffers: every object
-    that holds them would change. ``to_cupy_sparse(A).copy()`` is the caller's own.
+    that shares them would change. ``to_cupy_sparse(A).copy()`` is independent.
 
     Raises
     ------

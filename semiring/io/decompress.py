@@ -1,9 +1,9 @@
-"""Compressed streams, piece by piece and to their very end.
+"""Decompression in chunks, with a check that the file ends with its last stream.
 
-A compressed file is one or more streams (gzip calls them members, Zstandard frames).  The libraries' own file objects
-ignore what follows the last one, or return short of a truncated one; here anything else than a further stream or the
-padding that the format allows is an error.  A piece has a bounded size whatever the ratio, so a file that unpacks to
-more than the memory is noticed before it has filled it.
+A compressed file is one or more streams (members in gzip, frames in Zstandard).  The file objects of the libraries
+ignore bytes after the last one, or return early for a truncated one; here anything else than a further stream or the
+padding that the format allows is an error.  The size of a chunk is bounded for every compression ratio, so a file that
+unpacks to more than the free memory is detected before the memory is full.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import IO, Any, Final, Protocol
 
 from semiring.exceptions import InvalidFormat, NotSupported
 
-__all__ = ["COMPRESSIONS", "compression_of", "pieces", "zstandard_module"]
+__all__ = ["COMPRESSIONS", "compression_of", "decompressed_chunks", "zstandard_module"]
 
-#: Extension -> the bytes that such a file begins with.
+#: Extension -> the first bytes of such a file.
 COMPRESSIONS: Final[dict[str, bytes]] = {
     ".gz": b"\x1f\x8b",
     ".bz2": b"BZh",
@@ -25,16 +25,16 @@ COMPRESSIONS: Final[dict[str, bytes]] = {
     ".zst": b"\x28\xb5\x2f\xfd",
 }
 
-# Bytes read at a time.  What follows a stream is copied, so that many small members cost this much each.
+# Bytes read at a time.  The input after a stream is copied, so each of many small members costs a copy of this size.
 _INPUT_BYTES: Final = 1 << 16
 # Bytes returned at a time.
-_PIECE_BYTES: Final = 1 << 20
-# Zstandard has no limit for a piece: a run of 128 KiB takes 4 bytes of input, so these become 128 MiB at most.
+_CHUNK_BYTES: Final = 1 << 20
+# Zstandard has no limit for a chunk: 4 bytes of input encode a run of 128 KiB, so this input yields at most 128 MiB.
 _ZSTANDARD_INPUT_BYTES: Final = 1 << 12
 
 
 class _Stream(Protocol):
-    """What `bz2.BZ2Decompressor` and `lzma.LZMADecompressor` offer; the classes below do for the others."""
+    """The interface of `bz2.BZ2Decompressor` and `lzma.LZMADecompressor`; the classes below adapt the others."""
 
     @property
     def eof(self) -> bool: ...
@@ -46,17 +46,17 @@ class _Stream(Protocol):
 
 
 def compression_of(start: bytes) -> str:
-    """The extension of the compression that a file with these first bytes has, or an empty string."""
+    """Return the extension of the compression of a file with these first bytes, or an empty string."""
     return next((extension for extension, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
 
 
-def pieces(raw: IO[bytes], compression: str, name: str) -> Iterator[bytes]:
-    """The content of a compressed file, in pieces.
+def decompressed_chunks(raw: IO[bytes], compression: str, name: str) -> Iterator[bytes]:
+    """Yield the content of a compressed file in chunks.
 
     Raises
     ------
     InvalidFormat
-        A stream is damaged or truncated, or something else follows the last one; the message gives the byte.
+        A stream is damaged or truncated, or other bytes follow the last one; the message contains the byte.
     NotSupported
         The file is Zstandard and the package ``zstandard`` is not installed.
     """
@@ -73,12 +73,12 @@ def pieces(raw: IO[bytes], compression: str, name: str) -> Iterator[bytes]:
         stream = make()
         while not stream.eof:
             try:
-                piece = stream.decompress(data, _PIECE_BYTES)
+                chunk = stream.decompress(data, _CHUNK_BYTES)
             except damaged as error:
                 raise malformed(error) from error
             data = b""
-            if piece:
-                yield piece
+            if chunk:
+                yield chunk
             elif stream.needs_input and not stream.eof:
                 data = raw.read(_INPUT_BYTES)
                 if not data:
@@ -89,7 +89,7 @@ def pieces(raw: IO[bytes], compression: str, name: str) -> Iterator[bytes]:
 def _after_padding(
     raw: IO[bytes], rest: bytes, compression: str, malformed: Callable[[object], InvalidFormat]
 ) -> bytes:
-    """The beginning of the next stream, or nothing at the end of the file."""
+    """Return the first bytes of the next stream, or nothing at the end of the file."""
     zeros = 0
     rest = rest or raw.read(_INPUT_BYTES)
     if compression in (".gz", ".xz"):
@@ -100,7 +100,7 @@ def _after_padding(
             if content:
                 break
     if compression == ".xz" and zeros % 4:
-        raise malformed(f"{zeros} bytes of padding after a stream, which are no multiple of 4")
+        raise malformed(f"{zeros} bytes of padding after a stream, which is not a multiple of 4")
     magic = COMPRESSIONS[compression]
     if 0 < len(rest) < len(magic):
         rest += raw.read(len(magic) - len(rest))
@@ -111,7 +111,7 @@ def _after_padding(
 
 
 def _decompressor(compression: str, name: str) -> tuple[Callable[[], _Stream], tuple[type[Exception], ...]]:
-    """What makes the decompressor of one stream, and the exceptions by which it refuses a damaged one."""
+    """Return a factory of decompressors for one stream, and the exceptions that they raise for a damaged one."""
     if compression == ".gz":
         return _GzipMember, (zlib.error,)
     if compression == ".bz2":
@@ -150,7 +150,7 @@ class _GzipMember:
 
 
 class _ZstandardFrame:
-    """One Zstandard frame.  ``stream_reader`` ends quietly on a truncated one; ``decompressobj`` does not."""
+    """One Zstandard frame.  ``stream_reader`` does not detect a truncated one; ``decompressobj`` does."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -175,12 +175,12 @@ class _ZstandardFrame:
 
 
 def zstandard_module(name: str) -> Any:
-    """The package ``zstandard``, or NotSupported with what to install for the file `name`."""
+    """Return the package ``zstandard``; without it raise NotSupported with what to install for the file `name`."""
     try:
         import zstandard
     except ImportError as error:
         raise NotSupported(
             f"{name} is compressed with Zstandard, which needs the package zstandard: "
-            f"pip install zstandard (gzip, bzip2 and xz need nothing)"
+            f"pip install zstandard (gzip, bzip2 and xz need no package)"
         ) from error
     return zstandard

@@ -1,7 +1,7 @@
 """DIMACS graph files (.gr): arcs with lengths (9th DIMACS challenge) and PACE's undirected edges.
 
 ``p sp n m`` is followed by m lines ``a u v length``; ``p tw n m`` by m lines ``u v``, each an undirected edge listed
-once. Vertices count from 1; lines that begin with ``c`` are comments.
+once. Vertices are numbered from 1; lines that begin with ``c`` are comments.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read_dimacs(path: PathLike, *, dup_op: Any = None, progress: Progress | None
 
 
 def parse_dimacs(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The arcs of a DIMACS text."""
+    """Return the arcs of a DIMACS text."""
     header = next_line(text, 0, 1, _CLASSES)
     content, line, start, after = ("", 1, 0, 1) if header is None else header
     words = content.split()

@@ -1,7 +1,7 @@
 """Edge lists: one edge a line, ``source target [weight ...]``.
 
-Read are SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, comma- and tab-separated files, the
-``.e``/``.v`` pairs of LDBC Graphalytics. Columns are separated by white space or one comma.
+The readers accept SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, comma- and tab-separated files,
+and the ``.e``/``.v`` pairs of LDBC Graphalytics. Columns are separated by white space or one comma.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ __all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist", "read_graphalyt
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
 
-# A graph has hardly ever fewer edges than one for so many vertices; small files may number theirs as they like.
+# Graphs rarely have more vertices than this an edge; small files may use any ids.
 _ROWS_AN_EDGE: Final = 64
 _SPARE_EDGES: Final = 1_000_000
-# The row offsets, and what building and a first search hold beside them.
+# The row offsets, and the arrays of building and a first search.
 _BYTES_A_ROW: Final = 16
-# Refused whatever memory is free: work on that many rows for so few edges is never what was meant.
+# An error for any free memory: so many rows for so few edges are not intended.
 _MANY_ROWS: Final = 2**31
 
 
@@ -88,7 +88,7 @@ def read_edgelist(
     path : str or PathLike
         Compressed or not. Lines end in LF, CR LF or CR.
     relabel : bool
-        Number the distinct ids 0, 1, ... in ascending order, and return them too. Otherwise ids are indices.
+        Number the distinct ids 0, 1, ... in ascending order, and also return them. Otherwise ids are indices.
     directed : bool
         If False, each edge is also stored from target to source.
     weights : bool, optional
@@ -97,12 +97,12 @@ def read_edgelist(
     base : int
         The id of row and column 0; not used with ``relabel``.
     comments : str
-        Lines that begin with one of these characters are passed over.
+        Lines that begin with one of these characters are skipped.
     skip_lines : int
-        Pass over so many lines at the beginning (the column names of a .csv file).
+        The number of lines to skip at the beginning (the column names of a .csv file).
     nrows, ncols : int, optional
-        The shape; by default square and as large as the largest id asks for. Give it where trailing vertices
-        may have no edge.
+        The shape; by default square, with one row more than the largest id. Pass it where trailing vertices may
+        have no edge.
     dtype : optional
         The type of the weights; by default int64 where all are integers, else float64. Without weights, the type of
         the value 1 that all entries share; by default bool.
@@ -117,15 +117,14 @@ def read_edgelist(
     Raises
     ------
     InvalidFormat
-        A line does not hold an edge; the message gives file and line, what was expected and what was found.
+        A line does not hold an edge; the message contains file and line, what was expected and what was found.
     DuplicateIndex
         A weighted edge occurs twice and there is no ``dup_op``.
     InvalidValue
-        ``base``, ``skip_lines``, ``nrows`` or ``ncols`` is no such number.
+        ``base``, ``skip_lines``, ``nrows`` or ``ncols`` is not such a number.
     OutOfMemory
-        The text, its edges or the matrix do not fit in the free memory. Also:
-        An id so large that a matrix with a row for each smaller one could not be worked with, where the edges are few:
-        its ids are names, for ``relabel``. Not where ``nrows`` is given.
+        The text, its edges or the matrix do not fit in the free memory. Also where the largest id is out of proportion
+        to the number of edges: such ids are names, for ``relabel``. Not where ``nrows`` is given.
 
     Notes
     -----
@@ -142,7 +141,7 @@ def read_edgelist(
 
 
 def edges_to_matrix(triples: Triples, dup_op: Any) -> Matrix:
-    """The matrix of edges; a repeated edge without a weight of its own is no news."""
+    """Return the matrix of edges; repeated edges without weights are one entry."""
     if dup_op is None and not isinstance(triples.values, np.ndarray):
         dup_op = "any"
     return triples.to_matrix(dup_op)
@@ -164,7 +163,7 @@ def parse_edgelist(
     vertices: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Triples, NDArray[np.int64] | None]:
-    """The edges of a text, and the distinct ids if it is to be relabelled (of ``vertices``, where given)."""
+    """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given)."""
     if relabel and not (nrows is None and ncols is None):
         raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
     base, skip_lines = _whole("base", base, -(2**60)), _whole("skip_lines", skip_lines, 0)
@@ -238,7 +237,7 @@ def parse_edgelist(
 
 
 def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, name: str, line_of: Any) -> int:
-    """One more than the largest index, unless that is out of all proportion to the edges: then such ids are names."""
+    """Return one more than the largest index; OutOfMemory where it is out of proportion to the number of edges."""
     if not len(sources):
         return 0
     at = int(np.maximum(sources, targets).argmax())
@@ -247,8 +246,8 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
         return n
     place = f"{name}:{line_of(at)}"
     hint = (
-        f"the id {n - 1 + base} asks for a matrix of {n:,} rows, and the file has {len(sources):,} edges: "
-        f"relabel=True numbers the ids that occur; nrows={n} says that such a matrix is meant"
+        f"the id {n - 1 + base} needs a matrix of {n:,} rows, and the file has {len(sources):,} edges: "
+        f"relabel=True numbers the ids that occur; nrows={n} requests such a matrix"
     )
     if n > _MANY_ROWS:
         raise OutOfMemory(f"{place}: {hint}", asked_bytes=_BYTES_A_ROW * n)
@@ -257,7 +256,7 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
 
 
 def _whole(name: str, value: Any, low: int) -> int:
-    """An integer argument from `low` to 2**60."""
+    """Return an integer argument from `low` to 2**60."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -268,7 +267,7 @@ def _whole(name: str, value: Any, low: int) -> int:
 
 
 def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
-    """The byte and number of the line after the first ``count``."""
+    """Return the byte offset and number of the line after the first ``count``."""
     position = 0
     for skipped in range(count):
         ends = np.flatnonzero(text[position : position + (1 << 16)] == 10)
@@ -280,16 +279,16 @@ def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
 
 def _ranks(ids: NDArray[np.int64], ordered: NDArray[np.int64], name: str, line_of: Any) -> NDArray[np.int64]:
     ranks = np.searchsorted(ordered, ids)
-    known = ordered[np.minimum(ranks, max(len(ordered) - 1, 0))] == ids if len(ordered) else np.zeros(len(ids), bool)
-    unknown = np.flatnonzero(~known)
-    if unknown.size:
-        at = int(unknown[0])
+    found = ordered[np.minimum(ranks, max(len(ordered) - 1, 0))] == ids if len(ordered) else np.zeros(len(ids), bool)
+    missing = np.flatnonzero(~found)
+    if missing.size:
+        at = int(missing[0])
         raise InvalidFormat(f"{name}:{line_of(at)}: expected an id that the vertex file lists, found {int(ids[at])}")
     return ranks.astype(np.int64, copy=False)
 
 
 def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: Any) -> NDArray[Any]:
-    """Weights in the type that was asked for; one that it does not hold is an error."""
+    """Convert weights to `dtype`; InvalidFormat for a weight that the type does not hold."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = given.astype(dtype)
         if dtype in (FP32, FP64):
@@ -320,9 +319,9 @@ def read_graphalytics(
     Parameters
     ----------
     path : str or PathLike
-        The edge file; compressed or not, as the vertex file may be.
+        The edge file; compressed or not, like the vertex file.
     directed : bool
-        What the graph's ``.properties`` file says; an undirected graph lists each edge once.
+        As in the graph's ``.properties`` file; an undirected graph lists each edge once.
 
     Returns
     -------
@@ -341,7 +340,7 @@ def read_graphalytics(
 def load_graphalytics(
     path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
 ) -> tuple[Triples, NDArray[np.int64]]:
-    """`read_graphalytics` up to plain arrays."""
+    """Read the entries of `read_graphalytics` as arrays."""
     compression = extension(path)[1]
     stem = os.fspath(path)[: len(os.fspath(path)) - len(compression)]
     beside = Path(stem).with_suffix(".v")
@@ -359,7 +358,7 @@ def load_graphalytics(
 
 
 def _vertex_ids(text: NDArray[np.uint8], name: str) -> NDArray[np.int64]:
-    """The first column of a vertex file; properties may follow."""
+    """Return the first column of a vertex file; properties may follow."""
     classes = character_classes(b",", b"#")
     first = next_line(text, 0, 1, classes)
     width = 1 if first is None else len(first[0].replace(",", " ").split())

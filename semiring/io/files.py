@@ -1,7 +1,7 @@
-"""Bytes of a file, whatever it is compressed with.
+"""Bytes of a file, compressed or not.
 
-Reading checks the first bytes, so a file whose name hides or misstates its compression is read all the same; writing
-(`semiring.io.atomic`) goes by the name.  Four compressions are known: gzip, bzip2, xz and Zstandard (the last through
+Reading determines the compression from the first bytes and not from the name; writing (`semiring.io.atomic`) uses the
+name.  Four compressions are supported: gzip, bzip2, xz and Zstandard (the last through
 the optional package ``zstandard``).
 """
 
@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
-from semiring.io.decompress import COMPRESSIONS, compression_of, pieces
+from semiring.io.decompress import COMPRESSIONS, compression_of, decompressed_chunks
 from semiring.memory.allocation import allocating, out_of_memory, require
 
 __all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
 
 PathLike = str | os.PathLike[str]
 
-#: Called with what is being done and the share that is done (0 to 1), a few times a second at most.
+#: Called with the current step and the share that is done (0 to 1), at most a few times a second.
 Progress = Callable[[str, float], None]
 
 _CHUNK_BYTES: Final = 1 << 24
-# Memory is measured anew before each growth by so many bytes.
+# Free memory is queried again after each growth by this many bytes.
 _GROWTH_BYTES: Final = 1 << 27
 
 _Given = ParamSpec("_Given")
@@ -37,7 +37,7 @@ _Found = TypeVar("_Found")
 
 
 def extension(path: PathLike) -> tuple[str, str]:
-    """Split off the format and the compression: ``"a/b.mtx.gz"`` gives ``(".mtx", ".gz")``, in lower case."""
+    """Split off the format and the compression: ``"a/b.mtx.gz"`` becomes ``(".mtx", ".gz")``, in lower case."""
     name = Path(path)
     last = name.suffix.lower()
     if last in COMPRESSIONS:
@@ -46,7 +46,7 @@ def extension(path: PathLike) -> tuple[str, str]:
 
 
 def checked_progress(progress: Any) -> Progress | None:
-    """`progress`, or InvalidValue for what cannot be called."""
+    """Return `progress`; InvalidValue if it cannot be called."""
     if progress is not None and not callable(progress):
         raise InvalidValue(f"progress=: expected a function that is called as progress(what, share), got {progress!r}")
     return cast("Progress | None", progress)
@@ -70,7 +70,7 @@ def naming_memory_errors(read: Callable[_Given, _Found]) -> Callable[_Given, _Fo
 
 
 def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.uint8]:
-    """All bytes of a file, decompressed.
+    """Read all bytes of a file, decompressed.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
     FileNotFoundError, PermissionError, IsADirectoryError
         As ``open`` does.
     InvalidFormat
-        The compressed stream is damaged or truncated, or is followed by something else; the message gives the byte.
+        The compressed stream is damaged or truncated, or is followed by other bytes; the message contains the byte.
     InvalidValue
         ``progress`` cannot be called.
     NotSupported
@@ -91,8 +91,8 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
 
     Notes
     -----
-    The peak is the content and some megabytes: it is read where it stays, or grows in place (where the system's
-    ``realloc`` moves pages, as on Linux; elsewhere up to twice the content).  What `progress` raises is passed on.
+    The peak is the content and some megabytes: it is read into its final array, or grows in place (where the system's
+    ``realloc`` moves pages, as on Linux; elsewhere up to twice the content).  Exceptions of `progress` propagate.
     """
     progress, name = checked_progress(progress), os.fspath(path)
     with open(path, "rb") as raw, allocating(f"reading {name}", "cpu"):
@@ -104,19 +104,19 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
 
         start = raw.peek(8)
         compression = compression_of(start)
-        if not start and extension(path)[1]:  # no program compresses anything to nothing: what is left of a stream
+        if not start and extension(path)[1]:  # every compressed stream has bytes: a truncated file
             raise InvalidFormat(f"{name}: byte 0: expected a {extension(path)[1]} stream, found an empty file")
         content = _Growing(name)
         if compression:
-            for piece in pieces(raw, compression, name):
-                if content.add(piece):
+            for chunk in decompressed_chunks(raw, compression, name):
+                if content.add(chunk):
                     report()
         else:
-            known = _read_known(raw, total, name, report)
+            head = _read_sized(raw, total, name, report)
             rest = raw.read(1)
-            if not rest:  # of pipes and the like, the size is not known before
-                return known
-            content.add(known.tobytes())
+            if not rest:  # a pipe reports size 0 and has more bytes
+                return head
+            content.add(head.tobytes())
             while rest:
                 content.add(rest)
                 rest = raw.read(_CHUNK_BYTES)
@@ -124,8 +124,8 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
         return _read_only(np.frombuffer(content.held, dtype=np.uint8))
 
 
-def _read_known(raw: io.BufferedReader, size: int, name: str, report: Callable[[], None]) -> NDArray[np.uint8]:
-    """The first `size` bytes of a file, or all if it has fewer."""
+def _read_sized(raw: io.BufferedReader, size: int, name: str, report: Callable[[], None]) -> NDArray[np.uint8]:
+    """Read the first `size` bytes of a file, or all if it has fewer."""
     require(f"reading {name}", "cpu", size)
     content, done = np.empty(size, dtype=np.uint8), 0
     while done < size:
@@ -138,13 +138,13 @@ def _read_known(raw: io.BufferedReader, size: int, name: str, report: Callable[[
 
 
 def _read_only(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    # One type for the compiled loops: numba compiles anew for writable arrays.
+    # One type for the compiled loops: numba would compile them again for writable arrays.
     content.flags.writeable = False
     return content
 
 
 class _Growing:
-    """Bytes that come in pieces; they grow in place, and only while memory is free."""
+    """A buffer of appended chunks; it grows in place, and only while memory is free."""
 
     def __init__(self, name: str) -> None:
         self.held = bytearray()
@@ -152,16 +152,16 @@ class _Growing:
         self._measured = _GROWTH_BYTES
         self._reported = 0
 
-    def add(self, piece: bytes) -> bool:
-        """Append; True about every 16 MB.  OutOfMemory if the memory that is free does not hold the next 128 MB."""
-        size = len(self.held) + len(piece)
+    def add(self, chunk: bytes) -> bool:
+        """Append; return True about every 16 MB.  OutOfMemory if the next 128 MB do not fit in the free memory."""
+        size = len(self.held) + len(chunk)
         if size > self._measured:
             # A bytearray reserves an eighth more than it holds.
-            asked = _GROWTH_BYTES + size // 8
+            requested = _GROWTH_BYTES + size // 8
             hint = f"the file unpacks to more than {len(self.held):,} bytes"
-            require(f"reading {self._name}", "cpu", asked, hint=hint)
+            require(f"reading {self._name}", "cpu", requested, hint=hint)
             self._measured = size + _GROWTH_BYTES
-        self.held += piece
+        self.held += chunk
         if size < self._reported + _CHUNK_BYTES:
             return False
         self._reported = size

@@ -1,9 +1,9 @@
 """Generated graphs as CSR arrays, the same on every device for one seed.
 
-Randomness is a function of (seed, stream, counter) and not a state that moves on: edge number e of a graph is the same
-whatever the chunk, the thread or the device that draws it. The function is SplitMix64 (G. Steele, D. Lea, C. Flood,
-"Fast Splittable Pseudorandom Number Generators", OOPSLA 2014), whose i-th output needs no other one. All arithmetic is
-on 64-bit integers, exact on both NumPy and CuPy, which are passed as ``xp``.
+Randomness is a function of (seed, stream, counter), without a state: edge number e of a graph is the same for every
+chunk, thread and device that draws it. The function is SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable
+Pseudorandom Number Generators", OOPSLA 2014), whose i-th output does not depend on the others. All arithmetic is on
+64-bit integers, exact on both NumPy and CuPy, which are passed as ``xp``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 _MASK: Final = 2**64 - 1
 
-# What a random number is for; each purpose has a sequence of its own.
+# The purpose of a random number; each purpose has its own sequence.
 EDGES: Final = 0
 LABELS: Final = 1
 WEIGHTS: Final = 2
@@ -49,7 +49,7 @@ def _mix(z: int) -> int:
 
 
 def random_bits(counters: Array, seed: int, stream: int) -> Array:
-    """64 random bits for each counter, as uint64: output ``counter`` of the SplitMix64 that (seed, stream) starts."""
+    """Return 64 random bits for each counter as uint64: output ``counter`` of SplitMix64 seeded by (seed, stream)."""
     key = _mix(_mix(seed & _MASK) + _GOLDEN * (stream + 1) & _MASK)
     z = counters.astype(np.uint64) * np.uint64(_GOLDEN)
     z += np.uint64(key)
@@ -64,7 +64,7 @@ def random_bits(counters: Array, seed: int, stream: int) -> Array:
 def kronecker_edges(
     xp: Any, scale: int, first: int, count: int, seed: int, a: float, b: float, c: float
 ) -> tuple[Array, Array]:
-    """Edges ``first`` to ``first + count`` of a stochastic Kronecker graph on ``2**scale`` vertices, as int64 ends.
+    """Draw edges ``first`` to ``first + count`` of a stochastic Kronecker graph on ``2**scale`` vertices, as int64.
 
     Each level of the recursion picks a quadrant of the adjacency matrix with the probabilities a, b, c and the rest,
     and so one bit of the row and one of the column.
@@ -87,7 +87,7 @@ def kronecker_edges(
 
 
 def uniform_edges(xp: Any, n: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
-    """Edges ``first`` to ``first + count`` between vertices drawn evenly from ``n``, as int64 ends."""
+    """Draw edges ``first`` to ``first + count`` between uniform random vertices below ``n``, as int64 ends."""
     counters = xp.arange(2 * first, 2 * (first + count), dtype=np.uint64)
     # 64 random bits leave a bias below n / 2**64 in the remainder.
     ends = (random_bits(counters, seed, EDGES) % np.uint64(max(n, 1))).astype(np.int64)
@@ -95,17 +95,17 @@ def uniform_edges(xp: Any, n: int, first: int, count: int, seed: int) -> tuple[A
 
 
 def permutation(xp: Any, n: int, seed: int) -> Array:
-    """A random order of ``range(n)``: the ranks of random keys, ties (about n**2 / 2**65) kept in order."""
+    """Return a random order of ``range(n)``: a stable sort by random keys (about n**2 / 2**65 ties)."""
     return xp.argsort(random_bits(xp.arange(n, dtype=np.uint64), seed, LABELS), kind="stable")
 
 
 def compress(
     xp: Any, chunks: Iterable[tuple[Array, Array]], most: int, n: int, *, symmetric: bool, loops: bool
 ) -> tuple[Array, Array]:
-    """``(indptr, indices)`` of the distinct edges in the chunks, ``most`` at most, with both directions if symmetric.
+    """Build ``(indptr, indices)`` of the at most ``most`` distinct edges, in both directions if symmetric.
 
-    O(m log m) for the sort of m 64-bit keys, on the device that holds them. Memory: 16 bytes for each key, which is
-    what a GPU sorts with.
+    O(m log m) for the sort of m 64-bit keys, on the device that holds them. Memory: 16 bytes for each key, the
+    need of a sort on the GPU.
     """
     keys = xp.empty(2 * most if symmetric else most, dtype=np.int64)
     filled = 0
@@ -113,8 +113,8 @@ def compress(
         if not loops:
             off = rows != cols
             rows, cols = rows[off], cols[off]
-        ways = ((rows, cols), (cols, rows)) if symmetric else ((rows, cols),)
-        for starts, ends in ways:
+        directions = ((rows, cols), (cols, rows)) if symmetric else ((rows, cols),)
+        for starts, ends in directions:
             keys[filled : filled + len(starts)] = starts * n + ends
             filled += len(starts)
     keys = keys[:filled]
@@ -129,13 +129,13 @@ def compress(
 
 
 def _distinct_to_front(xp: Any, keys: Array) -> int:
-    """Move the distinct ones of sorted keys to the front, slice by slice; return how many there are. Synchronises."""
+    """Move the distinct keys of sorted ones to the front, slice by slice; return their number. Synchronises."""
     kept = 0
     for first in range(0, int(keys.size), _SLICE_KEYS):
         part = keys[first : first + _SLICE_KEYS]
         fresh = xp.empty(part.size, dtype=bool)
         xp.not_equal(part[1:], part[:-1], out=fresh[1:])
-        # The key before the slice may have been overwritten; the last one that was kept equals it.
+        # The key before the slice may have been overwritten; the last distinct key equals it.
         fresh[:1] = True if not kept else part[:1] != keys[kept - 1 : kept]
         distinct = part[fresh]  # synchronises
         keys[kept : kept + len(distinct)] = distinct
@@ -144,7 +144,7 @@ def _distinct_to_front(xp: Any, keys: Array) -> int:
 
 
 def uniform_weights(xp: Any, indptr: Array, indices: Array, seed: int, low: int, high: int) -> Array:
-    """An int32 weight from ``low`` to ``high`` for each entry, the same for (i, j) and (j, i)."""
+    """Return an int32 weight from ``low`` to ``high`` for each entry, the same for (i, j) and (j, i)."""
     n = int(indptr.size) - 1
     count = int(indices.size)
     weights = xp.empty(count, dtype=np.int32)
@@ -159,7 +159,7 @@ def uniform_weights(xp: Any, indptr: Array, indices: Array, seed: int, low: int,
 
 
 def lattice(xp: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """``(indptr, indices)`` of the grid whose points are adjacent where one coordinate differs by one. O(points)."""
+    """Build ``(indptr, indices)`` of the grid of points; neighbours differ by one in one coordinate. O(points)."""
     n = math.prod(shape)
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     points = xp.arange(n, dtype=index_dtype(n))
@@ -177,7 +177,7 @@ def lattice(xp: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def star_arrays(xp: Any, leaves: int) -> tuple[Array, Array]:
-    """``(indptr, indices)`` of a star: vertex 0 and its ``leaves``. O(leaves)."""
+    """Build ``(indptr, indices)`` of a star: vertex 0 and its ``leaves``. O(leaves)."""
     n = leaves + 1
     indptr = xp.arange(leaves - 1, 2 * leaves + 1, dtype=index_dtype(2 * leaves))
     indptr[0] = 0
@@ -187,7 +187,7 @@ def star_arrays(xp: Any, leaves: int) -> tuple[Array, Array]:
 
 
 def checked(name: str, value: int, low: int, high: int) -> int:
-    """``value`` as an int within the limits, or `InvalidValue`."""
+    """Return ``value`` as an int; `InvalidValue` if it is outside the limits."""
     if not low <= int(value) <= high:
         raise InvalidValue(f"{name}: expected {low} to {high}, got {value}")
     return int(value)

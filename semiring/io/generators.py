@@ -1,7 +1,7 @@
-"""Generated graphs, made on the device where new objects live; published as ``semiring.random``.
+"""Generated graphs, made on the device of new objects; published as ``semiring.random``.
 
-Equal arguments and seed give equal graphs on the CPU and on the GPU. All are square matrices, iso-valued bool true
-unless weights are asked for, with sorted rows and without duplicates.
+Equal arguments and seed produce equal graphs on the CPU and on the GPU. All are square matrices, iso-valued bool true
+unless `weights` is set, with sorted rows and without duplicates.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _LARGEST_WEIGHT: Final = 255
 P = ParamSpec("P")
 
 
-def _said_by_name(function: Callable[P, Matrix]) -> Callable[P, Matrix]:
-    """Let the error about too many positional arguments say which arguments go by name."""
+def _explain_positional_errors(function: Callable[P, Matrix]) -> Callable[P, Matrix]:
+    """Raise a TypeError that lists the keyword arguments where too many arguments are positional."""
     parameters = inspect.signature(function).parameters.values()
-    placed = [given.name for given in parameters if given.kind is given.POSITIONAL_OR_KEYWORD]
-    named = [f"{given.name}=" for given in parameters if given.kind is given.KEYWORD_ONLY]
+    positional = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
+    keywords = [f"{item.name}=" for item in parameters if item.kind is item.KEYWORD_ONLY]
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> Matrix:
-        if len(args) > len(placed):
+        if len(args) > len(positional):
             raise TypeError(
-                f"{function.__name__}: expected {' and '.join(placed)} by position and {' '.join(named)} by name; "
-                f"got {len(args)} by position"
+                f"{function.__name__}: expected {' and '.join(positional)} by position and {' '.join(keywords)} by "
+                f"name; got {len(args)} by position"
             )
         return function(*args, **kwargs)
 
     return called
 
 
-@_said_by_name
+@_explain_positional_errors
 @reports_memory
 def rmat(
     scale: int,
@@ -67,11 +67,11 @@ def rmat(
     weights: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
-    """A recursive-matrix graph of ``2**scale`` vertices and at most ``edge_factor * 2**scale`` edges.
+    """Generate a recursive-matrix graph of ``2**scale`` vertices and at most ``edge_factor * 2**scale`` edges.
 
-    Each edge falls into a quadrant of the adjacency matrix with the probabilities a (upper left), b, c and
-    ``1 - a - b - c``, again in that quadrant, and so on; an edge drawn twice is one. Source: D. Chakrabarti, Y. Zhan,
-    C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
+    Each edge is in a quadrant of the adjacency matrix with the probabilities a (upper left), b, c and
+    ``1 - a - b - c``, recursively in that quadrant; an edge drawn twice is stored once. Source: D. Chakrabarti, Y.
+    Zhan, C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def rmat(
     loops : bool
         Keep edges from a vertex to itself.
     permute : bool
-        Give the vertices random numbers; otherwise low numbers have many edges.
+        Renumber the vertices at random; otherwise vertices of low numbers have many edges.
     weights : ``"uniform"`` or None
         int32 weights from 1 to 255, equal in both directions.
     progress : callable, optional
@@ -109,7 +109,7 @@ def rmat(
     xp = array_module(default_device())
     n = 1 << scale
     if permute:
-        require("rmat", default_device(), 24 * n)  # random keys, their order, and what the sort needs
+        require("rmat", default_device(), 24 * n)  # random keys, their order, and the buffers of the sort
     order = arrays.permutation(xp, n, seed) if permute else None
 
     def draw(first: int, count: int) -> tuple[Array, Array]:
@@ -119,7 +119,7 @@ def rmat(
     return _from_draws("rmat", xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
-@_said_by_name
+@_explain_positional_errors
 @reports_memory
 def kronecker(
     scale: int,
@@ -129,7 +129,7 @@ def kronecker(
     weights: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
-    """The Graph500 graph: `rmat` with a = .57, b = c = .19, permuted, symmetric, without loops and duplicates.
+    """Generate the Graph500 graph: `rmat` with a = .57, b = c = .19, permuted, symmetric, without loops and duplicates.
 
     Source: Graph 500 specification, section 3 (graph500.org). Parameters, errors and cost as in `rmat`.
     """
@@ -145,7 +145,7 @@ def kronecker(
     )
 
 
-@_said_by_name
+@_explain_positional_errors
 @reports_memory
 def uniform(
     n: int,
@@ -157,7 +157,7 @@ def uniform(
     weights: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
-    """A graph of ``n`` vertices and at most ``n * edge_factor`` edges between vertices drawn evenly (Erdos-Renyi).
+    """Generate an Erdos-Renyi graph of ``n`` vertices and at most ``n * edge_factor`` uniform random edges.
 
     Parameters, errors and cost as in `rmat`; ``n`` is at most ``2**31``.
     """
@@ -172,25 +172,25 @@ def uniform(
 
 @reports_memory
 def grid2d(rows: int, cols: int) -> Matrix:
-    """The grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to four neighbours. O(n)."""
+    """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbours."""
     return _grid((rows, cols))
 
 
 @reports_memory
 def grid3d(depth: int, rows: int, cols: int) -> Matrix:
-    """The grid of ``depth x rows x cols`` points, each adjacent to up to six, the last axis fastest. O(points)."""
+    """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbours, the last axis fastest."""
     return _grid((depth, rows, cols))
 
 
 @reports_memory
 def path(n: int) -> Matrix:
-    """The path 0 - 1 - ... - (n - 1). O(n)."""
+    """Generate the path 0 - 1 - ... - (n - 1). O(n)."""
     return _grid((n,))
 
 
 @reports_memory
 def star(leaves: int) -> Matrix:
-    """Vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves)."""
+    """Generate a star: vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves)."""
     leaves = arrays.checked("leaves", leaves, 0, 2**60)
     xp = array_module(default_device())
     require("star", default_device(), 4 * leaves * index_dtype(2 * leaves).itemsize)
@@ -201,7 +201,7 @@ def _grid(shape: tuple[int, ...]) -> Matrix:
     shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
     xp = array_module(default_device())
     n, neighbours = math.prod(shape), 2 * len(shape)
-    # Of each point whether it has each neighbour, and which that is; then the columns, and offsets.
+    # For each point and direction, whether a neighbour exists, and its number; then the columns, and offsets.
     index = index_dtype(n * neighbours).itemsize
     require("grid", default_device(), n * (neighbours * (1 + 2 * index) + 3 * index))
     return _matrix(*arrays.lattice(xp, shape), None)
@@ -240,7 +240,7 @@ def _from_draws(
 
 
 def _matrix(indptr: Array, indices: Array, values: Array | None, symmetric: bool = True) -> Matrix:
-    # Sorted, distinct and within range by construction: not checked again.
+    # Sorted, distinct and within range by construction, so not checked.
     n = int(indptr.size) - 1
     pattern = Pattern(n, n, indptr, indices, {"symmetric": True} if symmetric else {})
     dtype = BOOL if values is None else np.dtype(values.dtype)

@@ -1,4 +1,4 @@
-"""JuliaGraphs' text files (.jlg): a header with the sizes, and one edge a line."""
+"""Text files of JuliaGraphs (.jlg): a header with the sizes, and one edge a line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_jlg(path: PathLike, *, progress: Progress | None = None) -> Matrix:
 
 
 def parse_jlg(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The edges of a JuliaGraphs text."""
+    """Return the edges of a JuliaGraphs text."""
     classes = character_classes(b",", b"")
     header = next_line(text, 0, 1, classes)
     content, line, start, after = ("", 1, 0, 1) if header is None else header

@@ -1,9 +1,9 @@
-"""Parts of a file into host memory or into the memory of the GPU, at the speed of the disk or of the link.
+"""Reading parts of a file into host memory or GPU memory, at the bandwidth of the disk or of the interconnect (PCIe).
 
-One thread copies some 10 GB/s out of the page cache, a fifth of what the link to a GPU takes, and has one request at
-the disk at a time.  So several threads read pieces side by side, for a GPU into page-locked buffers that the device
-copies from while the next ones are filled (`semiring.memory.transfer`).  The bytes of a mapped file would come through
-page faults, 4 KB at a time.
+One thread copies some 10 GB/s out of the page cache, a fifth of the bandwidth of the interconnect, and issues one disk
+request at a time.  So several threads read chunks in parallel, for a GPU into page-locked buffers that the device
+copies from while the next ones are filled (`semiring.memory.transfer`).  A mapped file would be read through page
+faults, 4 KB at a time.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike
 from semiring.memory.arrays import Array
 from semiring.memory.locked import locked_empty
-from semiring.memory.teams import each
+from semiring.memory.thread_pool import parallel_for
 from semiring.memory.transfer import Fill, upload_filled, uploaded
 
 __all__ = ["read_into", "read_to_device", "read_to_locked"]
 
-# What is not larger, all together, comes without page-locked buffers, which would be kept for ever.
+# Sections of at most this total size are copied without page-locked buffers, which are never freed.
 _SMALL_BYTES: Final = 1 << 22
 
 
@@ -40,20 +40,20 @@ def read_into(path: PathLike, offset: int, target: NDArray[Any]) -> None:
     """
     flat = target.reshape(-1).view(np.uint8)
     with _Reader(path) as reader:
-        each(flat.size, lambda begin, end: reader.read(offset + begin, flat[begin:end]))
+        parallel_for(flat.size, lambda begin, end: reader.read(offset + begin, flat[begin:end]))
 
 
 def read_to_locked(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """So many numbers of a file in page-locked host memory; MemoryError where there is not enough. O(bytes)."""
+    """Read `count` numbers of a file into page-locked host memory; MemoryError where there is too little. O(bytes)."""
     target = locked_empty(count, dtype)
     read_into(path, offset, target)
     return target
 
 
 def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[Any]]]) -> list[Array]:
-    """CuPy arrays of numbers of a file: of each section from byte ``offset`` on so many numbers of that type.
+    """Read sections (offset, count, dtype) of a file into CuPy arrays.
 
-    O(bytes). All has been read when this returns; the last copies to the device may be under way, in order on the
+    O(bytes). The file has been read when this returns; the last copies to the device may still run, in order on the
     current stream.
 
     Raises
@@ -61,7 +61,7 @@ def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[A
     InvalidFormat
         The file ends before that.
     MemoryError
-        CuPy's own, if an array does not fit; `CannotLock`, if the system gives no page-locked buffers.
+        CuPy's own, if an array does not fit; `CannotLock`, if the system locks no buffers.
     OSError
     """
     import cupy
@@ -86,7 +86,7 @@ def _read_small(path: PathLike, offset: int, count: int, dtype: np.dtype[Any]) -
 
 
 class _Reader:
-    """A file that several threads read, each through a descriptor of its own: the system reads ahead by open file."""
+    """A file that several threads read, each through its own descriptor: read-ahead is tracked by descriptor."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = path
@@ -121,7 +121,7 @@ class _Reader:
 
 
 def _read_at(descriptor: int, offset: int, target: NDArray[np.uint8]) -> int:
-    """Read once, without Python's lock; how many bytes came."""
+    """Read once, without the GIL, and return the number of bytes."""
     if hasattr(os, "preadv"):
         return os.preadv(descriptor, [target.data], offset)
     os.lseek(descriptor, offset, os.SEEK_SET)

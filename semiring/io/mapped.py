@@ -1,4 +1,4 @@
-"""Matrices and vectors to and from ``.srb`` files (the layout is in :mod:`semiring.io.srb`)."""
+"""Reading and writing of matrices and vectors as ``.srb`` files (the layout is in :mod:`semiring.io.srb`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semiring.facade.vector import Vector
 from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
-from semiring.io.placing import check_form, load, mapped_matrix, narrowed, settled
+from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
 from semiring.io.srb import DESCRIPTION_AT, Store, write_store
 from semiring.io.srb_reading import map_store
 from semiring.memory.allocation import allocating
@@ -33,49 +33,49 @@ _COMPRESSED_ARRAYS = ("indptr", "base", "at", "stream")
 def open(
     path: PathLike, *, placement: str | None = None, compress: str | None = None, verify: bool = False
 ) -> Matrix | Vector:
-    """Open a ``.srb`` file by mapping it: milliseconds, whatever its size, where nothing has to be copied.
+    """Open a ``.srb`` file by mapping it: milliseconds for any size, where nothing is copied.
 
-    The file must stay as it is as long as the object is in use: on the CPU, pinned and streamed, its arrays are the
-    pages of the file, read from the disk as they are touched.
+    The file must not change while the object is in use: on the CPU, and for pinned or streamed matrices, its arrays are
+    the pages of the file, read from the disk on first access.
 
     Parameters
     ----------
     path : str or PathLike
     placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
-        Where the entries of a matrix lie while they are used; None is ``"device"``.
+        Where the entries of a matrix reside while they are used; None is ``"device"``.
 
-        - ``"device"``: in the memory of the GPU, read there by several threads at the speed of disk or link. On the
-          CPU they are mapped.
-        - ``"pinned"``: the pages of the file are locked in memory where they lie, and kernels read them through the
-          link; where the system does not allow that, they are read once into memory that it does lock.
+        - ``"device"``: in the memory of the GPU, read by several threads at the bandwidth of the disk or of the
+          interconnect (PCIe). On the CPU they are mapped.
+        - ``"pinned"``: the pages of the file are locked in place, and kernels read them over the interconnect; where
+          the system does not allow that, they are read once into page-locked memory.
         - ``"host"``: mapped; operations stream the rows that they need. The file need not fit into memory.
-        - ``"auto"``: ``"device"`` if that leaves room to work, else ``"pinned"``, else ``"host"``.
+        - ``"auto"``: ``"device"`` if that leaves memory for operations, else ``"pinned"``, else ``"host"``.
     compress : ``"varint"``, ``"packed"`` or None
-        Compress a matrix that the file holds plain, slice by slice: its plain form is never in device memory as a
-        whole. A file that is compressed by the other codec is encoded anew; by default it comes as it is.
+        Compress a matrix that is uncompressed in the file, slice by slice: the uncompressed matrix is never in device
+        memory as a whole. A file with the other codec is re-encoded; by default the codec of the file is kept.
     verify : bool
         Read the whole file first, and check every section, index and stated fact. The header is always checked: sizes,
-        types, and sections that lie within the file and fit together. Leave it False only for files that you trust.
-        Then the contents of the sections are used as they are: row offsets ascend, columns ascend within a row and lie
-        below ``ncols``, compressed tiles decode, bits of a bitmap are as many as its entries, bools are 0 or 1, and the
-        matrix is symmetric if the file states it. Of a file where that is not so, results are wrong, and kernels may
-        read and write outside their arrays.
+        types, and that sections are within the file and consistent. Leave it False only for files that you trust.
+        Then the contents of the sections are assumed to be valid: row offsets ascend, columns ascend within a row and
+        are below ``ncols``, compressed tiles decode, a bitmap has as many bits as entries, bools are 0 or 1, and the
+        matrix is symmetric if the file states it. For an invalid file, results are wrong, and kernels may read and
+        write out of bounds.
 
     Raises
     ------
     InvalidFormat
-        Not a ``.srb`` file, damaged, or contradictory; the message gives file and byte.
+        Not a ``.srb`` file, damaged, or contradictory; the message contains file and byte.
     InvalidValue
-        Another placement or codec.
+        An unknown placement or codec.
     NotSupported
-        A codec or a memory other than the device's for a vector.
+        A codec or a placement other than ``"device"`` for a vector.
     OutOfMemory
-        The matrix does not fit where it is to lie; the message says what would, in bytes.
+        The matrix does not fit in the chosen memory; the message lists what fits, in bytes.
 
     Notes
     -----
-    Cost O(1) where the pages are used as they are, else O(bytes) for what is read, locked, encoded or verified.  Copies
-    to the GPU may still be under way, in order on the current stream; encoding and verifying synchronise.
+    Cost O(1) where the mapped pages are used directly, else O(bytes) that are read, locked, encoded or verified.
+    Copies to the GPU may still run, in order on the current stream; encoding and verifying synchronise.
     """
     return _opened(path, placement, compress, verify, None)
 
@@ -96,10 +96,10 @@ def read_srb(
 
 
 def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None = None) -> None:
-    """Write a ``.srb`` file, whole or not at all; what is compressed stays compressed, and a vector keeps its format.
+    """Write a ``.srb`` file atomically; compressed rows stay compressed, and a vector keeps its format.
 
-    What is known of a matrix's symmetry is written too; where its entries lay is not. O(bytes). Synchronises and copies
-    to the host what is in the GPU's memory.
+    The cached symmetry of a matrix is written too; its placement is not. O(bytes). Synchronises and copies arrays in
+    GPU memory to the host.
     """
     held = A.store
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -130,9 +130,9 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
 
 
 def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The values as they are written: 0 in the slots of a bitmap that are absent.
+    """Return the values to write: 0 in the absent slots of a bitmap.
 
-    What lies there is whatever the memory held before, which is nobody's business, and equal vectors give equal files.
+    Those slots are uninitialised memory, which must not leak into a file, and equal vectors must produce equal files.
     """
     if not isinstance(held, Bitmap):
         return values
@@ -143,13 +143,15 @@ def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, 
 def _opened(
     path: PathLike, placement: str | None, compress: Any, verify: bool, progress: Progress | None
 ) -> Matrix | Vector:
-    check_form(placement, compress)
+    check_storage(placement, compress)
     store = map_store(path, verify=verify, progress=progress)
     try:
         if store.kind == "matrix":
             return _matrix(store, path, "device" if placement is None else placement, compress, verify=verify)
         if placement not in (None, "device", "auto") or compress is not None:
-            raise NotSupported(f"{os.fspath(path)}: a Vector lies in the memory of its device, and is not compressed")
+            raise NotSupported(
+                f"{os.fspath(path)}: a Vector resides in the memory of its device, and cannot be compressed"
+            )
         with allocating("open", default_device()):
             return _vector(store, verify=verify)
     except (InvalidFormat, IndexOutOfBound, DuplicateIndex) as error:
@@ -166,11 +168,11 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
     if store.codec is None and (encode or (verify and (device == "cpu" or placement != "device"))):
         held = mapped_matrix(near)
         held = _checked(held, near, device, "host") if verify else held
-        return Matrix._new(settled("open", held, placement, codec))
+        return Matrix._new(convert("open", held, placement, codec))
     if encode:
         if verify:
             _check_stream(mapped_matrix(store), store)
-        return Matrix._new(settled("open", mapped_matrix(near), placement, codec))
+        return Matrix._new(convert("open", mapped_matrix(near), placement, codec))
     held = load(path, near, placement, device)
     if verify and store.codec is None:
         held = _checked(held, near, device, "device")
@@ -180,7 +182,7 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
 
 
 def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
-    """A plain matrix with every index and fact checked, and its rows sorted if they are not.
+    """Check every index and fact of an uncompressed matrix; return it, with its rows sorted if they are not.
 
     O(nvals), with a stated symmetry O(nvals log degree); synchronises.
     """
@@ -193,17 +195,17 @@ def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
 
 
 def _check_stream(held: CSR, described: Store) -> None:
-    """Every tile of compressed rows, and the facts; O(nvals), and synchronises."""
+    """Check every tile of compressed rows, and the facts; O(nvals), and synchronises."""
     run(CheckCompressed(held.pattern), engine_for(held.device))
     _check_facts(held, described)
 
 
 def _check_facts(held: CSR, described: Store) -> None:
-    """InvalidFormat unless the matrix is symmetric if, and only if, the file states it; O(1) if it states nothing."""
+    """Raise InvalidFormat unless the stated symmetry of the file is that of the matrix; O(1) if none is stated."""
     stated = described.facts.get("symmetric")
     if stated is None:
         return
-    held.pattern.facts.pop("symmetric", None)  # as the header states it; it is derived and kept in its place
+    held.pattern.facts.pop("symmetric", None)  # from the header; `is_symmetric` computes it and stores it again
     if structure.is_symmetric(held.pattern) != stated:
         raise InvalidFormat(
             f"byte {DESCRIPTION_AT}: expected facts that are true of the matrix, found {dict(described.facts)}"
@@ -213,10 +215,10 @@ def _check_facts(held: CSR, described: Store) -> None:
 def _vector(store: Store, *, verify: bool) -> Vector:
     device, size = default_device(), store.shape[0]
 
-    def here(name: str) -> Array:
+    def on_device(name: str) -> Array:
         return to_device(store.arrays[name], device)
 
-    values = None if store.iso is not None else here("values")
+    values = None if store.iso is not None else on_device("values")
     dtype, iso = store.dtype, store.iso
     if store.format == "index":
         if verify:
@@ -226,12 +228,12 @@ def _vector(store: Store, *, verify: bool) -> Vector:
     if store.format == "bitmap":
         if verify:
             _check_bitmap(store)
-        return Vector._new(Bitmap(size, dtype, here("words"), values, iso, Count(store.nvals)))
+        return Vector._new(Bitmap(size, dtype, on_device("words"), values, iso, Count(store.nvals)))
     return Vector._new(Full(size, dtype, values, iso))
 
 
 def _check_bitmap(store: Store) -> None:
-    """The bits must be as many as the entries, and none past the size."""
+    """Raise InvalidFormat unless the bitmap has `nvals` bits, and none past the size."""
     bits = np.unpackbits(store.arrays["words"].astype("<u4", copy=False).view(np.uint8), bitorder="little")
     found = int(bits[: store.shape[0]].sum())
     if found != store.nvals or bits[store.shape[0] :].any():

@@ -1,11 +1,11 @@
 """Matrix Market files (.mtx): a strict reader.
 
 Format: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935 (1996).
-The comment ``%%GraphBLAS type <type>`` that SuiteSparse:GraphBLAS and LAGraph write gives the value type, so that all
-eleven survive the way to a file and back; other programs see a comment.
+The comment ``%%GraphBLAS type <type>`` of SuiteSparse:GraphBLAS and LAGraph states the value type, so that all eleven
+are preserved in a file; to other programs it is a comment.
 
-Every byte of the text is checked by :mod:`semiring.io.text_scan`, which also gives integers exactly. Decimals are then
-converted by SciPy's parallel reader (``fast_matrix_market``), which by itself takes ``1 2.5 3`` for ``(1, 2) = .5``.
+Every byte of the text is checked by :mod:`semiring.io.text_scan`, which also parses integers exactly. Decimals are then
+converted by SciPy's parallel reader (``fast_matrix_market``), which alone would read ``1 2.5 3`` as ``(1, 2) = .5``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WHITE: Final = b" \t\r"
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands above the entries; ``start`` and ``line`` say where those begin."""
+    """The header; ``start`` and ``line`` are the byte and the line of the first entry."""
 
     array: bool
     field: str
@@ -57,7 +57,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     """Read a Matrix Market file, compressed or not.
 
     ``A(i, j) = value`` of each line ``i j value``, counted from 1 in the file and from 0 in the matrix. An entry
-    below the diagonal of a symmetric (skew-symmetric) file also gives ``A(j, i) = value`` (``-value``).
+    below the diagonal of a symmetric (skew-symmetric) file also stores ``A(j, i) = value`` (``-value``).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     dup_op : binary operator, optional
         How to combine entries at the same position.
     progress : callable, optional
-        Called with what is done and the share done.
+        Called with the current step and the share done.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     Raises
     ------
     InvalidFormat
-        The file is malformed; the message gives file and line, what was expected and what was found.
+        The file is malformed; the message contains file and line, what was expected and what was found.
     DuplicateIndex
         Two entries have the same position and there is no ``dup_op``.
     NotSupported
@@ -92,7 +92,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
 
 
 def parse_matrix_market(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """The entries of a Matrix Market text; ``name`` stands in messages."""
+    """Parse the entries of a Matrix Market text; ``name`` is the file in messages."""
     header = _read_header(text, name)
     if header.array:
         return _read_array(text, header, name, progress)
@@ -141,14 +141,16 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
             break
         position, line = following, line + 1
 
-    wanted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
+    counted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
     sizes = content.split()
-    # LAGraph_MMWrite gives the number of entries in array files too.
+    # LAGraph_MMWrite writes the number of entries in array files too.
     lengths = (2, 3) if layout == "array" else (3,)
     if len(sizes) not in lengths or not all(size.isascii() and size.isdigit() for size in sizes):
-        raise InvalidFormat(f"{name}:{line}: expected the numbers of {', '.join(wanted)}, found {shortened(content)!r}")
+        raise InvalidFormat(
+            f"{name}:{line}: expected the numbers of {', '.join(counted)}, found {shortened(content)!r}"
+        )
     place = f"{name}:{line}"
-    nrows, ncols = (header_size(sizes[k], wanted[k], place) for k in range(2))
+    nrows, ncols = (header_size(sizes[k], counted[k], place) for k in range(2))
     rest = [header_size(size, "entries", place, bits=62) for size in sizes[2:]]
     if symmetry != "general" and nrows != ncols:
         raise InvalidFormat(f"{name}:{line}: expected a square matrix, since it is {symmetry}, found {nrows} x {ncols}")
@@ -161,44 +163,44 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
     if rest and rest[0] != count:
         raise InvalidFormat(f"{name}:{line}: expected {count} entries in a {nrows} x {ncols} array, found {rest[0]}")
     if field == "double" or (dtype is not None and dtype.kind == "f"):
-        # Of a declared type float, even the field "integer" may hold inf: LAGraph's own test files do.
+        # With a declared float type, even the field "integer" may hold inf, as in LAGraph's test files.
         field = "real" if field != "pattern" else field
     return _Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1)
 
 
 def _line_at(text: NDArray[np.uint8], position: int) -> tuple[str, int]:
-    """The line that begins at a byte, in lower case and stripped, and where the next one begins."""
-    window = 1 << 12
+    """Return the line at a byte offset, in lower case and stripped, and the offset of the next one."""
+    size = 1 << 12
     while True:
-        piece = text[position : position + window].tobytes()
-        at = piece.find(b"\n")
-        if at >= 0 or position + window >= len(text):
+        chunk = text[position : position + size].tobytes()
+        at = chunk.find(b"\n")
+        if at >= 0 or position + size >= len(text):
             break
-        window *= 4
-    raw = piece if at < 0 else piece[:at]
+        size *= 4
+    raw = chunk if at < 0 else chunk[:at]
     return raw.strip(_WHITE).decode("utf-8", "backslashreplace").lower(), position + len(raw) + 1
 
 
 def _declared_type(words: list[str], name: str, line: int, symmetry: str) -> np.dtype[Any] | None:
-    """The dtype of a ``%%GraphBLAS type <type>`` comment; None for other ``%%GraphBLAS`` comments."""
+    """Return the dtype of a ``%%GraphBLAS type <type>`` comment; None for other ``%%GraphBLAS`` comments."""
     if not words or words[0] != "type":
         return None
-    spelling = " ".join(words[1:])
-    plain = spelling.removesuffix("_t").removeprefix("grb_")
+    written = " ".join(words[1:])
+    type_name = written.removesuffix("_t").removeprefix("grb_")
     try:
-        dtype = lookup(_TYPE_NAMES.get(plain, plain))
+        dtype = lookup(_TYPE_NAMES.get(type_name, type_name))
     except DomainMismatch as error:
         raise InvalidFormat(
             f"{name}:{line}: expected bool, int8_t to int64_t, uint8_t to uint64_t, float or double after "
-            f"'%%GraphBLAS type', found {spelling!r}"
+            f"'%%GraphBLAS type', found {written!r}"
         ) from error
     if symmetry == "skew-symmetric" and dtype.kind in "bu":
-        raise InvalidFormat(f"{name}:{line}: expected a signed type in a skew-symmetric file, found {spelling!r}")
+        raise InvalidFormat(f"{name}:{line}: expected a signed type in a skew-symmetric file, found {written!r}")
     return dtype
 
 
 def _value_column(header: _Header) -> Column:
-    """What the values must be: numbers of the field, within the declared type."""
+    """Return the column of values: numbers of the field, within the declared type."""
     if header.field == "real":
         return Column("value", REAL)
     low, high = -(2**63), 2**64 - 1
@@ -238,8 +240,8 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
     table = scan(keep=not decimal)
     converted = _convert_decimals(text, header) if decimal else None
     if decimal and (converted is None or np.isinf(converted[2]).any()):
-        # What SciPy refuses (indented lines, comments between entries, a leading +) is legal all the same, and an
-        # infinity may be a number beyond float64, which only the scan tells from a written one.
+        # SciPy rejects some legal text (indented lines, comments between entries, a leading +), and reads a number
+        # beyond float64 as infinity, which only the scan distinguishes from a written one.
         table = scan(keep=True)
     values: NDArray[Any] | np.generic
     if converted is not None:
@@ -272,7 +274,7 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
 
 
 class _Spliced:
-    """A header of our own and then the file's entries, as one stream, without joining them in memory."""
+    """A replaced header followed by the entries of the file, as one stream, without a copy in memory."""
 
     def __init__(self, head: bytes, body: NDArray[np.uint8]) -> None:
         self._parts = [memoryview(head), body.data]
@@ -291,7 +293,7 @@ class _Spliced:
 def _convert_decimals(
     text: NDArray[np.uint8], header: _Header
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]] | None:
-    """Rows, columns and values of checked entries, from 0, by SciPy; None where SciPy does not take the text."""
+    """Return 0-based rows, columns and values of checked entries, by SciPy; None where SciPy rejects the text."""
     if not header.count:
         return None
     from scipy.io import mmread as scipy_mmread
@@ -305,7 +307,7 @@ def _convert_decimals(
 
 
 def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: bool, name: str) -> NDArray[Any]:
-    """Checked integers, held as int64 or as the bits of uint64, in the declared type or the narrowest of both."""
+    """Convert checked integers, int64 or the bits of uint64, to the declared type or the narrower of both."""
     if large and negative and (header.dtype is None or header.dtype.kind == "f"):
         raise InvalidFormat(
             f"{name}: expected integers that one 64-bit type holds, found some below 0 and some above 2**63 - 1"
@@ -317,7 +319,7 @@ def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: b
 
 
 def _cast(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
-    """Decimals in the declared type; one that it cannot hold is an error."""
+    """Convert decimals to the declared type; InvalidFormat for one that it does not hold."""
     dtype = FP64 if header.dtype is None else header.dtype
     if dtype == FP64:
         return reals
@@ -360,7 +362,7 @@ def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: P
     if header.symmetry == "general":
         cols, rows = np.divmod(np.arange(header.count, dtype=np.int64), max(nrows, 1))
         return Triples(nrows, ncols, rows, cols, given, line_of, name)
-    # Column by column from the diagonal (below it, if skew) down: the upper triangle of the transpose, row by row.
+    # In column order from the diagonal (below it, if skew) down: the upper triangle of the transpose, in row order.
     skew = header.symmetry == "skew-symmetric"
     cols, rows = np.triu_indices(nrows, 1 if skew else 0)
     mirrored = Triples(nrows, ncols, rows, cols, given, line_of, name).symmetrised()

@@ -1,4 +1,4 @@
-"""Matrix Market files (.mtx): a writer whose files read back as exactly the same matrix."""
+"""Matrix Market files (.mtx): a writer whose files are read back as exactly the same matrix."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["mmwrite", "write_matrix_market"]
 def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     """Write a Matrix, or a Vector as a matrix of one column, to a Matrix Market file; a known extension compresses.
 
-    The type stands in a ``%%GraphBLAS type`` comment and numbers are written with as many digits as it takes to read
-    the same ones back. A matrix whose entries all share the value 1 is written as a ``pattern``.
+    A ``%%GraphBLAS type`` comment states the type, and numbers are written with enough digits to read back the same
+    ones. A matrix whose entries all share the value 1 is written as a ``pattern``.
 
     Raises
     ------
@@ -32,14 +32,14 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
 
     Notes
     -----
-    The file appears when it is complete; on any error nothing is left and an older file stays. Copies a matrix on
-    the GPU to the host (synchronises).
+    The write is atomic: on any error an older file is unchanged. Copies a matrix on the GPU to the host
+    (synchronises).
     """
     write_matrix_market(path, host_triples(A), comment=comment)
 
 
 def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") -> None:
-    """Write plain arrays to a Matrix Market file, whole or not at all."""
+    """Write entries to a Matrix Market file, atomically."""
     from scipy.io import mmwrite as scipy_mmwrite
     from scipy.sparse import coo_array
 
@@ -61,7 +61,7 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
             return
         data = values if isinstance(values, np.ndarray) else np.full(count, values)
         if dtype.kind == "u" and (dtype != UINT64 or int(data.max()) < 2**63):
-            # SciPy would write the field as unsigned-integer, which only it knows.
+            # SciPy would write the field as unsigned-integer, which other readers do not support.
             data = data.astype(INT64)
         matrix = coo_array((data, (entries.rows, entries.cols)), shape=(entries.nrows, entries.ncols))
         scipy_mmwrite(
@@ -74,7 +74,7 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
 
 
 class _WriteOnly:
-    """A stream that only writes: SciPy asks any other for its position, which compressed ones cannot tell."""
+    """A stream without `tell`: SciPy would call it, and compressed streams do not support it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.write = stream.write

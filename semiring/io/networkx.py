@@ -1,4 +1,4 @@
-"""NetworkX graphs, both ways."""
+"""Conversion from and to NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def from_networkx(
     *,
     dup_op: Any = None,
 ) -> Matrix:
-    """The adjacency matrix of a NetworkX graph: ``A(i, j)`` is the weight of the edge from node i to node j.
+    """Return the adjacency matrix of a NetworkX graph: ``A(i, j)`` is the weight of the edge from node i to node j.
 
     Parameters
     ----------
     G : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        An undirected graph gives a symmetric matrix.
+        An undirected graph becomes a symmetric matrix.
     weight : str, optional
-        The edge attribute that holds the value; an edge without it counts 1. By default no attribute is looked
-        at, and the matrix is iso-valued.
+        The edge attribute that holds the value; an edge without it has the value 1. By default no attribute is read,
+        and the matrix is iso-valued.
     nodelist : iterable of nodes, optional
-        The order of rows and columns; by default the graph's own. Edges of nodes that are not in it are left out.
+        The order of rows and columns; by default that of the graph. Edges of nodes that are not in it are omitted.
     dtype : optional
-        By default bool without weights, else what NumPy makes of them.
+        By default bool without weights, else the dtype that NumPy infers from them.
     dup_op : binary operator, optional
         How to combine parallel edges of a multigraph with weights; without weights they are one entry.
 
@@ -59,7 +59,7 @@ def from_networkx(
 def networkx_triples(
     G: Any, weight: str | None = None, nodelist: Iterable[Hashable] | None = None, dtype: Any = None
 ) -> Triples:
-    """`from_networkx` up to plain arrays."""
+    """Read the entries of `from_networkx` as arrays."""
     nodes = list(G) if nodelist is None else list(nodelist)
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) != len(nodes):
@@ -89,7 +89,7 @@ def networkx_triples(
 def to_networkx(
     A: Matrix, weight: str = "weight", *, create_using: Any = None, nodes: Sequence[Hashable] | None = None
 ) -> Any:
-    """The NetworkX graph whose adjacency matrix is ``A``: an edge from i to j for each stored entry ``A(i, j)``.
+    """Return the NetworkX graph whose adjacency matrix is ``A``: an edge from i to j for each stored entry ``A(i, j)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``.npz``: SciPy's layout of a sparse matrix in NumPy's archive, so that either program reads the other's files."""
+"""``.npz``: SciPy's layout of a sparse matrix in a NumPy archive; each program reads files of the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
     """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote (csr, csc or coo), or `save_npz`.
 
     Entries at the same position are added, as SciPy defines them; ``dup_op`` changes that.  Only the arrays of the
-    matrix are unpacked, whatever else the archive holds.
+    matrix are unpacked.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
 
 
 def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
-    """Write a matrix for ``scipy.sparse.load_npz``: csr, all values written out. Whole, or not at all.
+    """Write a matrix for ``scipy.sparse.load_npz``: csr, with all values written out, atomically.
 
     Synchronises and copies to the host where ``A`` is on the GPU.
     """
@@ -59,15 +59,15 @@ def write_npz(
     *,
     compressed: bool = True,
 ) -> None:
-    """Write plain arrays in SciPy's layout."""
-    # SciPy wants one width for both index arrays.
-    wide = np.result_type(indptr.dtype, indices.dtype)
+    """Write arrays in SciPy's layout."""
+    # SciPy needs one dtype for both index arrays.
+    index = np.result_type(indptr.dtype, indices.dtype)
     save = np.savez_compressed if compressed else np.savez
     with atomic_writer(path) as stream:
         save(
             stream,
-            indices=indices.astype(wide, copy=False),
-            indptr=indptr.astype(wide, copy=False),
+            indices=indices.astype(index, copy=False),
+            indptr=indptr.astype(index, copy=False),
             format=np.array(b"csr"),
             shape=np.array(shape),
             data=values,
@@ -75,7 +75,7 @@ def write_npz(
 
 
 def parse_npz(path: PathLike) -> Triples:
-    """The entries of an archive in SciPy's layout."""
+    """Read the entries of an archive in SciPy's layout."""
     with Members(path) as members:
         return _entries(members, os.fspath(path))
 

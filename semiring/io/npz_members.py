@@ -1,4 +1,4 @@
-"""Arrays of a NumPy archive (.npz), each read when it is asked for, and no larger than the archive can hold."""
+"""Arrays of a NumPy archive (.npz), read one at a time; sizes are checked against the archive before allocation."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from semiring.memory.allocation import require
 __all__ = ["Members"]
 
 _CHUNK_BYTES: Final = 1 << 24
-# Deflate gives at most 258 bytes for 2 bits: what is announced beyond that cannot be in the member.
+# Deflate encodes at most 258 bytes in 2 bits: a member cannot hold more than this ratio.
 _LARGEST_RATIO: Final = 1032
 _SPARE_BYTES: Final = 1 << 10
 
-# What Python's zip reader, its decompressors and NumPy's header parser raise for damaged content.
+# Exceptions of Python's zip reader, its decompressors and NumPy's header parser for damaged content.
 _DAMAGED: Final = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, IndexError, ValueError, TypeError, SyntaxError,
     AttributeError, NotImplementedError, RuntimeError, OverflowError,
@@ -34,12 +34,12 @@ _DAMAGED: Final = (
 
 
 class Members:
-    """The arrays of an archive by their names; a context, as the file stays open.
+    """The arrays of an archive by name; a context manager, as it holds the file open.
 
     Raises
     ------
     InvalidFormat
-        It is no zip archive.
+        The file is not a zip archive.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -60,13 +60,13 @@ class Members:
         self._stream.close()
 
     def array(self, key: str, kinds: str, size: int | None = None) -> NDArray[Any]:
-        """An array of the archive, in one dimension at most.
+        """Return an array of the archive, of at most one dimension.
 
         Parameters
         ----------
         key : its name
-        kinds : the kinds of dtype that it may have, as NumPy letters
-        size : how many elements it must have; None: any number
+        kinds : the allowed kinds of dtype, as NumPy letters
+        size : the required number of elements; None: any number
 
         Raises
         ------
@@ -89,9 +89,9 @@ class Members:
                 head_bytes = stream.tell()
             count = int(np.prod(shape, dtype=object))
             if dtype.kind not in kinds or dtype.shape or len(shape) > 1 or (size is not None and count != size):
-                wanted = "any number of" if size is None else str(size)
+                expected = "any number of" if size is None else str(size)
                 raise InvalidFormat(
-                    f"{self._name}: array {key!r}: expected {wanted} elements of kind {' or '.join(kinds)}, found "
+                    f"{self._name}: array {key!r}: expected {expected} elements of kind {' or '.join(kinds)}, found "
                     f"{count} of {dtype} in {len(shape)} dimensions"
                 )
             self._check_bytes(member, key, head_bytes, count * dtype.itemsize)
@@ -103,64 +103,64 @@ class Members:
             raise InvalidFormat(f"{self._name}: array {key!r}: expected bools 0 or 1, found another at {int(wrong[0])}")
         return content.reshape(shape)
 
-    def _check_bytes(self, member: zipfile.ZipInfo, key: str, head_bytes: int, announced: int) -> None:
-        """InvalidFormat unless the member has the size that its header announces, and can have it."""
+    def _check_bytes(self, member: zipfile.ZipInfo, key: str, head_bytes: int, stated: int) -> None:
+        """Raise InvalidFormat unless the member has the size that its header states, and can have it."""
         largest = member.compress_size
         if member.compress_type == zipfile.ZIP_DEFLATED:
             largest = largest * _LARGEST_RATIO + _SPARE_BYTES
         elif member.compress_type != zipfile.ZIP_STORED:
             largest = member.file_size
-        if head_bytes + announced != member.file_size or member.file_size > largest:
+        if head_bytes + stated != member.file_size or member.file_size > largest:
             raise InvalidFormat(
-                f"{self._name}: array {key!r}: expected {announced:,} bytes, as its header announces, found a "
+                f"{self._name}: array {key!r}: expected {stated:,} bytes, as its header states, found a "
                 f"member of {member.file_size - head_bytes:,} in {member.compress_size:,} compressed bytes"
             )
 
     @contextmanager
     def _damages(self, key: str | None = None) -> Iterator[None]:
-        """Turn what the zip reader raises for damaged content into InvalidFormat."""
+        """Convert exceptions of the zip reader for damaged content to InvalidFormat."""
         try:
             yield
         except InvalidFormat:
             raise
         except _DAMAGED as error:
-            self._refuse(key, error)
+            self._raise_damaged(key, error)
         except Exception as error:
-            # bz2's OSError has no number, and EINVAL is a place before the file; any other is the disk's.  lzma may be
-            # missing, and is imported only where a file uses it.
-            misplaced = isinstance(error, OSError) and error.errno in (None, errno.EINVAL)
-            if not misplaced and type(error).__name__ != "LZMAError":
+            # An OSError of bz2 has no errno, and EINVAL is a seek before the file; any other is an error of the disk.
+            # LZMAError is compared by name: lzma may be missing, and is imported only where a file uses it.
+            damaged = isinstance(error, OSError) and error.errno in (None, errno.EINVAL)
+            if not damaged and type(error).__name__ != "LZMAError":
                 raise
-            self._refuse(key, error)
+            self._raise_damaged(key, error)
 
-    def _refuse(self, key: str | None, error: Exception) -> None:
+    def _raise_damaged(self, key: str | None, error: Exception) -> None:
         place = self._name if key is None else f"{self._name}: array {key!r}"
         reason = str(error) or type(error).__name__
         raise InvalidFormat(f"{place}: expected a whole .npz archive, found: {reason}") from error
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of a member, from the head of NumPy's format."""
+    """Return shape and dtype of a member, from the header of NumPy's format."""
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if read is None:
         raise ValueError(f"version {version} of NumPy's format")
     try:
         shape, _, dtype = read(stream)
-    except (MemoryError, RecursionError, tokenize.TokenError) as error:  # of Python's parser, for open brackets
-        raise ValueError("a head that is no dictionary") from error
+    except (MemoryError, RecursionError, tokenize.TokenError) as error:  # from Python's parser, for open brackets
+        raise ValueError("a header that is not a dictionary") from error
     return shape, dtype
 
 
 def _fill(stream: IO[bytes], content: NDArray[Any]) -> None:
-    """Read an array, and on to the end of the member, where its checksum is compared."""
+    """Read an array and the end of the member, which compares its checksum."""
     view = content.view(np.uint8) if content.size and content.dtype.itemsize else np.empty(0, np.uint8)
     done = 0
     while done < view.size:
-        piece = stream.read(min(view.size - done, _CHUNK_BYTES))
-        if not piece:
+        chunk = stream.read(min(view.size - done, _CHUNK_BYTES))
+        if not chunk:
             raise EOFError("the member ends early")
-        view[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)
+        view[done : done + len(chunk)] = np.frombuffer(chunk, np.uint8)
+        done += len(chunk)
     if stream.read(1):
-        raise ValueError("more bytes than its header announces")
+        raise ValueError("more bytes than its header states")

@@ -1,4 +1,4 @@
-"""From a file to where a matrix is used: mapped, locked in place, read to the device, or encoded slice by slice."""
+"""Placement of a matrix from a file: mapped, locked in place, read to the device, or encoded slice by slice."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from semiring.memory.placement import placed
 from semiring.storage.compression import checked_codec, compress
 from semiring.storage.memory_plan import checked_placement, destined, moved
 
-__all__ = ["check_form", "load", "mapped_matrix", "narrowed", "on_the_host", "settled"]
+__all__ = ["check_storage", "convert", "load", "mapped_matrix", "narrowed", "on_the_host"]
 
 
-def check_form(placement: Any, codec: Any) -> None:
-    """InvalidValue if either is neither None nor one that there is; before the file is read."""
+def check_storage(placement: Any, codec: Any) -> None:
+    """Raise InvalidValue for an unknown placement or codec, before the file is read."""
     if placement is not None:
         checked_placement(placement)
     if codec is not None:
@@ -35,7 +35,7 @@ def check_form(placement: Any, codec: Any) -> None:
 
 @contextmanager
 def on_the_host() -> Iterator[None]:
-    """Matrices made inside the block lie in the host's memory."""
+    """Make matrices inside the block reside in host memory."""
     if default_device() == "cpu":
         yield
         return
@@ -43,16 +43,16 @@ def on_the_host() -> Iterator[None]:
         yield
 
 
-def settled(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR:
-    """A matrix that lies in the host's memory, in its form and place on the device where new objects live.
+def convert(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR:
+    """Convert a matrix in host memory to a codec and placement on the device of new objects.
 
-    It is encoded slice by slice out of host memory, and into it: on a GPU neither form is there as a whole, unless the
-    compressed one is to lie there.
+    It is encoded slice by slice, from host memory to host memory: the uncompressed matrix is never in GPU memory as a
+    whole, and the compressed one only where `placement` requires it.
 
     Raises
     ------
     OutOfMemory
-        It does not fit there; the message says what would.
+        It does not fit; the message lists what fits.
     """
     device = default_device()
     if codec is not None:
@@ -62,20 +62,20 @@ def settled(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR
 
 
 def mapped_matrix(store: Store) -> CSR:
-    """The matrix over the pages of its file, for the CPU. O(1), unless the file has wider indices than are needed."""
-    return _assembled(store, {name: _right(store, name) for name in store.arrays}, "device")
+    """Return the matrix over the pages of its file, for the CPU. O(1), unless indices of the file must be narrowed."""
+    return _assembled(store, {name: _native(store, name) for name in store.arrays}, "device")
 
 
 def load(path: PathLike, store: Store, placement: str, device: str) -> CSR:
-    """The matrix of a file with its entries where `placement` says, for `device`.
+    """Load the matrix of a file with this placement of its entries, for `device`.
 
     Raises
     ------
     InvalidValue
     OutOfMemory
-        It does not fit there; the message says what would.
+        It does not fit; the message lists what fits.
     InvalidFormat
-        The file has become shorter.
+        The file has been truncated meanwhile.
     """
     held = mapped_matrix(store)
     chosen = destined("open", held, placement, device)
@@ -85,30 +85,30 @@ def load(path: PathLike, store: Store, placement: str, device: str) -> CSR:
 
 
 def _arrays(path: PathLike, store: Store, placement: Placement, device: str) -> dict[str, Array]:
-    """The sections of a file where they belong."""
+    """Return the sections of a file in the memory of their placement."""
     arrays: dict[str, Array] = {}
-    direct: dict[str, tuple[int, int, np.dtype[Any]]] = {}  # straight to the device, all together
+    direct: dict[str, tuple[int, int, np.dtype[Any]]] = {}  # read to the device, all in one call
     for name in store.arrays:
-        array = _right(store, name)
+        array = _native(store, name)
         if device == "cpu":
             arrays[name] = array
             continue
         where = placement if name in ("indices", "stream", "values") else "device"
-        place = store.offsets[name], array.size, array.dtype
+        section = store.offsets[name], array.size, array.dtype
         if where == "host" or array.dtype != store.arrays[name].dtype or not array.size:
             arrays[name] = placed(array, where, device)
         elif where == "device":
-            direct[name] = place
+            direct[name] = section
         else:
             locked = lock(array)
-            arrays[name] = seen_by_device(read_to_locked(path, *place) if locked is None else locked)
+            arrays[name] = seen_by_device(read_to_locked(path, *section) if locked is None else locked)
     if direct:
         arrays.update(zip(direct, read_to_device(path, direct.values()), strict=True))
     return arrays
 
 
-def _right(store: Store, name: str) -> np.ndarray[Any, Any]:
-    """A section in the byte order of the machine, and of the width that the matrix needs."""
+def _native(store: Store, name: str) -> np.ndarray[Any, Any]:
+    """Return a section in native byte order, with the index dtype of the matrix."""
     array = store.arrays[name]
     dtype = array.dtype.newbyteorder("=")
     if name == "indptr":
@@ -119,12 +119,12 @@ def _right(store: Store, name: str) -> np.ndarray[Any, Any]:
 
 
 def narrowed(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
-    """The numbers of a section in another type; O(1) if it has that type already.
+    """Convert the numbers of a section to `dtype`; O(1) if they have that type already.
 
     Raises
     ------
     InvalidFormat
-        The type does not hold one of them: an index of 2**32 must not become 0.
+        The type does not hold one of them: an index of 2**32 would become 0.
     """
     if dtype.kind == "i" and dtype.itemsize < array.dtype.itemsize and array.size:
         limits, low, high = np.iinfo(dtype), int(array.min()), int(array.max())

@@ -1,4 +1,4 @@
-"""Files by their extension: one function that reads any of them, and one that writes."""
+"""`read` and `write`: the reader or writer is chosen by the extension of the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from semiring.io.mapped import read_srb, write_srb
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.npz import load_npz, save_npz
-from semiring.io.placing import check_form, on_the_host, settled
+from semiring.io.placing import check_storage, convert, on_the_host
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -42,7 +42,7 @@ def _read_npz(path: PathLike, *, dup_op: Any = "plus", progress: Progress | None
     return load_npz(path, dup_op=dup_op)
 
 
-#: Extension, without that of a compression, and what reads it.
+#: Extension, without that of a compression, and its reader.
 READERS: Final[dict[str, Callable[..., Any]]] = {
     ".mtx": mmread,
     ".mmio": mmread,
@@ -67,7 +67,7 @@ _WRITERS: Final[dict[str, Callable[..., None]]] = {".mtx": mmwrite, ".npz": save
 
 _EVERYWHERE: Final = ("progress", "placement", "compress")
 
-# These hold their own compression, or are mapped as they lie.
+# Formats with internal compression, or mapped without a copy.
 _UNCOMPRESSED: Final = (".npz", ".srb")
 
 
@@ -80,7 +80,7 @@ def read(
     progress: Progress | None = None,
     **options: Any,
 ) -> Any:
-    """Read a graph, matrix or vector file; its extension says what it is, and may be followed by that of a compression.
+    """Read a graph, matrix or vector file by its extension, which may be followed by that of a compression.
 
     ====================================== ========================================= ========================
     extension                              what                                      read by
@@ -94,39 +94,39 @@ def read(
     .graph-txt                             WebGraph, ASCII                           `read_graph_txt`
     .sg .wsg                               GAP benchmark suite                       `read_sg`
     .npz                                   SciPy                                     `load_npz`
-    .srb                                   this library's own (see also `open`)      `read_srb`
+    .srb                                   format of this library (see also `open`)  `read_srb`
     ====================================== ========================================= ========================
 
     Parameters
     ----------
     path : str or PathLike
     placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
-        Where the entries of a matrix lie (see `open`); None is ``"device"``.
+        Where the entries of a matrix reside (see `open`); None is ``"device"``.
     compress : ``"varint"``, ``"packed"`` or None
-        Hold the matrix as compressed rows. With this, or another placement than ``"device"``, a matrix for the GPU is
-        made in the memory of the host first, from where it is encoded slice by slice: its plain form is never in device
+        Store the matrix as compressed rows. With this, or another placement than ``"device"``, a matrix for the GPU is
+        first built in host memory and encoded from there slice by slice: the uncompressed matrix is never in device
         memory as a whole. A ``.srb`` file is encoded from its mapped pages.
     progress : callable, optional
-        Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1. What it raises ends the
-        read, and is passed on as it is.
+        Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1. Its exceptions end
+        the read and propagate unchanged.
     **options
-        Those of the function that reads this kind of file.
+        Those of the reader of this extension.
 
     Returns
     -------
-    Matrix (of a ``.srb`` file, also Vector)
+    Matrix (for a ``.srb`` file, also Vector)
 
     Raises
     ------
     InvalidFormat
-        A malformed file; the message gives file and line or byte, what was expected and what was found.
+        A malformed file; the message contains file and line or byte, what was expected and what was found.
     NotSupported
         An unknown extension.
     InvalidValue
-        ``path`` is no path, ``progress`` cannot be called, the reader has no such option, or there is no such placement
-        or codec.
+        ``path`` is not a path, ``progress`` cannot be called, the reader has no such option, or the placement or codec
+        is unknown.
     OutOfMemory
-        The file, what it unpacks to, or the matrix does not fit where it is to lie; the message gives the bytes.
+        The file, its unpacked content or the matrix does not fit in memory; the message contains the bytes.
 
     Warns
     -----
@@ -135,9 +135,9 @@ def read(
 
     Notes
     -----
-    Cost O(bytes), and sorting the entries of a format that does not have them in rows.  Synchronises on the GPU.
-    Text is held whole while it is parsed: the peak is its unpacked size, 8 bytes for each number in it, and the
-    building of the matrix.  Each part is compared with the free memory before it is allocated.
+    Cost O(bytes), and a sort of the entries for a format that is not ordered by rows.  Synchronises on the GPU.
+    The whole text is in memory while it is parsed: the peak is its unpacked size, 8 bytes for each number in it, and
+    the building of the matrix.  Each part is compared with the free memory before it is allocated.
     """
     progress = checked_progress(progress)
     kind, compression = extension(_checked_path("read", path))
@@ -149,7 +149,7 @@ def read(
     if kind not in READERS:
         raise NotSupported(
             f"{os.fspath(path)}: expected one of the extensions {' '.join(READERS)} (and .gz .bz2 .xz .zst after it), "
-            f"found {kind or 'none'!r}; call the reader by its name, for example semiring.io.read_edgelist"
+            f"found {kind or 'none'!r}; call a reader directly, for example semiring.io.read_edgelist"
         )
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
@@ -158,43 +158,43 @@ def read(
         return read_srb(path, placement=placement, compress=compress, progress=progress)
     if placement in (None, "device") and compress is None:
         return READERS[kind](path, progress=progress, **options)
-    check_form(placement, compress)
+    check_storage(placement, compress)
     with on_the_host():
         found = READERS[kind](path, progress=progress, **options)
     if isinstance(found, tuple):  # with the ids of a relabelled graph
-        return (_settled(found[0], placement, compress), *found[1:])
-    return _settled(found, placement, compress)
+        return (_converted(found[0], placement, compress), *found[1:])
+    return _converted(found, placement, compress)
 
 
-def _settled(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
-    return type(A)._new(settled("read", A.store, placement, compress))
+def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
+    return type(A)._new(convert("read", A.store, placement, compress))
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
-    """Write a file whose extension says what it is: ``.mtx`` (and a compression), ``.npz`` or ``.srb``.
+    """Write a file in the format of its extension: ``.mtx`` (and a compression), ``.npz`` or ``.srb``.
 
-    The file appears when it is complete; on any error nothing is left and an older file stays. Options are those of
-    `mmwrite`, `save_npz` and `write_srb`.
+    The write is atomic: on any error an older file is unchanged. Options are those of `mmwrite`, `save_npz` and
+    `write_srb`.
 
     Raises
     ------
     NotSupported
         Another extension, or a Vector for ``.npz``.
     InvalidValue
-        A compression after ``.npz`` or ``.srb``, an option that the writer does not have, a ``path`` that is no path,
-        or an ``A`` that is neither Matrix nor Vector.
+        A compression after ``.npz`` or ``.srb``, an option that the writer does not have, a ``path`` that is not a
+        path, or an ``A`` that is neither Matrix nor Vector.
 
     Notes
     -----
-    Only ``.srb`` keeps compressed rows as they are.  Cost O(bytes).  Synchronises, and copies to the host what is in
-    the memory of the GPU.
+    Only ``.srb`` keeps compressed rows compressed.  Cost O(bytes).  Synchronises, and copies arrays in GPU memory to
+    the host.
     """
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
 
     kind, compression = extension(_checked_path("write", path))
     if not isinstance(A, (Matrix, Vector)):
-        raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_in_words(A)}")
+        raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_shown(A)}")
     if kind not in _WRITERS:
         raise NotSupported(f"{os.fspath(path)}: expected the extension .mtx, .npz or .srb, found {kind or 'none'!r}")
     if compression and kind in _UNCOMPRESSED:
@@ -206,26 +206,24 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the options that a reader or writer takes, aside from those of `read` itself."""
+    """Return the names of the options of a reader or writer, other than those of `read` itself."""
     parameters = inspect.signature(function).parameters.values()
-    return tuple(
-        given.name for given in parameters if given.kind is given.KEYWORD_ONLY and given.name not in _EVERYWHERE
-    )
+    return tuple(item.name for item in parameters if item.kind is item.KEYWORD_ONLY and item.name not in _EVERYWHERE)
 
 
 def _check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
-    known = options_of(function)
-    unknown = next((name for name in options if name not in (*known, "progress")), None)
+    allowed = options_of(function)
+    unknown = next((name for name in options if name not in (*allowed, "progress")), None)
     if unknown is not None:
-        raise InvalidValue(f"{unknown}=: expected an option of {kind} files ({', '.join(known) or 'none'})")
+        raise InvalidValue(f"{unknown}=: expected an option of {kind} files ({', '.join(allowed) or 'none'})")
 
 
 def _checked_path(function: str, path: Any) -> PathLike:
     if not isinstance(path, (str, os.PathLike)):
-        raise InvalidValue(f"{function}(path, ...): expected a path, got {_in_words(path)}")
+        raise InvalidValue(f"{function}(path, ...): expected a path, got {_shown(path)}")
     return path
 
 
-def _in_words(thing: Any) -> str:
-    """What was given in place of something else: a short value, or its type."""
+def _shown(thing: Any) -> str:
+    """Return a wrong argument for a message: a short value, or its type."""
     return repr(thing) if isinstance(thing, (str, int, float)) or thing is None else f"a {type(thing).__name__}"

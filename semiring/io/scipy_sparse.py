@@ -1,4 +1,4 @@
-"""SciPy sparse matrices and arrays, both ways."""
+"""Conversion from and to SciPy sparse matrices and arrays."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 def from_scipy_sparse(S: Any) -> Matrix:
-    """A Matrix with the entries of a SciPy sparse matrix or array, explicit zeros included.
+    """Return a Matrix with the entries of a SciPy sparse matrix or array, explicit zeros included.
 
-    Entries at the same position are added, as SciPy takes them to mean. ``S`` stays as it is.
+    Entries at the same position are added, as SciPy defines them. ``S`` is not changed.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def from_scipy_sparse(S: Any) -> Matrix:
 
 
 def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any:
-    """The SciPy sparse array of a Matrix, in any of SciPy's formats; iso values are written out.
+    """Return a Matrix as a SciPy sparse array in any of SciPy's formats; iso values are written out.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     format : str
         One of ``bsr coo csc csr dia dok lil``.
     copy : bool
-        The result is the caller's own, to change at will. With False a csr or coo shares the arrays of a matrix on
-        the CPU; those are then read-only, since other objects may hold them too.
+        The result is an independent copy. With False a csr or coo shares the arrays of a matrix on the CPU; those
+        are then read-only, since other objects may share them too.
 
     Raises
     ------
     InvalidValue
-        Another format.
+        An unknown format.
 
     Notes
     -----
@@ -76,9 +76,9 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     if format not in _FORMATS:
         raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")
 
-    def given(array: Any) -> NDArray[Any]:
+    def exported(array: Any) -> NDArray[Any]:
         host: NDArray[Any] = to_host(array)
-        if host is not array:  # from the GPU, and nobody else's
+        if host is not array:  # a copy from the GPU, which no object shares
             return host
         result: NDArray[Any] = host.copy() if copy else host.view()
         if not copy:
@@ -88,7 +88,7 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     width = index_dtype(A.ncols).itemsize + A.dtype.itemsize
     require("to_scipy_sparse", "cpu", A.nvals * width if copy else 0)
     indptr, indices, values = A.to_csr(index_dtype=None)
-    data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else given(values)
-    csr = csr_array((data, given(indices), given(indptr)), shape=(A.nrows, A.ncols))
+    data = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else exported(values)
+    csr = csr_array((data, exported(indices), exported(indptr)), shape=(A.nrows, A.ncols))
     csr.has_canonical_format = True
     return csr.asformat(format)

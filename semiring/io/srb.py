@@ -1,14 +1,14 @@
-"""``.srb``: a matrix or vector as it lies in memory, opened by mapping the file instead of reading it.
+"""``.srb``: the arrays of a matrix or vector in their memory layout, opened by mapping the file.
 
-A text file of a billion edges takes minutes to parse; the same matrix in this form is usable after some milliseconds,
-and its bytes come from the disk as they are touched.  (Reading: :mod:`semiring.io.srb_reading`.)
+A text file of a billion edges takes minutes to parse; the same matrix in this format is usable after some milliseconds,
+and its bytes are read from the disk on first access.  (Reading: :mod:`semiring.io.srb_reading`.)
 
 Layout, all numbers little-endian
 ---------------------------------
 ====== ===== ==========================================================================================
 byte   size  content
 ====== ===== ==========================================================================================
-0      8     magic ``89 53 52 42 0D 0A 1A 0A`` (a file that was sent as text no longer has it)
+0      8     magic ``89 53 52 42 0D 0A 1A 0A`` (a transfer as text would change it)
 8      4     version of the layout, 1
 12     4     bytes of the description, d
 16     8     bytes of the whole file
@@ -17,18 +17,18 @@ byte   size  content
 32     d     the description: JSON in UTF-8
 ====== ===== ==========================================================================================
 
-Sections follow, each from a multiple of 4096 bytes (a page) on, with zeros between. The description is an object with
+Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. The description is an object with
 
 ``kind``      ``"matrix"`` or ``"vector"``
 ``format``    for matrices ``"csr"`` or ``"ccsr"`` (compressed rows); for vectors ``"index"``, ``"bitmap"`` or
-              ``"full"``. A reader refuses formats that it does not know.
+              ``"full"``. A reader rejects formats that it does not support.
 ``codec``     only for ``"ccsr"``: ``"varint"`` or ``"packed"``
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
 ``dtype``     name of the value type, as in NumPy
 ``iso``       null, or the bytes (hexadecimal) of the value that all entries share; then there is no section ``values``
-``facts``     what was known of the matrix: ``{"symmetric": true}`` (or false), or nothing; a reader checks it, or
-              documents that it trusts it
+``facts``     computed properties of the matrix: ``{"symmetric": true}`` (or false), or nothing; a reader checks them,
+              or documents that it trusts them
 ``sections``  a list of ``{"name", "dtype", "count", "offset", "bytes", "crc32"}``, in this order:
 
 ========= =====================================================================================================
@@ -41,8 +41,8 @@ bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (size)
 full      ``values`` (size)
 ========= =====================================================================================================
 
-What tiles are and what the stream holds stands in :mod:`semiring.formats.ccsr`; the padding behind a stream is part of
-its section. Of compressed rows ``indptr`` is ``<i4`` below 2^31 entries, else ``<i8``, and ``base`` likewise by
+Tiles and the stream are defined in :mod:`semiring.formats.ccsr`; the padding after a stream is part of its section.
+For compressed rows ``indptr`` is ``<i4`` below 2^31 entries, else ``<i8``, and ``base`` likewise by
 columns; ``at`` is ``<u4`` below 2^32 elements of the stream, else ``<i8``; a varint stream is ``|u1``, a packed one
 ``<u4``.
 """
@@ -78,7 +78,7 @@ _CHUNK_BYTES: Final = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """What a file describes, with its arrays.
+    """The description of a file, with its arrays.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ class Store:
     arrays : mapping from section name to array
     facts : mapping
     codec : "varint", "packed" or None
-        Of compressed rows.
-    offsets : mapping from section name to the byte of the file where it begins
-        Empty for a store that comes from no file.
+        The codec of compressed rows.
+    offsets : mapping from section name to its first byte in the file
+        Empty for a store without a file.
     """
 
     kind: str
@@ -108,7 +108,7 @@ class Store:
 
 
 def write_store(path: PathLike, store: Store, progress: Progress | None = None) -> None:
-    """Write a store to a file that appears when it is complete, or not at all. O(bytes)."""
+    """Write a store to a file, atomically. O(bytes)."""
     progress = checked_progress(progress)
     sections: list[dict[str, Any]] = []
     for name, array in store.arrays.items():
@@ -134,7 +134,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
         "facts": dict(store.facts),
         "sections": sections,
     }
-    # Offsets stand in the description, on whose length they depend: measure it with the widest that there can be.
+    # The description contains the offsets, which depend on its length: measure it with the longest possible offsets.
     for section in sections:
         section["offset"] = 2**63
     offset = _page_after(DESCRIPTION_AT + len(json.dumps(description)))
@@ -158,7 +158,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
 
 
 def checksum(array: NDArray[Any]) -> int:
-    """The CRC-32 of an array's bytes."""
+    """Return the CRC-32 of an array's bytes."""
     content = array.reshape(-1).view(np.uint8).data
     value = 0
     for start in range(0, len(content), _CHUNK_BYTES):

@@ -42,7 +42,7 @@ _Expected = dict[str, tuple[int, tuple[str, ...]]]
 def map_store(
     path: PathLike, *, verify: bool = False, writable: bool = True, progress: Progress | None = None
 ) -> Store:
-    """Map a file: check all that stands in its description, and leave the arrays on the disk until they are used.
+    """Map a file: check its whole description, and leave the arrays on the disk until they are used.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def map_store(
     verify : bool
         Also read every section, compare its checksum, and check that bools are 0 or 1. O(bytes) instead of O(1).
     writable : bool
-        Private, copy-on-write views of the file, ordinary arrays to compiled code. False: read-only ones, which can be
-        page-locked without becoming copies.
+        Return private, copy-on-write views of the file, which compiled code can write. False: read-only views, which
+        can be page-locked without a copy.
 
     Returns
     -------
@@ -60,8 +60,8 @@ def map_store(
     Raises
     ------
     InvalidFormat
-        Not such a file, another version, cut short, damaged, or with a description that does not fit together; the
-        message gives file and byte.
+        Not such a file, another version, truncated, damaged, or with an inconsistent description; the message contains
+        file and byte.
     """
     progress, name = checked_progress(progress), os.fspath(path)
     with open(path, "rb") as stream:
@@ -125,34 +125,34 @@ def _read_prelude(start: bytes, stream: Any, size: int, name: str) -> tuple[byte
 def _interpret(
     description: dict[str, Any], total: int, name: str, path: PathLike, mode: Literal["c", "r"]
 ) -> tuple[Store, list[dict[str, Any]]]:
-    """The store of a description, once every number in it has been checked against the others."""
+    """Return the store of a description, after a check of every number against the others."""
 
-    def refuse(what: str, at: int = DESCRIPTION_AT) -> InvalidFormat:
+    def invalid(what: str, at: int = DESCRIPTION_AT) -> InvalidFormat:
         return InvalidFormat(f"{name}: byte {at}: {what}")
 
     def whole(what: str, number: Any, largest: int = _LARGEST) -> int:
         # JSON also has 1.5, true and numbers of any size.
         if type(number) is not int or not 0 <= number <= largest:
-            raise refuse(f"expected an integer from 0 to {largest} as {what}, found {number!r}")
+            raise invalid(f"expected an integer from 0 to {largest} as {what}, found {number!r}")
         return number
 
     kind, form = str(description["kind"]), str(description["format"])
     shape = tuple(whole("size", size) for size in description["shape"])
     nvals, dtype = whole("nvals", description["nvals"]), lookup(description["dtype"])
     codec: Codec | None = description["codec"] if form == "ccsr" else None
-    iso = None if description["iso"] is None else _iso_value(description["iso"], dtype, refuse)
+    iso = None if description["iso"] is None else _iso_value(description["iso"], dtype, invalid)
 
     if len(shape) != {"matrix": 2, "vector": 1}.get(kind):
-        raise refuse(f"expected a matrix or vector and its shape, found {kind} {list(shape)}")
+        raise invalid(f"expected a matrix or vector and its shape, found {kind} {list(shape)}")
     slots = math.prod(shape)
     if nvals > slots or (form == "full" and nvals != slots):
-        raise refuse(f"expected {'' if form == 'full' else 'at most '}{slots} entries, found {nvals}")
+        raise invalid(f"expected {'' if form == 'full' else 'at most '}{slots} entries, found {nvals}")
     facts = description["facts"]
     symmetric = facts.get("symmetric", False)
     if not isinstance(symmetric, bool) or (symmetric and (kind != "matrix" or shape[0] != shape[1])):
-        raise refuse(f"expected facts that a {kind} {list(shape)} can have, found {facts}")
+        raise invalid(f"expected facts that a {kind} {list(shape)} can have, found {facts}")
     if codec not in (None, *CODECS):
-        raise refuse(f"expected one of the codecs {', '.join(CODECS)}, found {codec!r}")
+        raise invalid(f"expected one of the codecs {', '.join(CODECS)}, found {codec!r}")
     sections: list[dict[str, Any]] = description["sections"]
     for section in sections:
         for key in ("count", "offset", "bytes"):
@@ -161,61 +161,61 @@ def _interpret(
     elements = next((int(section["count"]) for section in sections if section["name"] == "stream"), 0)
     expected = _expected_sections(kind, form, shape, nvals, dtype, iso is not None, codec, elements)
     if expected is None:
-        raise refuse(f"expected a format that this version reads, found the {kind} format {form!r}")
+        raise invalid(f"expected a format that this version reads, found the {kind} format {form!r}")
 
     if [section["name"] for section in sections] != list(expected):
-        raise refuse(f"expected sections {list(expected)}, found {[section['name'] for section in sections]}")
+        raise invalid(f"expected sections {list(expected)}, found {[section['name'] for section in sections]}")
     arrays, offsets = {}, {}
     floor = DESCRIPTION_AT
     for section in sections:
         count, dtypes = expected[section["name"]]
         offset, length = int(section["offset"]), int(section["bytes"])
         if section["dtype"] not in dtypes or section["count"] != count:
-            raise refuse(
+            raise invalid(
                 f"expected {count} numbers of type {' or '.join(dtypes)} in section {section['name']!r}, found "
                 f"{section['count']} of type {section['dtype']}"
             )
         if length != count * np.dtype(section["dtype"]).itemsize:
-            raise refuse(f"expected section {section['name']!r} to hold {count} numbers, found {length} bytes")
+            raise invalid(f"expected section {section['name']!r} to hold {count} numbers, found {length} bytes")
         if offset % PAGE_BYTES or offset < floor or offset + length > total:
-            raise refuse(f"expected section {section['name']!r} on a page from {floor} to {total}, found {offset}")
+            raise invalid(f"expected section {section['name']!r} on a page from {floor} to {total}, found {offset}")
         floor = offset + length
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
     store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
     if kind == "matrix" and (int(arrays["indptr"][0]) != 0 or int(arrays["indptr"][-1]) != nvals):
-        raise refuse(
+        raise invalid(
             f"expected offsets from 0 to {nvals}, found {int(arrays['indptr'][0])} to {int(arrays['indptr'][-1])}",
             offsets["indptr"],
         )
     if codec is not None:
-        _check_ends(store, refuse)
+        _check_ends(store, invalid)
     return store, sections
 
 
-def _iso_value(text: Any, dtype: np.dtype[Any], refuse: Any) -> np.generic:
-    """The value of which the description gives the bytes."""
+def _iso_value(text: Any, dtype: np.dtype[Any], invalid: Any) -> np.generic:
+    """Return the iso value from its bytes in the description."""
     raw = bytes.fromhex(text)
     if len(raw) != dtype.itemsize or (dtype == BOOL and raw not in (b"\0", b"\1")):
-        raise refuse(f"expected the {dtype.itemsize} bytes of a value of type {dtype.name} as iso, found {text!r}")
+        raise invalid(f"expected the {dtype.itemsize} bytes of a value of type {dtype.name} as iso, found {text!r}")
     value: np.generic = np.frombuffer(raw, dtype=dtype.newbyteorder("<"))[0].astype(dtype)
     return value
 
 
-def _check_ends(store: Store, refuse: Any) -> None:
-    """The tiles must begin and end where the stream does. O(1)."""
+def _check_ends(store: Store, invalid: Any) -> None:
+    """Check that the tiles begin and end with the stream. O(1)."""
     assert store.codec is not None
     at, padding = store.arrays["at"], PADDING[store.codec]
     length = int(store.arrays["stream"].size) - padding
     # A number has at least a byte, and a tile at least a word.
     least = store.nvals if store.codec == "varint" else tile_count(store.nvals)
     if length < least:
-        raise refuse(
-            f"expected at least {least} elements and {padding} behind them in the stream of {store.nvals} entries, "
+        raise invalid(
+            f"expected at least {least} elements and {padding} of padding in the stream of {store.nvals} entries, "
             f"found {length + padding}"
         )
     if int(at[0]) != 0 or int(at[-1]) != length:
-        raise refuse(
+        raise invalid(
             f"expected tiles from 0 to {length}, {padding} before the end of the stream, found {int(at[0])} to "
             f"{int(at[-1])}",
             store.offsets["at"],
@@ -232,9 +232,9 @@ def _expected_sections(
     codec: Codec | None,
     elements: int,
 ) -> _Expected | None:
-    """The sections of a format, in order; None for a format that is not known.
+    """Return the sections of a format, in order; None for an unknown format.
 
-    elements: what the file says of the stream's length, which follows from nothing else.
+    elements: the length of the stream as the file states it; the other numbers do not determine it.
     """
     sections: _Expected
     slots = nvals

@@ -1,4 +1,4 @@
-"""The text of a graph file: its lines, and the sizes that its header gives."""
+"""The text of a graph file: its lines, and the sizes in its header."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LINE_FEED: Final = 10
 
 
 def read_text(path: PathLike, progress: Progress | None = None) -> NDArray[np.uint8]:
-    """`read_bytes` of a text file whose lines end in LF, CR LF or CR; the last as `universal_newlines` returns them."""
+    """Read a text file with `read_bytes`; lines that end in CR end in LF, as `universal_newlines` returns them."""
     return universal_newlines(read_bytes(path, progress))
 
 
 def universal_newlines(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The text with each CR that no LF follows replaced by LF; itself if there is none.
+    """Return the text with each CR that no LF follows replaced by LF; the text itself if there is none.
 
-    Every byte keeps its place, and CR LF stays: to the parsers its CR is white space.
+    Every byte keeps its offset, and CR LF is unchanged: the parsers treat its CR as white space.
     """
     found: list[NDArray[np.intp]] = []
     for begin in range(0, len(text), _SLICE_BYTES):
@@ -42,10 +42,10 @@ def universal_newlines(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def header_size(word: str, what: str, place: str, *, bits: int = 60) -> int:
-    """A number of decimal digits in a header, at most ``2**bits``.
+    """Return the number of decimal digits in a header, at most ``2**bits``.
 
-    Checked before it is converted: Python refuses integers of more than 4,300 digits by a ValueError, and compiled
-    code takes none beyond 64 bits.
+    The length is checked before the conversion: Python raises ValueError for more than 4,300 digits, and compiled code
+    accepts at most 64 bits.
 
     Parameters
     ----------
@@ -64,5 +64,5 @@ def header_size(word: str, what: str, place: str, *, bits: int = 60) -> int:
 
 
 def shortened(word: str) -> str:
-    """A word for a message: whole up to 40 characters, else its beginning."""
+    """Return a word for a message: at most its first 40 characters."""
     return word if len(word) <= 40 else f"{word[:40]}..."

@@ -1,8 +1,8 @@
-"""One pass over lines of numbers: strict, and able to say which line is wrong.
+"""A strict one-pass parser of lines of numbers, which reports the line of an error.
 
 Graph files are tables of numbers, one row a line. This module reads such a table from raw bytes with one compiled
-loop (some hundred million bytes a second on one core) that accepts numbers and nothing else: ``1.5x``, ``1.2.3``, a
-missing column, an extra one, an integer out of its range all stop it at that very byte. Integers are exact over
+loop (some hundred million bytes a second on one core) that accepts only numbers: it reports the byte of ``1.5x``,
+``1.2.3``, a missing or an extra column, or an integer out of its range. Integers are exact over
 int64 and uint64; decimals are correctly rounded.
 """
 
@@ -34,26 +34,26 @@ __all__ = [
     "scan_table",
 ]
 
-# What a column holds.
+# The content of a column.
 INTEGER: Final = 0
 REAL: Final = 1
 SKIP: Final = 2
-# One letter, the same in each line; its code stands in Column.low.
+# One letter, the same in each line; its code is Column.low.
 LETTER: Final = 3
 
-# Bytes of text given to the compiled loop at a time: between two, progress is reported and Ctrl-C takes effect.
+# Bytes of text for one call of the compiled loop: between calls, progress is reported and Ctrl-C takes effect.
 _SLICE_BYTES: Final = 1 << 26
 # Bytes whose lines are counted at a time.
 _COUNTED_BYTES: Final = 1 << 20
 # Decimals of one slice that need Python's own conversion before the loop pauses to have them converted.
 _HARD_ROWS: Final = 1 << 16
-# More rows than any text has; a header may announce more than compiled code has numbers for.
+# More rows than any text has; the number in a header may exceed the integers of compiled code.
 _NO_LIMIT: Final = 2**62
 
 
 @dataclass(frozen=True)
 class Column:
-    """What one column must hold: its name in messages, its kind, and for integers the range, ends included."""
+    """The content of one column: its name in messages, its kind, and for integers the range, ends included."""
 
     name: str
     kind: int
@@ -68,7 +68,7 @@ class Table:
     Attributes
     ----------
     ints : int64 array, shape (integer columns, rows)
-        Integers above ``2**63 - 1`` stand as the bit pattern of their uint64.
+        Integers above ``2**63 - 1`` are stored as the bit pattern of their uint64.
     reals : float64 array, shape (real columns, rows)
     rows : int
     negative, large : bool
@@ -92,7 +92,7 @@ class Lists:
 
 
 def character_classes(separators: bytes, comments: bytes) -> NDArray[np.uint8]:
-    """The role of each byte value: 1 separator, 2 end of line, 3 comment (as the first of a line), 4 comma, 0 else."""
+    """Return the role of each byte value: 1 separator, 2 end of line, 3 comment (at the start of a line), 4 comma."""
     classes = np.zeros(256, dtype=np.uint8)
     classes[np.frombuffer(b" \t\r", dtype=np.uint8)] = 1
     classes[np.frombuffer(separators, dtype=np.uint8)] = 4
@@ -115,7 +115,7 @@ def scan_table(
 ) -> Table:
     """Read the table that begins at byte ``start``, which is in line ``line`` (1-based).
 
-    Blank lines and comment lines are passed over. With ``expected_rows``, more or fewer are an error. With
+    Blank lines and comment lines are skipped. With ``expected_rows``, more or fewer are an error. With
     ``keep=False`` the text is checked and nothing is stored.
 
     Raises
@@ -133,7 +133,7 @@ def scan_table(
     capacity = 0
     if keep:
         capacity = _line_count(text, start) if expected_rows is None else expected_rows
-        # A size line may promise more than the file holds: never allocate for rows that cannot be there.
+        # A size line may state more rows than the file holds: allocate only for rows that fit in the text.
         capacity = min(capacity, (len(text) - start) // (2 * len(columns)) + 1)
     stored = sum(kind in (INTEGER, REAL) for kind in kinds.tolist())
     require(f"reading {name}", "cpu", 8 * stored * capacity)
@@ -167,7 +167,7 @@ def scan_table(
 
 
 def _line_count(text: NDArray[np.uint8], start: int) -> int:
-    """Lines from byte `start` to the end, a last one without a newline included."""
+    """Return the number of lines from byte `start` to the end, also a last one without a newline."""
     ends = sum(
         int(np.count_nonzero(text[begin : begin + _COUNTED_BYTES] == ord("\n")))
         for begin in range(start, len(text), _COUNTED_BYTES)
@@ -176,7 +176,7 @@ def _line_count(text: NDArray[np.uint8], start: int) -> int:
 
 
 def _compiled() -> Any:
-    """The module of the compiled loops.  The engine goes first, so that no interrupt leaves numba half-imported."""
+    """Return the module of the compiled loops.  Loads the engine first, so that no interrupt breaks numba's import."""
     registry.load("cpu")
     from semiring.io import text_scan_kernel
 
@@ -186,20 +186,20 @@ def _compiled() -> Any:
 def next_line(
     text: NDArray[np.uint8], start: int, line: int, classes: NDArray[np.uint8]
 ) -> tuple[str, int, int, int] | None:
-    """The next line that is neither blank nor a comment: its text, its number, and byte and number of the one after."""
+    """Return the next line with content: its text, its number, and byte and number of the following line."""
     kernel = _compiled()
 
     line, place = kernel.next_content(text, start, line, classes)
     if place < 0:
         return None
-    window = 1 << 12
+    size = 1 << 12
     while True:
-        piece = text[place : place + window].tobytes()
-        at = piece.find(b"\n")
-        if at >= 0 or place + window >= len(text):
+        chunk = text[place : place + size].tobytes()
+        at = chunk.find(b"\n")
+        if at >= 0 or place + size >= len(text):
             break
-        window *= 4
-    content = piece if at < 0 else piece[:at]
+        size *= 4
+    content = chunk if at < 0 else chunk[:at]
     return (
         content.decode("utf-8", "backslashreplace"),
         int(line),
@@ -218,7 +218,7 @@ def scan_lists(
     name: str,
     progress: Progress | None = None,
 ) -> Lists:
-    """Read ``count`` lines of non-negative integers; comment lines are passed over, an empty line is an empty list.
+    """Read ``count`` lines of non-negative integers; comment lines are skipped, an empty line is an empty list.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def scan_lists(
     """
     kernel = _compiled()
 
-    # A header may promise more lines than the file has: never allocate for what cannot be there.
+    # A header may state more lines than the file has: allocate only for lines that fit in the text.
     possible = min(count, len(text) - start + 1) if len(text) > start else 0
     numbers = np.empty(max(len(text) - start, 0) // 2 + 1, dtype=np.int64)
     offsets = np.zeros(possible + 1, dtype=np.int64)
@@ -256,7 +256,7 @@ def line_of_row(
     columns: tuple[Column, ...],
     classes: NDArray[np.uint8],
 ) -> int:
-    """The line (1-based) in which row ``row`` of a table stands that has been read without an error."""
+    """Return the line (1-based) of row ``row`` of a table that has been read without an error."""
     kernel = _compiled()
 
     kinds = np.full(len(columns), SKIP, dtype=np.uint8)
@@ -291,11 +291,11 @@ def _check_row_count(
 
 
 def _token(text: NDArray[np.uint8], place: int, classes: NDArray[np.uint8]) -> str:
-    """The characters from ``place`` to the next separator, quoted, at most 40 of them."""
-    window = text[place : place + 200]
-    # A comment character is one only as the first of a line: role 3 does not end a token.
-    ends = np.flatnonzero(np.isin(classes[window], (1, 2, 4)))
-    word = window[: int(ends[0]) if ends.size else None].tobytes().decode("utf-8", "backslashreplace")
+    """Return the characters from ``place`` to the next separator, quoted, at most 40."""
+    head = text[place : place + 200]
+    # A comment character is one only at the start of a line: role 3 does not end a token.
+    ends = np.flatnonzero(np.isin(classes[head], (1, 2, 4)))
+    word = head[: int(ends[0]) if ends.size else None].tobytes().decode("utf-8", "backslashreplace")
     return repr(word if len(word) <= 40 else word[:40] + "...")
 
 
@@ -311,14 +311,14 @@ def _malformed(
 ) -> InvalidFormat:
     kernel = _compiled()
 
-    wanted = f"{len(columns)} columns ({', '.join(column.name for column in columns)})"
+    expected = f"{len(columns)} columns ({', '.join(column.name for column in columns)})"
     column = columns[min(number, len(columns) - 1)]
     if code == kernel.TOO_FEW:
-        return InvalidFormat(f"{name}:{line}: expected {wanted}, found {number}")
+        return InvalidFormat(f"{name}:{line}: expected {expected}, found {number}")
     if code == kernel.TOO_MANY:
-        return InvalidFormat(f"{name}:{line}: expected {wanted}, found one more: {_token(text, place, classes)}")
+        return InvalidFormat(f"{name}:{line}: expected {expected}, found one more: {_token(text, place, classes)}")
     if code == kernel.EMPTY_FIELD:
-        return InvalidFormat(f"{name}:{line}: expected {wanted}, found an empty field before or after a comma")
+        return InvalidFormat(f"{name}:{line}: expected {expected}, found an empty field before or after a comma")
     found = _token(text, place, classes)
     if code == kernel.OUT_OF_RANGE:
         return InvalidFormat(f"{name}:{line}: expected {column.name} from {column.low} to {column.high}, found {found}")

@@ -1,4 +1,4 @@
-"""The compiled loop of :mod:`semiring.io.text_scan`; a module of its own, so that numba is imported on first use."""
+"""The compiled loop of :mod:`semiring.io.text_scan`; a separate module, so that numba is imported on first use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _INT64_TOP: Final = np.uint64(2**63 - 1)
 
 @kernel
 def next_content(text: NDArray[np.uint8], position: int, line: int, classes: NDArray[np.uint8]) -> tuple[int, int]:
-    """The line and byte of the first token from the beginning of a line on; byte -1 if there is none."""
+    """Return the line and byte of the first token from the start of a line on; byte -1 if there is none."""
     end = len(text)
     while position < end:
         role = classes[text[position]]
@@ -69,7 +69,7 @@ def next_content(text: NDArray[np.uint8], position: int, line: int, classes: NDA
 
 @device
 def _is_word(text: NDArray[np.uint8], first: int, last: int, word: Any) -> bool:
-    """True if ``text[first:last]`` is ``word`` (given in lower case) in any case."""
+    """Return whether ``text[first:last]`` is ``word`` (in lower case) in any case."""
     if last - first != len(word):
         return False
     for q in range(len(word)):  # noqa: SIM110  (numba compiles no generator expression)
@@ -85,7 +85,7 @@ _INFINITY: Final = tuple(b"infinity")
 
 @device
 def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float]:
-    """Read ``text[first:last]`` as a decimal: (0, value), (1, _) if the value needs more care, (2, _) if it is none."""
+    """Read ``text[first:last]`` as a decimal: (0, value), (1, _) if it needs exact rounding, (2, _) if it is none."""
     p = first
     negative = False
     if text[p] == 43 or text[p] == 45:
@@ -101,7 +101,7 @@ def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float
     mantissa = np.uint64(0)
     digits = 0
     exponent = 0
-    careful = False
+    inexact = False
     seen_point = False
     while p < last:
         c = text[p]
@@ -114,7 +114,7 @@ def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float
                 if seen_point:
                     exponent -= 1
             else:
-                careful = True
+                inexact = True
         else:
             break
         p += 1
@@ -139,7 +139,7 @@ def _decimal(text: NDArray[np.uint8], first: int, last: int) -> tuple[int, float
                 power = power * 10 + (c - 48)
             p += 1
         exponent += -power if below else power
-    if careful or mantissa > _EXACT_MANTISSA or exponent < -22 or exponent > 22:
+    if inexact or mantissa > _EXACT_MANTISSA or exponent < -22 or exponent > 22:
         return 1, 0.0
     value = float(mantissa)
     value = value / _POWERS[-exponent] if exponent < 0 else value * _POWERS[exponent]
@@ -195,7 +195,7 @@ def scan_lines(
 
     Returns
     -------
-    (code, position, line, row, hard ones, byte of the error, its column, saw < 0, saw > 2**63 - 1)
+    (code, position, line, row, rows of `hard`, byte of the error, its column, any < 0, any > 2**63 - 1)
         ``position`` and ``line`` are those of the next line to read, or of the line with the error.
     """
     end = len(text)
@@ -243,7 +243,7 @@ def scan_lines(
                 if state == 2:
                     return NOT_A_NUMBER, position, line, row, n_hard, first, column, below, above
                 if negative:
-                    # 0 - low as uint64, since -low itself does not exist for the lowest int64.
+                    # 0 - low as uint64, since -low overflows for the lowest int64.
                     floor = np.uint64(0) - np.uint64(low[column]) if low[column] < 0 else np.uint64(0)
                     outside = magnitude > floor
                 else:
@@ -300,7 +300,7 @@ def scan_lists(
     """Read whole lines while ``position < stop`` and ``lists < limit``, each of any number of integers.
 
     The integers are from 0 to ``2**63 - 1``; an empty line is a list too.  The first ``lists`` have been read already.
-    List ``i`` is ``numbers[offsets[i]:offsets[i + 1]]`` and stands in line ``lines[i]``.
+    List ``i`` is ``numbers[offsets[i]:offsets[i + 1]]`` and is in line ``lines[i]``.
 
     Returns
     -------

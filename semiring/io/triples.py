@@ -1,4 +1,4 @@
-"""What every reader produces: positions and values in plain arrays, before any of it becomes a Matrix."""
+"""The result of every reader: arrays of positions and values, before a Matrix is built."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TRUE", "Triples", "host_triples"]
 
-#: The value of an entry that has none of its own: an edge that is simply there.
+#: The value of an entry of a file without values: an unweighted edge.
 TRUE = np.bool_(True)
 
 
@@ -44,7 +44,7 @@ class Triples:
     name: str = ""
 
     def symmetrised(self) -> Triples:
-        """Each entry off the diagonal also at its mirrored position; the shape must be square."""
+        """Add the mirrored entry of each entry off the diagonal; the shape must be square."""
         if self.nrows != self.ncols:
             raise InvalidValue(
                 f"an undirected graph needs a square matrix; expected nrows == ncols, got {self.nrows} x {self.ncols}"
@@ -63,23 +63,23 @@ class Triples:
         )
 
     def first_duplicate(self) -> tuple[int, int] | None:
-        """Two entries ``p < q`` at the same position (``q`` as early as possible), or None."""
+        """Return two entries ``p < q`` at the same position (the smallest such ``q``), or None."""
         order = np.lexsort((self.cols, self.rows))
         rows, cols = self.rows[order], self.cols[order]
         same = np.flatnonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))
         if not same.size:
             return None
-        # lexsort is stable, so within one position the entries stand in their order in the file.
+        # lexsort is stable, so within one position the entries are in the order of the file.
         at = same[np.argmin(order[same + 1])]
         return int(order[at]), int(order[at + 1])
 
     def to_matrix(self, dup_op: Any = None) -> Matrix:
-        """The Matrix of these entries.
+        """Build the Matrix of these entries.
 
         Raises
         ------
         DuplicateIndex
-            Two entries have the same position and there is no ``dup_op``; the message gives the file and line.
+            Two entries have the same position and there is no ``dup_op``; the message contains the file and line.
         """
         from semiring.facade.matrix import Matrix
 
@@ -104,13 +104,13 @@ class Triples:
             earlier = f" (first in line {self.line_of(first)})"
         return (
             f"{where}: expected one entry for each position, found a second one at row {int(self.rows[second])}, "
-            f"column {int(self.cols[second])}, counted from 0{earlier}; say with dup_op= how to combine them, "
+            f"column {int(self.cols[second])}, counted from 0{earlier}; pass dup_op= to combine them, "
             f'for example dup_op="plus"'
         )
 
 
 def host_triples(A: Matrix | Vector) -> Triples:
-    """The entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
+    """Return the entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
     from semiring.facade.vector import Vector
     from semiring.memory.arrays import to_host
 

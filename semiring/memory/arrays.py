@@ -1,4 +1,4 @@
-"""Arrays on either device: which module owns them, how wide an index must be, and the one way back to the host."""
+"""Arrays on either device: their module, the width of an index, and the one function that copies to the host."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _INT32_LIMIT = 2**31
 
 
 def index_dtype(bound: int) -> np.dtype[Any]:
-    """The dtype of indices below `bound` (or of offsets up to `bound`): int32 below 2**31, else int64."""
+    """Return the dtype of indices below `bound` (or of offsets up to `bound`): int32 below 2**31, else int64."""
     return np.dtype(np.int32) if bound < _INT32_LIMIT else np.dtype(np.int64)
 
 
 def device_of(array: Array) -> str:
-    """``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array."""
+    """Return ``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array."""
     return "cpu" if isinstance(array, (np.ndarray, np.generic)) else "cuda"
 
 
 def address_of(array: Array) -> int:
-    """The address of the first element, in the memory where the array resides."""
+    """Return the address of the first element, in the memory where the array resides."""
     return int(array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr)
 
 
 def array_module(device: str) -> ModuleType:
-    """NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
+    """Return NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
     return importlib.import_module("cupy") if device == "cuda" else np
 
 
@@ -42,15 +42,15 @@ class Transfers:
 
     @classmethod
     def reset(cls) -> None:
-        """Start counting again."""
+        """Set both counts to 0."""
         cls.copies = 0
         cls.bytes = 0
 
 
 def to_host(array: Array) -> np.ndarray[Any, Any]:
-    """The NumPy array of the same values.  A CuPy array is copied: synchronises, and is counted.
+    """Return a NumPy array of the same values.  A CuPy array is copied: this synchronises, and is counted.
 
-    One over page-locked host memory (a pinned matrix, which nobody writes to) is shared instead.
+    An array over page-locked host memory (a pinned matrix, which is never written) is shared, not copied.
     """
     if isinstance(array, (np.ndarray, np.generic)):
         return np.asarray(array)
@@ -64,7 +64,7 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
 
 
 def read_only(array: Array) -> Array:
-    """A view of a store's array that cannot be written to; a CuPy array, which knows no such view, as it is."""
+    """Return a read-only view of an array of a store; a CuPy array is returned itself, as CuPy has no such views."""
     if not isinstance(array, np.ndarray):
         return array
     view = array.view()
@@ -73,7 +73,7 @@ def read_only(array: Array) -> Array:
 
 
 def to_device(array: Array, device: str) -> Array:
-    """The same values on `device`; no copy where the array already lives there."""
+    """Return the same values on `device`; not a copy where the array already resides there."""
     if device_of(array) == device:
         return array
     if device == "cpu":

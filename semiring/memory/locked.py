@@ -1,10 +1,9 @@
-"""Page-locked host memory: what a GPU copies at the link's speed, and what its kernels can read without a copy.
+"""Page-locked host memory, which a GPU copies at the bandwidth of the interconnect and its kernels read directly.
 
-Memory is locked where it lies, large arrays and mapped files alike, so that nothing is copied; what the system refuses,
-and what shares its pages with something else, is copied once into memory that can be locked.  For pages are locked
-whole, and the driver refuses every copy (cudaErrorInvalidValue) of which one end lies in locked pages and the other
-does not: a neighbour that nobody thinks of could then not be copied any more.  A `Locked` range unlocks itself when the
-last array over it is gone.
+Large arrays and mapped files are locked in place, without a copy; memory that the system cannot lock, or that shares
+its pages with other data, is copied once into memory that can be locked.  Only whole pages are locked, and the driver
+rejects every copy (cudaErrorInvalidValue) of a range that is only partly locked: locking shared pages would make copies
+of the other data fail.  A `Locked` range is unlocked when the last array over it is deleted.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ import numpy as np
 
 from ..apart import apart
 from .arrays import Array
-from .teams import PAGE, filled, touched
+from .thread_pool import PAGE, commit_pages, read_pages
 
-# Boundaries at which ranges begin: a page, and for large ones a huge page, which is locked 500 times faster than pages.
+# Alignment of ranges: a page, and for large ones a huge page, which is locked 500 times faster than small pages.
 _HUGE = 1 << 21
-# What is so large has its pages to itself: allocators ask the system for each such block, and put nothing into its
-# first and last page but what they know about it.
+# Blocks of at least this size do not share pages: allocators map each separately, and store only their own metadata in
+# its first and last page.
 _ALONE = 1 << 25
 # cudaHostRegisterReadOnly: for memory that the process itself may not write, such as a mapped file.
 _READ_ONLY = 8
@@ -34,8 +33,8 @@ _READ_ONLY = 8
 class Locked:
     """A page-locked range of host memory.
 
-    pointer: its address on the host.  nbytes: how long it is.  device_pointer: its address for kernels.
-    What `owner` is keeps the memory alive; `unlock` is called once nobody holds this object.
+    pointer: its address on the host.  nbytes: its length.  device_pointer: its address for kernels.
+    `owner` keeps the memory alive; it is unlocked when this object is deleted.
     """
 
     __slots__ = ("__weakref__", "_finalizer", "device_pointer", "nbytes", "owner", "pointer", "writable")
@@ -43,7 +42,7 @@ class Locked:
     def __init__(self, pointer: int, nbytes: int, owner: Any, *, writable: bool, registered: int | None) -> None:
         self.pointer, self.nbytes, self.owner, self.writable = pointer, nbytes, owner, writable
         self.device_pointer = _device_pointer(pointer)
-        # At exit the system takes everything back, and CuPy may be gone.
+        # At exit the system frees all memory, and CuPy may be unloaded.
         self._finalizer = weakref.finalize(self, _released, registered, _current_device())
         self._finalizer.atexit = False
 
@@ -54,7 +53,7 @@ class Locked:
 
 
 class CannotLock(MemoryError):
-    """The system does not lock so much host memory."""
+    """The system cannot lock this amount of host memory."""
 
     def __init__(self, nbytes: int, reason: str) -> None:
         super().__init__(f"cannot lock {nbytes:,} bytes of host memory: {reason}")
@@ -62,11 +61,11 @@ class CannotLock(MemoryError):
 
 
 def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The same elements over page-locked memory, not copied; None where that cannot be.
+    """Lock the memory of an array; return it over page-locked memory, not copied, or None where that is impossible.
 
-    What is locked is the whole memory that the array is part of (see `_whole`), so that every other part of it can
-    still be copied.  Cost: reading what is not in memory yet, and then about 0.1 s a GB for ordinary pages.  Pages that
-    another array has locked are not locked twice: None, unless they hold all of it.
+    The whole allocation that contains the array is locked (see `_whole`), so that every other part of it can still be
+    copied.  Cost: loading mapped pages, and then about 0.1 s a GB for ordinary pages.  Pages that another array has
+    locked are not locked twice: None, unless they contain the whole array.
     """
     if not array.size or not array.flags.c_contiguous:
         return None
@@ -83,13 +82,13 @@ def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
             return _view(held, array)
         # A file is never locked for writing, nor where it is mapped copy-on-write: that would copy all its pages, one
         # after another.
-        ways: tuple[int, ...] = (0,) if whole.flags.writeable else (0, _READ_ONLY)
+        attempts: tuple[int, ...] = (0,) if whole.flags.writeable else (0, _READ_ONLY)
         if mapped(array):
             if array.flags.writeable:
                 return None
-            ways = (_READ_ONLY,)
-            touched(whole)  # by several threads; the driver would read the file page by page
-        for flags in ways:
+            attempts = (_READ_ONLY,)
+            read_pages(whole)  # by several threads; the driver would read the file page by page
+        for flags in attempts:
             made = _locked(begin, end - begin, whole, flags)
             if made is not None:
                 return _view(made, array)
@@ -97,9 +96,9 @@ def lock(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
 
 
 def _locked(begin: int, nbytes: int, owner: Any, flags: int) -> Locked | None:
-    """Lock a range that `owner` keeps; None where the system does not.
+    """Lock a range that `owner` keeps alive; return None where the system does not.
 
-    Apart from the main thread: what an interrupt left locked without a `Locked` nobody would ever unlock.
+    Runs on a separate thread: an interrupt between locking and creating the `Locked` would leave it locked forever.
     """
     device = _current_device()
 
@@ -115,10 +114,10 @@ def _locked(begin: int, nbytes: int, owner: Any, flags: int) -> Locked | None:
 
 
 def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An array of `count` elements in page-locked memory of its own, not initialised; CannotLock where there is none.
+    """Allocate an uninitialised array of `count` elements in page-locked memory; CannotLock where that fails.
 
-    Several threads touch the memory before it is locked, which is then quick; the driver's own allocation takes
-    seconds for 10 GB.
+    Several threads commit the pages before they are locked, which is then fast; the driver's allocation takes seconds
+    for 10 GB.
     """
     import cupy
 
@@ -129,7 +128,7 @@ def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     room = np.empty(nbytes + 2 * step, np.uint8)
     begin = -room.ctypes.data % step
     inside = room[begin : begin + -(-nbytes // step) * step]
-    filled(inside)
+    commit_pages(inside)
     with _live_lock:
         own = _locked(inside.ctypes.data, inside.nbytes, room, 0)
         if own is not None:
@@ -146,7 +145,7 @@ def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def locked_range(array: np.ndarray[Any, Any]) -> Locked | None:
-    """The page-locked range that an array lies in, or None."""
+    """Return the page-locked range that contains an array, or None."""
     holder: Any = array
     while isinstance(holder, np.ndarray):
         holder = holder.base
@@ -154,18 +153,18 @@ def locked_range(array: np.ndarray[Any, Any]) -> Locked | None:
 
 
 def mapped(array: np.ndarray[Any, Any]) -> bool:
-    """True for an array over the pages of a file, locked or not."""
+    """Return whether an array is over the pages of a file, locked or not."""
     return isinstance(_holder(array), mmap.mmap)
 
 
 def seen_by_device(array: np.ndarray[Any, Any]) -> Array:
-    """The CuPy array over the same page-locked memory, which kernels read through the link."""
+    """Return a CuPy array over the same page-locked memory, which kernels read over the interconnect."""
     import cupy
 
     if not array.size:
         return cupy.empty(0, array.dtype)
     held = locked_range(array)
-    assert held is not None, "kernels reach page-locked memory only"
+    assert held is not None, "kernels can address page-locked memory only"
     address = held.device_pointer + (array.ctypes.data - held.pointer)
     memory = _host_memory()(address, array.nbytes, held, _current_device())
     memory.host = array
@@ -173,18 +172,18 @@ def seen_by_device(array: np.ndarray[Any, Any]) -> Array:
 
 
 def in_host_memory(array: Array) -> bool:
-    """True for a CuPy array over page-locked host memory."""
+    """Return whether this is a CuPy array over page-locked host memory."""
     return getattr(getattr(getattr(array, "data", None), "mem", None), "host", None) is not None
 
 
 def host_view(array: Array) -> np.ndarray[Any, Any]:
-    """The NumPy array over the host memory of a CuPy array for which `in_host_memory` holds, whatever its strides."""
+    """Return a NumPy array over the host memory of a CuPy array for which `in_host_memory` holds, with its strides."""
     memory = array.data.mem
     begin = int(array.data.ptr - memory.ptr)
     return np.ndarray(array.shape, array.dtype, memory.host.reshape(-1).view(np.uint8), begin, array.strides)
 
 
-# The ranges that are locked now: a part of one of them is not locked again.
+# The locked ranges: a part of one of them is not locked again.
 _live: weakref.WeakSet[Locked] = weakref.WeakSet()
 _live_lock = threading.RLock()
 
@@ -194,13 +193,13 @@ def _host_memory() -> Any:
     import cupy
 
     class HostMemory(cupy.cuda.UnownedMemory):  # type: ignore[misc]
-        """Page-locked memory as CuPy holds memory; `host` is the NumPy array over it."""
+        """Page-locked memory as a CuPy memory object; `host` is the NumPy array over it."""
 
     return HostMemory
 
 
 def _holder(array: np.ndarray[Any, Any]) -> Any:
-    """What the memory of an array belongs to: an array, a mapped file, or another object that lends it."""
+    """Return the owner of the memory of an array: an array, a mapped file, or another object."""
     holder: Any = array
     while True:
         if isinstance(holder, np.ndarray) and holder.base is not None:
@@ -214,9 +213,9 @@ def _holder(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The memory that an array is part of, where nothing else lies in the same pages; else None.
+    """Return the allocation that contains an array, where its pages hold no other data; else None.
 
-    None too for the smaller part of some memory: locking all of it would cost more than a copy.
+    Also None for an array of less than half of the allocation: locking all of it would cost more than a copy.
     """
     holder = _holder(array)
     if isinstance(holder, mmap.mmap):
@@ -274,7 +273,7 @@ def _on_device(device: int) -> Any:
 
 
 def _released(registered: int | None, device: int) -> None:
-    """Unlock a range that nobody holds.  Synchronises: kernels and copies that read it may still run."""
+    """Unlock an unreferenced range.  Synchronises: kernels and copies that read it may still run."""
     if sys.is_finalizing():
         return
 

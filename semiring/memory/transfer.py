@@ -1,7 +1,7 @@
-"""Copies between host and device memory at the speed of the link, whatever the host memory is.
+"""Copies between host and device memory at the bandwidth of the interconnect (PCIe), for any host memory.
 
-Page-locked memory is copied by the device itself.  Anything else goes through page-locked buffers that several threads
-fill: each thread has two, and copies into one while the device reads the other.
+The device copies page-locked memory itself.  Other memory is staged in page-locked buffers that several threads fill:
+each thread has two, and copies into one while the device reads the other.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ import numpy as np
 
 from .arrays import Array, Transfers
 from .locked import locked_empty, locked_range
-from .teams import members, team
+from .thread_pool import pool, pool_size
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-# Writes the bytes from position `begin` on into a piece of page-locked memory.
+# Writes the bytes from position `begin` on into a chunk of page-locked memory.
 Fill = Callable[[np.ndarray[Any, Any], int], None]
-# What writes them, and the array that they are for.
+# The function that writes the bytes, and their array.
 _Part = tuple[Fill, Array]
 
-# Bytes of one buffer.  Smaller ones cost more calls, larger ones fall out of the cache between the two copies.  Files
-# in memory came to an H200, from three hosts of 16 cores, with 39 to 50 GB/s through 12 x 2 buffers of 4 MB, 31 to 49
-# through 8 x 2 of 8 MB, and 19 to 29 through any number of 2 MB.
+# Bytes of one buffer.  Smaller ones cost more calls, larger ones leave the cache between the two copies.  Files in
+# memory were copied to an H200, from three hosts of 16 cores, with 39 to 50 GB/s through 12 x 2 buffers of 4 MB, 31 to
+# 49 through 8 x 2 of 8 MB, and 19 to 29 through any number of 2 MB.
 _BUFFER = 4 << 20
-# Pieces are no smaller: each is a call to the driver.
+# The smallest chunk: each is a call to the driver.
 _LEAST = 1 << 20
-# What is not larger the driver stages itself, in one call; and what it copies into the command before it returns.
+# Up to _SMALL bytes the driver stages an array itself, in one call; up to _AT_ONCE it copies them before it returns.
 _SMALL = 4 << 20
 _AT_ONCE = 64 << 10
 
 
 def upload(source: np.ndarray[Any, Any], target: Array, stream: Any = None) -> None:
-    """Copy host memory to device memory, in order on `stream` (by default the current one); nothing waits for it.
+    """Copy host memory to device memory, in order on `stream` (by default the current one), without waiting.
 
     Both are contiguous and of one size.  Pageable memory has been read when this returns; page-locked memory must
-    stay as it is until the stream has come past.
+    not change until the stream has executed the copy.
     """
     import cupy
 
@@ -54,13 +54,13 @@ def upload(source: np.ndarray[Any, Any], target: Array, stream: Any = None) -> N
         cupy.cuda.runtime.memcpyAsync(to, source.ctypes.data, nbytes, kind, stream.ptr)
         return
     flat = source.view(np.uint8).reshape(-1)
-    upload_filled([(lambda piece, begin: np.copyto(piece, flat[begin : begin + piece.size]), target)], stream)
+    upload_filled([(lambda chunk, begin: np.copyto(chunk, flat[begin : begin + chunk.size]), target)], stream)
 
 
 def upload_filled(parts: Sequence[tuple[Fill, Array]], stream: Any = None) -> None:
-    """Copy to each array what its `fill` writes, as `upload`; several threads call it, each for pieces of its own.
+    """Copy to each array what its `fill` writes, as `upload`; several threads call it, each for its own chunks.
 
-    All parts go as one: none waits for the last pieces of the one before.
+    All parts form one copy: none waits for the last chunks of the one before.
     """
     import cupy
 
@@ -84,7 +84,7 @@ def download(source: Array, target: np.ndarray[Any, Any]) -> None:
 
 
 def uploaded(source: np.ndarray[Any, Any]) -> Array:
-    """A new array in device memory with the same elements."""
+    """Return a new array in device memory with the same elements."""
     import cupy
 
     if not source.dtype.isnative or not source.nbytes:
@@ -102,10 +102,10 @@ def uploaded(source: np.ndarray[Any, Any]) -> Array:
 
 
 class _Staging:
-    """The page-locked buffers of one device: two for each thread, kept from one upload to the next.
+    """The page-locked buffers of one device: two for each thread, reused by the next upload.
 
-    An upload that raises, or that an interrupt leaves, does not give them back: they belong to the threads that may
-    still fill them, and go with the last of them.
+    An upload that raises, or that an interrupt ends, does not return them: the threads that may still fill them own
+    them, and they are freed with the last of these threads.
     """
 
     def __init__(self, device: int) -> None:
@@ -117,10 +117,10 @@ class _Staging:
         """Copy what each `fill` writes to its array; all copies are queued when this returns."""
         from concurrent.futures import wait
 
-        # Little is cut finer, so that every thread has some of it.
+        # A small total is divided into smaller chunks, so that every thread has some.
         total = sum(int(target.nbytes) for _, target in parts)
-        size = min(max(total // (2 * members()), _LEAST), _BUFFER)
-        pieces = iter(
+        size = min(max(total // (2 * pool_size()), _LEAST), _BUFFER)
+        chunks = iter(
             [
                 (fill, target, begin, min(begin + size, int(target.nbytes)))
                 for fill, target in parts
@@ -130,33 +130,33 @@ class _Staging:
         with self.lock:
             buffers, self.buffers = self.buffers, None
             if buffers is None:
-                buffers = [_Buffers() for _ in range(members())]
+                buffers = [_Buffers() for _ in range(pool_size())]
             work: list[Future[None]] = []
             try:
                 for own in buffers:
-                    work.append(team().submit(self._pieces, own, pieces, stream))
+                    work.append(pool().submit(self._copy_chunks, own, chunks, stream))
                 for done in work:
                     done.result()
             except BaseException:
-                for _ in pieces:
+                for _ in chunks:
                     pass
                 wait(work)
                 raise
             self.buffers = buffers
 
-    def _pieces(self, own: _Buffers, pieces: Iterator[tuple[Fill, Array, int, int]], stream: Any) -> None:
-        """What one thread does: take the next piece, copy it into a free buffer, queue its copy to the device."""
+    def _copy_chunks(self, own: _Buffers, chunks: Iterator[tuple[Fill, Array, int, int]], stream: Any) -> None:
+        """Run on one thread: claim the next chunk, copy it into a free buffer, queue its copy to the device."""
         import cupy
 
         runtime = cupy.cuda.runtime
         runtime.setDevice(self.device)
-        for turn, (fill, target, begin, end) in enumerate(pieces):
+        for turn, (fill, target, begin, end) in enumerate(chunks):
             buffer, copied = own.pairs[turn % 2]
             copied.synchronize()  # the device may still read what this buffer held; synchronises
-            piece = buffer[: end - begin]
-            fill(piece, begin)
+            chunk = buffer[: end - begin]
+            fill(chunk, begin)
             kind = runtime.memcpyHostToDevice
-            runtime.memcpyAsync(int(target.data.ptr) + begin, buffer.ctypes.data, piece.nbytes, kind, stream.ptr)
+            runtime.memcpyAsync(int(target.data.ptr) + begin, buffer.ctypes.data, chunk.nbytes, kind, stream.ptr)
             copied.record(stream)
 
 

@@ -1,11 +1,11 @@
 """Aggregators: reductions that one monoid alone does not express, as data.
 
-An aggregator reduces several *parts*, each an expression of the entry under a monoid, and then works on the
-results in *steps*. Results are numbered: part 0, part 1, ..., then step after step; the last one is the answer.
+An aggregator reduces several *parts*, each an expression of the entry under a monoid, and then combines the
+results in *steps*. Results are numbered: part 0, part 1, ..., then the steps in order; the last one is the result.
 The mean is two parts, ``plus`` of x and ``plus`` of 1, and one step, ``truediv`` of result 0 by result 1.
 
-Those that look for a place (`argmin`, `first`) say instead which entry is meant, and whether its position or its
-value is the answer.
+Aggregators that search for an entry (`argmin`, `first`) name instead that entry, and whether its position or its
+value is the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from semiring.dtypes import FLOATS, DType, lookup, widest
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
-from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, give
+from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, dispatch
 
 __all__ = ["Aggregator", "Part", "Plan", "Step", "lookup_agg"]
 
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """An aggregator on one type: typed parts, typed steps with the numbers of the results that they take."""
+    """An aggregator on one type: typed parts, typed steps with the numbers of the results that they read."""
 
     parts: tuple[tuple[TypedIndexUnary, TypedMonoid], ...]
     steps: tuple[tuple[TypedBinary | TypedUnary, int, int | None], ...]
@@ -55,11 +55,11 @@ class Aggregator:
     parts : tuple of Part
     steps : tuple of Step
     at : str
-        The entry that is looked for: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``; else empty.
+        The entry to find: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``; else empty.
     gives : str
         ``"position"`` or ``"value"`` of that entry.
     wide : bool
-        Whether the entries are taken as int64, uint64 or float64 (booleans as int64), so that sums, squares and
+        Whether the entries are cast to int64, uint64 or float64 (booleans to int64), so that sums, squares and
         differences of a small type do not wrap; else they keep their type.
     """
 
@@ -73,7 +73,7 @@ class Aggregator:
     wide: bool = False
 
     def typed(self, x: object) -> Plan:
-        """The plan for operands of type `x`.
+        """Return the plan for operands of type `x`.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Aggregator:
         for part in self.parts:
             init = part.init.typed(operand)
             collect = part.monoid.typed(init.z)
-            if collect.dtype != init.z:  # the entries go straight to the monoid's type
+            if collect.dtype != init.z:  # cast the entries directly to the monoid's type
                 init = TypedIndexUnary(init.name, init.x, init.k, collect.dtype, init.expr)
             made.append((init, collect))
         dtypes = [collect.dtype for _, collect in made]
@@ -102,7 +102,7 @@ class Aggregator:
 
     @property
     def doc(self) -> str:
-        """One line: what is reduced, by which monoids, and what is made of the results; ``help`` shows it."""
+        """One line for ``help``: what is reduced, by which monoids, and the steps on the results."""
         if self.at:
             return f"{self!r}: the {self.gives} of the {self.at} entry."
         parts = [f"{part.monoid.name} of {part.init.expr}" for part in self.parts]
@@ -110,8 +110,8 @@ class Aggregator:
         return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
 
     def __call__(self, operand: Any, *rest: Any) -> Any:
-        """The operand reduced by this aggregator."""
-        return give(self, operand, *rest)
+        """Reduce the operand by this aggregator."""
+        return dispatch(self, operand, *rest)
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"
@@ -124,7 +124,7 @@ describe(Aggregator)
 
 
 def lookup_agg(obj: object) -> Aggregator:
-    """The aggregator that `obj`, a name or an aggregator, means.
+    """Return the aggregator for `obj`: a name or an aggregator.
 
     Raises
     ------
@@ -163,9 +163,9 @@ def _wide(name: str, *rows: Part | Step) -> Aggregator:
 
 
 def _logadd(name: str, more: str, twice: float) -> Monoid:
-    """The logarithm of a sum, from logarithms: the larger and `more`, which is `twice` where they are equal.
+    """Return the logarithm of a sum, from logarithms: the larger and `more`, which is `twice` where they are equal.
 
-    Equal operands stand apart for the sake of infinities, whose difference is NaN.
+    Equal operands are a case of their own: the difference of two equal infinities is NaN.
     """
     op = Binary(name, f"max(x, y) + select(x == y, {twice}, {more})", FLOATS, laws="ca", builtin=False)
     return Monoid(name, op, -math.inf, math.inf, FLOATS, builtin=False)
@@ -174,7 +174,7 @@ def _logadd(name: str, more: str, twice: float) -> Monoid:
 _SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
 _APART: Final = "-abs(x - y)"
 
-# What is divided is summed as a float.
+# A sum that a later step divides is computed in floating point.
 _SUM: Final = _part(monoid.plus, "x * 1.0")
 _SQUARES: Final = _part(monoid.plus, "x * 1.0 * x")
 _COUNT: Final = _part(monoid.plus, "1")

@@ -112,7 +112,7 @@ register_new, register_anonymous = registration(Binary, "lambda x, y: abs(x - y)
 
 
 def from_string(text: str) -> Binary | TypedBinary:
-    """The operator of this name or symbol, with a type in brackets if one is wanted: ``"plus[int32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"plus[int32]"``."""
     return lookup_binary(text)
 
 

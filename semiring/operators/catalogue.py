@@ -1,4 +1,4 @@
-"""Every built-in operator on every type that it has, for tests that hold engines to the same answers."""
+"""Every built-in operator on every type that it has, for tests that compare the engines."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def catalogue(
         for name in table.names(kind):
             family = table.find(kind, name)
             if not family.builtin or family.name != name or family.kind != kind:
-                continue  # a user's operator, an alias, or the guest of another table
+                continue  # a user-defined operator, an alias, or an operator of another kind
             for typed in dict.fromkeys(family[dtype] for dtype in family.types):
                 yield kind, typed

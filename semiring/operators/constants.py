@@ -1,4 +1,4 @@
-"""Identities and terminal values: one rule for all types, and the number that it gives on each."""
+"""Identities and terminal values: one rule for all types, and its value on each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from semiring.dtypes import DType, limits, lookup
 
-__all__ = ["Value", "constant", "in_words"]
+__all__ = ["Value", "constant", "constant_text"]
 
 Value = int | float | str | Mapping[Any, Any] | None
 
 
 def constant(rule: Value, dtype: DType) -> np.generic | None:
-    """A constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
+    """Return a constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
 
     Raises
     ------
@@ -39,8 +39,8 @@ def constant(rule: Value, dtype: DType) -> np.generic | None:
     return made
 
 
-def in_words(rule: Value) -> str:
-    """A constant as `doc` says it."""
+def constant_text(rule: Value) -> str:
+    """Return the text of a constant for `doc`."""
     if isinstance(rule, Mapping):
         return "by type"
     return f"{rule} of the type" if isinstance(rule, str) else str(rule)

@@ -1,4 +1,4 @@
-"""What ``help`` shows of an operator: not what its class is, but what the operator does."""
+"""The text that ``help`` shows for an operator: what the operator computes, not what its class is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["describe"]
 
 
 class _Doc:
-    """The ``__doc__`` of a class, and on its instances what each says of itself."""
+    """The ``__doc__`` of a class, and on its instances the text of `doc`."""
 
     def __init__(self, text: str | None) -> None:
         self.text = text
@@ -21,5 +21,5 @@ class _Doc:
 
 
 def describe(cls: type[Any]) -> None:
-    """Let ``help`` of an instance of `cls` show its `doc`."""
+    """Make ``help`` show the `doc` of an instance of `cls`."""
     cls.__doc__ = _Doc(cls.__dict__.get("__doc__"))  # type: ignore[assignment]

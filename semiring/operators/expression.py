@@ -1,22 +1,22 @@
-"""The expression language of operators: one text that Python and C++ both read.
+"""The expression language of operators: one text that is valid in Python and in C++.
 
-An operator is an expression such as ``min(x, y)`` or ``abs(x - y)``. Every engine takes the *normalised*
-text and evaluates it as it stands: NumPy and numba as Python, CUDA as C++. So the normal form keeps to what
-the two languages share:
+An operator is an expression such as ``min(x, y)`` or ``abs(x - y)``. Every engine receives the *normalised*
+text and evaluates it unchanged: NumPy and numba as Python, CUDA as C++. So the normal form uses only what the
+two languages share:
 
 - the variables of the operator's kind (:data:`VARIABLES`);
 - integer and floating literals, without suffixes;
 - ``-a``, ``a + b``, ``a - b``, ``a * b``, one comparison at a time, parentheses;
 - calls of the functions in :data:`HELPERS`, which each engine defines.
 
-What a user writes may be richer: :func:`normalise` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
+Users may write more: :func:`normalise` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
 chained comparisons, conditional expressions and the functions of ``math`` and NumPy into that form.
 
 Arithmetic and comparisons follow C++: integers narrower than 32 bits (and bool) are computed as 32-bit
-integers, mixed operands take the wider type (unsigned at equal width), floats win over integers, a floating
-literal is a double. A function whose arguments have one type works in that type (bool again in 32 bits), so that
-``div(x, 0)`` of int8 is 127; arguments of several types are brought together as operands are. The result is
-cast to the operator's type. `semiring.engines.numpy_helpers` says all this in NumPy.
+integers, mixed operands are converted to the wider type (unsigned at equal width), integers are converted to floats
+beside floats, a floating literal is a double. A function whose arguments have one type computes in that type (bool
+in 32 bits), so that ``div(x, 0)`` of int8 is 127; arguments of several types are converted as operands are. The result
+is cast to the operator's type. `semiring.engines.numpy_helpers` implements these rules in NumPy.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Text(NamedTuple):
     level: int
 
     def at(self, level: int) -> str:
-        """The text, in parentheses where something that binds at `level` must stand."""
+        """Return the text, in parentheses where it binds more loosely than `level`."""
         return self.text if self.level >= level else f"({self.text})"
 
 
@@ -90,12 +90,12 @@ class Normaliser:
     Parameters
     ----------
     variables : mapping of str to Text
-        What the names in the expression stand for; a statement-level front end adds its locals.
+        The text of each name in the expression; a statement-level front end adds its locals.
     resolve : callable
         Looks up any other name: returns a number, ``"module"`` for ``math`` and NumPy, the name of a helper,
         or None where the name is unknown.
     where : str
-        How error messages call the operator.
+        The name of the operator in error messages.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Normaliser:
         raise UdfParseError(f"{self.where}: {place}{quoted!r}: {why}") from None
 
     def convert(self, node: ast.expr) -> Text:
-        """The normalised text of one expression."""
+        """Return the normalised text of one expression."""
         made = self._convert(node)
         if len(made.text) > _MAX_LENGTH:
             self.fail(node, f"the whole expression grows past {_MAX_LENGTH} characters")
@@ -157,7 +157,7 @@ class Normaliser:
         self.fail(node, f"{_describe(node)} cannot be part of an operator; {_ALLOWED}")
 
     def literal(self, value: object, node: ast.AST) -> Text:
-        """A number as text that both languages read alike."""
+        """Return a number as a literal that has the same value in both languages."""
         if isinstance(value, (bool, np.bool_)):
             return Text("0 == 0" if value else "0 != 0", 1)
         if isinstance(value, (int, np.integer)):
@@ -185,7 +185,7 @@ class Normaliser:
         self.fail(node, f"unknown name {name!r}{_suggest(name, self.variables)}; {_ALLOWED}")
 
     def _module(self, node: ast.expr) -> bool:
-        """Whether `node` names math or NumPy."""
+        """Return whether `node` names math or NumPy."""
         if not isinstance(node, ast.Name) or node.id in self.variables:
             return False
         found = self.resolve(node.id)
@@ -198,7 +198,7 @@ class Normaliser:
 
     def _function(self, node: ast.Call) -> Text:
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-            self.fail(node, "a function takes plain positional arguments here")
+            self.fail(node, "only positional arguments are allowed in a call")
         match node.func:
             case ast.Name(id=name) if name not in self.variables:
                 found = self.resolve(name)
@@ -233,16 +233,16 @@ class Normaliser:
 
     def _compare(self, operands: list[ast.expr], ops: list[ast.cmpop], node: ast.AST) -> Text:
         texts = [self.convert(operand) for operand in operands]
-        links = []
+        terms = []
         for a, operation, b in zip(texts, ops, texts[1:], strict=False):
             if (symbol := _COMPARISONS.get(type(operation))) is None:
                 self.fail(node, "'in' and 'is' are not allowed; compare with == != < <= > >=")
-            links.append(Text(f"{a.at(2)} {symbol} {b.at(2)}", 1))
-        return self._fold("land", links)
+            terms.append(Text(f"{a.at(2)} {symbol} {b.at(2)}", 1))
+        return self._fold("land", terms)
 
 
 def normalise(text: str, kind: str, where: str = "expression") -> str:
-    """The normal form of an expression written by a user.
+    """Return the normal form of an expression written by a user.
 
     Parameters
     ----------
@@ -250,14 +250,14 @@ def normalise(text: str, kind: str, where: str = "expression") -> str:
         A Python expression over the variables of `kind`; functions may be written ``sqrt(x)``,
         ``math.sqrt(x)`` or ``np.sqrt(x)``.
     kind : {"unary", "binary", "indexunary"}
-        Which variables there are: see :data:`VARIABLES`.
+        Selects the variables: see :data:`VARIABLES`.
     where : str
-        How error messages call the operator.
+        The name of the operator in error messages.
 
     Raises
     ------
     UdfParseError
-        Where the text is no expression, or uses what the language lacks.
+        Where the text is not an expression, or uses a construct that is not part of the language.
 
     Examples
     --------
@@ -280,7 +280,7 @@ _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\()")
 
 
 def used_variables(expr: str) -> frozenset[str]:
-    """The variables that occur in a normalised expression.
+    """Return the variables that occur in a normalised expression.
 
     Examples
     --------

@@ -6,11 +6,11 @@ operand types, in this order:
 1. the operands' common type by NumPy's promotion (``first`` follows its left operand alone, ``second`` its
    right one);
 2. where the family lacks that type, the nearest one that holds all its values (``sqrt`` of int32 is computed
-   on float64); booleans count, so they go to int64 first;
+   on float64); booleans are counted, so they are cast to int64 first;
 3. where the family has such a rule, one fixed type (``lor`` casts anything to bool);
 4. else `DomainMismatch`.
 
-Operators on positions (``firsti``) give int64, unless indexed: ``firsti[int32]``.
+Operators on positions (``firsti``) return int64, unless indexed: ``firsti[int32]``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
-from semiring.operators.constants import Value, constant, in_words
+from semiring.operators.constants import Value, constant, constant_text
 from semiring.operators.describe import describe
 from semiring.operators.expression import used_variables
 from semiring.operators.infer import infer
@@ -33,7 +33,7 @@ from semiring.operators.types import (
     TypedMonoid,
     TypedSemiring,
     TypedUnary,
-    give,
+    dispatch,
 )
 
 __all__ = ["Binary", "Family", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
@@ -45,7 +45,7 @@ POSITION_TYPES: Final = (INT32, INT64)
 
 
 def nearest(dtype: DType, supported: tuple[DType, ...]) -> list[DType]:
-    """Types of `supported` that `dtype` may be cast to without loss, the best first."""
+    """Return the types of `supported` that `dtype` may be cast to without loss, the best first."""
     if dtype in supported:
         return [dtype]
     safe = [other for other in supported if np.can_cast(dtype, other, "safe")]
@@ -56,7 +56,7 @@ def nearest(dtype: DType, supported: tuple[DType, ...]) -> list[DType]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Family(Generic[T]):
-    """What all families share: name, lookup by type, calls, pickling."""
+    """The common part of all families: name, lookup by type, calls, pickling."""
 
     kind: ClassVar[str]
     name: str
@@ -65,7 +65,7 @@ class Family(Generic[T]):
     _cache: dict[Any, T] = field(default_factory=dict, kw_only=True, init=False)
 
     def __getitem__(self, dtype: object) -> T:
-        """The operator for operands of this type, as `typed`; on positions, the one that gives this type."""
+        """Return the operator for operands of this type, as `typed`; for positions, the one with this result type."""
         raise NotImplementedError
 
     @property
@@ -77,12 +77,12 @@ class Family(Generic[T]):
         describe(cls)
 
     def _describe(self) -> str:
-        """What it computes, in the words of `doc`."""
+        """Return what the operator computes, as part of `doc`."""
         raise NotImplementedError
 
     @property
     def doc(self) -> str:
-        """One line: what it computes, its laws, and the types that need no cast; ``help`` shows it."""
+        """One line for ``help``: what it computes, its laws, and the types that need no cast."""
         types: dict[DType, list[str]] = {}
         for x, z in self.types.items():
             types.setdefault(z, []).append(x.name)
@@ -98,9 +98,9 @@ class Family(Generic[T]):
         Raises
         ------
         InvalidValue
-            If `operand` is not an object of this package that takes an operator.
+            If `operand` is not an object of this package that accepts an operator.
         """
-        return give(self, operand, *rest)
+        return dispatch(self, operand, *rest)
 
     def __repr__(self) -> str:
         return f"{self.kind}.{self.name}"
@@ -122,7 +122,7 @@ class Family(Generic[T]):
 
 
 def _builtin(kind: str, name: str) -> Any:
-    from semiring.operators.lookup import lookup_kind  # lookup knows the modules, which are built from this one
+    from semiring.operators.lookup import lookup_kind  # a cycle: lookup imports modules that import this one
 
     return lookup_kind(kind, name)
 
@@ -137,7 +137,7 @@ def _rebuild(cls: type[Any], state: dict[str, Any]) -> Any:
 class _Scalar(Family[T]):
     """A family given by an expression: `supported` types, and the result type `z` that follows from them.
 
-    `z` is a type, ``"same"``, ``"double"`` (floats stay, all else gives float64) or ``"infer"``.
+    `z` is a type, ``"same"``, ``"double"`` (floats stay, other types become float64) or ``"infer"``.
     """
 
     expr: str
@@ -178,10 +178,10 @@ class _Scalar(Family[T]):
         return dtype if self.z == "same" or dtype.kind == "f" else FP64
 
     def _choose(self, *operands: DType) -> DType:
-        wanted = operands[0]
+        common = operands[0]
         for operand in operands[1:]:
-            wanted = unify(wanted, operand)
-        for dtype in nearest(wanted, self.supported):
+            common = unify(common, operand)
+        for dtype in nearest(common, self.supported):
             return dtype
         if self.otherwise is None:
             raise self._mismatch(*operands)
@@ -195,14 +195,14 @@ class Unary(_Scalar[TypedUnary]):
     kind: ClassVar[str] = "unary"
 
     def typed(self, x: object) -> TypedUnary:
-        """The operator for operands of type `x`; `DomainMismatch` where there is none."""
-        wanted = lookup(x)
+        """Return the operator for operands of type `x`; `DomainMismatch` where there is none."""
+        operand = lookup(x)
 
         def make() -> TypedUnary:
-            dtype = self._choose(wanted)
+            dtype = self._choose(operand)
             return TypedUnary(self.name, dtype, self._result(dtype), self.expr)
 
-        return self._cached(wanted, make)
+        return self._cached(operand, make)
 
     def __getitem__(self, dtype: object) -> TypedUnary:
         return self.typed(dtype)
@@ -210,11 +210,12 @@ class Unary(_Scalar[TypedUnary]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Binary(_Scalar[TypedBinary]):
-    """A function of two values, or of the positions that they come from.
+    """A function of two values, or of the positions of their entries.
 
-    `laws` has a letter for each law that holds on the types that the operator does not leave: c(ommutative),
+    `laws` has a letter for each law that holds on the types on which the operator is closed: c(ommutative),
     a(ssociative), i(dempotent), s(elective: the result is one of the operands). `follows` names the operand
-    whose type decides, where one does. `counts`: the result is 0 or 1 of the operands' type, and sums of it are counts.
+    whose type alone determines the typed operator, where there is one. `counts`: the result is 0 or 1 of the
+    operands' type, and sums of it are counts.
     """
 
     kind: ClassVar[str] = "binary"
@@ -246,12 +247,12 @@ class Binary(_Scalar[TypedBinary]):
         return ", ".join([self.expr, *(_LAWS[letter] for letter in self.laws)])
 
     def typed(self, x: object, y: object = None) -> TypedBinary:
-        """The operator for operands of types `x` and `y` (by default that of x).
+        """Return the operator for operands of types `x` and `y` (by default that of x).
 
         Raises
         ------
         DomainMismatch
-            Where the family has none for them; the message lists what it supports.
+            Where the family has none for them; the message lists the supported types.
         """
         left = lookup(x)
         right = left if y is None else lookup(y)
@@ -274,18 +275,18 @@ class Binary(_Scalar[TypedBinary]):
             return self.typed(*dtype)
         if not self.positional:
             return self.typed(dtype)
-        wanted = lookup(dtype)
-        return self._cached(("positions", wanted), lambda: self._on(self._choose(wanted)))
+        result = lookup(dtype)
+        return self._cached(("positions", result), lambda: self._on(self._choose(result)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndexUnary(_Scalar[TypedIndexUnary]):
-    """A function of a value, its row and column, and a thunk that the caller gives."""
+    """A function of a value, its row and column, and a thunk that the caller passes."""
 
     kind: ClassVar[str] = "indexunary"
 
     def typed(self, x: object, k: object = None) -> TypedIndexUnary:
-        """The operator for values of type `x` and a thunk of type `k`.
+        """Return the operator for values of type `x` and a thunk of type `k`.
 
         By default the thunk has the type of x where the two are compared, int64 elsewhere. An operator that
         does not read the value has one typed form, whatever `x` is.
@@ -309,10 +310,10 @@ class IndexUnary(_Scalar[TypedIndexUnary]):
     def __getitem__(self, dtype: object) -> TypedIndexUnary:
         if not self.positional:
             return self.typed(dtype)
-        wanted = lookup(dtype)
+        result = lookup(dtype)
         return self._cached(
-            ("positions", wanted),
-            lambda: TypedIndexUnary(self.name, INT64, INT64, self._choose(wanted), self.expr),
+            ("positions", result),
+            lambda: TypedIndexUnary(self.name, INT64, INT64, self._choose(result), self.expr),
         )
 
 
@@ -327,7 +328,7 @@ class Select(IndexUnary):
 class Monoid(Family[TypedMonoid]):
     """An associative and commutative binary operator on one type, with identity and terminal value.
 
-    `is_any`: it takes whichever operand comes first. `sums`: it adds, so that a semiring with it may count.
+    `is_any`: the result is either operand. `sums`: it adds, so that a semiring with it may count.
     """
 
     kind: ClassVar[str] = "monoid"
@@ -346,27 +347,27 @@ class Monoid(Family[TypedMonoid]):
 
     def _describe(self) -> str:
         if self.is_any:
-            return "whichever operand comes first"
-        terminal = "" if self.terminal is None else f", terminal {in_words(self.terminal)}"
-        return f"{self.op.expr}, identity {in_words(self.identity)}{terminal}"
+            return "either operand"
+        terminal = "" if self.terminal is None else f", terminal {constant_text(self.terminal)}"
+        return f"{self.op.expr}, identity {constant_text(self.identity)}{terminal}"
 
     def typed(self, x: object, y: object = None) -> TypedMonoid:
-        """The monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none."""
-        wanted = lookup(x) if y is None else unify(x, y)
+        """Return the monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none."""
+        operand = lookup(x) if y is None else unify(x, y)
 
         def make() -> TypedMonoid:
-            candidates = nearest(wanted, self.supported)
-            if wanted in self.supported:  # a user's operator may not be closed on this type
-                candidates += nearest(wanted, tuple(d for d in self.supported if d != wanted))
-            for dtype in candidates + ([] if self.otherwise is None else [self.otherwise]):
+            dtypes = nearest(operand, self.supported)
+            if operand in self.supported:  # a user-defined operator may not be closed on this type
+                dtypes += nearest(operand, tuple(d for d in self.supported if d != operand))
+            for dtype in dtypes + ([] if self.otherwise is None else [self.otherwise]):
                 if (made := self._on(dtype)) is not None:
                     return made
-            raise self._mismatch(wanted)
+            raise self._mismatch(operand)
 
-        return self._cached(wanted, make)
+        return self._cached(operand, make)
 
     def _on(self, dtype: DType) -> TypedMonoid | None:
-        """The monoid on exactly this type, if the operator is closed there and the type holds the identity."""
+        """Return the monoid on exactly this type, if the operator is closed there and the type holds the identity."""
         try:
             op, identity = self.op.typed(dtype), constant(self.identity, dtype)
         except (DomainMismatch, OverflowError):
@@ -375,7 +376,7 @@ class Monoid(Family[TypedMonoid]):
             return None
         try:
             terminal = constant(self.terminal, dtype)
-        except OverflowError:  # a value beyond the type can never be reached
+        except OverflowError:  # the type does not contain this value, so no reduction reaches it
             terminal = None
         return TypedMonoid(op, identity, terminal, self.is_any)
 
@@ -385,7 +386,7 @@ class Monoid(Family[TypedMonoid]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Semiring(Family[TypedSemiring]):
-    """Products by a binary operator, collected by a monoid."""
+    """Products by a binary operator, reduced by a monoid."""
 
     kind: ClassVar[str] = "semiring"
     add: Monoid
@@ -403,15 +404,15 @@ class Semiring(Family[TypedSemiring]):
         return found
 
     def _describe(self) -> str:
-        return f"products {self.mult.expr}, collected by {self.add._describe()}"
+        return f"products {self.mult.expr}, reduced by {self.add._describe()}"
 
     def typed(self, x: object, y: object = None) -> TypedSemiring:
-        """The semiring for operands of types `x` and `y`.
+        """Return the semiring for operands of types `x` and `y`.
 
-        The products are of the type that the multiplication gives; where the monoid lacks that one, both go to
-        the monoid's nearest (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean). Counts
-        (``plus_pair``, ``plus_iseq``) are int64, uint64 or float64, whatever they count; indexing (``plus_pair[int8]``)
-        settles another type.
+        The products have the result type of the multiplication; where the monoid lacks that type, both use the nearest
+        type of the monoid (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean). Counts
+        (``plus_pair``, ``plus_iseq``) are int64, uint64 or float64 for any operands; indexing (``plus_pair[int8]``)
+        chooses another type.
         """
 
         def make() -> TypedSemiring:

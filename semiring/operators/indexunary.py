@@ -1,6 +1,6 @@
 """Index-unary operators: functions of a value `x`, its row `i`, its column `j` and a thunk `k`.
 
-In a vector the row is the index and the column is 0. ``A.apply(indexunary.rowindex)`` gives the row of every entry.
+In a vector the row is the index and the column is 0. ``A.apply(indexunary.rowindex)`` returns the row of every entry.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ register_new, register_anonymous = registration(IndexUnary, "lambda x, i, j, k: 
 
 
 def from_string(text: str) -> IndexUnary | TypedIndexUnary:
-    """The operator of this name or symbol, with a type in brackets if one is wanted: ``"rowindex[int32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"rowindex[int32]"``."""
     return lookup_indexunary(text)
 
 

@@ -1,9 +1,9 @@
-"""The result type of a normalised expression, from the types of its variables and without computing anything.
+"""The result type of a normalised expression, from the types of its variables and without evaluating it.
 
-The rules are NumPy's promotion rules, as a user expects them of arrays: ``int8 + int8`` is int8, a literal
-takes the type of what it meets (``float32 * 0.5`` is float32), comparisons and logic give bool. Two things
-differ: adding booleans counts (``(x > 0) + (y > 0)`` is int64), and small integers under ``sqrt`` and its
-like give float32, for there is no float16 here.
+The rules are NumPy's promotion rules for arrays: ``int8 + int8`` is int8, a literal adopts the type of the other
+operand (``float32 * 0.5`` is float32), comparisons and logic return bool. Two rules differ: adding booleans counts
+(``(x > 0) + (y > 0)`` is int64), and ``sqrt`` and similar functions of small integers return float32, because
+float16 is not supported.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from semiring.operators.vocabulary import HELPERS
 
 __all__ = ["infer"]
 
-# A literal has no width of its own: the Python type stands for it until it meets a typed operand.
+# A literal has no width of its own: the Python type represents it until it is combined with a typed operand.
 _Kind = DType | type[int] | type[float]
 _FIXED: Final[dict[str, DType]] = {"bool": BOOL, "int64": INT64, "float64": FP64}
 
 
 def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") -> DType:
-    """The type of the value of `expr`.
+    """Return the type of the value of `expr`.
 
     Parameters
     ----------
@@ -35,22 +35,22 @@ def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") 
     variables : mapping of str to numpy.dtype
         The type of each variable.
     where : str
-        How error messages call the operator.
+        The name of the operator in error messages.
 
     Raises
     ------
     DomainMismatch
-        Where a function for integers (``band``, ``shl``) is given floats.
+        Where a function for integers (``band``, ``shl``) receives floats.
 
     Examples
     --------
     >>> infer("abs(x - y)", {"x": np.dtype("int8"), "y": np.dtype("int8")})
     dtype('int8')
     """
-    return _settle(_type(ast.parse(expr, mode="eval").body, variables, where))
+    return _dtype_of(_type(ast.parse(expr, mode="eval").body, variables, where))
 
 
-def _settle(kind: _Kind) -> DType:
+def _dtype_of(kind: _Kind) -> DType:
     if isinstance(kind, np.dtype):
         return kind
     return INT64 if kind is int else FP64
@@ -69,11 +69,11 @@ def _promote(a: _Kind, b: _Kind) -> _Kind:
 
 
 def _floating(kind: _Kind, smallest: DType) -> DType:
-    """The float that holds `kind`, for integers at least `smallest`."""
-    settled = _settle(kind)
-    if settled.kind == "f":
-        return settled
-    return unify(settled, smallest)
+    """Return the float that holds `kind`, for integers at least `smallest`."""
+    dtype = _dtype_of(kind)
+    if dtype.kind == "f":
+        return dtype
+    return unify(dtype, smallest)
 
 
 def _type(node: ast.expr, variables: Mapping[str, DType], where: str) -> _Kind:
@@ -105,8 +105,8 @@ def _call(name: str, kinds: list[_Kind], where: str) -> _Kind:
         kinds = kinds[1:]
     if rule in ("integer", "first"):
         for kind in kinds:
-            if _settle(kind).kind == "f":
-                raise DomainMismatch(f"{where}: {name} is defined on integers, got {_settle(kind).name}")
+            if _dtype_of(kind).kind == "f":
+                raise DomainMismatch(f"{where}: {name} is defined on integers, got {_dtype_of(kind).name}")
     made = kinds[0]
     for kind in kinds[1:] if rule != "first" else ():
         made = _promote(made, kind)

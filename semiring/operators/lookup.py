@@ -1,9 +1,9 @@
-"""From whatever a user writes to the operator that is meant.
+"""Look-up of operators: from a name, symbol, function or expression to the operator.
 
 Accepted everywhere: a family, a typed operator, a name (``"plus"``), a typed name (``"plus[int32]"``), a symbol
 (``"+"``, ``">"``, ``"min.+"``), Python's ``operator.add``, built-ins ``min max abs sum``, NumPy's ``np.minimum``,
 and a Python function or an expression (``"abs(x - y)"``; ``"> 2"`` to select by), which becomes an anonymous
-user-defined operator. A monoid serves as a binary operator, and a binary operator that has a monoid as that.
+user-defined operator. A monoid is accepted as a binary operator, and a binary operator that has a monoid as a monoid.
 """
 
 from __future__ import annotations
@@ -141,41 +141,41 @@ _ACCEPTED: Final = (
 
 
 def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
-    """The unary operator that `obj` means; ``positioni`` and its like are index-unary operators.
+    """Return the unary operator for `obj`; ``positioni`` and its variants are index-unary operators.
 
     Raises
     ------
     UnknownOperator
-        If nothing is called so, the message gives close names; or if a text is an expression that this kind of
-        operator cannot have.
+        If no operator has this name (the message lists close names), or if a text is an expression that this kind of
+        operator cannot use.
     UdfParseError
-        If `obj` is a function that is no expression.
+        If `obj` is a function that cannot be written as an expression.
     """
     return cast("Unary | TypedUnary | IndexUnary | TypedIndexUnary", lookup_kind("unary", obj))
 
 
 def lookup_binary(obj: object) -> Binary | TypedBinary:
-    """The binary operator that `obj` means; a monoid stands for its operator. Errors as `lookup_unary`."""
+    """Return the binary operator for `obj`; for a monoid, its operator. Errors as `lookup_unary`."""
     return cast("Binary | TypedBinary", lookup_kind("binary", obj))
 
 
 def lookup_indexunary(obj: object) -> IndexUnary | TypedIndexUnary:
-    """The index-unary operator that `obj` means; a select operator serves. Errors as `lookup_unary`."""
+    """Return the index-unary operator for `obj`; a select operator is one. Errors as `lookup_unary`."""
     return cast("IndexUnary | TypedIndexUnary", lookup_kind("indexunary", obj))
 
 
 def lookup_select(obj: object) -> Select | IndexUnary | TypedIndexUnary:
-    """The select operator that `obj` means; an index-unary operator serves. Errors as `lookup_unary`."""
+    """Return the select operator for `obj`; an index-unary operator is accepted. Errors as `lookup_unary`."""
     return cast("Select | IndexUnary | TypedIndexUnary", lookup_kind("select", obj))
 
 
 def lookup_monoid(obj: object) -> Monoid | TypedMonoid:
-    """The monoid that `obj` means; a binary operator stands for its monoid. Errors as `lookup_unary`."""
+    """Return the monoid for `obj`; for a binary operator, its monoid. Errors as `lookup_unary`."""
     return cast("Monoid | TypedMonoid", lookup_kind("monoid", obj))
 
 
 def lookup_semiring(obj: object) -> Semiring | TypedSemiring:
-    """The semiring that `obj` means: ``"min_plus"``, ``"min.+"``, any monoid and binary. Errors as others."""
+    """Return the semiring for `obj`: ``"min_plus"``, ``"min.+"``, any monoid and binary. Errors as `lookup_unary`."""
     return cast("Semiring | TypedSemiring", lookup_kind("semiring", obj))
 
 
@@ -190,7 +190,7 @@ _CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {
 
 
 def lookup_kind(kind: str, obj: object) -> Any:
-    """The operator of a kind that `obj` means: see the functions above."""
+    """Return the operator of a kind for `obj`: see the functions above."""
     if isinstance(obj, _CLASSES[kind]):
         return obj
     if isinstance(obj, str):
@@ -211,14 +211,14 @@ def lookup_kind(kind: str, obj: object) -> Any:
         raise UnknownOperator(f"expected a {kind} operator, got {obj!r}")
     if isinstance(obj, types.FunctionType):
         raise UnknownOperator(
-            f"expected a {kind}, got a function; make one by {kind}.register_anonymous, which takes "
+            f"expected a {kind}, got a function; make one with {kind}.register_anonymous, which needs "
             + ("its identity too" if kind == "monoid" else "a monoid and a binary operator")
         )
     raise UnknownOperator(f"expected a {kind} operator ({_ACCEPTED}), got {obj!r}")
 
 
 def anonymous(kind: str, function: Any, name: str = "") -> Any:
-    """A user-defined operator that is not entered in the table."""
+    """Return a user-defined operator that is not entered in the table."""
     where = f"{kind}.{name}" if name else f"{kind} operator"
     expr = expression_of(function, "indexunary" if kind == "select" else kind, where)
     family: type[Any] = {"unary": Unary, "binary": Binary, "indexunary": IndexUnary, "select": Select}[kind]
@@ -266,13 +266,13 @@ def _by_text(kind: str, text: str) -> Any:
     if (expression := _expression(kind, text.strip())) is not None:
         try:
             return anonymous(kind, expression)
-        except UdfParseError as error:  # the caller may know another kind of operator that it fits
+        except UdfParseError as error:  # the caller may try another kind of operator
             raise UnknownOperator(str(error)) from None
     raise table.unknown(kind, name)
 
 
 def _expression(kind: str, text: str) -> str | None:
-    """The text as an expression, or None where it is none, or is a name (with dots) or a number alone."""
+    """Return the text of an expression, or None where `text` is not one, or only a (dotted) name or a number."""
     if kind not in ("unary", "binary", "indexunary", "select"):
         return None
     if kind == "select" and text.startswith(tuple(_COMPARISONS)):
@@ -285,7 +285,7 @@ def _expression(kind: str, text: str) -> str | None:
 
 
 def _compose(text: str) -> Semiring | None:
-    """A semiring from the names or symbols of a monoid and a binary operator: ``min.+``, ``max_minus``."""
+    """Return a semiring from the names or symbols of a monoid and a binary operator: ``min.+``, ``max_minus``."""
     marks = "." if "." in text else "_"
     for place in (p for p, letter in enumerate(text) if letter == marks):
         parts = []
@@ -298,7 +298,7 @@ def _compose(text: str) -> Semiring | None:
 
 
 def compose(add: Monoid, mult: Binary, name: str = "") -> Semiring:
-    """The semiring of a monoid and a binary operator: the built-in one where there is one."""
+    """Return the semiring of a monoid and a binary operator: the built-in one where there is one."""
     builtin = add.builtin and mult.builtin and not name
     made = Semiring(name or f"{add.name}_{mult.name}", add, mult, builtin=builtin)
     if name:

@@ -1,7 +1,7 @@
 """Monoids, one row each: operator, identity, terminal value, types.
 
-A terminal value ends a reduction early. ``any`` takes whichever operand comes first, so it has no identity, and
-its first operand ends it. NaN is no operand of the laws of ``min`` and ``max``, which pass over it.
+A terminal value ends a reduction early. The result of ``any`` is either operand, so it has no identity, and its
+first operand ends a reduction. The laws of ``min`` and ``max`` exclude NaN, which these operators ignore.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def register_new(
     Parameters
     ----------
     name : str
-        An identifier that no built-in monoid has; a user's own monoid of that name is replaced.
+        An identifier that no built-in monoid has; a user-defined monoid of that name is replaced.
     op : Binary, callable or str
-        The operator, which must be commutative and associative (tried on a few numbers between 0 and 5): a
-        binary operator, or a function or an expression as `binary.register_new` takes.
+        The operator, which must be commutative and associative (tested on a few numbers between 0 and 5): a
+        binary operator, or a function or an expression that `binary.register_new` accepts.
     identity : number, str or mapping
         The value e with ``op(e, x) == x``: a number, ``"lowest"`` or ``"highest"`` of the type, or a mapping from
         type to number. Types that cannot hold it are left out.
@@ -78,10 +78,10 @@ def register_new(
     UdfParseError
         If a function cannot be turned into an expression.
     InvalidValue
-        If the name is taken or is no identifier, if the identity is no number, or if a law does not hold; the
-        message gives a counterexample.
+        If the name is taken or is not an identifier, if the identity is not a number, or if a law does not hold; the
+        message contains a counterexample.
     DomainMismatch
-        If there is no type in which the operator stays and which holds the identity.
+        If no type exists on which the operator is closed and which holds the identity.
     """
     table.check_name("monoid", name)
     made = register_anonymous(op, identity, terminal, name)
@@ -92,7 +92,7 @@ def register_new(
 def register_anonymous(
     op: Binary | Callable[..., Any] | str, identity: Value, terminal: Value = None, name: str = ""
 ) -> Monoid:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
+    """Make a monoid as `register_new` does, without registering it; `name` is only displayed."""
     if not isinstance(op, Binary):
         op = binary.register_anonymous(op, name)
     where = f"monoid.{name}" if name else "monoid"
@@ -105,7 +105,7 @@ def register_anonymous(
 
 
 def from_string(text: str) -> Monoid | TypedMonoid:
-    """The monoid of this name or symbol, with a type in brackets if one is wanted: ``"plus[int32]"``."""
+    """Return the monoid of this name or symbol, with an optional type in brackets: ``"plus[int32]"``."""
     return lookup_monoid(text)
 
 

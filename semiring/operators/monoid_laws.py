@@ -1,9 +1,9 @@
-"""Whether what a user registers as a monoid is one, tried on a few numbers.
+"""Check of the monoid laws of a user-defined operator, on a few numbers.
 
-The numbers are those for which people make monoids: the unit interval, or small counts. An operator that keeps the
-laws on one of the two may break them outside (``max`` with identity 0, ``min(x + y, 1)``), so it is refused only
-where both give a counterexample. The arithmetic is NumPy's, and the engines' where it is defined there: helpers that
-are not listed here go untried.
+The numbers come from the two common domains of monoids: the unit interval, and small counts. An operator may satisfy
+the laws on one domain and violate them on the other (``max`` with identity 0, ``min(x + y, 1)``), so it is rejected
+only where both domains yield a counterexample. Expressions are evaluated with NumPy; one that calls a helper that is
+not listed here is accepted without a check.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _NAMES.update({name: getattr(np, name) for name in (
 
 
 def check_constant(value: object, what: str, where: str) -> None:
-    """Refuse an identity or a terminal value that is no number, no end of the type and no mapping to such."""
+    """Raise `InvalidValue` unless an identity or terminal value is a number, a rule name or a mapping to these."""
     for part in value.values() if isinstance(value, Mapping) else (value,):
         if isinstance(part, str) and part in _RULES:
             continue
@@ -81,14 +81,14 @@ def check_constant(value: object, what: str, where: str) -> None:
 
 
 def check_laws(monoid: Monoid, where: str) -> None:
-    """Refuse what is no monoid.
+    """Raise an error where `monoid` violates a monoid law.
 
     Raises
     ------
     DomainMismatch
-        Where the operator gives a value of its operands' type on no type that holds the identity.
+        Where the operator is closed on no type that holds the identity.
     InvalidValue
-        Where it does not associate, does not commute, or its identity changes something; with the counterexample.
+        Where it is not associative or not commutative, or the identity changes an operand; with a counterexample.
     """
     types = monoid.types
     if not types:
@@ -107,7 +107,7 @@ def check_laws(monoid: Monoid, where: str) -> None:
 
 
 def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
-    """A case in which a law does not hold, in words; empty where none is found."""
+    """Return a case that violates a law, as text; empty where none is found."""
     expr, dtype, identity = monoid.op.expr, monoid.dtype, monoid.identity
     body = compile(expr, "<operator>", "eval")
     if not monoid.op.uses <= {"x", "y"} or not set(body.co_names) <= _NAMES.keys() | {"x", "y"}:
@@ -116,7 +116,7 @@ def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
     def op(x: Any, y: Any) -> Any:
         if dtype == BOOL:  # computed as integers, as in C++
             x, y = x.astype(INT64), y.astype(INT64)
-        # Normalised text is made of arithmetic and these functions alone.
+        # Safe to evaluate: normalised text contains only arithmetic and these functions.
         made = eval(body, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
         return np.broadcast_to(np.asarray(made).astype(dtype), np.shape(x))
 
@@ -143,6 +143,6 @@ def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
 
 
 def _first(a: Any, b: Any) -> int | None:
-    """Where two arrays differ by more than rounding; NaN says that the numbers tell nothing."""
+    """Return the first position where two arrays differ by more than rounding; positions with NaN are skipped."""
     close = np.isclose(a, b, rtol=1e-9, atol=1e-12) | np.isnan(a) | np.isnan(b)
     return None if close.all() else math.floor(np.argmin(close))

@@ -1,7 +1,7 @@
 """All operators in one namespace: ``op.plus``, ``op.sqrt``, ``op.rowindex``, ``op.min_plus``.
 
-A name that several kinds have means the binary operator, else the unary, else the index-unary one. Monoids are
-reached through their binary operators, which stand for them everywhere.
+A name that several kinds have denotes the binary operator, else the unary, else the index-unary one. Monoids are
+represented by their binary operators, which are accepted wherever a monoid is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from semiring.operators import table
 
-# Later lines win where a name repeats, which is the order stated above; register_new and its like are dropped.
+# A later import overrides an earlier one, which yields the order stated above; register_new and the like are deleted.
 # ruff: noqa: I001
 from semiring.operators.semiring import *  # noqa: F403
 from semiring.operators.indexunary import *  # type: ignore[assignment]  # noqa: F403

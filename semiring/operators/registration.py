@@ -1,4 +1,4 @@
-"""How users add operators of their own: ``register_new`` and its companions, made once for each kind of function."""
+"""User-defined operators: ``register_new`` and ``register_anonymous`` of each kind of function."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ F_co = TypeVar("F_co", Unary, Binary, IndexUnary, Select, covariant=True)
 
 
 class RegisterNew(Protocol[F_co]):
-    """The type of ``unary.register_new`` and its like."""
+    """The type of ``unary.register_new`` and of the other kinds."""
 
     def __call__(self, name: str, function: Callable[..., Any] | str) -> F_co:
         """Register a user-defined operator."""
 
 
 class RegisterAnonymous(Protocol[F_co]):
-    """The type of ``unary.register_anonymous`` and its like."""
+    """The type of ``unary.register_anonymous`` and of the other kinds."""
 
     def __call__(self, function: Callable[..., Any] | str, name: str = "") -> F_co:
         """Make a user-defined operator."""
 
 
 def registration(family: type[F], example: str) -> tuple[RegisterNew[F], RegisterAnonymous[F]]:
-    """``register_new`` and ``register_anonymous`` of the module that holds this family of operators.
+    """Return ``register_new`` and ``register_anonymous`` for the module of this family of operators.
 
     Parameters
     ----------
     family : type
         `Unary`, `Binary`, `IndexUnary` or `Select`.
     example : str
-        A function of the right parameters, for the documentation.
+        A function with the parameters of this kind, for the documentation.
     """
     kind = family.kind
     result = "cast to bool" if kind == "select" else "of the type that follows from the operands by NumPy's rules"
@@ -57,8 +57,8 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     Parameters
     ----------
     name : str
-        An identifier that is no attribute of `{kind}` yet, unless a user's operator has it: that one is replaced,
-        and what was made with it keeps it. Built-in operators cannot be replaced.
+        An identifier that is not yet an attribute of `{kind}`. A user-defined operator of that name is replaced;
+        objects made with the earlier one still use it. Built-in operators cannot be replaced.
     function : callable or str
         A Python function without loops, or an expression: ``{example}``.
 
@@ -72,9 +72,11 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     UdfParseError
         If it cannot be turned into an expression; the message quotes the line.
     InvalidValue
-        If the name is taken, or is no identifier.
+        If the name is taken, or is not an identifier.
     """
-    register_anonymous.__doc__ = f"""As ``{kind}.register_new``, without entering it anywhere; `name` is only shown."""
+    register_anonymous.__doc__ = (
+        f"""Make an operator as ``{kind}.register_new`` does, without registering it; `name` is only displayed."""
+    )
     for function in (register_new, register_anonymous):
         function.__module__, function.__qualname__ = f"semiring.operators.{kind}", function.__name__
     return register_new, register_anonymous

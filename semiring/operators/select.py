@@ -10,7 +10,7 @@ from semiring.operators import table
 from semiring.operators.families import IndexUnary, Select
 from semiring.operators.lookup import lookup_select
 from semiring.operators.registration import registration
-from semiring.operators.types import TypedIndexUnary, give
+from semiring.operators.types import TypedIndexUnary, dispatch
 
 
 def _row(name: str, expr: str) -> Select:
@@ -20,9 +20,9 @@ def _row(name: str, expr: str) -> Select:
 
 
 class By:
-    """What a comparison is about: values, rows, columns or indices. ``select.value(A > 3)`` keeps what is above 3.
+    """The subject of a comparison: values, rows, columns or indices. ``select.value(A > 3)`` keeps entries above 3.
 
-    The pending result of ``A > 3`` knows the comparison and its thunk; it asks `operator` for the condition.
+    The pending result of ``A > 3`` holds the comparison and its thunk; it calls `operator` for the condition.
     """
 
     def __init__(self, name: str, variable: str) -> None:
@@ -33,7 +33,7 @@ class By:
         }
 
     def operator(self, comparison: str) -> Select:
-        """The condition for ``"eq"``, ``"ne"``, ``"gt"``, ``"ge"``, ``"lt"`` or ``"le"``.
+        """Return the condition for ``"eq"``, ``"ne"``, ``"gt"``, ``"ge"``, ``"lt"`` or ``"le"``.
 
         Raises
         ------
@@ -47,8 +47,8 @@ class By:
         return found
 
     def __call__(self, comparison: Any) -> Any:
-        """The entries for which a comparison with a number holds, with their own values."""
-        return give(self, comparison)
+        """Return the entries, with their own values, for which a comparison with a number holds."""
+        return dispatch(self, comparison)
 
     def __repr__(self) -> str:
         return f"select.{self.name}"
@@ -86,7 +86,7 @@ register_new, register_anonymous = registration(Select, "lambda x, i, j, k: abs(
 
 
 def from_string(text: str) -> Select | IndexUnary | TypedIndexUnary:
-    """The operator of this name or symbol, with a type in brackets if one is wanted: ``">"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``">"``."""
     return lookup_select(text)
 
 

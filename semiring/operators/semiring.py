@@ -1,7 +1,7 @@
 """Semirings: ``add_mult``, one row each; ``semiring.min_plus(A @ B)``, ``A.mxm(B, "min.+")``.
 
-Those that the field uses by name are listed, so that editors complete them. Every other product of a monoid and a
-binary operator exists too and is made when it is asked for: ``semiring.max_minus``, ``"bor.shl"``.
+The semirings of the GraphBLAS literature are listed, so that editors complete them. Every other combination of a
+monoid and a binary operator is made on first use: ``semiring.max_minus``, ``"bor.shl"``.
 """
 
 from __future__ import annotations
@@ -277,16 +277,16 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
     Parameters
     ----------
     name : str
-        An identifier that no built-in semiring has; a user's own semiring of that name is replaced.
+        An identifier that no built-in semiring has; a user-defined semiring of that name is replaced.
     add : Monoid or str
-        What collects the products: a monoid, registered or built in.
+        The monoid that reduces the products, registered or built in.
     mult : Binary or str
-        What makes them.
+        The binary operator of the products.
 
     Raises
     ------
     InvalidValue
-        If the name is taken or is no identifier, or if a typed operator is given.
+        If the name is taken or is not an identifier, or if an operator is typed.
     UnknownOperator
         If there is no such monoid or binary operator.
     """
@@ -297,7 +297,7 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
 
 
 def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") -> Semiring:
-    """As `register_new`, without entering it anywhere; `name` is only shown."""
+    """Make a semiring as `register_new` does, without registering it; `name` is only displayed."""
     collect, multiply = lookup_monoid(add), lookup_binary(mult)
     if not isinstance(collect, Monoid) or not isinstance(multiply, Binary):
         raise InvalidValue(f"a semiring is made of families, which have all types; got {add!r} and {mult!r}")
@@ -305,7 +305,7 @@ def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") ->
 
 
 def from_string(text: str) -> Semiring | TypedSemiring:
-    """The semiring of this name or of these symbols: ``"min_plus"``, ``"min.+"``, ``"plus_times[float]"``."""
+    """Return the semiring of this name or of these symbols: ``"min_plus"``, ``"min.+"``, ``"plus_times[float]"``."""
     return lookup_semiring(text)
 
 

@@ -1,4 +1,4 @@
-"""Where operators are found by name: one dictionary for each kind, built-in and registered ones alike."""
+"""The operator tables: one dictionary by name for each kind, built-in and registered operators alike."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _TABLES: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 
 
 def add(family: Family[Any] | Aggregator, *aliases: str, kind: str | None = None) -> None:
-    """Enter an operator under its name and its aliases, in the table of its kind or of another."""
+    """Add an operator under its name and its aliases to the table of its kind, or of `kind`."""
     for name in (family.name, *aliases):
         _TABLES[kind or family.kind][name] = family
 
 
 def check_name(kind: str, name: str) -> None:
-    """Whether a user's operator of this kind may have this name: one of the user's own is replaced.
+    """Check that a user-defined operator of this kind may have this name; it replaces a user-defined one.
 
     Raises
     ------
     InvalidValue
-        If the name is no identifier, or belongs to a built-in operator or to something else in the kind's module.
+        If the name is not an identifier, or belongs to a built-in operator or to another attribute of the module.
     """
     place = f"{kind}.register_new"
     text = str(name)
@@ -40,28 +40,28 @@ def check_name(kind: str, name: str) -> None:
     earlier = _TABLES[kind].get(name)
     if earlier is not None and earlier.builtin:
         raise InvalidValue(f"{place}: {name!r} is built in; choose another name")
-    # Registered operators are found through the table, so what the module itself holds is something else.
+    # Registered operators are in the table only, so an attribute of the module itself is not one of them.
     if name in vars(sys.modules[f"semiring.operators.{kind}"]):
-        raise InvalidValue(f"{place}: {kind}.{name} means something else already; choose another name")
+        raise InvalidValue(f"{place}: {kind}.{name} is already an attribute of the module; choose another name")
 
 
 def find(kind: str, name: str) -> Any:
-    """The operator of this kind and name, or None."""
+    """Return the operator of this kind and name, or None."""
     return _TABLES[kind].get(name)
 
 
 def names(kind: str) -> list[str]:
-    """The names of all operators of a kind, built-in ones first."""
+    """Return the names of all operators of a kind, built-in ones first."""
     return list(_TABLES[kind])
 
 
 def listing(kind: str, *more: str) -> list[str]:
-    """What completion offers in the module of this kind: its operators, and how to make others."""
+    """Return the names that completion offers in the module of this kind: operators and constructors."""
     return sorted({*_TABLES[kind], "from_string", "register_anonymous", "register_new", *more})
 
 
 def unknown(kind: str, name: str) -> UnknownOperator:
-    """The error for a name that nothing has, with those that resemble it."""
+    """Return the error for an unknown name; its message lists similar names."""
     close = tuple(difflib.get_close_matches(name, _TABLES[kind], n=3))
     elsewhere = [other for other in KINDS if other != kind and name in _TABLES[other]]
     hint = f"; did you mean {' or '.join(repr(other) for other in close)}?" if close else ""
@@ -71,7 +71,7 @@ def unknown(kind: str, name: str) -> UnknownOperator:
 
 
 def attribute(kind: str, name: str) -> Any:
-    """What ``binary.name`` is where the module has no such line: a registered operator, or an error."""
+    """Return the registered operator ``binary.name``, which is not a variable of the module, or raise an error."""
     if (found := _TABLES[kind].get(name)) is not None:
         return found
     if name.startswith("__"):

@@ -1,7 +1,7 @@
 """Typed operators: what an engine receives. Frozen, hashable, picklable records with one expression each.
 
-A typed operator says which types its arguments are cast to, which expression is evaluated, and which type
-the result is cast to. All that an engine may specialise on is in the record; `key` names it in caches.
+A typed operator defines the types that its arguments are cast to, the expression that is evaluated, and the type that
+the result is cast to. The record holds everything that an engine may specialise on; `key` identifies it in caches.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ class _Named(Protocol):
     def name(self) -> str: ...
 
 
-def give(operator: _Named, operand: Any, *rest: Any) -> Any:
-    """Hand `operator` to the object that it was called on: ``min_plus(A @ B)`` is ``A @ B`` with min_plus.
+def dispatch(operator: _Named, operand: Any, *rest: Any) -> Any:
+    """Apply `operator` to the object that it was called on: ``min_plus(A @ B)`` is ``A @ B`` with min_plus.
 
-    The object's method ``_with_operator(operator, *rest)`` decides what that means.
+    The method ``_with_operator(operator, *rest)`` of the object defines the result.
 
     Raises
     ------
     InvalidValue
-        If the object takes no operator.
+        If the object accepts no operator.
     """
-    take = getattr(operand, "_with_operator", None)
-    if take is None:
+    with_operator = getattr(operand, "_with_operator", None)
+    if with_operator is None:
         raise InvalidValue(
             f"{operator.name}(...): expected a Matrix, a Vector, a Scalar or a pending result such as A @ B, "
             f"got {type(operand).__name__}"
         )
-    return take(operator, *rest)
+    return with_operator(operator, *rest)
 
 
 class _Callable:
-    """What all typed operators share: they can be called on objects of the facade, and their hash is computed once."""
+    """Base of the typed operators, which can be called on objects of the facade; their hash is computed once."""
 
     name: str
 
     def _hash_once(self) -> int:
-        """The hash of the fields that are compared; call plans are found by it."""
+        """Return the hash of the compared fields; it is the key of call plans."""
         found: int | None = self.__dict__.get("_hash")
         if found is None:
             found = hash(tuple(getattr(self, field.name) for field in fields(self) if field.compare))  # type: ignore[arg-type]
@@ -58,14 +58,15 @@ class _Callable:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # strings hash anew elsewhere
+        # Without the hash: hashes of strings differ between processes.
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     def __call__(self, operand: Any, *rest: Any) -> Any:
-        """The operand with this operator: see the family's call."""
-        return give(self, operand, *rest)
+        """Apply the operator to the operand: see `Family.__call__`."""
+        return dispatch(self, operand, *rest)
 
     def typed(self, x: object = None, y: object = None) -> Self:
-        """The operator itself: its types are settled, operands are cast to them."""
+        """Return the operator itself: its types are fixed, operands are cast to them."""
         return self
 
 
@@ -109,10 +110,10 @@ class TypedUnary(_Callable):
 
 @dataclass(frozen=True)
 class TypedBinary(_Callable):
-    """``z(x, y)``: the expression uses `x`, `y` and the positions `xi xj yi yj` that they come from.
+    """``z(x, y)``: the expression uses `x`, `y` and their positions `xi xj yi yj`.
 
     `laws` is a set of ``commutative``, ``associative``, ``idempotent`` and ``selective`` (the result is one
-    of the operands). A law that is not listed may hold all the same.
+    of the operands). A law that is not listed may hold as well.
     """
 
     __hash__ = _Callable._hash_once
@@ -147,7 +148,7 @@ class TypedBinary(_Callable):
 
 @dataclass(frozen=True)
 class TypedIndexUnary(_Callable):
-    """``z(x, i, j, k)``: value, row, column (0 in a vector) and the thunk `k` that the caller gives."""
+    """``z(x, i, j, k)``: value, row, column (0 in a vector) and the thunk `k` that the caller passes."""
 
     __hash__ = _Callable._hash_once
 
@@ -181,8 +182,8 @@ class TypedIndexUnary(_Callable):
 class TypedMonoid(_Callable):
     """An associative, commutative operator on one type.
 
-    `identity` is what an empty reduction to a scalar may give; None for ``any``, which has none (`is_any`).
-    `terminal` is a value that no operand changes, None if there is none; ``any`` is done with its first.
+    `identity` is the result of an empty reduction to a scalar; None for ``any``, which has none (`is_any`).
+    `terminal` is a value that no operand changes, None if there is none; ``any`` ends with its first operand.
     """
 
     __hash__ = _Callable._hash_once
@@ -223,7 +224,7 @@ class TypedMonoid(_Callable):
 
 @dataclass(frozen=True)
 class TypedSemiring(_Callable):
-    """Products by `mult`, collected by `add`; the result type of `mult` is the type of `add`."""
+    """Products by `mult`, reduced by `add`; the result type of `mult` is the type of `add`."""
 
     __hash__ = _Callable._hash_once
 

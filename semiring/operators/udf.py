@@ -1,8 +1,8 @@
 """User-defined operators: from a Python function's source to normalised text.
 
-The function is never called. Its source is found, or where there is none its instructions are read. Its parameters
-become the operator's variables, assignments are substituted, ``if`` and ``return`` become ``select``, and numbers that
-it takes from its closure, its module or its defaults become literals, as they are at that moment.
+The function is never called. Its source is parsed, or its bytecode where no source is found. Its parameters become
+the operator's variables, assignments are substituted, ``if`` and ``return`` become ``select``, and numbers from its
+closure, its module or its defaults become literals with their current values.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ __all__ = ["expression_of"]
 
 _ATOM: Final = 5
 _Function = ast.FunctionDef | ast.Lambda
-# Statements beyond this many come from branches that double again and again, not from something one would write.
+# More statements than this come from branches that double repeatedly, not from a hand-written function.
 _MAX_STEPS: Final = 2000
 
 
 def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> str:
-    """The normalised expression of a Python function or of an expression text.
+    """Return the normalised expression of a Python function or of an expression text.
 
     Parameters
     ----------
     function : callable or str
         A lambda or a ``def`` without loops, or the text of an expression.
     kind : {"unary", "binary", "indexunary"}
-        Which variables there are. Parameters are matched by position: ``(x)``, ``(x, y)``, ``(x, i, j, k)``;
-        those called ``xi xj yi yj`` (binary), or all of them if all are called as the variables are
-        (indexunary), are matched by name.
+        Selects the variables. Parameters are matched by position: ``(x)``, ``(x, y)``, ``(x, i, j, k)``;
+        those named ``xi xj yi yj`` (binary), or all of them if all have names of variables (indexunary), are
+        matched by name.
     where : str
-        How error messages call the operator.
+        The name of the operator in error messages.
 
     Raises
     ------
     UdfParseError
-        Where it does what an expression cannot do; the message quotes the line.
+        Where an expression cannot represent the function; the message quotes the line.
     InvalidValue
         Where `function` is neither a function nor a text.
     """
@@ -65,28 +65,28 @@ def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> 
 
 @functools.lru_cache(maxsize=256)
 def _definition(code: types.CodeType, where: str) -> tuple[_Function, str]:
-    """The syntax tree of the function with this code, and the text of its file."""
+    """Return the syntax tree of the function with this code, and the text of its file."""
     source = "".join(linecache.getlines(code.co_filename))
     try:
-        found: list[_Function] = list(_candidates(ast.parse(source), code))
+        found: list[_Function] = list(_matching_nodes(ast.parse(source), code))
     except SyntaxError:  # the file was edited since it was imported
         found = []
-    # Several lambdas may share a line, and a file may have changed: what compiles to these instructions is meant.
-    sure = [node for node in found if isinstance(node, ast.FunctionDef) or _compiles_to(node, code)]
-    if sure:
-        return sure[0], source
+    # Several lambdas may share a line, and a file may have changed: choose what compiles to these instructions.
+    exact = [node for node in found if isinstance(node, ast.FunctionDef) or _compiles_to(node, code)]
+    if exact:
+        return exact[0], source
     if (read := decompile(code)) is not None:
         return read, ""
     if len(found) == 1:
         return found[0], source
     raise UdfParseError(
         f"{where}: the source of {code.co_name} ({code.co_filename}, line {code.co_firstlineno}) cannot be found "
-        "(before Python 3.13 there is none for what is typed at the prompt), and its instructions are no plain "
-        'expression; give the operator as a text instead, for example "abs(x - y)"'
+        "(before Python 3.13 there is none for functions typed at the prompt), and its bytecode is not a single "
+        'expression; write the operator as a text instead, for example "abs(x - y)"'
     )
 
 
-def _candidates(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
+def _matching_nodes(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda):
             if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
@@ -98,7 +98,7 @@ def _candidates(tree: ast.Module, code: types.CodeType) -> Iterator[_Function]:
 
 
 def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether compiling this lambda gives this code, wherever the two stand."""
+    """Return whether this lambda compiles to this code, whatever their line numbers."""
     # A function around it makes the variables of its closure free again.
     around = ast.Lambda(ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, []), node)
     whole = compile(ast.fix_missing_locations(ast.Expression(around)), "<lambda>", "eval")
@@ -115,7 +115,7 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
 
 
 def _parameters(function: types.FunctionType, node: _Function, kind: str, where: str) -> dict[str, Text]:
-    """What each parameter stands for: a variable, or the number that is its default."""
+    """Map each parameter to its variable, or to the number that is its default."""
     arguments = node.args
     if arguments.vararg or arguments.kwarg:
         raise UdfParseError(f"{where}: *args and **kwargs are not allowed")
@@ -146,7 +146,7 @@ def _parameters(function: types.FunctionType, node: _Function, kind: str, where:
 
 
 def _resolver(function: types.FunctionType) -> Callable[[str], object]:
-    """Looks names up as the function would: closure, module, built-ins."""
+    """Return a function that looks names up in the closure, the module and the built-ins, in this order."""
     outer = inspect.getclosurevars(function)
 
     def resolve(name: str) -> object:
@@ -169,7 +169,7 @@ def _resolver(function: types.FunctionType) -> Callable[[str], object]:
 
 
 class _Statements:
-    """Runs the statements of a function symbolically, one path at a time, into a single expression."""
+    """Evaluates the statements of a function symbolically, one path at a time, to a single expression."""
 
     def __init__(self, maker: Normaliser) -> None:
         self.maker = maker
@@ -179,12 +179,12 @@ class _Statements:
         return self._block(node.body, node)
 
     def _block(self, statements: list[ast.stmt], function: ast.FunctionDef) -> Text:
-        """The value that is returned when these statements run from here to the function's end."""
+        """Return the value that the function returns when it executes these statements."""
         maker = self.maker
         for position, statement in enumerate(statements):
             self.steps += 1
             if self.steps > _MAX_STEPS:
-                maker.fail(statement, "too many branches, one after the other")
+                maker.fail(statement, "too many branches in sequence")
             match statement:
                 case ast.Return(value=ast.expr() as value):
                     return maker.convert(value)

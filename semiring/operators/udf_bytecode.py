@@ -1,9 +1,9 @@
-"""A function without source, read from its instructions: what one types at the prompt before Python 3.13.
+"""Decompilation of a function without source, such as one typed at the prompt before Python 3.13.
 
-The instructions are run symbolically. The stack and the local variables hold syntax trees; at a conditional jump
-both ways are followed to their ``return``, and the two results meet in one conditional expression. There are no
-loops to follow, so every way ends. What comes out is the lambda that the source would have given, up to the
-order in which conditions nest.
+The instructions are executed symbolically. The stack and the local variables hold syntax trees; at a conditional jump
+both paths are followed to their ``return``, and the two results are joined in one conditional expression. Loops are
+not supported, so every path ends. The result is the lambda that the source defines, up to the order in which
+conditions nest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["decompile"]
 
-# Beyond this many instructions, over all ways through the function, branches double again and again.
+# More instructions than this, over all paths through the function, come from branches that double repeatedly.
 _MAX_STEPS: Final = 2000
 _NULL: Final = ast.Name("NULL", ast.Load())  # what calls keep on the stack beside the function
 _UNARY: Final[dict[str, type[ast.unaryop]]] = {
@@ -31,18 +31,18 @@ _LOADS: Final = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST", "LOAD_GL
 
 
 class _Unsupported(Exception):
-    """An instruction that no expression stands for."""
+    """An instruction that an expression cannot represent."""
 
 
 def decompile(code: types.CodeType) -> ast.Lambda | None:
-    """The lambda that these instructions compute, or None where they do more than an expression can say.
+    """Return the lambda that these instructions compute, or None where an expression cannot represent them.
 
-    Understood are the instructions of Python 3.11 to 3.13 for arithmetic, comparisons (chained ones too),
+    Supported are the instructions of Python 3.11 to 3.13 for arithmetic, comparisons (chained ones too),
     conditions, ``and or not``, assignments to local names and calls with positional arguments.
     """
     try:
         body = _Machine(code).run(0, [], {})
-    except (_Unsupported, IndexError):  # an empty stack: instructions of another Python, read wrongly
+    except (_Unsupported, IndexError):  # an empty stack: misread instructions of another Python version
         return None
     names = [ast.arg(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
     first, second = code.co_posonlyargcount, code.co_argcount
@@ -68,7 +68,7 @@ class _Machine:
         self.steps = 0
 
     def run(self, at: int, stack: list[ast.expr], known: dict[str, ast.expr]) -> ast.expr:
-        """What the function returns from instruction `at` on, given the stack and the local variables."""
+        """Return the result of the function from instruction `at` on, for this stack and these local variables."""
         while True:
             self.steps += 1
             if self.steps > _MAX_STEPS:
@@ -90,7 +90,7 @@ class _Machine:
     def _branch(
         self, instruction: dis.Instruction, following: int, stack: list[ast.expr], known: dict[str, ast.expr]
     ) -> ast.expr:
-        """Both ways of a conditional jump."""
+        """Follow both paths of a conditional jump."""
         name = instruction.opname
         on_true = name.endswith(("IF_TRUE", "IF_TRUE_OR_POP"))
         if not on_true and not name.endswith(("IF_FALSE", "IF_FALSE_OR_POP")):
@@ -107,7 +107,7 @@ class _Machine:
 
 
 def _step(instruction: dis.Instruction, stack: list[ast.expr], known: dict[str, ast.expr]) -> None:
-    """One instruction that does not jump: changes the stack, or the local variables."""
+    """Execute one instruction that does not jump: change the stack or the local variables."""
     name, value, argument = instruction.opname, instruction.argval, instruction.arg or 0
     if name in _IGNORED:
         return
@@ -115,7 +115,7 @@ def _step(instruction: dis.Instruction, stack: list[ast.expr], known: dict[str, 
         null = name == "LOAD_GLOBAL" and argument & 1
         stack.extend([_NULL] if null else [])
         for variable in value if isinstance(value, tuple) else (value,):
-            # A fresh node each time: identity says that a value was kept, not that it was read again.
+            # A new node each time: `_branch` uses identity to detect that the tested value stayed on the stack.
             stack.append(copy.copy(known.get(variable) or ast.Name(variable, ast.Load())))
     elif name == "LOAD_CONST":
         stack.append(ast.Constant(value))

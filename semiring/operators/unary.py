@@ -81,7 +81,7 @@ register_new, register_anonymous = registration(Unary, "lambda x: min(max(x, 0.0
 
 
 def from_string(text: str) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
-    """The operator of this name or symbol, with a type in brackets if one is wanted: ``"sqrt[float32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"sqrt[float32]"``."""
     return lookup_unary(text)
 
 

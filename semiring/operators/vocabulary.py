@@ -1,4 +1,4 @@
-"""The words of the expression language: the functions that every engine defines, and the variables."""
+"""The vocabulary of the expression language: the functions that every engine defines, and the variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ALIASES", "HELPERS", "VARIABLES", "Helper"]
 class Helper(NamedTuple):
     """A function that expressions may call and that every engine defines.
 
-    `result` says how the type of the result follows from those of the arguments: ``same`` (promotion of all),
+    `result` is the rule for the result type, given the argument types: ``same`` (promotion of all),
     ``bool``, ``float`` (promotion, then a float that holds it), ``double`` (the same, integers always to
     float64), ``integer`` (promotion, integers only), ``first`` (first argument, integers only), ``branch``
     (promotion of all but the first), ``int64`` or ``float64``.
@@ -23,8 +23,8 @@ class Helper(NamedTuple):
 
 HELPERS: Final[dict[str, Helper]] = {
     # choice and logic
-    "min": Helper(2, "same", "the smaller; NaN loses to a number (fmin)"),
-    "max": Helper(2, "same", "the larger; NaN loses to a number (fmax)"),
+    "min": Helper(2, "same", "the smaller; a number where the other is NaN (fmin)"),
+    "max": Helper(2, "same", "the larger; a number where the other is NaN (fmax)"),
     "select": Helper(3, "branch", "select(c, a, b): a where c is not 0, else b; both are evaluated"),
     "land": Helper(2, "bool", "a != 0 and b != 0; both are evaluated"),
     "lor": Helper(2, "bool", "a != 0 or b != 0; both are evaluated"),
@@ -40,7 +40,7 @@ HELPERS: Final[dict[str, Helper]] = {
     "fmod": Helper(2, "same", "a - b * trunc(a / b): the sign of a, as C; integers by 0: 0"),
     "remainder": Helper(2, "float", "IEEE remainder: a - b * (a / b to the nearest even integer)"),
     "pow": Helper(
-        2, "same", "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and right where |a| = 1"
+        2, "same", "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and exact where |a| = 1"
     ),
     # bits
     "band": Helper(2, "integer", "a & b"),
@@ -49,14 +49,14 @@ HELPERS: Final[dict[str, Helper]] = {
     "bxnor": Helper(2, "integer", "~(a ^ b)"),
     "bnot": Helper(1, "integer", "~a"),
     "shl": Helper(2, "first", "a << b; 0 where b is negative or past the width"),
-    "shr": Helper(2, "first", "a >> b; only the sign is left where b is negative or past the width"),
+    "shr": Helper(2, "first", "a >> b; 0 or -1, by the sign of a, where b is negative or past the width"),
     "bget": Helper(2, "first", "bit b of a, counted from 1; 0 outside the type"),
     "bset": Helper(2, "first", "a with bit b set, counted from 1; a outside the type"),
     "bclr": Helper(2, "first", "a with bit b cleared, counted from 1; a outside the type"),
     "bshift": Helper(2, "first", "shl(a, b) where b >= 0, else shr(a, -b)"),
     # rounding and sign
-    "abs": Helper(1, "same", "|a|; the smallest integer stays as it is"),
-    "sign": Helper(1, "same", "-1, 0 or 1; NaN stays"),
+    "abs": Helper(1, "same", "|a|; the smallest integer is unchanged"),
+    "sign": Helper(1, "same", "-1, 0 or 1; NaN for NaN"),
     "floor": Helper(1, "same", "rounded down"),
     "ceil": Helper(1, "same", "rounded up"),
     "round": Helper(1, "same", "to the nearest integer, ties away from 0, as C's round"),
@@ -82,14 +82,14 @@ HELPERS: Final[dict[str, Helper]] = {
     for name in names.split()
 }
 
-# Which variables an operator of each kind may use. Positions are those of the entry that x or y comes from.
+# The variables of each kind of operator. Positions are those of the entry whose value is x or y.
 VARIABLES: Final[dict[str, tuple[str, ...]]] = {
     "unary": ("x",),
     "binary": ("x", "y", "xi", "xj", "yi", "yj"),
     "indexunary": ("x", "i", "j", "k"),
 }
 
-# Python's, math's and NumPy's names of functions that are spelled otherwise here.
+# Python's, math's and NumPy's names of functions that have another name here.
 ALIASES: Final[dict[str, str]] = {
     "absolute": "abs",
     "fabs": "abs",

@@ -16,7 +16,7 @@ from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
-from ..formats.pattern import kept_facts
+from ..formats.pattern import offset_facts
 from ..memory.locked import locked_empty
 from ..memory.placement import placed
 from ..memory.transfer import download
@@ -38,7 +38,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     pattern = a.pattern
     if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
         return a
-    engine, facts = engine_for(a.device), kept_facts(pattern)
+    engine, facts = engine_for(a.device), offset_facts(pattern)
     if is_resident(a):
         made = replace(registry.run(Encode(pattern, codec), engine), facts=facts)
     else:
@@ -69,7 +69,7 @@ def decompress(a: CSR) -> CSR:
             part[...] = rows.indices
         done += rows.nvals
     entries = placed(columns, pattern.placement, a.device)
-    made = Pattern(a.nrows, a.ncols, pattern.indptr, entries, kept_facts(pattern), pattern.placement)
+    made = Pattern(a.nrows, a.ncols, pattern.indptr, entries, offset_facts(pattern), pattern.placement)
     return CSR(made, a.dtype, a.values, a.iso)
 
 

@@ -88,7 +88,7 @@ def test_chart_in_shades() -> None:
 
 
 def test_chart_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chart, "speaks_unicode", lambda: False)
+    monkeypatch.setattr(chart, "supports_unicode", lambda: False)
     assert chart.chart(FEW, colour=False).isascii()
 
 

@@ -95,13 +95,13 @@ def idle(limit: float = 5.0) -> bool:
         def help(self, t: int) -> None:
             taken.append(t)
 
-    hired = threads._hired(PARTS - 1)
-    for t, worker in enumerate(hired):
+    ready = threads._ready_workers(PARTS - 1)
+    for t, worker in enumerate(ready):
         worker.offer(Probe(None, PARTS, ()), t)
     deadline = time.monotonic() + limit
-    while len(taken) < len(hired) and time.monotonic() < deadline:
+    while len(taken) < len(ready) and time.monotonic() < deadline:
         time.sleep(0.0005)
-    return len(taken) == len(hired)
+    return len(taken) == len(ready)
 
 
 @pytest.mark.parametrize("work", [0, 1 << 40], ids=["led here", "led apart"])

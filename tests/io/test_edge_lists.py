@@ -142,7 +142,7 @@ def test_graphalytics_vertices_without_edges_count(tmp_path: Path) -> None:
         (parse_metis, "2 1 7\n2\n1\n", "f:1: expected 'n m"),
         (parse_metis, "2 1\n2\n", "f:3: expected 2 entries"),
         (parse_metis, "2 1\n2\n3\n", "f:3: expected neighbours from 1 to 2, found 3"),
-        (parse_metis, "2 5\n2\n1\n", "f:1: expected 10 neighbours in all"),
+        (parse_metis, "2 5\n2\n1\n", "f:1: expected 10 neighbours in total"),
         (parse_metis, "2 1 1\n2 5\n1\n", "f:3: expected pairs of neighbour and weight, found 1 numbers"),
         (parse_metis, "2 1 10 2\n1 1 2\n1\n", "f:3: expected 2 vertex numbers and then neighbours"),
         (parse_metis, "2 1\n2\n-1\n", "f:3: expected integers from 0"),

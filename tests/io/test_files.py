@@ -112,7 +112,7 @@ def test_the_error_for_ids_far_larger_than_the_edges_names_relabel(tmp_path: Pat
     assert caught.value.asked_bytes == 16 * 5_000_000_001
     assert sr.io.read(path, relabel=True)[1].tolist() == [0, 1, 2, 3, 5_000_000_000]
     path.write_text("1 5000000000\n")
-    with pytest.raises(OutOfMemory, match=r"big\.el:1: the id 5000000000 asks for a matrix of 5,000,000,000 rows"):
+    with pytest.raises(OutOfMemory, match=r"big\.el:1: the id 5000000000 needs a matrix of 5,000,000,000 rows"):
         sr.io.read(path, base=1)
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from semiring.exceptions import InvalidFormat
 from semiring.io import loading
-from semiring.memory import teams, transfer
+from semiring.memory import thread_pool, transfer
 from semiring.memory.arrays import to_host
 
 
-@pytest.mark.parametrize("piece", [8, 100, 1 << 24])
-def test_parts_of_a_file_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
-    monkeypatch.setattr(teams, "_PIECE", piece)
+@pytest.mark.parametrize("chunk", [8, 100, 1 << 24])
+def test_parts_of_a_file_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(thread_pool, "_CHUNK", chunk)
     content = np.arange(500, dtype=np.int32)
     (tmp_path / "a").write_bytes(b"\xff" * 24 + content.tobytes())
     target = np.zeros(300, np.int32)

@@ -189,7 +189,7 @@ def test_unknown_storage_kinds_are_rejected(path: Path, function: Any, form: dic
 def test_vectors_have_no_storage_kinds(tmp_path: Path, form: dict[str, Any]) -> None:
     sr.io.write(tmp_path / "v.srb", Vector.from_coo([1], [2], size=4))
     assert sr.io.open(tmp_path / "v.srb", placement="auto").nvals == 1
-    with pytest.raises(NotSupported, match="a Vector lies in the memory of its device"):
+    with pytest.raises(NotSupported, match="a Vector resides in the memory of its device"):
         sr.io.open(tmp_path / "v.srb", **form)
 
 

@@ -63,7 +63,7 @@ def test_streams_follow_one_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, input_bytes: int, piece_bytes: int
 ) -> None:
     monkeypatch.setattr(decompress, "_INPUT_BYTES", input_bytes)
-    monkeypatch.setattr(decompress, "_PIECE_BYTES", piece_bytes)
+    monkeypatch.setattr(decompress, "_CHUNK_BYTES", piece_bytes)
     compress = COMPRESS[suffix]
     raw = compress(CONTENT) + compress(b"") + compress(b"end")
     assert read_bytes(written(tmp_path, suffix, raw)).tobytes() == CONTENT + b"end"

@@ -1,4 +1,4 @@
-"""The CPU engine: numba kernels over the same stores as the GPU's, on all cores, compiled once and kept on disk."""
+"""The CPU engine: numba kernels on the same stores as the GPU's, on all cores, compiled once and cached on disk."""
 
 from . import (
     apply,

@@ -1,4 +1,4 @@
-"""Vectors side by side: brought to slots that mean the same index in each of them.
+"""Alignment of vectors: the same slot denotes the same index in each of them.
 
 Few entries are aligned in compact slots, one for each index that occurs in any of the lists; else slot p is index p.
 """
@@ -13,41 +13,41 @@ import numpy as np
 from ...formats import IndexList, VectorStore, index_dtype
 from ..operands import Mask
 from . import presence
-from .operands import Array, plain
+from .operands import Array, kernel_array
 from .presence import Words
 
-# Compact slots pay while the lists together have less than one entry in so many.
+# Compact slots are faster below one entry of both lists in this many indices.
 _SPARSE = 16
 
 
 @dataclass(frozen=True)
 class Slots:
-    """indices: the index of each slot, ascending, or None where slot p is index p; size: how many slots."""
+    """indices: the index of each slot, ascending, or None where slot p is index p; size: the number of slots."""
 
     indices: Array | None
     size: int
 
     def operand(self, u: VectorStore) -> tuple[Words | None, Any]:
-        """Presence bits (None: all) and values (array or iso) of a vector in these slots."""
+        """Return presence bits (None: all) and values (array or iso) of a vector in these slots."""
         if self.indices is None:
             words, values = presence.slots(u)
-            return words, plain(values) if isinstance(values, np.ndarray) else values
+            return words, kernel_array(values) if isinstance(values, np.ndarray) else values
         if not isinstance(u, IndexList):
             words = presence.from_flags(presence.probe(presence.presence(u), self.indices))
             return words, u.iso if u.values is None else u.values[self.indices]
         flags = np.zeros(self.size, np.bool_)
-        place = np.asarray(np.searchsorted(self.indices, u.indices))
-        held: Array = np.asarray(place < self.size)
-        held[held] = self.indices[place[held]] == u.indices[held]
-        flags[place[held]] = True
+        slot = np.asarray(np.searchsorted(self.indices, u.indices))
+        held: Array = np.asarray(slot < self.size)
+        held[held] = self.indices[slot[held]] == u.indices[held]
+        flags[slot[held]] = True
         if u.values is None:
             return presence.from_flags(flags), u.iso
         values = np.zeros(self.size, u.dtype)
-        values[place[held]] = u.values[held]
+        values[slot[held]] = u.values[held]
         return presence.from_flags(flags), values
 
     def admitted(self, mask: Mask | None, size: int) -> Words | None:
-        """What a mask over all `size` indices admits, as bits of these slots; None for all."""
+        """Return the slots that a mask over all `size` indices admits, as bits; None for all."""
         if self.indices is None or mask is None:
             return presence.admitted(mask, size)
         return presence.from_flags(presence.admits(mask, self.indices))
@@ -55,7 +55,7 @@ class Slots:
     def store(
         self, size: int, dtype: np.dtype[Any], words: Words, values: Array | None, iso: np.generic | None, count: int
     ) -> VectorStore:
-        """The vector of `size` that holds what is in these slots."""
+        """Return the vector of `size` with the entries of these slots."""
         if self.indices is None:
             return presence.from_slots(size, dtype, words, values, iso, count)
         if count == self.size:
@@ -65,7 +65,7 @@ class Slots:
 
 
 def union(a: VectorStore, b: VectorStore) -> Slots:
-    """Slots for every index that occurs in a or in b."""
+    """Return slots for every index that occurs in a or in b."""
     if isinstance(a, IndexList) and isinstance(b, IndexList) and (a.nvals + b.nvals) * _SPARSE < a.size:
         indices = np.union1d(a.indices, b.indices).astype(index_dtype(a.size), copy=False)
         return Slots(indices, indices.size)
@@ -73,9 +73,9 @@ def union(a: VectorStore, b: VectorStore) -> Slots:
 
 
 def intersection(a: VectorStore, b: VectorStore) -> Slots:
-    """Slots for every index that may occur in both."""
+    """Return slots for every index that may occur in both."""
     lists = [u for u in (a, b) if isinstance(u, IndexList) and u.nvals * _SPARSE < u.size]
     if not lists:
         return Slots(None, a.size)
     shortest = min(lists, key=lambda u: u.nvals)
-    return Slots(plain(shortest.indices), shortest.nvals)
+    return Slots(kernel_array(shortest.indices), shortest.nvals)

@@ -1,4 +1,4 @@
-"""t = op(a(i, j), i, j, k), entry by entry."""
+"""Apply: t(i, j) = op(a(i, j), i, j, k)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Instructions that numba has no name for, above all atomic ones, and the words that the threads of a call share.
+"""Instructions that numba does not provide, mainly atomic ones, and the words that the threads of a call share.
 
-The atomic operations are sequentially consistent: they are few, and what they order is easier to argue about.
+The atomic operations are sequentially consistent: there are few, and their order is easier to verify.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .compile import device
 
 
 def _intrinsic(typed: Any) -> Any:
-    """numba's decorator, whose own annotation takes the typing context for an argument of the callers."""
+    """Apply numba's decorator, whose annotation treats the typing context as an argument of the caller."""
     return intrinsic(typed)
 
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Pointer to args[0][args[1]]."""
+    """Return a pointer to args[0][args[1]]."""
     array_type, index_type = signature.args[:2]
     array = context.make_array(array_type)(context, builder, args[0])
     index = context.cast(builder, args[1], index_type, types.intp)
@@ -47,8 +47,8 @@ fetch_or = _rewrite("or")
 
 
 @_intrinsic
-def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, wanted: Any) -> Any:
-    """array[index] becomes `wanted` if it is `expected`; returns what was there."""
+def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
+    """Set array[index] to `desired` if it is `expected`; return the old value."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         element = signature.args[0].dtype
@@ -58,12 +58,12 @@ def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, wanted: 
         pair = builder.cmpxchg(pointer, old, new, "seq_cst", "seq_cst")
         return builder.extract_value(pair, 0)
 
-    return array.dtype(array, index, expected, wanted), generate
+    return array.dtype(array, index, expected, desired), generate
 
 
 @_intrinsic
 def load(typingctx: Any, array: Any, index: Any) -> Any:
-    """array[index], seen as the other threads left it."""
+    """Load array[index] atomically."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _element(context, builder, signature, args)
@@ -74,7 +74,7 @@ def load(typingctx: Any, array: Any, index: Any) -> Any:
 
 @_intrinsic
 def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] = value, for the other threads to see."""
+    """Store array[index] = value atomically."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _element(context, builder, signature, args)
@@ -87,7 +87,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 
 @_intrinsic
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
-    """The position of the lowest bit that is set; `word` is not 0."""
+    """Return the position of the lowest set bit; `word` is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         count = builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
@@ -98,7 +98,7 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
 
 @_intrinsic
 def bit_count(typingctx: Any, word: Any) -> Any:
-    """The number of bits that are set."""
+    """Return the number of set bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.cast(builder, builder.ctpop(args[0]), signature.args[0], types.int64)
@@ -108,7 +108,7 @@ def bit_count(typingctx: Any, word: Any) -> Any:
 
 @_intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Call array[index] into the cache; it need not exist."""
+    """Prefetch array[index] into the cache; the index may be out of bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.bitcast(_element(context, builder, signature, args), ir.IntType(8).as_pointer())
@@ -122,26 +122,26 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
-# A thread that has waited long gives its core away: with more threads than cores the others need it.
-give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
+# A thread that has waited long yields its core: with more threads than cores the others need it.
+yield_core = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
-# Places in the control array of a call, each on a cache line of its own.
+# Indices in the control array of a call, each on its own cache line.
 ABORTED, PART, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80
-# More than any number of chunks; times the entries of a chunk it does not overflow.
+# More than any number of chunks; the product with the entries of a chunk does not overflow.
 _NO_CHUNK = 1 << 46
 
 
 @device
 def stopped(control: Any) -> bool:
-    """True if the call is given up: the kernel is to return soon, whatever it leaves in its arrays."""
+    """Return whether the call is aborted: the kernel must return soon, its arrays are discarded."""
     return load(control, ABORTED) != 0  # type: ignore[no-any-return]
 
 
 @device
 def next_chunk(control: Any) -> int:
-    """The next chunk of the call's work (or of the open job's) that no thread has taken; too large when none is left.
+    """Claim the next chunk of the call (or of the open job); a number past the last chunk when none is left.
 
-    None is left of a call that is given up: every loop over chunks ends soon after.
+    In an aborted call no chunk is left, so every loop over chunks ends soon.
     """
     if load(control, ABORTED) != 0:
         return _NO_CHUNK

@@ -1,4 +1,4 @@
-"""Bits of streams: whole words loaded from any byte, and the instructions that count zeros."""
+"""Bits of streams: words loaded from any byte offset, and instructions that count zeros."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from numba.extending import intrinsic
 from .compile import device
 
 _WORD = ir.IntType(64)
-# A word loaded from any byte holds, shifted down to the bit, at least so many bits.
+# The number of valid bits of a word that is loaded from a byte and shifted to a bit.
 _LOADED = 57
 
 
 def _intrinsic(typed: Any) -> Any:
-    """numba's decorator, whose own annotation takes the typing context for an argument of the callers."""
+    """Apply numba's decorator, whose annotation treats the typing context as an argument of the caller."""
     return intrinsic(typed)
 
 
 @_intrinsic
 def load_word(typingctx: Any, array: Any, byte: Any) -> Any:
-    """The 8 bytes of a contiguous array from `byte` on, as a little-endian uint64; the array must hold them."""
+    """Load 8 bytes of a contiguous array from `byte` on, as a little-endian uint64; they must be in bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         made = context.make_array(signature.args[0])(context, builder, args[0])
         offset = context.cast(builder, args[1], signature.args[1], types.intp)
         start = builder.bitcast(made.data, ir.IntType(8).as_pointer())
-        place = builder.bitcast(builder.gep(start, [offset]), _WORD.as_pointer())
-        return builder.load(place, align=1)
+        address = builder.bitcast(builder.gep(start, [offset]), _WORD.as_pointer())
+        return builder.load(address, align=1)
 
     return types.uint64(array, byte), generate
 
@@ -52,7 +52,7 @@ trailing_zeros = _counting("cttz")
 
 @device
 def bit_length(number: Any) -> int:
-    """The number of bits of an integer that is not negative; 0 for 0."""
+    """Return the number of bits of an integer that is not negative; 0 for 0."""
     return 64 - leading_zeros(np.uint64(number))  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Vectors and matrices from arrays: grouping by row, sorting within rows, combining repeats in the order given."""
+"""Vectors and matrices from arrays: grouping by row, sorting within rows, combining duplicates in input order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import types
 from .atomics import stopped
 from .compile import kernel
 from .members import is_few, is_wide, ranked, spread_offsets
-from .operands import Array, plain
+from .operands import Array, kernel_array
 from .rows import share, sort_range
 from .scatter import scatter_entries
 from .threads import parts_for, run, threads_for
@@ -29,33 +29,33 @@ Values = Array | np.generic
 
 @implements(BuildVector, engine="cpu")
 def build_vector(q: BuildVector) -> VectorStore:
-    """t(indices[p]) = values[p]; repeats combine by `dup` in the order given."""
+    """t(indices[p]) = values[p]; duplicates are combined by `dup` in input order."""
     values = _given(q.values, q.iso)
-    answer, again = scatter_entries(q.size, q.dtype, _index(q.indices), values, q.dup)
-    if q.dup is None and again is not None:
-        raise repeated(again)
-    return answer
+    result, duplicate = scatter_entries(q.size, q.dtype, _index(q.indices), values, q.dup)
+    if q.dup is None and duplicate is not None:
+        raise repeated(duplicate)
+    return result
 
 
 @implements(BuildMatrix, engine="cpu")
 def build_matrix(q: BuildMatrix) -> CSR:
-    """t(rows[p], cols[p]) = values[p]; repeats combine by `dup` in the order given."""
+    """t(rows[p], cols[p]) = values[p]; duplicates are combined by `dup` in input order."""
     return assemble(q.nrows, q.ncols, q.dtype, q.rows, q.cols, _given(q.values, q.iso), q.dup, keep_last=False)
 
 
 @implements(ImportCSR, engine="cpu")
 def import_csr(q: ImportCSR) -> CSR:
-    """t(i, indices[p]) = values[p] for indptr[i] <= p < indptr[i + 1]; validated, sorted where it was not."""
+    """t(i, indices[p]) = values[p] for indptr[i] <= p < indptr[i + 1]; validated, and sorted where necessary."""
     nvals = int(q.indices.size)
     check_offsets(q.indptr, q.nrows, nvals)
     check_columns(q.indices, q.ncols)
-    indptr = plain(q.indptr.astype(index_dtype(nvals), copy=False))
-    indices = plain(q.indices.astype(index_dtype(q.ncols), copy=False))
+    indptr = kernel_array(q.indptr.astype(index_dtype(nvals), copy=False))
+    indices = kernel_array(q.indices.astype(index_dtype(q.ncols), copy=False))
     if _ascending(indptr, indices):
         pattern = Pattern(q.nrows, q.ncols, indptr, indices)
         if q.values is None:
             return CSR(pattern, q.dtype, None, q.iso)
-        return CSR(pattern, q.dtype, plain(q.values.astype(q.dtype, copy=False)))
+        return CSR(pattern, q.dtype, kernel_array(q.values.astype(q.dtype, copy=False)))
     return _sorted_rows(q.ncols, q.dtype, indptr, None, indices, _given(q.values, q.iso), q.dup, keep_last=False)
 
 
@@ -70,7 +70,7 @@ def assemble(
     *,
     keep_last: bool,
 ) -> CSR:
-    """A matrix from triples in any order.  `keep_last`: without `dup` the last of equal positions stays."""
+    """Build a matrix from triples in any order.  `keep_last`: without `dup` the last duplicate is kept."""
     rows, cols = _index(rows), _index(cols)
     nvals = rows.size
     if is_few(nvals):
@@ -79,7 +79,7 @@ def assemble(
             return made
     numbers: Array | None = None
     height = nrows
-    if is_wide(nrows, nvals):  # the work is on the rows that have entries; the offsets of all are written once
+    if is_wide(nrows, nvals):  # compute on the non-empty rows; the offsets of all rows are written once
         numbers, rows = ranked(rows)
         height = numbers.size
     offsets = index_dtype(nvals)
@@ -97,7 +97,7 @@ def assemble(
 
 
 def _lexsorted(nrows: int, ncols: int, dtype: np.dtype[Any], rows: Array, cols: Array, values: Values) -> CSR | None:
-    """The matrix of triples by NumPy's sort; None where a position repeats.  Cost O(nvals log nvals + nrows)."""
+    """Build a matrix of triples by NumPy's sort; None where a position repeats.  Cost O(nvals log nvals + nrows)."""
     nvals = rows.size
     order = np.lexsort((cols, rows))
     rows, cols = rows[order], cols[order]
@@ -123,13 +123,13 @@ def _sorted_rows(
     *,
     keep_last: bool,
 ) -> CSR:
-    """Rows that are grouped already (entry p of a row is given at order[p]), each sorted, repeats combined.
+    """Sort each row of entries grouped by row (entry p is input order[p]), and combine duplicates.
 
-    numbers: what errors call the rows; None: their positions.
+    numbers: the row numbers for error messages; None: their positions.
     """
     nrows, nvals = indptr.size - 1, cols.size
     columns: Array | None = None
-    if ncols > 2**31:  # sort ranks: a column and a place within the row share one 64-bit key
+    if ncols > 2**31:  # sort ranks: a column and a position within the row share one 64-bit key
         columns, cols = np.unique(cols, return_inverse=True)
     parts = parts_for(nvals + nrows)
     keys = np.empty(nvals, np.int64)
@@ -144,7 +144,7 @@ def _sorted_rows(
     indices = np.empty(total, cols.dtype if columns is not None else index_dtype(ncols))
     iso = values if isinstance(values, np.generic) and (total == nvals or dup is None) else None
     made = None if iso is not None else np.empty(total, dtype)
-    if total == nvals:  # nothing to combine: values only move, and need no kernel of their own
+    if total == nvals:  # no duplicates: values are only moved, which needs no kernel for their type
         sources = np.empty(nvals, index_dtype(nvals))
         run(_unpack, parts, indptr, order, keys, indices, sources)
         if made is not None:
@@ -159,13 +159,13 @@ def _sorted_rows(
     return CSR(Pattern(nrows, ncols, offsets, indices), dtype, made, iso)
 
 
-# Entries (less one, a power of two) after which a thread looks whether the call is given up.
+# Entries (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 16) - 1
 
 
 @kernel
 def _count(t: int, threads: int, control: Any, rows: Any, counters: Any) -> None:
-    """counters[t, i] = how often row i is given in this part."""
+    """counters[t, i] = the number of entries of row i in this part."""
     mine = counters[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
         if p & _POLLED == 0 and stopped(control):
@@ -174,15 +174,15 @@ def _count(t: int, threads: int, control: Any, rows: Any, counters: Any) -> None
 
 
 @kernel
-def _group(t: int, threads: int, control: Any, rows: Any, places: Any, order: Any) -> None:
-    """order[indptr[i]:indptr[i + 1]] are the places where row i is given, ascending."""
-    mine = places[t]
+def _group(t: int, threads: int, control: Any, rows: Any, cursors: Any, order: Any) -> None:
+    """order[indptr[i]:indptr[i + 1]] = the input positions of row i, ascending."""
+    mine = cursors[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
         if p & _POLLED == 0 and stopped(control):
             return
-        place = mine[rows[p]]
-        mine[rows[p]] = place + 1
-        order[place] = p
+        target = mine[rows[p]]
+        mine[rows[p]] = target + 1
+        order[target] = p
 
 
 _LOW = np.int64(0xFFFFFFFF)
@@ -190,7 +190,7 @@ _LOW = np.int64(0xFFFFFFFF)
 
 @kernel
 def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any, keys: Any, distinct: Any) -> None:
-    """keys[p] = (column, place within the row), ascending in each row; distinct[i + 1] = columns of row i."""
+    """keys[p] = (column, position within the row), ascending in each row; distinct[i + 1] = columns of row i."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         start, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
         sorted_already = True
@@ -207,7 +207,7 @@ def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any
 
 @kernel
 def _unpack(t: int, threads: int, control: Any, indptr: Any, order: Any, keys: Any, indices: Any, sources: Any) -> None:
-    """Columns, and where each entry was given."""
+    """Write the columns and the input position of each entry."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(indptr[i], indptr[i + 1]):
             indices[p] = keys[p] >> 32
@@ -228,28 +228,28 @@ def _fold(
     indices: Any,
     made: Any,
 ) -> None:
-    """Columns without repeats; values of equal columns combined by `dup` in the order given, without it the last."""
+    """Write distinct columns; values of equal columns are combined by `dup` in input order, without it the last."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        place = np.int64(offsets[i]) - 1
+        out = np.int64(offsets[i]) - 1
         for p in range(indptr[i], indptr[i + 1]):
             value = converted(made, value_at(values, position(order, np.int64(indptr[i]) + (keys[p] & _LOW))))
             if p == indptr[i] or keys[p] >> 32 != keys[p - 1] >> 32:
-                place += 1
-                indices[place] = keys[p] >> 32
-                put(made, place, value)
+                out += 1
+                indices[out] = keys[p] >> 32
+                put(made, out, value)
             else:
-                put(made, place, converted(made, combine(dup, value_at(made, place), value)))
+                put(made, out, converted(made, combine(dup, value_at(made, out), value)))
 
 
 def _first_repeat(indptr: Array, distinct: Array, keys: Array) -> tuple[int, int]:
-    """Row and column (rank) of the first entry, row by row, that is given more than once."""
+    """Return row and column (rank) of the first duplicate in row order."""
     i = int(np.flatnonzero(np.diff(distinct) != np.diff(indptr))[0])
     cols = keys[indptr[i] : indptr[i + 1]] >> 32
     return i, int(cols[np.flatnonzero(cols[1:] == cols[:-1])[0]])
 
 
 def _ascending(indptr: Array, indices: Array) -> bool:
-    """True if every row is strictly ascending."""
+    """Return whether every row is strictly ascending."""
     if indices.size < 2:
         return True
     rising = indices[1:] > indices[:-1]
@@ -260,11 +260,11 @@ def _ascending(indptr: Array, indices: Array) -> bool:
 
 def _given(values: Array | None, iso: np.generic | None) -> Values:
     if values is not None:
-        return plain(values)
+        return kernel_array(values)
     assert iso is not None
     return iso
 
 
 def _index(array: Array) -> Array:
-    """Indices as int32 or int64."""
-    return plain(array if array.dtype in (np.int32, np.int64) else array.astype(np.int64))
+    """Return indices as int32 or int64."""
+    return kernel_array(array if array.dtype in (np.int32, np.int64) else array.astype(np.int64))

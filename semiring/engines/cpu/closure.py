@@ -1,9 +1,9 @@
-"""The closure of a frontier: which of two searches answers it, and how they are driven.
+"""The closure of a frontier: selection of one of two searches, and the calls of its kernel.
 
 A search runs inside one kernel, level after level.  It returns to Python only to request something: helpers when a
-level grows large and all have left meanwhile, the rows of the transpose when pulling would pay for the first time,
-room for the trace; and every few milliseconds, for signal handlers to run.  Its state is stored in one array, so that
-the next call continues where it was.
+level grows large and none is active, the rows of the transpose when a pull is cheaper for the first time, space for
+the trace; and every few milliseconds, so that signal handlers run.  Its state is in one array, so that the next call
+continues from there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, index_dtype, plain_pattern
+from ...formats import CSR, index_dtype, uncompressed_pattern
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureAnswer, Step
@@ -24,6 +24,8 @@ from .closure_state import (
     FRONTIER_SIZE,
     MANY_ENTRIES,
     MANY_TO_SHARE,
+    NEEDS_ROWS,
+    NEEDS_THREADS,
     PULL_ALLOWED,
     REACHED,
     ROWS,
@@ -34,13 +36,11 @@ from .closure_state import (
     TRACE_FULL,
     TRACE_SIZE,
     UNSEEN_EDGES,
-    WANTS_ROWS,
-    WANTS_THREADS,
 )
 from .constants import binary_value, cast_value
 from .convert import as_index_list
 from .members import is_few
-from .operands import Array, plain, rows_of, values_of
+from .operands import Array, kernel_array, rows_of, values_of
 from .threads import assisted, available
 
 _TRACE_ROWS = 1024
@@ -49,18 +49,18 @@ _TRACE_ROWS = 1024
 @implements(Closure, engine="cpu")
 def closure(q: Closure) -> ClosureAnswer:
     """c = x (+) x A (+) x A^2 (+) ...: by levels that push or pull, or by relaxing what changed."""
-    return _Search(q).answer()
+    return _Search(q).result()
 
 
 @dataclass
 class _Trace:
-    """What the kernel recorded, moved to the host as its array fills."""
+    """The steps that the kernel recorded, collected whenever its array is full."""
 
     array: Array
     steps: list[Step] = field(default_factory=list)
 
     def collect(self, state: Array) -> None:
-        """Take what is there and make room."""
+        """Collect the recorded steps and empty the array."""
         for pull, size, edges in self.array[: state[TRACE_SIZE]].tolist():
             self.steps.append(Step("pull" if pull else "push", size, edges))
         state[TRACE_SIZE] = 0
@@ -76,7 +76,7 @@ class _Search:
         self.z = q.semiring.z
         mult = q.semiring.mult
         frontier = as_index_list(q.frontier)
-        start = plain(frontier.indices)
+        start = kernel_array(frontier.indices)
         self.words = presence.from_indices(start, n)
         self.iso = None if frontier.iso is None else cast_value(frontier.iso, self.z)
         if self.iso is None or binary_value(mult, self.iso, self.a.iso) != self.iso:
@@ -89,7 +89,8 @@ class _Search:
             self.reads = "y" in mult.uses
             self.values = np.empty(n, self.z)
             self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
-        self.no_hubs: Array = np.empty(0, self.a.indices.dtype)  # an array too: one kernel serves both
+        # Also an array, so that one compiled kernel handles both cases.
+        self.no_hubs: Array = np.empty(0, self.a.indices.dtype)
         self.hubs = self.no_hubs
         self.occupied = self.words
         self.queue = np.empty(n, index_dtype(n))
@@ -105,7 +106,7 @@ class _Search:
         assert self.values is not None
         self.values[start] = cast_value(values, self.z) if isinstance(values, np.generic) else cast(values, self.z)
 
-    def answer(self) -> ClosureAnswer:
+    def result(self) -> ClosureAnswer:
         if self.q.final_on_arrival:
             self._levels()
         else:
@@ -116,25 +117,25 @@ class _Search:
         return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
 
     def _drive(self, kernel: Any, threads: int, arguments: Any) -> None:
-        """Call the kernel until it is done, giving it what it asks for."""
+        """Call the kernel until it is done, and provide what it requests."""
         most = available()
         while True:
             assisted(kernel, threads, *arguments(most), work=self.a.nvals + self.n)
             status = self.state[STATUS]
             if status in (CONVERGED, TOO_MANY):
-                return  # after PAUSED it goes on where it was
-            if status == WANTS_ROWS:
+                return  # after PAUSED the search continues
+            if status == NEEDS_ROWS:
                 self._allow_pull()
-            elif status == WANTS_THREADS:
+            elif status == NEEDS_THREADS:
                 threads = most
             elif status == TRACE_FULL:
                 self.trace.collect(self.state)
 
     def _allow_pull(self) -> None:
-        """Have what a pull reads: the rows of the transpose, and their hubs."""
+        """Provide the operands of a pull: the rows of the transpose, and their hubs."""
         self.transpose = self.q.by_column.get()
-        hubs = closure_hubs.hubs_of(plain_pattern(self.transpose.pattern))
-        # Where values of the matrix are read, the entry must be found, not only the column.
+        hubs = closure_hubs.hubs_of(uncompressed_pattern(self.transpose.pattern))
+        # Where values of the matrix are read, the position of the entry is needed, not only its column.
         self.hubs = self.no_hubs if self.reads and self.transpose.iso is None else hubs.hubs
         self.occupied = hubs.occupied
         self.state[ROWS] = hubs.count
@@ -161,7 +162,7 @@ class _Search:
         self.state[ROWS] = n
         if q.direction != "push" and n > 0:
             self.state[PULL_ALLOWED] = 1
-            if q.direction == "pull" or (q.by_column.ready and closure_hubs.known(q.by_column.get().pattern)):
+            if q.direction == "pull" or (q.by_column.ready and closure_hubs.cached(q.by_column.get().pattern)):
                 self._allow_pull()
         if q.direction == "pull":
             self.state[PULL_ALLOWED] = 3
@@ -182,7 +183,7 @@ class _Search:
 
     def _relaxations(self) -> None:
         n = self.n
-        if self.iso is not None:  # every path gives the value that is there: arrival is all that can happen
+        if self.iso is not None:  # all values are equal: entries can only be added, never improved
             self.state[PULL_ALLOWED] = 0
             self._levels()
             return

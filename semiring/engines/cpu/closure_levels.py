@@ -1,12 +1,12 @@
 """Level-synchronous search that pushes or pulls, for closures whose entries are final on arrival.
 
 Method: direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012).  Push walks the rows of
-the frontier and claims new entries by an atomic test-and-set of their presence bit; pull looks, for each entry
-that is still absent, whether its hub is in the frontier, and else along its row of the transpose until it meets
-the frontier.  Presence and frontier are bits, 32 entries a word, so that on a large graph what is probed at
-random stays in the cache, and a pull writes each word from one thread only.
+the frontier and claims new entries by an atomic test-and-set of their presence bit; pull tests, for each absent
+entry, whether its hub is in the frontier, and otherwise scans its row of the transpose up to the first neighbour in
+the frontier.  Presence and frontier are bits, 32 entries a word, so that on a large graph the randomly probed words
+stay in the cache, and a pull writes each word from one thread only.
 
-The first thread leads: it takes the decisions, does small levels alone, and opens large ones to its helpers.
+The first thread leads: it decides, computes small levels alone, and opens large ones to its helpers.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from .closure_state import (
     FRONTIER_EDGES,
     FRONTIER_SIZE,
     HEAD,
+    NEEDS_ROWS,
+    NEEDS_THREADS,
     PHASE,
     PULL_ALLOWED,
     PULLING,
@@ -34,61 +36,59 @@ from .closure_state import (
     TAIL,
     UNSEEN_EDGES,
     VISITED,
-    WANTS_ROWS,
-    WANTS_THREADS,
     must_stop,
     record,
 )
 from .compile import device, kernel
+from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .mxv import product
-from .team import close_job, dismiss, join_job, leave_job, open_job
 from .types import position, present, put, value_at
 
 # Pull where the frontier has more than 1/ALPHA of the edges of absent entries (Beamer: 14; GAP: 15).
 _ALPHA = 8
-# Push again where the frontier is shrinking and it and its edges are fewer than 1/BETA of what a pull visits.
+# Push again where the frontier is shrinking and it and its edges are fewer than 1/BETA of the visits of a pull.
 _BETA = 8
-# A pull ends each row early: it visits about one in so many entries (measured on Kronecker graphs).
+# A pull ends each row early: it visits about one entry in this many (measured on Kronecker graphs).
 _EARLY_EXIT = 32
-# Entries that a thread collects before it reserves room in the shared queue.
+# Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
 _QUEUE_CHUNK = 64
 # The rows of a chunk of words fit into the buffer.
 _WORD_CHUNK = BUFFER // 32
 _AHEAD = 12
-# What a job does.
+# The kinds of job.
 _PUSH, _PULL, _MARK, _LIST = range(4)
 
 
 @device
 def _decide(state: Any, control: Any, n: int, nwords: int, threads: int, most_threads: int, many: int) -> int:
-    """The entries that this level visits; -1 if Python must help first.  Sets state[PULLING] to 2 * old + new."""
+    """Return the visits of this level; -1 if Python must act first.  Sets state[PULLING] to 2 * old + new."""
     edges, size, pulling = state[FRONTIER_EDGES], state[FRONTIER_SIZE], state[PULLING]
     allowed = state[PULL_ALLOWED]
-    # Sources without entries are reached and no rows: there may be more of them than rows.
+    # Reached sources may have empty rows, so there may be more of them than non-empty rows.
     probes = nwords + max(state[ROWS] - state[REACHED], 0)
-    wanted = pulling
+    following = pulling
     if allowed == 3:
-        wanted = 1
+        following = 1
     elif pulling == 0:
         if allowed > 0 and edges * _ALPHA > state[UNSEEN_EDGES] and edges > n // 32:
-            wanted = 1
+            following = 1
     elif state[SHRINKING] == 1 and (size + edges) * _BETA < probes:
-        wanted = 0
-    if wanted == 1 and allowed == 1:
-        state[STATUS] = WANTS_ROWS
+        following = 0
+    if following == 1 and allowed == 1:
+        state[STATUS] = NEEDS_ROWS
         return -1
-    work = edges if wanted == 0 else probes + state[UNSEEN_EDGES] // _EARLY_EXIT
+    work = edges if following == 0 else probes + state[UNSEEN_EDGES] // _EARLY_EXIT
     if most_threads > 1 and work >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
-        state[STATUS] = WANTS_THREADS
+        state[STATUS] = NEEDS_THREADS
         return -1
-    state[PULLING] = wanted + 2 * pulling
+    state[PULLING] = following + 2 * pulling
     return work  # type: ignore[no-any-return]
 
 
 @device
 def _flush(queue: Any, buffer: Any, filled: int, state: Any) -> int:
-    """Move what a thread has collected to the end of the shared queue."""
+    """Move the collected entries of a thread to the end of the shared queue."""
     start = fetch_add(state, TAIL, filled)
     for b in range(filled):
         queue[start + b] = buffer[b]
@@ -120,9 +120,9 @@ def levels(
     many: int,
     max_steps: int,
 ) -> None:
-    """Levels until the frontier is empty or Python must help; `bits` are two rows, of this frontier and the next.
+    """Run levels until the frontier is empty or Python must act; `bits`: two rows, this frontier and the next.
 
-    hubs: empty where nobody may look at them.
+    hubs: empty where a pull must not use them.
     """
     n = indptr.size - 1
     nwords = seen.size
@@ -131,7 +131,7 @@ def levels(
     pull = (t_indptr, t_indices, t_avals, hubs, occupied)
     if t > 0:
         job = 0
-        alone = threads == 1  # never: a constant would have the work compiled a second time
+        alone = threads == 1  # always False here: a constant would compile the work a second time
         while True:
             job = join_job(control, job)
             if job == 0:
@@ -145,8 +145,8 @@ def levels(
         pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
         record(state, trace, pulling)
         state[VISITED] += work + size
-        # The frontier in the form that the direction needs, then the level: jobs from one place, for compiling takes
-        # as long as the code of a job is copied.
+        # Convert the frontier to the format of the direction, then run the level: one call site for all jobs, because
+        # each call site is compiled separately.
         for part in range(0 if pulling != was_pulling else 1, 2):
             visits = work
             if part == 1:
@@ -230,7 +230,7 @@ def _work(
     buffer: Any,
     state: Any,
 ) -> None:
-    """A thread's part in the open job."""
+    """Compute the part of a thread in the open job."""
     phase = state[PHASE]
     near, far = bits[state[FLIPPED]], bits[1 - state[FLIPPED]]
     if phase == _PUSH:
@@ -247,7 +247,7 @@ def _work(
 def _push(
     alone: bool, control: Any, rows: Any, mult: Any, values: Any, seen: Any, queue: Any, buffer: Any, state: Any
 ) -> None:
-    """Claim what the frontier in the queue leads to."""
+    """Claim the absent neighbours of the frontier in the queue."""
     indptr, indices, avals = rows
     size, head = state[FRONTIER_SIZE], state[HEAD]
     filled = 0
@@ -295,9 +295,9 @@ def _pull(
     buffer: Any,
     state: Any,
 ) -> None:
-    """Look for the frontier in the bits `near` from every entry that is absent: at its hub, then along its row."""
+    """Search the frontier, bits `near`, from every absent entry: test its hub, then scan its row."""
     t_indptr, t_indices, t_avals, hubs, occupied = rows
-    known = hubs.size > 0
+    has_hubs = hubs.size > 0
     nwords = seen.size
     found: Any = 0
     edges: Any = 0
@@ -316,7 +316,7 @@ def _pull(
                 bit = absent & (~absent + np.uint32(1))
                 absent ^= bit
                 o = (np.int64(w) << 5) + trailing_zeros(bit)
-                k = np.int64(hubs[np.uintp(o)]) if known else np.int64(-1)
+                k = np.int64(hubs[np.uintp(o)]) if has_hubs else np.int64(-1)
                 if k >= 0 and present(near, k):
                     put(values, o, product(mult, True, value_at(t_avals, 0), value_at(values, k), o, k))
                     fresh |= bit
@@ -325,13 +325,13 @@ def _pull(
                     buffer[missed] = o
                     missed += 1
             far[w] = fresh
-        # Rows are far apart: their beginnings are called for before they are needed.
+        # Rows are far apart in memory: prefetch their first entries.
         for b in range(missed):
             if b + _AHEAD < missed:
                 prefetch(t_indices, t_indptr[np.uintp(buffer[b + _AHEAD])])
             o = np.int64(buffer[b])
             p, end = np.int64(t_indptr[np.uintp(o)]), np.int64(t_indptr[np.uintp(o + 1)])
-            if known and end - p == 1:
+            if has_hubs and end - p == 1:
                 continue
             while p < end and not present(near, position(t_indices, p)):
                 p += 1
@@ -349,7 +349,7 @@ def _pull(
 
 @device
 def _mark(control: Any, near: Any, queue: Any, state: Any) -> None:
-    """Set the bits of the frontier that is listed in the queue."""
+    """Set the bits of the frontier in the queue."""
     size, head = state[FRONTIER_SIZE], state[HEAD]
     while True:
         start: Any = next_chunk(control) * _QUEUE_CHUNK
@@ -362,7 +362,7 @@ def _mark(control: Any, near: Any, queue: Any, state: Any) -> None:
 
 @device
 def _list(control: Any, near: Any, queue: Any, buffer: Any, state: Any) -> None:
-    """List the frontier whose bits are set at the start of the queue."""
+    """Write the frontier from its bits to the start of the queue."""
     filled = 0
     while True:
         first: Any = next_chunk(control) * _WORD_CHUNK

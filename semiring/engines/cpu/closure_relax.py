@@ -1,10 +1,10 @@
-"""Relaxation of what changed, for closures of any idempotent monoid: Bellman-Ford by frontiers.
+"""Relaxation of changed entries, for closures of any idempotent monoid: Bellman-Ford by frontiers.
 
-The outputs are divided into ranges, and whoever relaxes into a range finds its part of each frontier row by search
-(rows are sorted), so values are combined without atomics.  A value that was improved within a step may be used in the
-same step: that only saves steps, for the entry is in the next frontier all the same.
+The outputs are divided into ranges; each range finds its part of a frontier row by binary search (rows are sorted), so
+values are combined without atomics.  A value that was improved within a step may be used in the same step: this only
+saves steps, because the entry is in the next frontier in any case.
 
-The first thread leads: it does small steps alone, and opens large ones to its helpers.
+The first thread leads: it computes small steps alone, and opens large ones to its helpers.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from .closure_state import (
     FEW,
     FRONTIER_EDGES,
     FRONTIER_SIZE,
+    NEEDS_THREADS,
     PHASE,
     STATUS,
     VISITED,
-    WANTS_THREADS,
     must_stop,
     record,
 )
 from .compile import device, kernel
+from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .mxv import product
 from .rows import lower_bound
-from .team import close_job, dismiss, join_job, leave_job, open_job
 from .types import combine, position, value_at
 
-# What a job does.
+# The kinds of job.
 _RELAX, _COUNT, _LIST = range(3)
-# Rows (less one, a power of two) after which a thread looks whether the call is given up.
+# Rows (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 10) - 1
 
 
@@ -59,7 +59,7 @@ def relax(
     many: int,
     max_steps: int,
 ) -> None:
-    """Steps until nothing changes or Python must help; `changed` are bits, `spare` room to list what changed."""
+    """Run steps until nothing changes or Python must act; `changed`: bits, `spare`: a list of changed entries."""
     rows, operators = (indptr, indices, avals), (add, mult)
     if t > 0:
         job = 0
@@ -72,13 +72,13 @@ def relax(
     while not stopped(control) and not must_stop(state, trace, max_steps):
         size, edges = state[FRONTIER_SIZE], state[FRONTIER_EDGES]
         if most_threads > 1 and edges >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
-            state[STATUS] = WANTS_THREADS
+            state[STATUS] = NEEDS_THREADS
             break
         record(state, trace, 0)
         alone = threads == 1 or edges * FEW < many
         parts = 1 if alone else threads
-        # One thread lists what changed as it goes, while there is room: a small step then costs nothing per entry
-        # of the whole vector.
+        # One thread lists changed entries directly, while they fit in `spare`: a small step then has no cost
+        # proportional to the size of the vector.
         listed = spare.size + 1
         state[VISITED] += size + edges
         if alone:
@@ -124,7 +124,7 @@ def _work(
     sums: Any,
     state: Any,
 ) -> None:
-    """A thread's share of the open job: ranges of outputs, one after another."""
+    """Compute the share of a thread in the open job: ranges of outputs, claimed one at a time."""
     phase, size = state[PHASE], state[FRONTIER_SIZE]
     while True:
         part = next_chunk(control)
@@ -135,10 +135,10 @@ def _work(
         elif phase == _COUNT:
             sums[part, 0], sums[part, 1] = _count(part, parts, rows[0], changed)
         else:
-            place = 0
+            start = 0
             for other in range(part):
-                place += sums[other, 0]
-            _list(part, parts, changed, queue, place)
+                start += sums[other, 0]
+            _list(part, parts, changed, queue, start)
 
 
 @device
@@ -158,7 +158,7 @@ def _relax(
 ) -> int:
     """Relax the rows of the frontier into the outputs of a part.
 
-    listing: list what changed in `spare`; returns how many, more than there is room for if they do not fit.
+    listing: write the changed entries to `spare`; return their number, or more than its size if they do not fit.
     """
     indptr, indices, avals = rows
     add, mult = operators
@@ -200,7 +200,7 @@ def _relax(
 
 @device
 def _count(part: int, parts: int, indptr: Any, changed: Any) -> Any:
-    """(entries that changed in a part, the edges of their rows)."""
+    """Return (changed entries of a part, edges of their rows)."""
     found, edges = 0, np.int64(0)
     for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
         bits = changed[w]
@@ -214,13 +214,13 @@ def _count(part: int, parts: int, indptr: Any, changed: Any) -> Any:
 
 
 @device
-def _list(part: int, parts: int, changed: Any, queue: Any, place: int) -> None:
-    """List the entries that changed in a part in the queue from `place` on; none has changed any more."""
+def _list(part: int, parts: int, changed: Any, queue: Any, start: int) -> None:
+    """Write the changed entries of a part to the queue from `start` on, and clear their bits."""
     for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
         bits = changed[w]
         changed[w] = 0
         while bits:
             bit = bits & (~bits + np.uint32(1))
             bits ^= bit
-            queue[place] = (np.int64(w) << 5) + trailing_zeros(bit)
-            place += 1
+            queue[start] = (np.int64(w) << 5) + trailing_zeros(bit)
+            start += 1

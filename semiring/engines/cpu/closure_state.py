@@ -1,4 +1,4 @@
-"""What the two searches keep between calls: places in one int64 array, and what they may ask for."""
+"""The state of the two searches between calls: indices in one int64 array, and the requests to Python."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import Any
 
 from .compile import device
 
-# Places. The first group is read by all threads and written by the first one, where no other is at work.
+# Indices. The first group is read by all threads and written by the first one while no helper is active.
 STATUS, STEPS, PULLING, FRONTIER_SIZE, FRONTIER_EDGES, HEAD, UNSEEN_EDGES, TRACE_SIZE = range(8)
-# 0: never pull; 1: the rows of the transpose must be asked for; 2: they are there; 3: always pull.
+# 0: never pull; 1: the rows of the transpose must be requested; 2: they are available; 3: always pull.
 PULL_ALLOWED = 8
-# Of a search by levels. PHASE: what the open job does. FLIPPED: which of two arrays of bits holds the frontier.
-# REACHED: entries so far. ROWS: how many there can be, as far as is known.
+# For a search by levels. PHASE: the kind of the open job. FLIPPED: which of two arrays of bits holds the frontier.
+# REACHED: entries so far. ROWS: an upper bound of reachable entries.
 SHRINKING, PHASE, FLIPPED, REACHED, ROWS = range(9, 14)
-# Added to by all threads: each on a cache line of its own.
+# Incremented by all threads: each on its own cache line.
 TAIL, FOUND, FOUND_EDGES = 16, 24, 32
 STATE_SIZE = 40
-# Work since Python was last there; what it is after which a search goes there, for signal handlers to run: some
-# milliseconds.  One step may visit more.
+# Visits since the last return to Python, and the number after which a search returns so that signal handlers run:
+# some milliseconds.  One step may visit more.
 VISITED = 14
 SLICE = 1 << 21
 
-CONVERGED, TOO_MANY, WANTS_THREADS, WANTS_ROWS, TRACE_FULL, PAUSED = range(6)
+CONVERGED, TOO_MANY, NEEDS_THREADS, NEEDS_ROWS, TRACE_FULL, PAUSED = range(6)
 
-# Entries that a step visits from which threads help: in a relaxation, whose parts each go through the whole frontier,
-# and in a search by levels.
+# The visits of a step from which helpers join: in a relaxation, where each part reads the whole frontier, and in a
+# search by levels.
 MANY_ENTRIES = 1 << 20
 MANY_TO_SHARE = 1 << 17
-# Below a part of that threads are sent away again, or not let in.
+# Below this fraction of it a step is computed by one thread.
 FEW = 8
 
 
 @device
 def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
-    """True, with the status set, if the search ends here or the trace must be emptied first."""
+    """Return whether the search must stop, with the status set: at its end, for a full trace, or for a pause."""
     if state[FRONTIER_SIZE] == 0:
         state[STATUS] = CONVERGED
         return True
@@ -51,7 +51,7 @@ def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
 
 @device
 def record(state: Any, trace: Any, pulling: int) -> None:
-    """One more step; by the first thread, where no other is at work."""
+    """Record a step; called by the first thread while no helper is active."""
     state[STEPS] += 1
     if trace.shape[0] > 0:
         row = state[TRACE_SIZE]

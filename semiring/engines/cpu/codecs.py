@@ -1,4 +1,4 @@
-"""Compressed rows on the CPU: encoding, decoding any range of entries, checking, and slices of rows in any form."""
+"""Compressed rows on the CPU: encoding, decoding of any range of entries, checks, and slices of rows of any kind."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ...formats.ccsr import (
     compressed_nbytes,
     tile_count,
 )
-from ...formats.pattern import plain_facts
+from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_tiles
-from .operands import Array, plain
+from .operands import Array, kernel_array
 from .packed import decode_packed, encode_packed, measure_packed
 from .threads import parts_for, run
 from .varint import decode_varint, encode_varint, measure_varint
@@ -30,9 +30,9 @@ from .varint import decode_varint, encode_varint, measure_varint
 
 @implements(Encode, engine="cpu", accepts=EVERY_KIND)
 def encode(q: Encode) -> CompressedPattern:
-    """The structure as compressed rows: the tiles are measured, then each thread writes its own."""
+    """Encode the structure as compressed rows: measure all tiles, then each thread writes its own."""
     pattern, codec = q.pattern, q.codec
-    indptr, indices = plain(pattern.indptr), plain(columns(pattern))
+    indptr, indices = kernel_array(pattern.indptr), kernel_array(columns(pattern))
     parts = parts_for(indices.size)
     sizes, widths = _measured(indptr, indices, pattern.ncols, codec, q.before)
     used = int(sizes.sum())
@@ -45,19 +45,19 @@ def encode(q: Encode) -> CompressedPattern:
         run(encode_varint, parts, indptr, indices, q.before, at, stream)
     base = indices[::TILE].astype(index_dtype(pattern.ncols))
     shape = pattern.nrows, pattern.ncols, int(indices.size)
-    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, plain_facts(pattern))
+    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, scalar_facts(pattern))
 
 
 @implements(MeasureCompressed, engine="cpu", accepts=EVERY_KIND)
 def measure(q: MeasureCompressed) -> int:
-    """The bytes of the structure as compressed rows."""
+    """Return the bytes of the structure as compressed rows."""
     pattern = q.pattern
-    sizes, _ = _measured(plain(pattern.indptr), plain(columns(pattern)), pattern.ncols, q.codec, -1)
+    sizes, _ = _measured(kernel_array(pattern.indptr), kernel_array(columns(pattern)), pattern.ncols, q.codec, -1)
     return compressed_nbytes(pattern.nrows, pattern.ncols, pattern.nvals, q.codec, int(sizes.sum()))
 
 
 def _measured(indptr: Array, indices: Array, ncols: int, codec: Codec, before: int) -> tuple[Array, Array]:
-    """(elements of the stream, width) of each tile; varint has no widths."""
+    """Return (elements of the stream, width) of each tile; varint has no widths."""
     ntiles, parts = tile_count(indices.size), parts_for(indices.size)
     sizes, widths = np.empty(ntiles, np.int64), np.empty(ntiles, np.uint8)
     if codec == "packed":
@@ -68,31 +68,31 @@ def _measured(indptr: Array, indices: Array, ncols: int, codec: Codec, before: i
 
 
 def modulus(ncols: int) -> tuple[np.uint64, int]:
-    """(2^b - 1, words of the column of entry 64), as kernels of the packed codec take them."""
+    """Return (2^b - 1, words of the column of entry 64), the arguments of kernels of the packed codec."""
     bits = column_bits(ncols)
     return np.uint64((1 << bits) - 1), 1 if bits <= 31 else 2
 
 
 def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Array:
-    """The columns of the entries from `first` up to `last` (None: the end): a view, or decoded by all threads."""
+    """Return the columns of entries `first` up to `last` (None: the end): a view, or decoded by all threads."""
     last = pattern.nvals if last is None else last
     if isinstance(pattern, Pattern):
         return np.asarray(pattern.indices[first:last])
     out = np.empty(last - first, index_dtype(pattern.ncols))
     if last > first:
-        stream, at, base = plain(pattern.stream), plain(pattern.at), plain(pattern.base)
+        stream, at, base = kernel_array(pattern.stream), kernel_array(pattern.at), kernel_array(pattern.base)
         parts = parts_for(last - first)
         if pattern.codec == "packed":
             tiles: tuple[Any, ...] = (stream, at, base, pattern.nvals, *modulus(pattern.ncols))
             run(decode_packed, parts, *tiles, first, last, out)
         else:
-            run(decode_varint, parts, stream, at, base, plain(pattern.indptr), first, last, out)
+            run(decode_varint, parts, stream, at, base, kernel_array(pattern.indptr), first, last, out)
     return out
 
 
 @implements(Slices, engine="cpu", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
-    """The rows of each slice: views of plain rows and of values, decoded columns of compressed ones."""
+    """Yield the rows of each slice: views of uncompressed rows and of values, decoded columns of compressed rows."""
     a = q.a
     for s in q.wanted:
         first, last = q.bounds[s], q.bounds[s + 1]
@@ -113,7 +113,7 @@ def check(q: CheckCompressed) -> None:
     _check_offsets("at", pattern.at, int(pattern.stream.size) - PADDING[pattern.codec])
     parts = parts_for(pattern.nvals)
     found = np.zeros((parts, 3), np.int64)
-    arrays = tuple(plain(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    arrays = tuple(kernel_array(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
     packing = (column_bits(pattern.ncols), *modulus(pattern.ncols)) if pattern.codec == "packed" else None
     run(check_tiles, parts, *arrays, packing, pattern.ncols, found)
     faults = sorted((tile, entry, fault) for fault, tile, entry in found.tolist() if fault)
@@ -123,7 +123,7 @@ def check(q: CheckCompressed) -> None:
 
 
 def _check_offsets(name: str, offsets: Array, last: int) -> None:
-    """InvalidFormat unless the offsets rise from 0 to `last`."""
+    """Raise InvalidFormat unless the offsets rise from 0 to `last`."""
     if offsets[0] != 0 or offsets[-1] != last:
         raise InvalidFormat(f"{name} goes from {offsets[0]} to {offsets[-1]}; expected 0 to {last}")
     falls = np.flatnonzero(offsets[1:] < offsets[:-1])

@@ -1,7 +1,7 @@
-"""Whether compressed rows are well formed, tile by tile: nothing outside the arrays is read, whatever they hold.
+"""Check that compressed rows are well formed, tile by tile, without reading out of bounds for any contents.
 
-Offsets are known to rise within their bounds when these kernels run.  Each thread begins one tile early, for the column
-before its first: a fault there is found by the thread before it.
+Offsets have been checked to rise within their bounds before these kernels run.  Each thread starts one tile early, for
+the column before its first; the thread before it reports a fault there.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numba.core import types
 from ...formats import TILE
 from .compile import device, kernel
 from .packed import FAULT_EXCEPTIONS, FAULT_MIDDLE, FAULT_SIZE, check_packed_tile, share_tiles
-from .types import meaning
+from .types import overload_for
 from .varint import FAULT_BASE, FAULT_NUMBERS, check_varint_tile, row_of
 
 FAULT_COLUMN, FAULT_ANCHOR = 6, 7
 FAULTS = {
-    FAULT_SIZE: "stream: tile {tile} has not as many words as its header asks for",
-    FAULT_EXCEPTIONS: "stream: tile {tile}: expected nothing in place 0, and exceptions at ascending places",
-    FAULT_MIDDLE: "stream: tile {tile}: the column of its entry 64 is not the one that its gaps lead to",
-    FAULT_NUMBERS: "stream: tile {tile} has not as many whole numbers of at most 9 bytes as it has entries",
+    FAULT_SIZE: "stream: tile {tile} has another number of words than its header states",
+    FAULT_EXCEPTIONS: "stream: tile {tile}: expected 0 in slot 0, and exceptions at ascending slots",
+    FAULT_MIDDLE: "stream: tile {tile}: the column of its entry 64 differs from the sum of its gaps",
+    FAULT_NUMBERS: "stream: tile {tile} has another number of whole numbers of at most 9 bytes than entries",
     FAULT_BASE: "base[{tile}] is not the column of the tile's first entry",
-    FAULT_COLUMN: "stream: entry {entry} does not ascend within its row, or lies past the last of {ncols} columns",
+    FAULT_COLUMN: "stream: entry {entry} does not ascend within its row, or is past the last of {ncols} columns",
     FAULT_ANCHOR: "base[{tile}] is not a column below {ncols}",
 }
 
 
 @device
 def _check_columns(indptr: Any, row: int, p: int, count: int, ncols: int, before: int, columns: Any) -> int:
-    """The first of a tile's entries that does not ascend within its row or is too large; -1 if there is none."""
+    """Return the first entry of a tile that does not ascend within its row or is too large; -1 if none."""
     for s in range(count):
         while indptr[row + 1] <= p + s:
             row += 1
@@ -57,11 +57,11 @@ def tile_fault(
     gaps: Any,
     columns: Any,
 ) -> Any:
-    """A fault of the tile between elements `begin` and `end` of the stream, or 0; then its columns are known."""
+    """Return the fault of the tile in elements `begin` to `end` of the stream, or 0 after decoding its columns."""
     raise NotImplementedError
 
 
-@meaning(tile_fault)
+@overload_for(tile_fault)
 def _tile_fault(
     packing: Any,
     stream: Any,

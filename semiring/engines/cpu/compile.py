@@ -1,12 +1,12 @@
-"""Compiling kernels with numba: one decorator, one cache on disk, one line on standard error the first time.
+"""Compilation of kernels with numba: one decorator, one cache on disk, one line on standard error the first time.
 
-Compiling takes the compiler through tables of its own that an exception in the middle leaves half-made.  So kernels
-are compiled apart from the main thread (`engines.apart`): an interrupt leaves at once, the compiler ends its work, and
-the kernel is there when it is called again.
+An exception during compilation would leave inconsistent tables in the compiler.  So kernels are compiled on a thread
+of their own (`semiring.apart`): an interrupt propagates immediately, the compiler continues, and the kernel is
+available at the next call.
 
-The cache folder carries a digest of every source of this engine: numba watches only the file that a kernel
-stands in, and would not notice a change in a function that the kernel calls.  A user's own NUMBA_CACHE_DIR
-is respected; numba's global setting is left as it was for the user's own functions.
+The name of the cache folder contains a digest of all sources of this engine: numba tracks only the file of a kernel,
+and would not detect a change in a function that the kernel calls.  NUMBA_CACHE_DIR is respected if it is set; numba's
+global setting is restored for functions of the user.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...config import config
 from .. import compilations
 
 _settings: Any = numba.config
-# Without wrappers that nobody calls, which take an eighth of the time to compile.
+# Without unused wrappers, which are an eighth of the compile time.
 _njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
@@ -45,7 +45,7 @@ def _sources_digest() -> str:
 
 
 def _cache_folder() -> str | None:
-    """The folder of compiled kernels, or None where it cannot be written (kernels then live in memory alone)."""
+    """Return the folder of compiled kernels, or None where it cannot be written (kernels are then not cached)."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return str(_settings.CACHE_DIR)
     folder = config.cache_dir / "cpu" / _sources_digest()
@@ -61,7 +61,7 @@ _kernels: set[Any] = set()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """A function that Python calls: compiled for each combination of argument types, cached, run without the GIL."""
+    """Decorate a function that Python calls: compiled for each combination of argument types, cached, without GIL."""
     before = _settings.CACHE_DIR
     try:
         if _folder is not None:
@@ -71,7 +71,7 @@ def kernel(function: Callable[..., Any]) -> Any:
         _settings.CACHE_DIR = before
     if _folder is not None:
         made._cache._cache_file = _CacheFile.of(made._cache)
-    # What the dispatcher calls for types that it has not met: the attribute goes before the method.
+    # The dispatcher calls this for new argument types; the instance attribute overrides the method.
     made._compile_for_args = functools.partial(_compile_apart, made)
     _kernels.add(made)
     return made
@@ -83,7 +83,7 @@ def _compile_apart(dispatcher: Any, *args: Any) -> Any:
 
 
 def device(function: Callable[..., Any]) -> Any:
-    """A function that kernels call, and Python does not: compiled into them."""
+    """Decorate a function that only kernels call; it is compiled into them."""
     return _njit(no_cpython_wrapper=True)(function)
 
 
@@ -92,7 +92,7 @@ _forking = threading.local()
 
 
 def _before_fork() -> None:
-    """Wait for a compilation: a child with half of it, and a lock that nobody holds any more, could never compile."""
+    """Wait for a running compilation: a child forked during it would inherit a lock that is never released."""
     _forking.holds = False
     global_compiler_lock.acquire()  # type: ignore[no-untyped-call]
     _forking.holds = True
@@ -106,52 +106,52 @@ def _after_fork() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
-# Seconds after which a file that some process has not finished writing is taken for abandoned.
+# Seconds after which an unfinished file of another process counts as abandoned.
 _ABANDONED = 3600.0
 
 
 class _CacheFile(IndexDataCacheFile):
-    """The compiled forms of one kernel on disk: a data file for each combination of types, named by what it holds.
+    """The compiled forms of one kernel on disk: a data file for each combination of types, named by its key.
 
     numba numbers the data files and keeps an index of them: of processes that compile at the same time, one overwrites
-    what another has added to the index, or loads what it has compiled for other types.  Here there is no index.  A file
-    is written under another name and then renamed, so that none is ever seen half-written.
+    the index entries of another, or loads what it has compiled for other types.  Here there is no index.  A file is
+    written under a temporary name and then renamed, so that no process reads a partial file.
     """
 
     @classmethod
     def of(cls, cache: Any) -> _CacheFile:
-        """For a kernel's cache, where numba would put its own."""
+        """Return the cache file of a kernel, in the place of numba's own."""
         locator = cache._impl.locator
         return cls(cache.cache_path, cache._impl.filename_base, locator.get_source_stamp())
 
     def save(self, key: Any, data: Any) -> None:
-        """Add an entry; a disk that is full or not to be written to costs time in the next process, no more."""
+        """Add an entry; on a full or read-only disk the next process compiles again."""
         with contextlib.suppress(OSError):
             self._remove_abandoned()
             self._save_data(self._name(key), (key, data))  # type: ignore[no-untyped-call]
 
     def load(self, key: Any) -> Any:
-        """The entry, or None if there is none that can be read."""
+        """Return the entry, or None if there is no readable one."""
         try:
             saved, data = self._load_data(self._name(key))  # type: ignore[no-untyped-call]
-        except Exception:  # there is no file, or damaged bytes raised something
+        except Exception:  # no file, or damaged bytes, which may raise any exception
             return None
         return data if saved == key else None
 
     def _name(self, key: Any) -> str:
-        """The name of a data file: of the kernel, the version of its source file, and the types."""
+        """Return the name of a data file, from the kernel, the version of its source file, and the types."""
         digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:32]
         return f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
 
     def _remove_abandoned(self) -> None:
-        """Remove what processes that were killed have left half-written."""
+        """Remove unfinished files of killed processes."""
         for path in Path(self._cache_path).glob("*.tmp.*"):
             if time.time() - path.stat().st_mtime > _ABANDONED:
                 path.unlink(missing_ok=True)
 
 
 class _Announcer(event.Listener):
-    """Reports and counts the kernels that are compiled; numba sends the event only where nothing was found on disk."""
+    """Reports and counts the kernels that are compiled; numba sends the event only where the cache has no entry."""
 
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
@@ -166,7 +166,7 @@ class _Announcer(event.Listener):
         print(f"semiring: compiling CPU kernel {what}{operators} (first time only)", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Nothing is said at the end."""
+        """Print nothing at the end."""
 
 
 event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]

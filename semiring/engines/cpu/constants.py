@@ -1,4 +1,4 @@
-"""Results that are known before any entry is visited: iso-valued operands give iso-valued results."""
+"""Values of results that follow from the operands without visiting an entry: iso-valued operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
 def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """One value as a scalar of `dtype`."""
+    """Convert a value to a scalar of `dtype`."""
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
     made: np.generic = dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
@@ -23,17 +23,17 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic | None:
-    """op(x, y), if the operator reads no position and no operand that is not given."""
+    """Return op(x, y); None if the operator reads a position or an operand that is None."""
     if op.uses & _POSITIONS or ("x" in op.uses and x is None) or ("y" in op.uses and y is None):
         return None
-    given = {"x": (x, op.x), "y": (y, op.y)}
-    variables = {name: cast_value(*given[name]) for name in op.uses}
+    operands = {"x": (x, op.x), "y": (y, op.y)}
+    variables = {name: cast_value(*operands[name]) for name in op.uses}
     made: np.generic = op.z.type(evaluate(op.expr, variables, op.z)[()])
     return made
 
 
 def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.generic | None:
-    """op(x, k), if the operator reads no position."""
+    """Return op(x, k); None if the operator reads a position."""
     if op.uses & {"i", "j"}:
         return None
     variables = {"x": cast_value(x, op.x), "k": cast_value(k, op.k)}
@@ -42,7 +42,7 @@ def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.ge
 
 
 def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
-    """What any number of equal terms `z` add up to, if that is `z` again."""
+    """Return the sum of any number of terms `z`, if that is `z`; else None."""
     if z is None or add.is_any:
         return z
     return z if binary_value(add.op, z, z) == z else None

@@ -1,4 +1,4 @@
-"""The same vector in another format."""
+"""Conversion of vectors between formats."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from . import presence
 
 @implements(Convert, engine="cpu")
 def convert(q: Convert) -> VectorStore:
-    """t(i) = u(i), held as an index list, a bitmap, or full."""
+    """t(i) = u(i), stored as an index list, a bitmap, or full."""
     return as_format(q.u, q.to)
 
 
 def as_format(u: VectorStore, to: str) -> VectorStore:
-    """`u` in the format `to`; itself where it is in it."""
+    """Return `u` in the format `to`; `u` itself where it has that format."""
     if u.format == to:
         return u
     if to == "index":
         return as_index_list(u)
     if to == "full" and u.nvals != u.size:
-        raise InvalidValue(f"only a vector with all {u.size} entries can be held full; this one has {u.nvals}")
+        raise InvalidValue(f"only a vector with all {u.size} entries can be stored as full; this one has {u.nvals}")
     words, values = presence.slots(u)
     array = None if u.iso is not None else np.asarray(values)
     if to == "full":
@@ -35,7 +35,7 @@ def as_format(u: VectorStore, to: str) -> VectorStore:
 
 
 def as_index_list(u: VectorStore) -> IndexList:
-    """`u` as an index list."""
+    """Return `u` as an index list."""
     if isinstance(u, IndexList):
         return u
     if isinstance(u, Full):

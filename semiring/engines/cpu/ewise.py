@@ -1,4 +1,4 @@
-"""Element by element: intersection, union, and union with the absent side filled in."""
+"""Elementwise operations: intersection, union, and union with the absent side filled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTERSECT, _UNION = 0, 1
 
 @implements(Ewise, engine="cpu")
 def ewise(q: Ewise) -> CSR | VectorStore:
-    """op(a, b) where both are present; under union and fill also where one is."""
+    """T = op(a, b) where both are present; in the modes union and fill also where one is."""
     if isinstance(q.a, CSR) and isinstance(q.b, CSR):
         return _matrices(q, q.a, q.b)
     assert not isinstance(q.a, CSR)
@@ -33,7 +33,7 @@ def ewise(q: Ewise) -> CSR | VectorStore:
 
 
 def _constant(q: Ewise) -> np.generic | None:
-    """The value of every entry of the result, where the operands' iso values tell."""
+    """Return the value of all entries of the result, where iso values determine it; else None."""
     both = binary_value(q.op, q.a.iso, q.b.iso)
     if both is None or q.mode == "intersect":
         return both
@@ -45,7 +45,7 @@ def _constant(q: Ewise) -> np.generic | None:
 
 
 def _operators(q: Ewise, constant: np.generic | None) -> tuple[Any, Any, Any, int]:
-    """Operator, alpha, beta, mode as kernels take them; no operator where values are known."""
+    """Return operator, alpha, beta, mode as kernel arguments; no operator for a constant result."""
     mode = _MODES[q.mode]
     if constant is not None:
         return None, None, None, mode
@@ -59,7 +59,7 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     awords, avals = slots.operand(a)
     bwords, bvals = slots.operand(b)
     z = q.op.z
-    left, right = presence.spelled(awords, slots.size), presence.spelled(bwords, slots.size)
+    left, right = presence.expanded(awords, slots.size), presence.expanded(bwords, slots.size)
     constant = _constant(q)
     if constant is not None:
         words = left & right if q.mode == "intersect" else left | right
@@ -181,7 +181,7 @@ def _merge_rows(
     made: Any,
 ) -> None:
     for row in range(share(work, t, threads), share(work, t + 1, threads)):
-        i, place = np.int64(row), np.int64(indptr[row])
+        i, slot = np.int64(row), np.int64(indptr[row])
         p, p_end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
         r, r_end = np.int64(b_indptr[i]), np.int64(b_indptr[i + 1])
         while p < p_end or r < r_end:
@@ -191,27 +191,27 @@ def _merge_rows(
             right = r < r_end and (p == p_end or b_indices[r] <= a_indices[p])
             j = np.int64(a_indices[p]) if left else np.int64(b_indices[r])
             if (left and right) or mode != _INTERSECT:
-                indices[place] = j
+                indices[slot] = j
                 if left and right:
-                    put(made, place, _met(op, value_at(avals, p), value_at(bvals, r), i, j))
+                    put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
                 elif mode == _UNION:
-                    put(made, place, converted(op, value_at(avals, p)) if left else converted(op, value_at(bvals, r)))
+                    put(made, slot, converted(op, value_at(avals, p)) if left else converted(op, value_at(bvals, r)))
                 elif left:
-                    put(made, place, _met(op, value_at(avals, p), beta, i, j))
+                    put(made, slot, _combined(op, value_at(avals, p), beta, i, j))
                 else:
-                    put(made, place, _met(op, alpha, value_at(bvals, r), i, j))
-                place += 1
+                    put(made, slot, _combined(op, alpha, value_at(bvals, r), i, j))
+                slot += 1
             p += left
             r += right
 
 
-def _met(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
-    """op(x, y) at (i, j); without an operator, nothing."""
+def _combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+    """op(x, y) at (i, j); None without an operator."""
     raise NotImplementedError
 
 
-@types.meaning(_met)
-def _choose_met(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+@types.overload_for(_combined)
+def _choose_combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
     if not isinstance(op, types.OperatorType):
         return lambda op, x, y, i, j: None
     return lambda op, x, y, i, j: call(op, x, y, i, j, i, j)

@@ -1,4 +1,4 @@
-"""Parts of vectors and matrices, repeated and reordered as asked."""
+"""Extraction of parts of vectors and matrices, in any order and with repetitions."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def extract_vector(q: ExtractVector) -> VectorStore:
         return u
     if isinstance(u, IndexList):
         return _listed(u, index)
-    wanted = positions(index)
-    words = presence.from_flags(presence.probe(presence.presence(u), wanted))
-    return presence.from_slots(index.count, u.dtype, words, None if u.values is None else u.values[wanted], u.iso)
+    selected = positions(index)
+    words = presence.from_flags(presence.probe(presence.presence(u), selected))
+    return presence.from_slots(index.count, u.dtype, words, None if u.values is None else u.values[selected], u.iso)
 
 
 def _listed(u: IndexList, index: Index) -> IndexList:
-    """A range is found by arithmetic on u's entries, an array by binary search among them."""
+    """Extract from an index list: a range by arithmetic on u's entries, an array by binary search."""
     dtype = index_dtype(index.count)
     if index.array is None:
         rank = ranks(index, u.indices)
         entries = np.flatnonzero(rank >= 0)
         entries = entries if index.step > 0 else entries[::-1]
         return IndexList(index.count, u.dtype, rank[entries], None if u.values is None else u.values[entries], u.iso)
-    wanted = positions(index)
-    place = np.searchsorted(u.indices, wanted)
-    found = np.flatnonzero(np.append(u.indices, -1)[place] == wanted)
-    values = None if u.values is None else u.values[place[found]]
+    selected = positions(index)
+    slot = np.searchsorted(u.indices, selected)
+    found = np.flatnonzero(np.append(u.indices, -1)[slot] == selected)
+    values = None if u.values is None else u.values[slot[found]]
     return IndexList(index.count, u.dtype, found.astype(dtype), values, u.iso)
 
 
@@ -63,9 +63,9 @@ def extract_row(q: ExtractRow) -> VectorStore:
 def extract_matrix(q: ExtractMatrix) -> CSR:
     """t(p, q) = a(rows[p], cols[q]).
 
-    Columns in ascending or descending order are renumbered as rows are copied.  Any others are the rows of a transpose:
-    columns are taken from it as rows are, and transposing back sorts them.  Of a wide matrix only the wanted columns
-    are transposed, so that the cost goes with the entries and the wanted columns.
+    Columns in ascending or descending order are renumbered while rows are copied.  Otherwise the columns are extracted
+    as rows of the transpose, and transposing back sorts them.  For a wide matrix only the chosen columns are
+    transposed, so that the cost is proportional to the entries and the chosen columns.
     """
     a, cols = q.a, q.cols
     chosen = a if q.rows.is_all else _rows(a, positions(q.rows))
@@ -74,13 +74,13 @@ def extract_matrix(q: ExtractMatrix) -> CSR:
     if cols.array is None:
         made = chosen_columns(chosen, cols)
         return made if cols.step > 0 else _backwards(made)
-    wanted = positions(cols)
-    if bool((wanted[1:] > wanted[:-1]).all()):
+    selected = positions(cols)
+    if bool((selected[1:] > selected[:-1]).all()):
         return chosen_columns(chosen, cols)
-    if is_wide(a.ncols, chosen.nvals + wanted.size):
-        distinct, wanted = ranked(wanted)
+    if is_wide(a.ncols, chosen.nvals + selected.size):
+        distinct, selected = ranked(selected)
         chosen = chosen_columns(chosen, Index(a.ncols, distinct.size, array=distinct))
-    return transposed(_rows(transposed(chosen), wanted))
+    return transposed(_rows(transposed(chosen), selected))
 
 
 def _rows(a: CSR, rows: Array) -> CSR:
@@ -133,7 +133,7 @@ def chosen_columns(a: CSR, cols: Index) -> CSR:
 
 
 def _backwards(a: CSR) -> CSR:
-    """The entries of each row in the opposite order."""
+    """Return the matrix with the entries of each row in reverse order."""
     indptr = a.indptr.astype(np.int64)
     order = np.repeat(indptr[:-1] + indptr[1:] - 1, np.diff(indptr)) - np.arange(a.nvals)
     values = None if a.values is None else a.values[order]

@@ -1,7 +1,7 @@
-"""The functions that operator expressions call, for numba: their meaning is that of `operators.vocabulary`.
+"""The functions that operator expressions call, for numba, as `operators.vocabulary` defines them.
 
 `INLINE` and the templates are text for a statement whose operands are names of one type; `FUNCTIONS` are
-compiled functions.  Arguments arrive already cast to their common type.
+compiled functions.  Arguments have been cast to their common type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FLOAT = {
     "isfinite": "np.isfinite({0})",
 } | {name: f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc")}
 _INTEGER = {
-    "abs": "{0} if {0} >= 0 else np.int64(np.uint64(0) - np.uint64({0}))",  # the least number has no opposite
+    "abs": "{0} if {0} >= 0 else np.int64(np.uint64(0) - np.uint64({0}))",  # the negative of the least number overflows
     "band": "{0} & {1}",
     "bor": "{0} | {1}",
     "bxor": "{0} ^ {1}",
@@ -56,23 +56,23 @@ _TABLES: dict[str, dict[str, str]] = {
 }
 _KINDS = {"f": "float", "i": "signed", "u": "unsigned"}
 
-# Functions that take the limits of an integer type as two more arguments.
+# Functions with the limits of an integer type as two additional arguments.
 LIMITED = frozenset({"div", "floordiv", "pow"})
 
 
 def inline(name: str, dtype: DType) -> str | None:
-    """Text of the helper on `dtype` as one expression of its arguments, or None where it is a function."""
+    """Return the text of the helper on `dtype` as one expression, or None where it is a function."""
     return _TABLES[dtype.kind].get(name, _ANY.get(name))
 
 
 def function(name: str, dtype: DType) -> Any:
-    """The compiled helper on `dtype`."""
+    """Return the compiled helper on `dtype`."""
     if name in _BITS[dtype.itemsize]:
         return _BITS[dtype.itemsize][name]
     return FUNCTIONS.get(f"{name}_{_KINDS[dtype.kind]}") or FUNCTIONS[name]
 
 
-# Division needs the limits of its type, which it gets as two more arguments: see LIMITED.
+# Division needs the limits of its type as two additional arguments: see LIMITED.
 
 
 @device
@@ -103,7 +103,7 @@ def _floordiv_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
 
 @device
 def _pow_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
-    if b < 0:  # 1 divided by a power: only 1 and -1 have one that is not 0, and 0 divides as `div` says
+    if b < 0:  # 1 divided by a power: nonzero only for 1 and -1; for 0 as in `div`
         if a == 0:
             return high
         if a == 1 or (a == -1 and b % 2 == 0):
@@ -120,12 +120,12 @@ def _pow_unsigned(a: Any, b: Any, low: Any, high: Any) -> Any:
 @device
 def _power(a: Any, b: Any, one: Any) -> Any:
     """a ** b by squaring; wraps."""
-    base, made, left = a, one, np.uint64(b)
-    while left > np.uint64(0):
-        if left & np.uint64(1):
+    base, made, exponent = a, one, np.uint64(b)
+    while exponent > np.uint64(0):
+        if exponent & np.uint64(1):
             made = made * base
         base = base * base
-        left >>= np.uint64(1)
+        exponent >>= np.uint64(1)
     return made
 
 
@@ -200,13 +200,13 @@ def _sign_float(a: Any) -> Any:
 
 @device
 def _round_float(a: Any) -> Any:
-    # The part after the point is exact, where a + 0.5 would round: 0.49999999999999994, and odd numbers from 2 ** 52.
+    # The fraction is exact; a + 0.5 would round: 0.49999999999999994, and odd numbers from 2 ** 52.
     whole = np.trunc(a)
     return whole + math.copysign(1.0 if abs(a - whole) >= 0.5 else 0.0, a)
 
 
 def _bit_functions(bits: int) -> dict[str, Any]:
-    """Shifts and single bits of integers of so many bits; positions are int64."""
+    """Return shifts and single-bit functions of integers of `bits` bits; positions are int64."""
 
     @device
     def left(a: Any, b: Any) -> Any:

@@ -1,8 +1,8 @@
 """Union-find over the rows of a pattern.
 
-Method: the linking of Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018): the larger of two roots is hooked under the
-smaller by compare-and-swap, again and again until the two ends agree.  Plain stores in a single pass would lose
-links; this is exact on every graph.
+Method: the link step of Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018): the larger of two roots is hooked under the
+smaller by compare-and-swap, repeatedly until both ends have one root.  Ordinary stores in a single pass would lose
+hooks; this is exact on every graph.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Full, VectorStore, plain_pattern
+from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
-from .operands import plain
+from .operands import kernel_array
 from .threads import parts_for, run, threads_for
 from .types import position
 
@@ -28,15 +28,15 @@ _CHUNK = 1024
 def link(q: Link) -> VectorStore:
     """Unite i and its neighbours at positions [first, last) of every row i; the new forest is flat."""
     values = q.forest.values
-    before = plain(np.full(q.forest.size, q.forest.iso, q.forest.dtype) if values is None else values)
+    before = kernel_array(np.full(q.forest.size, q.forest.iso, q.forest.dtype) if values is None else values)
     forest = before.copy()
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     visited = pattern.nvals if q.last is None else min(pattern.nvals, pattern.nrows * (q.last - q.first))
     last = np.iinfo(np.int64).max if q.last is None else q.last
     skipped = q.skipped()
     skip = -1 if skipped is None else skipped
     threads = threads_for(visited + pattern.nrows)
-    arrays = (plain(pattern.indptr), plain(pattern.indices), before, forest)
+    arrays = (kernel_array(pattern.indptr), kernel_array(pattern.indices), before, forest)
     run(_link, threads, *arrays, q.first, last, skip, work=visited + pattern.nrows)
     run(_flatten, parts_for(q.forest.size), forest)
     return Full(q.forest.size, q.forest.dtype, forest)
@@ -44,7 +44,7 @@ def link(q: Link) -> VectorStore:
 
 @implements(LinkSample, engine="cpu", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
-    """The first neighbours of every row, in turn."""
+    """Link the first neighbours of every row, one neighbour at a time."""
     return link_first(q, "cpu")
 
 
@@ -87,14 +87,14 @@ def _link(
                         break
                     if over == high and np.int64(compare_swap(forest, high, high, low)) == high:
                         break
-                    # Somebody was faster, or `high` is no root: go on from the parents.
+                    # Another thread was faster, or `high` is not a root: continue from the parents.
                     a = np.int64(load(forest, np.int64(load(forest, high))))
                     b = np.int64(load(forest, low))
 
 
 @kernel
 def _flatten(t: int, threads: int, control: Any, forest: Any) -> None:
-    """Follow every tree to its root; roots do not move any more, so the order does not matter."""
+    """Set every vertex to its root; roots no longer change, so the order does not matter."""
     n = forest.size
     for v in range(t * n // threads, (t + 1) * n // threads):
         root = np.int64(load(forest, v))

@@ -1,10 +1,10 @@
 """Matrix products, row by row: Gustavson's method with a dense accumulator for each thread.
 
-A mask goes into the product: columns that it does not admit are never accumulated.  Two passes: one counts the
-entries of each row, the other computes them in place.
+A mask is fused: columns that it does not admit are never accumulated.  Two passes: one counts the entries of each
+row, the other computes them in place.
 
 An accumulator has a slot for each column of B.  Where B has far more columns than entries, its columns are renumbered
-first, so that only those with entries have slots, and cost and memory go with the entries.
+first, so that only non-empty columns have slots, and cost and memory are proportional to the entries.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Array, Pattern, index_dtype, plain_pattern, structure_only
+from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
 from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
@@ -25,7 +25,7 @@ from .compile import kernel
 from .constants import binary_value, sum_value
 from .extract import chosen_columns
 from .members import is_wide, ranked
-from .operands import plain, rows_of, values_of
+from .operands import kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
 from .threads import run, threads_for
@@ -43,29 +43,29 @@ def mxm(q: Mxm) -> CSR:
         return _product(q, q.a, q.b, mask)
     columns, ranks = ranked(q.b.indices)
     b = CSR(Pattern(q.b.nrows, columns.size, q.b.indptr, ranks), q.b.dtype, q.b.values, q.b.iso)
-    if mask is not None:  # what it has in other columns cannot meet a product, complemented or not
+    if mask is not None:  # its entries in empty columns of B have no effect, complemented or not
         index = Index(q.b.ncols, columns.size, array=columns)
-        mask = plain_pattern(chosen_columns(structure_only(mask), index).pattern)
+        mask = uncompressed_pattern(chosen_columns(structure_only(mask), index).pattern)
     made = _product(q, q.a, b, mask, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
     indices = columns[made.indices].astype(index_dtype(q.b.ncols), copy=False)
     return CSR(Pattern(made.nrows, q.b.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
 
 
 def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array | None = None) -> CSR:
-    """The product of a and b under q's semiring and mask, whose entries are `admitting`.
+    """Return the product of a and b with the semiring and mask of q; `admitting` holds the entries of the mask.
 
     columns: the number of each column of b, for a multiplication that reads it; None: its position.
     """
     semiring = q.semiring
     known = sum_value(semiring.add, binary_value(semiring.mult, a.iso, b.iso))
     mode = _OPEN if q.mask is None else _OUTSIDE if q.mask.complement else _INSIDE
-    mask = plain_pattern(b.pattern) if admitting is None else admitting
-    admitted = (plain(mask.indptr), plain(mask.indices), mode)
+    mask = uncompressed_pattern(b.pattern) if admitting is None else admitting
+    admitted = (kernel_array(mask.indptr), kernel_array(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = rows_of(b)
     flops = np.zeros(a.nvals + 1, np.int64)
     np.cumsum(np.diff(b_indptr)[a_indices], out=flops[1:])
-    work = flops[a_indptr]  # products up to each row: what rows are shared out by
+    work = flops[a_indptr]  # products up to each row, for the division of rows between threads
     total_work = int(flops[-1])
     threads = threads_for(total_work)
     stamp = index_dtype(2 * a.nrows + 2)
@@ -119,7 +119,7 @@ def _count(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
-            # Two stamps a row: an even one for columns of the mask, the odd one above for columns that were met.
+            # Two stamps a row: an even one for columns of the mask, the next odd one for columns of the result.
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
                 for m in range(m_indptr[i], m_indptr[i + 1]):
@@ -193,14 +193,14 @@ def _multiply(
                         found += 1
                         at = position(columns, np.int64(j))
                         put(total, j, _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
-            place = np.int64(indptr[i])
+            slot = np.int64(indptr[i])
             if mode == _INSIDE:
-                for m in range(m_indptr[i], m_indptr[i + 1]):  # the mask's row is sorted already
+                for m in range(m_indptr[i], m_indptr[i + 1]):  # the row of the mask is sorted
                     j = m_indices[m]
                     if mark[j] == met:
-                        indices[place] = j
-                        put(made, place, value_at(total, j))
-                        place += 1
+                        indices[slot] = j
+                        put(made, slot, value_at(total, j))
+                        slot += 1
                 continue
             if found * 16 > mark.size:
                 found = 0
@@ -211,17 +211,17 @@ def _multiply(
             else:
                 sort_range(listed, 0, found)
             for s in range(found):
-                indices[place] = listed[s]
-                put(made, place, value_at(total, listed[s]))
-                place += 1
+                indices[slot] = listed[s]
+                put(made, slot, value_at(total, listed[s]))
+                slot += 1
 
 
 def _row_of(array: Any, t: Any) -> Any:
-    """array[t], or nothing where there is no array."""
+    """Return array[t], or None where there is no array."""
     raise NotImplementedError
 
 
-@types.meaning(_row_of)
+@types.overload_for(_row_of)
 def _choose_row(array: Any, t: Any) -> Any:
     if isinstance(array, numba_types.NoneType):
         return lambda array, t: None
@@ -229,11 +229,11 @@ def _choose_row(array: Any, t: Any) -> Any:
 
 
 def _term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
-    """The product of x at (i, k) and y at (k, j); without an operator, nothing."""
+    """Return the product of x at (i, k) and y at (k, j); None without an operator."""
     raise NotImplementedError
 
 
-@types.meaning(_term)
+@types.overload_for(_term)
 def _choose_term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
     if isinstance(mult, numba_types.NoneType):
         return lambda mult, x, y, i, k, j: None

@@ -1,8 +1,8 @@
-"""Matrix-vector products: pull looks along each output's row, push scatters the rows of the input's entries.
+"""Matrix-vector products: pull scans the row of each output, push scatters the rows of the input's entries.
 
-Pull stops a row at the first terminal value and skips what the mask does not admit.  Push gives every thread a
-range of outputs: rows are sorted, so each thread finds its part of a row by search and writes alone, without
-atomics; the order of summation is that of pull, whatever the number of threads.
+Pull stops a row at the first terminal value and skips outputs that the mask does not admit.  Push assigns a range of
+outputs to each thread: rows are sorted, so a thread finds its part of a row by binary search and writes without
+atomics; the order of summation is that of pull for any number of threads.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from .compile import kernel
 from .constants import binary_value, sum_value
 from .convert import as_index_list
 from .extract import chosen_columns, extract_vector
+from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .members import is_wide, ranked
-from .operands import plain, rows_of, values_of
+from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
-from .team import close_job, dismiss, join_job, leave_job, open_job
 from .threads import assisted, run, threads_for
 from .types import call, combine, position, present, put, stops, value_at
 
-# Visiting one entry costs a push so many times what it costs a pull: it writes where a pull only reads.
+# The cost of a visit of a push relative to a pull: a push writes where a pull only reads.
 _PUSH_COST = 3
-# A pull that may stop early visits one entry in so many (measured on Kronecker graphs).
+# A pull that may stop early visits one entry in this many (measured on Kronecker graphs).
 _EARLY_EXIT = 8
-# Deriving a transpose costs about so many visits an entry.
+# The cost of a transpose, in visits an entry.
 _TRANSPOSE_COST = 6
 _CHUNKS_PER_THREAD = 16
 _SPARSE_RESULT = 64
-# Rows (less one, a power of two) after which a thread of a push looks whether the call is given up.
+# Rows (less one, a power of two) of a push between two checks for an abort.
 _POLLED = (1 << 10) - 1
 # Presence bits and slots of vectors up to this size cost less than renumbering columns does (reasoned: 2 MB of bits).
 _DENSE_SIZE = 1 << 24
@@ -76,8 +76,8 @@ def _direction(q: Mxv) -> str:
     return "push" if push < pull else "pull"
 
 
-class _Question:
-    """The operands as kernels take them; one kernel serves all products whose value is known beforehand."""
+class _Arguments:
+    """The kernel arguments of a product; one compiled kernel handles all products with a constant value."""
 
     def __init__(self, q: Mxv, matrix: CSR) -> None:
         semiring, u = q.semiring, q.vector
@@ -97,7 +97,7 @@ class _Question:
             self.add, self.mult, self.flip, self.values = types.STRUCTURE, None, None, None
             self.matrix_read = self.vector_read = False
 
-    def answer(self, q: Mxv, count: int) -> VectorStore:
+    def result(self, q: Mxv, count: int) -> VectorStore:
         return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, count)
 
 
@@ -107,17 +107,17 @@ def _pulled(q: Mxv) -> VectorStore:
         a = chosen_columns(a, Index(q.ninner, u.nvals, array=u.indices))
         u = Full(u.nvals, u.dtype, u.values, u.iso, u.device)
         q = replace(q, ninner=u.size, vector=u)
-    made = _Question(q, a)
+    made = _Arguments(q, a)
     words, slots = presence.slots(q.vector) if made.vector_read else (presence.presence(q.vector), None)
     indptr, indices = rows_of(a)
     threads = threads_for(a.nvals + a.nrows)
     counts = np.zeros(threads, np.int64)
-    uvals = plain(slots) if isinstance(slots, np.ndarray) else slots
+    uvals = kernel_array(slots) if isinstance(slots, np.ndarray) else slots
     avals = values_of(a, made.matrix_read)
-    mask = presence.spelled(made.mask, q.nout)
+    mask = presence.expanded(made.mask, q.nout)
     operands = (indptr, indices, avals, words, uvals, mask, made.add, made.mult, made.flip)
     assisted(_pull, threads, *operands, made.words, made.values, counts, work=a.nvals + a.nrows)
-    return made.answer(q, int(counts.sum()))
+    return made.result(q, int(counts.sum()))
 
 
 def _is_wide(size: int, entries: int) -> bool:
@@ -132,39 +132,39 @@ def _pushed(q: Mxv) -> VectorStore:
 
 
 def _scattered(q: Mxv, a: CSR) -> VectorStore:
-    made = _Question(q, a)
+    made = _Arguments(q, a)
     u = as_index_list(q.vector)
     indptr, indices = rows_of(a)
-    starts = plain(u.indices)
+    starts = kernel_array(u.indices)
     edges = int((indptr[starts + 1] - indptr[starts]).sum(dtype=np.int64)) if starts.size else 0
     threads = threads_for(edges)
     counts = np.zeros(threads, np.int64)
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
     operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
     run(_push, threads, *operands, q.nout, made.words, made.values, counts, work=edges)
-    answer = made.answer(q, int(counts.sum()))
-    return as_index_list(answer) if int(counts.sum()) * _SPARSE_RESULT < q.nout else answer
+    result = made.result(q, int(counts.sum()))
+    return as_index_list(result) if int(counts.sum()) * _SPARSE_RESULT < q.nout else result
 
 
 def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:
-    """The product where `a` has far fewer entries than columns: only those that occur have a slot."""
+    """Return the product where `a` has far fewer entries than columns: only non-empty columns have a slot."""
     columns, ranks = ranked(a.indices)
-    narrow = CSR(Pattern(a.nrows, columns.size, a.indptr, ranks), a.dtype, a.values, a.iso)
+    compact = CSR(Pattern(a.nrows, columns.size, a.indptr, ranks), a.dtype, a.values, a.iso)
     mask = q.mask
     if mask is not None:
         assert not isinstance(mask.store, CSR)
         store = extract_vector(ExtractVector(mask.store, Index(q.nout, columns.size, array=columns)))
         mask = replace(mask, store=store)
-    found = as_index_list(_scattered(replace(q, nout=columns.size, mask=mask), narrow))
+    found = as_index_list(_scattered(replace(q, nout=columns.size, mask=mask), compact))
     return IndexList(q.nout, found.dtype, columns[found.indices], found.values, found.iso)
 
 
 def product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
-    """The product of matrix value a at (o, k) and vector value u at k; without an operator, nothing."""
+    """Return the product of matrix value a at (o, k) and vector value u at k; None without an operator."""
     raise NotImplementedError
 
 
-@types.meaning(product)
+@types.overload_for(product)
 def _product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
     if isinstance(mult, numba_types.NoneType):
         return lambda mult, flip, a, u, o, k: None
@@ -203,14 +203,14 @@ def _pull(
         if chunk >= chunks:
             break
         for w in range(share_words(indptr, chunk, chunks), share_words(indptr, chunk + 1, chunks)):
-            wanted = mask[w]
-            if wanted == 0:
+            admitted = mask[w]
+            if admitted == 0:
                 continue
             base = np.int64(w) << 5
             found = np.uint32(0)
             for i in range(base, min(base + 32, nrows)):
                 bit = np.uint32(1) << np.uint32(i - base)
-                if wanted & bit == 0:
+                if admitted & bit == 0:
                     continue
                 p, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
                 while p < end and not present(words, position(indices, p)):

@@ -10,23 +10,23 @@ from ...formats import TILE
 from .bits import bit_length, bits_at, load_word, put_bits
 from .compile import device, kernel
 
-# Faults of a tile, as `codecs` spells them out.
+# Faults of a tile; `codecs_check.FAULTS` holds the messages.
 FAULT_SIZE, FAULT_EXCEPTIONS, FAULT_MIDDLE = 1, 2, 3
-# Up to this width a place is read by one load.
-_NARROW = 57
+# Up to this width a slot is read by one load.
+_ONE_LOAD = 57
 _MIDDLE = 64
 _ONE, _TO_BYTES, _IN_BYTE = np.uint64(1), np.uint64(3), np.uint64(7)
 
 
 @device
 def share_tiles(t: int, threads: int, first: int, last: int) -> Any:
-    """The tiles of thread t among those from `first` up to `last`."""
+    """Return the tiles of thread t among those from `first` up to `last`."""
     return first + (last - first) * t // threads, first + (last - first) * (t + 1) // threads
 
 
 @device
 def _gaps(indices: Any, first: int, count: int, mask: Any, gaps: Any) -> int:
-    """The gaps of the tile that begins with entry `first`; returns the bit length of the longest."""
+    """Compute the gaps of the tile that begins with entry `first`; return the bit length of the longest."""
     gaps[0] = 0
     all_bits = np.uint64(0)
     for s in range(1, count):
@@ -38,7 +38,7 @@ def _gaps(indices: Any, first: int, count: int, mask: Any, gaps: Any) -> int:
 
 @device
 def _best_width(gaps: Any, count: int, longest: int, lengths: Any) -> Any:
-    """(width, words of low parts and exceptions) of the least width that makes the tile smallest."""
+    """Return (width, words of low parts and exceptions) of the least width that makes the tile smallest."""
     lengths[: longest + 1] = 0
     for s in range(count):
         lengths[bit_length(gaps[s])] += 1
@@ -71,7 +71,7 @@ def measure_packed(
 def encode_packed(
     t: int, threads: int, control: Any, indices: Any, mask: Any, anchor: int, widths: Any, at: Any, stream: Any
 ) -> None:
-    """Write every tile with the width that was measured into words that are 0."""
+    """Write every tile with its measured width into words that are 0."""
     gaps = np.empty(TILE, np.uint64)
     begin, end = share_tiles(t, threads, 0, widths.size)
     for k in range(begin, end):
@@ -87,14 +87,14 @@ def encode_packed(
             lows += anchor
         _put_lows(gaps, count, w, stream, lows)
         x, h = 0, 0
-        places = 4 * (lows + w * ((count + 31) >> 5))
+        slots = 4 * (lows + w * ((count + 31) >> 5))
         if w < longest:
             h = longest - w
             for s in range(count):
                 if gaps[s] >> np.uint64(w):
-                    put_bits(stream, 8 * (places + x), np.uint64(s), 8)
+                    put_bits(stream, 8 * (slots + x), np.uint64(s), 8)
                     x += 1
-            highs, x = 8 * (places + ((x + 3) & ~3)), 0
+            highs, x = 8 * (slots + ((x + 3) & ~3)), 0
             for s in range(count):
                 high = gaps[s] >> np.uint64(w)
                 if high:
@@ -105,7 +105,7 @@ def encode_packed(
 
 @device
 def _put_lows(gaps: Any, count: int, w: int, stream: Any, word: int) -> None:
-    """The low w bits of each gap from `word` on, collected in a register while they fit in one."""
+    """Write the low w bits of each gap from `word` on, collected in a register where w <= 32."""
     if w == 0:
         return
     mask = (np.uint64(1) << np.uint64(w)) - np.uint64(1)
@@ -132,37 +132,37 @@ def packed_tile(
 ) -> None:
     """out[to + s] = the column of entry s, for all `count` entries of a well-formed tile that begins at `word`.
 
-    gaps: room for a tile.  Indices are unsigned, so that numba looks for none below 0.
+    gaps: a buffer of one tile.  Indices are unsigned, so that numba omits the test for negative ones.
     """
     header = np.int64(stream[word])
     w, x, h = header & 63, (header >> 6) & 255, header >> 14
     lows = 32 * (np.int64(word) + 1 + (anchor if count > _MIDDLE else 0))
-    places = lows + 32 * w * ((count + 31) >> 5)
-    highs = places + 32 * ((x + 3) >> 2)
+    slots = lows + 32 * w * ((count + 31) >> 5)
+    highs = slots + 32 * ((x + 3) >> 2)
     step, low_mask = np.uint64(w), (np.uint64(1) << np.uint64(w)) - np.uint64(1)
-    # Sums may run past 2^b: only the bits below count, and the others are cut off where a column is written.
+    # Sums may exceed 2^b; the bits above are masked where a column is written.
     column = np.uint64(base)
     out[to] = column
-    bit, place = np.uint64(lows + w), np.uint64(to) + _ONE
-    if x == 0 and w <= _NARROW:
+    bit, slot = np.uint64(lows + w), np.uint64(to) + _ONE
+    if x == 0 and w <= _ONE_LOAD:
         for _ in range(1, count):
             column += (load_word(stream, bit >> _TO_BYTES) >> (bit & _IN_BYTE)) & low_mask
-            out[place] = column & mask
+            out[slot] = column & mask
             bit += step
-            place += _ONE
+            slot += _ONE
         return
     for s in range(_ONE, np.uint64(count)):
-        if w <= _NARROW:
+        if w <= _ONE_LOAD:
             gaps[s] = (load_word(stream, bit >> _TO_BYTES) >> (bit & _IN_BYTE)) & low_mask
         else:
             gaps[s] = bits_at(stream, lows + np.int64(s) * w, w)
         bit += step
     for e in range(x):
-        gaps[bits_at(stream, places + 8 * e, 8)] |= bits_at(stream, highs + e * h, h) << step
+        gaps[bits_at(stream, slots + 8 * e, 8)] |= bits_at(stream, highs + e * h, h) << step
     for s in range(_ONE, np.uint64(count)):
         column += gaps[s]
-        out[place] = column & mask
-        place += _ONE
+        out[slot] = column & mask
+        slot += _ONE
 
 
 @kernel
@@ -207,24 +207,24 @@ def check_packed_tile(
     gaps: Any,
     columns: Any,
 ) -> int:
-    """A fault of a tile between `word` and `after`, or 0; then columns[s] is the column of entry s."""
+    """Return the fault of a tile between `word` and `after`, or 0; then columns[s] is the column of entry s."""
     if after <= word:
         return FAULT_SIZE
     header = np.int64(stream[word])
     w, x, h = header & 63, (header >> 6) & 255, header >> 14
     lows = word + 1 + (anchor if count > _MIDDLE else 0)
-    places = lows + w * ((count + 31) >> 5)
-    highs = places + ((x + 3) >> 2)
+    slots = lows + w * ((count + 31) >> 5)
+    highs = slots + ((x + 3) >> 2)
     if x >= TILE or w + h > bits or highs + ((x * h + 31) >> 5) != after:
         return FAULT_SIZE
     if bits_at(stream, 32 * lows, w):
         return FAULT_EXCEPTIONS
     before = np.int64(0)
     for e in range(x):
-        place = np.int64(bits_at(stream, 32 * places + 8 * e, 8))
-        if place <= before or place >= count:
+        slot = np.int64(bits_at(stream, 32 * slots + 8 * e, 8))
+        if slot <= before or slot >= count:
             return FAULT_EXCEPTIONS
-        before = place
+        before = slot
     packed_tile(stream, word, base, count, mask, anchor, gaps, columns, 0)
     if count > _MIDDLE:
         middle = np.uint64(stream[word + 1])

@@ -1,4 +1,4 @@
-"""Rows and columns in another order: rows are copied to their places, their columns renumbered and sorted again."""
+"""Permutation of rows and columns: rows are copied to their new positions, columns renumbered and sorted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..registry import implements
 from ..spec_forms import Permute
 from .atomics import stopped
 from .compile import kernel
-from .operands import bits_of, plain, rows_of
+from .operands import bits_of, kernel_array, rows_of
 from .rows import share, sort_range
 from .threads import run, threads_for
 from .types import put, value_at
@@ -23,7 +23,7 @@ def permute(q: Permute) -> CSR:
     """t(i, cols[j]) = a(rows[i], j), in one pass over the entries; each thread needs memory for its longest row."""
     a = q.a
     indptr, indices = rows_of(a)
-    rows, cols = plain(q.rows), plain(q.cols)
+    rows, cols = kernel_array(q.rows), kernel_array(q.cols)
     lengths = np.diff(indptr)[rows]
     made_indptr = np.zeros(a.nrows + 1, index_dtype(a.nvals))
     np.cumsum(lengths, dtype=made_indptr.dtype, out=made_indptr[1:])
@@ -31,7 +31,7 @@ def permute(q: Permute) -> CSR:
     values = None if a.values is None else np.empty(a.nvals, a.dtype)
     threads = threads_for(a.nvals)
     longest = int(lengths.max(initial=0))
-    # Where values move too, a column and the entry's place in its row are sorted together, as one 64-bit key.
+    # Where values move too, a column and the entry's position in its row are sorted together, as one 64-bit key.
     bits = longest.bit_length()
     if values is not None and bits + a.ncols.bit_length() > 63:
         raise NotSupported(f"permute: {a.ncols} columns and a row of {longest} entries do not fit into one 64-bit key")

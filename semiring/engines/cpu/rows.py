@@ -1,4 +1,4 @@
-"""Work on compressed rows that kernels share: fair shares of rows, searching and sorting within one."""
+"""Device functions on rows: balanced shares of rows, searching and sorting within one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .compile import device
 
 @device
 def share(indptr: Any, part: int, parts: int) -> int:
-    """The first row of a part, where parts hold about equally many entries and rows."""
+    """Return the first row of a part; parts hold about equally many entries and rows."""
     nrows = indptr.size - 1
     if part <= 0:
         return 0
     if part >= parts:
         return nrows  # type: ignore[no-any-return]
-    wanted = (np.int64(indptr[nrows]) + nrows) * part // parts
+    bound = (np.int64(indptr[nrows]) + nrows) * part // parts
     low, high = 0, nrows
     while low < high:
         middle = (low + high) >> 1
-        if np.int64(indptr[middle]) + middle < wanted:
+        if np.int64(indptr[middle]) + middle < bound:
             low = middle + 1
         else:
             high = middle
@@ -30,18 +30,18 @@ def share(indptr: Any, part: int, parts: int) -> int:
 
 @device
 def share_words(indptr: Any, part: int, parts: int) -> int:
-    """The first word of presence bits of a part, as `share`: no two parts write one word."""
+    """Return the first word of presence bits of a part, as `share`: no two parts write one word."""
     if part >= parts:
         return (indptr.size - 1 + 31) >> 5  # type: ignore[no-any-return]
     return share(indptr, part, parts) >> 5  # type: ignore[no-any-return]
 
 
 @device
-def lower_bound(indices: Any, low: Any, high: Any, wanted: Any) -> int:
-    """The first position in [low, high) whose index is not below `wanted`."""
+def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
+    """Return the first position in [low, high) whose index is not below `value`."""
     while low < high:
         middle = (low + high) >> 1
-        if indices[middle] < wanted:
+        if indices[middle] < value:
             low = middle + 1
         else:
             high = middle
@@ -74,7 +74,7 @@ def sort_range(keys: Any, low: int, high: int) -> None:
                     keys[i], keys[j] = keys[j], keys[i]
                     i += 1
                     j -= 1
-            # The larger part waits on the stack: it never holds more than 64.
+            # The larger part is pushed to the stack, which then never holds more than 64.
             if j + 1 - low > high - i:
                 stack[top, 0], stack[top, 1], stack[top, 2] = low, j + 1, depth
                 low = i

@@ -1,8 +1,8 @@
-"""An operator's expression as the body of a scalar function: one statement for each step, every step typed.
+"""Translation of an operator's expression to a scalar function: one typed statement for each step.
 
-Arithmetic follows C++, as the expression language says: numba's own arithmetic is wider (``int8 + int8`` is
+Arithmetic follows C++, as the expression language requires: numba's arithmetic is wider (``int8 + int8`` is
 int64 there, ``uint64 + int64`` a float), so every step is cast back.  Steps that both languages have become
-plain statements, which compile fastest; the rest calls `helpers`.
+inline statements, which compile fastest; the others call `helpers`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mu
 
 
 def widened(dtype: DType) -> DType:
-    """Integral promotion: what C++ computes integers narrower than 32 bits in."""
+    """Return the type of integral promotion, in which C++ computes integers narrower than 32 bits."""
     return INT32 if dtype.kind in "biu" and dtype.itemsize < 4 else dtype
 
 
 def common(a: DType, b: DType) -> DType:
-    """The type that C++ computes a mixed pair in; a type meeting itself stays."""
+    """Return the type in which C++ computes a mixed pair; equal types are unchanged."""
     if a == b:
         return a
     if "f" in a.kind + b.kind:
@@ -48,7 +48,7 @@ def common(a: DType, b: DType) -> DType:
 
 
 def cast_text(value: str, source: DType, target: DType) -> str:
-    """`value` cast: integers wrap, floats are truncated and saturate, NaN becomes 0, booleans are ``!= 0``."""
+    """Return the text of a cast: integers wrap, floats are truncated and saturate, NaN becomes 0, bool is ``!= 0``."""
     if source == target:
         return value
     if target.kind == "b":
@@ -63,7 +63,7 @@ def cast_text(value: str, source: DType, target: DType) -> str:
 
 
 class Writer:
-    """Collects the statements of one expression.  `variables` gives the name and type behind each variable."""
+    """Collects the statements of one expression.  `variables`: name and type of each variable."""
 
     def __init__(self, variables: Mapping[str, tuple[str, DType]]) -> None:
         self.variables = variables
@@ -77,12 +77,12 @@ class Writer:
         return name
 
     def cast(self, value: tuple[str, DType], target: DType) -> str:
-        """The name of a value as another type."""
+        """Return the name of a value cast to another type."""
         name, source = value
         return name if source == target else self.assign(cast_text(name, source, target))
 
     def write(self, node: ast.expr) -> tuple[str, DType]:
-        """Append the statements that compute `node`; the name of the result, and its type."""
+        """Append the statements that compute `node`; return the name of the result, and its type."""
         match node:
             case ast.Constant(value=float() as real):
                 return f"np.float64({real!r})", FP64
@@ -109,7 +109,7 @@ class Writer:
         raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
 
     def _wrapping(self, dtype: DType, sign: str, *operands: str) -> str:
-        """Arithmetic that wraps: numba computes it in 64 bits, and lets LLVM assume that int64 never overflows."""
+        """Append wrapping arithmetic: numba computes in 64 bits, and lets LLVM assume that int64 never overflows."""
         if dtype == INT64:
             zero = () if len(operands) > 1 else ("0",)
             operands = tuple(f"np.uint64({operand})" for operand in (*zero, *operands))
@@ -130,7 +130,7 @@ class Writer:
             return self.assign(f"{a} if {condition} else {b}"), dtype
         dtype = self._operands(name, rule, [dtype for _, dtype in values])
         second = {"first": INT64, "float": INT32}[rule] if name == "ldexp" or rule == "first" else dtype
-        if rule == "first" and values[1][1] == UINT64:  # far past any width, and still so as int64
+        if rule == "first" and values[1][1] == UINT64:  # far past any width, also as int64
             values[1] = (self.assign(f"min({values[1][0]}, np.uint64({2**62}))"), UINT64)
         arguments = [self.cast(values[0], dtype), *(self.cast(value, second) for value in values[1:])]
         result = BOOL if rule == "bool" else dtype
@@ -149,7 +149,7 @@ class Writer:
 
     @staticmethod
     def _operands(name: str, rule: str, dtypes: list[DType]) -> DType:
-        """The type that a function's arguments are brought to."""
+        """Return the type that the arguments of a function are cast to."""
         if rule in ("float", "double", "bool"):
             same = dtypes[:1] if name == "ldexp" else dtypes
             return FP32 if all(dtype == FP32 for dtype in same) else FP64
@@ -160,7 +160,7 @@ class Writer:
 
 
 def scalar_function(signature: str, expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType) -> Any:
-    """A Python function that numba compiles: casts its arguments, evaluates `expr`, casts the result.
+    """Return a function for numba that casts its arguments, evaluates `expr`, and casts the result.
 
     variables: for each variable of the expression, the argument's name, its type, and the operator's type for it.
     """

@@ -1,4 +1,4 @@
-"""t(index[p]) = u(p): entries sent to positions that may repeat."""
+"""Scatter: t(index[p]) = u(p), where positions may repeat."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .types import combine, converted, put, value_at
 if TYPE_CHECKING:
     from ...operators.types import TypedBinary
 
-# Sparser than one entry in so many, slots are made for the indices that occur instead of for all.
+# Below one entry in this many, slots are allocated for the occurring indices only.
 _SPARSE = 64
-# Entries (less one, a power of two) after which a thread looks whether the call is given up.
+# Entries (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 16) - 1
 
 
 def positions(index: Index) -> Array:
-    """The positions of an index set, in order."""
+    """Return the positions of an index set, in order."""
     if index.array is not None:
         return np.asarray(index.array)
     stop = index.start + index.step * index.count
@@ -56,7 +56,7 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
 @implements(ScatterMatrix, engine="cpu")
 def scatter_matrix(q: ScatterMatrix) -> CSR:
     """t(rows[p], cols[q]) = a(p, q); a repeated position combines by `dup`, or keeps the last."""
-    from .build import assemble  # it builds vectors by scattering
+    from .build import assemble  # a cycle: build imports scatter_entries
 
     a = q.a
     rows = positions_at(q.rows, np.repeat(np.arange(a.nrows), np.diff(a.indptr)))
@@ -69,22 +69,22 @@ def scatter_matrix(q: ScatterMatrix) -> CSR:
 def scatter_entries(
     size: int, dtype: np.dtype[Any], indices: Array, values: Array | np.generic, dup: TypedBinary | None
 ) -> tuple[VectorStore, int | None]:
-    """A vector from entries in order, and the smallest index that repeats (None if none does)."""
+    """Build a vector from entries in order; also return the smallest duplicate index (None if there is none)."""
     if indices.size * _SPARSE < size:
-        known, ranks = np.unique(indices, return_inverse=True)
-        dense, repeated = scatter_entries(known.size, dtype, ranks, values, dup) if known.size else (None, None)
+        distinct, ranks = np.unique(indices, return_inverse=True)
+        dense, repeated = scatter_entries(distinct.size, dtype, ranks, values, dup) if distinct.size else (None, None)
         slots = np.zeros(0, dtype) if dense is None else dense.values
-        sparse = IndexList(size, dtype, known.astype(index_dtype(size)), slots, None if dense is None else dense.iso)
-        return sparse, None if repeated is None else int(known[repeated])
+        sparse = IndexList(size, dtype, distinct.astype(index_dtype(size)), slots, None if dense is None else dense.iso)
+        return sparse, None if repeated is None else int(distinct[repeated])
     iso = values if isinstance(values, np.generic) and dup is None else None
     words, repeats = presence.no_bits(size), presence.no_bits(size)
     made = None if iso is not None else presence.empty_slots("scatter", size, dtype)
     op = None if dup is None else types.binary(dup)
-    given = None if iso is not None else values
-    run(_scatter, 1, indices, given, op, words, repeats, made, work=indices.size)
-    again = presence.to_indices(repeats, size)
-    answer = presence.from_slots(size, dtype, words, made, iso)
-    return answer, int(again[0]) if again.size else None
+    read = None if iso is not None else values
+    run(_scatter, 1, indices, read, op, words, repeats, made, work=indices.size)
+    repeated_indices = presence.to_indices(repeats, size)
+    result = presence.from_slots(size, dtype, words, made, iso)
+    return result, int(repeated_indices[0]) if repeated_indices.size else None
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Entries that stay: by a condition, by a mask, or by lying outside a region."""
+"""Selection of entries: by a condition, by a mask, or outside a region."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ...formats import (
     Pattern,
     VectorStore,
     index_dtype,
-    plain_pattern,
     structure_only,
+    uncompressed_pattern,
     with_values,
 )
 from ..operands import Index, Mask
@@ -34,7 +34,7 @@ from .types import put, value_at
 
 @implements(Select, engine="cpu")
 def select(q: Select) -> CSR | VectorStore:
-    """The entries for which op(a(i, j), i, j, k) holds."""
+    """T = the entries for which op(a(i, j), i, j, k) holds."""
     flags = apply(Apply(q.a, q.op, q.k))
     if flags.iso is not None:
         return q.a if flags.iso else _none_of(q.a)
@@ -45,7 +45,7 @@ def select(q: Select) -> CSR | VectorStore:
 
 @implements(Keep, engine="cpu")
 def keep(q: Keep) -> CSR | VectorStore:
-    """The entries that the mask admits."""
+    """T = the entries that the mask admits."""
     if isinstance(q.a, CSR):
         return _kept_rows(q.a, _admitted_entries(q.a, q.mask))
     if isinstance(q.a, IndexList):
@@ -56,7 +56,7 @@ def keep(q: Keep) -> CSR | VectorStore:
 
 @implements(Outside, engine="cpu")
 def outside(q: Outside) -> CSR | VectorStore:
-    """The entries that do not lie in rows x columns."""
+    """T = the entries outside rows x columns."""
     if isinstance(q.a, IndexList):
         return _kept_slots(q.a, ~contains(q.rows, q.a.indices))
     if not isinstance(q.a, CSR):
@@ -80,7 +80,7 @@ def _none_of(a: CSR | VectorStore) -> CSR | VectorStore:
 
 
 def _kept_words(a: VectorStore, words: presence.Words) -> VectorStore:
-    """The entries of a whose bit is set."""
+    """Return the entries of a whose bit is set."""
     if isinstance(a, IndexList):
         return _kept_slots(a, presence.probe(words, a.indices))
     if isinstance(a, Bitmap):
@@ -89,14 +89,14 @@ def _kept_words(a: VectorStore, words: presence.Words) -> VectorStore:
 
 
 def _kept_slots(a: VectorStore, holds: Array) -> VectorStore:
-    """The entries of a in slots whose flag is set."""
+    """Return the entries of a in slots whose flag is set."""
     if isinstance(a, IndexList):
         return IndexList(a.size, a.dtype, a.indices[holds], None if a.values is None else a.values[holds], a.iso)
     return _kept_words(a, presence.from_flags(holds))
 
 
 def _kept_rows(a: CSR, holds: Array) -> CSR:
-    """The entries of a whose flag is set."""
+    """Return the entries of a whose flag is set."""
     kept = int(np.count_nonzero(holds))
     if kept == a.nvals:
         return a
@@ -115,7 +115,7 @@ def _kept_rows(a: CSR, holds: Array) -> CSR:
 
 @kernel
 def _count_kept(t: int, threads: int, control: Any, indptr: Any, holds: Any, starts: Any) -> None:
-    """starts[t + 1] = how many entries of this part are kept."""
+    """starts[t + 1] = the number of selected entries of this part."""
     count = 0
     for p in range(indptr[share(indptr, t, threads)], indptr[share(indptr, t + 1, threads)]):
         count += holds[p]
@@ -136,32 +136,32 @@ def _compress(
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    place = starts[t]
+    slot = starts[t]
     if t == 0:
         out_indptr[0] = 0
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(indptr[i], indptr[i + 1]):
             if holds[p]:
-                out_indices[place] = indices[p]
-                put(out_values, place, value_at(values, p))
-                place += 1
-        out_indptr[i + 1] = place
+                out_indices[slot] = indices[p]
+                put(out_values, slot, value_at(values, p))
+                slot += 1
+        out_indptr[i + 1] = slot
 
 
 def mask_pattern(mask: Mask) -> Pattern:
-    """The entries of a matrix mask before complement: its structure, or where it is nonzero."""
+    """Return the entries of a matrix mask before complement: its structure, or its nonzero entries."""
     store = mask.store
     assert isinstance(store, CSR)
     if mask.structural or (store.iso is not None and store.iso != 0):
-        return plain_pattern(store.pattern)
+        return uncompressed_pattern(store.pattern)
     if store.iso is not None:
-        return plain_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
+        return uncompressed_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
     present = with_values(store, np.dtype(np.bool_), None, np.bool_(True))
-    return plain_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
+    return uncompressed_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:
-    """For each entry of a whether the mask admits it."""
+    """Return for each entry of a whether the mask admits it."""
     pattern = mask_pattern(mask)
     if pattern is a.pattern:
         return np.full(a.nvals, not mask.complement)

@@ -3,31 +3,31 @@
 A kernel is called as ``kernel(t, threads, control, *args)``: it computes part `t` of `threads` parts, from 0 on.  Parts
 are independent, and no result depends on their number.  There are two ways to call it:
 
-- `run`: every part is computed once, by this thread or by a helper.  A kernel may divide by `t`, or hand out chunks of
-  all the work by `next_chunk(control)` to whichever parts are under way.
-- `assisted`: the kernel is entered once by every thread; the first one opens jobs that the others join (`team`).
+- `run`: every part is computed once, by this thread or by a helper.  A kernel may divide by `t`, or claim chunks of
+  all the work by `next_chunk(control)` in every running part.
+- `assisted`: the kernel is entered once by every thread; the first one opens jobs that the others join (`jobs`).
 
-Neither waits for a helper that has not come: alone, and where the cores are busy, the calling thread does all the
-work.  So a thread that cannot be started, or that another Python thread has hired, costs time and nothing else.
+Neither waits for a helper that has not joined: where no helper is available, the calling thread does all the work.  So
+a thread that cannot be started, or that serves another Python thread, costs only time.
 
 Interrupts
 ----------
-Signal handlers run on the main thread, between any two bytecodes, and may raise.  What follows holds for an exception
+Signal handlers run on the main thread, between any two bytecodes, and may raise.  The following holds for an exception
 at every bytecode below:
 
-1. The state of a call is the call's own: its `control` array and its arguments.  A helper holds a reference to both
-   while it works, and results of a call that raised are never used.  So a helper that outlives its call disturbs
-   nobody; it ends with its part.
-2. The joins are compiled code, which no handler interrupts: a call that returns has no helper at work
-   (`next_part_or_end`, `close_job`).  A call that raises ends in `give_up`, which waits for the helpers likewise.
-3. Workers are never in doubt: one serves while it holds its lock, whoever started its thread; an offer that nobody
-   takes back finds a call that is closed.  There is no lock that a caller holds.
-4. Long work (`work=`) runs on a thread of its own, and the main thread waits where signals interrupt it (`apart`): it
-   raises `ABORTED`, at which chunks and parts run out, and waits for the end.  Short work is not interrupted; parts
-   are cut short enough that handlers run between them.
+1. Each call has its own state: its `control` array and its arguments.  A helper holds a reference to both while it
+   works, and results of a call that raised are never used.  So a helper that outlives its call has no effect on other
+   calls; it ends with its part.
+2. Helpers are joined in compiled code, which no handler interrupts: a call that returns has no active helper
+   (`next_part_or_end`, `close_job`).  A call that raises ends in `give_up`, which also waits for the helpers.
+3. The state of a worker is consistent: it serves while it holds its lock, whichever thread started it; a stale offer
+   refers to a closed call.  Callers hold no lock.
+4. Long work (`work=`) runs on a separate thread, and the main thread waits interruptibly (`apart`): on an exception it
+   sets `ABORTED`, so that no chunk or part is left, and waits for the end.  Short work is not interrupted; its parts
+   are short enough that handlers run between them.
 
-Python threads that release the GIL cost 30 microseconds a call, compile several times faster than numba's own
-parallel loops, and need no threading layer, so they are safe under fork and in any Python thread.
+Python threads that release the GIL cost 30 microseconds a call, compile several times faster than numba's parallel
+loops, and need no threading layer, so they are safe under fork and in any Python thread.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ import numpy as np
 
 from ...apart import apart
 from .atomics import ABORTED, CONTROL_SIZE, JOB, PART
-from .team import DISMISSED, OPENED, enlist, give_up, leave, next_part, next_part_or_end
+from .jobs import DISMISSED, OPENED, enlist, give_up, leave, next_part, next_part_or_end
 
-# Work (entries visited) below which a second thread costs more than it brings.
+# Work (entries visited) below which a second thread costs more than it saves.
 _WORK_PER_THREAD = 32768
-# Work of a part, at most: some milliseconds, so that a signal handler runs in time.
+# Largest work of a part: some milliseconds, so that signal handlers run soon.
 _WORK_PER_PART = 1 << 21
-# Work from which the main thread only waits: above 10 milliseconds, where starting a thread (0.1) is not felt.
+# Work from which the main thread only waits: above 10 ms, where starting a thread (0.1 ms) is negligible.
 _LONG = 1 << 23
-# Seconds after which a worker whose thread does not serve is given another.
+# Seconds after which a worker whose thread does not serve starts another.
 _OVERDUE = 1.0
 
 
 def available() -> int:
-    """The number of threads that a call may have: numba's (NUMBA_NUM_THREADS, by default the cores of this process)."""
+    """Return the number of threads of a call: numba's (NUMBA_NUM_THREADS, by default the cores of this process)."""
     settings: Any = numba.config
     return int(settings.NUMBA_NUM_THREADS)
 
 
 def threads_for(work: int) -> int:
-    """How many threads `work` entries keep busy: the parts of a kernel that needs memory for each of them.
+    """Return the number of threads for `work` entries: the parts of a kernel that needs memory for each of them.
 
     Such a kernel polls `stopped` or `next_chunk`, and is called with ``work=``.
     """
@@ -73,22 +73,22 @@ def threads_for(work: int) -> int:
 
 
 def parts_for(work: int) -> int:
-    """Into how many parts `work` entries are divided, where a part costs nothing: enough for all threads, and short."""
+    """Return the number of parts for `work` entries, where parts have no overhead: one a thread or more, and short."""
     return max(threads_for(work), -(-work // _WORK_PER_PART))
 
 
 class _Worker:
-    """A thread that helps with the calls that it is offered, one after another."""
+    """A thread that helps with the calls offered to it, in order."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[_Call, int]] = SimpleQueue()
-        self._serving = _thread.allocate_lock()  # held by the thread that serves, for as long as it lives
+        self._serving = _thread.allocate_lock()  # held by the serving thread until it ends
         self._overdue = 0.0
         self._native_id = 0
-        self._places: set[int] = set()
+        self._processors: set[int] = set()
 
     def ready(self) -> bool:
-        """True if a thread serves or has just been started; False where none is to be had."""
+        """Return whether a thread serves or has just been started; False where none can be started."""
         if self._serving.locked():
             return True
         now = time.monotonic()
@@ -100,56 +100,56 @@ class _Worker:
             self._overdue = now + _OVERDUE
         return True
 
-    def keep_to(self, places: set[int]) -> None:
-        """Run on these processors."""
-        if self._native_id and places != self._places:
+    def pin(self, processors: set[int]) -> None:
+        """Restrict the thread to these processors."""
+        if self._native_id and processors != self._processors:
             with contextlib.suppress(OSError):
-                os.sched_setaffinity(self._native_id, places)
-            self._places = places
+                os.sched_setaffinity(self._native_id, processors)
+            self._processors = processors
 
     def offer(self, call: _Call, t: int) -> None:
-        """Let it help with a call when it comes to it; the call does not wait for it."""
+        """Queue a call to help with; the call does not wait for the worker."""
         self._calls.put((call, t))
 
     def _serve(self) -> None:
         if not self._serving.acquire(blocking=False):
-            return  # an interrupt had this thread started twice
+            return  # an interrupt caused a second thread to be started
         try:
-            self._native_id, self._places = threading.get_native_id(), set()
+            self._native_id, self._processors = threading.get_native_id(), set()
             while True:
                 call, t = self._calls.get()
                 call.help(t)
-                del call  # its arrays
+                del call  # releases its arrays
         finally:
             self._serving.release()
 
 
-# The processor that the calling thread is on, where the system says so and lets threads be placed.
+# The processor of the calling thread, where the system reports it and supports affinity.
 _processor: Any = getattr(ctypes.CDLL(None), "sched_getcpu", None) if hasattr(os, "sched_setaffinity") else None
 
 _workers: list[_Worker] = []
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.clear)  # the threads of the parent are not there
+    os.register_at_fork(after_in_child=_workers.clear)  # a child process has no threads of the parent
 
 
-def _hired(count: int) -> list[_Worker]:
-    """Up to `count` workers, each with a thread."""
+def _ready_workers(count: int) -> list[_Worker]:
+    """Return up to `count` workers with a running thread."""
     while len(_workers) < count:
         _workers.append(_Worker())
-    hired = [worker for worker in _workers[:count] if worker.ready()]
+    ready = [worker for worker in _workers[:count] if worker.ready()]
     if _processor is not None:
-        # Left to itself a thread often wakes on the processor of the thread that wakes it, and stays there for
-        # milliseconds while another is idle.
+        # By default a thread often wakes on the processor of the thread that wakes it, and stays there for
+        # milliseconds while another processor is idle.
         elsewhere = os.sched_getaffinity(0) - {_processor()}
         if elsewhere:
-            for worker in hired:
-                worker.keep_to(elsewhere)
-    return hired
+            for worker in ready:
+                worker.pin(elsewhere)
+    return ready
 
 
 class _Call:
-    """A kernel that is called with some arguments; `arguments` is None once the call is over."""
+    """A call of a kernel; `arguments` is None after its end."""
 
     def __init__(self, kernel: Any, parts: int, arguments: tuple[Any, ...]) -> None:
         self.kernel = kernel
@@ -159,24 +159,24 @@ class _Call:
         self.raised: BaseException | None = None
 
     def lead(self) -> None:
-        """Make the call on this thread; its helpers have ended when it returns or raises."""
+        """Run the call on this thread; its helpers have ended when it returns or raises."""
         raise NotImplementedError
 
     def help(self, t: int) -> None:
-        """Take part, on a worker's thread, if the call is still going on.  Raises nothing."""
+        """Help on the thread of a worker, if the call has not ended.  Raises nothing."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Have the call end soon, whatever it has computed."""
+        """Abort the call: it ends soon, and its results are discarded."""
         self.control[ABORTED] = 1
 
     def offer(self) -> None:
-        """Call for helpers."""
-        for t, worker in enumerate(_hired(min(self.parts, available()) - 1), start=1):
+        """Offer the call to workers."""
+        for t, worker in enumerate(_ready_workers(min(self.parts, available()) - 1), start=1):
             worker.offer(self, t)
 
     def run(self, work: int) -> None:
-        """Make the call; the main thread leaves it to another if it is long."""
+        """Run the call; on a separate thread if it is long and this is the main thread."""
         if work < _LONG:
             self.lead()
         else:
@@ -184,7 +184,7 @@ class _Call:
 
 
 class _Parts(_Call):
-    """A call whose parts are handed out one by one."""
+    """A call whose parts are claimed one at a time."""
 
     def lead(self) -> None:
         kernel, parts, control, arguments = self.kernel, self.parts, self.control, self.arguments
@@ -192,7 +192,7 @@ class _Parts(_Call):
         if parts == 1:
             kernel(0, 1, control, *arguments)
             return
-        _compile_team()
+        _compile_jobs()
         control[PART], control[JOB] = 1, OPENED
         try:
             self.offer()
@@ -223,7 +223,7 @@ class _Parts(_Call):
 
 
 class _Assisted(_Call):
-    """A call that every thread enters once."""
+    """A call that each thread enters once."""
 
     def lead(self) -> None:
         assert self.arguments is not None
@@ -237,13 +237,13 @@ class _Assisted(_Call):
     def help(self, t: int) -> None:
         arguments = self.arguments
         if arguments is not None:
-            # What fails here fails before the helper has joined a job: the first thread does the work.
+            # An error here precedes joining a job: the first thread does the work.
             with contextlib.suppress(Exception):
                 self.kernel(t, self.parts, self.control, *arguments)
 
 
 def _leave(control: np.ndarray[Any, Any]) -> None:
-    """Leave a job, whatever happens: its first thread waits for that."""
+    """Leave a job, also after a MemoryError: its first thread waits for that."""
     while True:
         try:
             leave(control)
@@ -252,13 +252,13 @@ def _leave(control: np.ndarray[Any, Any]) -> None:
             time.sleep(0.001)
 
 
-_team_compiled = False
+_jobs_compiled = False
 
 
-def _compile_team() -> None:
-    """Compile what threads meet by, before they do: nobody is to wait for the compiler with helpers at work."""
-    global _team_compiled
-    if not _team_compiled:
+def _compile_jobs() -> None:
+    """Compile the functions of `jobs` before a call, so that no thread waits for the compiler with active helpers."""
+    global _jobs_compiled
+    if not _jobs_compiled:
         control = np.zeros(CONTROL_SIZE, np.int64)
         control[JOB] = OPENED
         enlist(control)
@@ -266,13 +266,13 @@ def _compile_team() -> None:
         next_part(control, 0)
         next_part_or_end(control, 0)
         give_up(control)
-        _team_compiled = True
+        _jobs_compiled = True
 
 
 def run(kernel: Any, parts: int, *args: Any, work: int = 0) -> None:
     """Compute all parts of `kernel`, on this thread and its helpers.
 
-    work: the entries that it visits, where parts may be long; the kernel must then poll `stopped` or `next_chunk`.
+    work: the number of visited entries, where parts may be long; the kernel must then poll `stopped` or `next_chunk`.
     """
     if parts == 1 and work < _LONG:
         kernel(0, 1, np.zeros(CONTROL_SIZE, np.int64), *args)
@@ -281,9 +281,9 @@ def run(kernel: Any, parts: int, *args: Any, work: int = 0) -> None:
 
 
 def assisted(kernel: Any, threads: int, *args: Any, work: int = 0) -> None:
-    """Run `kernel`, which opens jobs as `team` says, on this thread, with up to ``threads - 1`` helpers.
+    """Run `kernel`, which opens jobs as in `jobs`, on this thread, with up to ``threads - 1`` helpers.
 
-    Returns when the first thread is done: helpers that have not come are not waited for, and touch nothing any more.
+    Returns when the first thread is done, without waiting for helpers that have not joined; they do nothing later.
     """
     if threads == 1 and work < _LONG:
         kernel(0, 1, np.zeros(CONTROL_SIZE, np.int64), *args)

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Pattern, index_dtype, plain_pattern
+from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import stopped
 from .compile import kernel
 from .members import is_few, is_wide, spread_offsets
-from .operands import Array, bits_of, plain, rows_of
+from .operands import Array, bits_of, kernel_array, rows_of
 from .rows import lower_bound, share
 from .threads import run, threads_for
 from .types import put, value_at
 
-# Rows (less one, a power of two) after which a thread looks whether the call is given up.
+# Rows (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 10) - 1
 
 
@@ -28,12 +28,12 @@ def transpose(q: Transpose) -> CSR:
 
 
 def transposed(a: CSR) -> CSR:
-    """t(j, i) = a(i, j).  Cost O(nvals + ncols); each part counts for itself."""
+    """t(j, i) = a(i, j).  Cost O(nvals + ncols); each part has its own counters."""
     indptr, indices = rows_of(a)
     nvals, offsets = a.nvals, index_dtype(a.nvals)
     if is_few(nvals) or is_wide(a.ncols, nvals):
         return _sorted_by_column(a)
-    # Each thread needs a counter a column: more threads than entries fill would only add passes over counters.
+    # Each thread needs a counter a column: too many threads would only add passes over counters.
     threads = min(threads_for(nvals), max(1, 4 * nvals // max(a.ncols, 1)))
     out_indptr = np.empty(a.ncols + 1, offsets)
     out_indices = np.empty(nvals, index_dtype(a.nrows))
@@ -47,10 +47,7 @@ def transposed(a: CSR) -> CSR:
 
 
 def _sorted_by_column(a: CSR) -> CSR:
-    """The transpose by sorting the entries by column.
-
-    For few entries, and where few columns have any: the offsets are written in one pass.
-    """
+    """Transpose a matrix of few entries or few non-empty columns by sorting; the offsets are written in one pass."""
     order = np.argsort(a.indices, kind="stable")
     columns, counts = np.unique(a.indices, return_counts=True)
     offsets = np.zeros(columns.size + 1, index_dtype(a.nvals))
@@ -61,9 +58,9 @@ def _sorted_by_column(a: CSR) -> CSR:
 
 
 def offsets_from_counts(counters: Array, indptr: Array) -> None:
-    """Turn counters[part, key] into the place where that part puts its first entry of that key; `indptr`: of each key.
+    """Turn counters[part, key] into the output position of the part's first entry of that key; `indptr`: of each key.
 
-    Two passes over ranges of keys: what each holds in all, then the places.
+    Two passes over ranges of keys: their sums, then the positions.
     """
     parts = threads_for(counters.size)
     sums = np.zeros(parts, np.int64)
@@ -104,7 +101,7 @@ def _place_counts(t: int, threads: int, control: Any, counters: Any, sums: Any, 
 
 @kernel
 def _count_columns(t: int, threads: int, control: Any, indptr: Any, indices: Any, counters: Any) -> None:
-    """counters[t, j] = the entries of column j in the rows of this part."""
+    """counters[t, j] = the number of entries of column j in the rows of this part."""
     mine = counters[t]
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         if i & _POLLED == 0 and stopped(control):
@@ -121,26 +118,26 @@ def _transpose(
     indptr: Any,
     indices: Any,
     values: Any,
-    places: Any,
+    cursors: Any,
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    mine = places[t]
+    mine = cursors[t]
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         if i & _POLLED == 0 and stopped(control):
             return
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
-            place = mine[j]
-            mine[j] = place + 1
-            out_indices[place] = i
-            put(out_values, place, value_at(values, p))
+            out = mine[j]
+            mine[j] = out + 1
+            out_indices[out] = i
+            put(out_values, out, value_at(values, p))
 
 
 @implements(IsSymmetric, engine="cpu")
 def is_symmetric(q: IsSymmetric) -> bool:
-    """True if a(j, i) is present wherever a(i, j) is."""
-    pattern = plain_pattern(q.pattern)
+    """Return whether a(j, i) is present wherever a(i, j) is."""
+    pattern = uncompressed_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
     if is_few(pattern.nvals):
@@ -149,18 +146,19 @@ def is_symmetric(q: IsSymmetric) -> bool:
         return bool((rows[order] == pattern.indices).all() and (pattern.indices[order] == rows).all())
     threads = threads_for(pattern.nvals)
     refuted = np.zeros(1, np.int64)
-    indptr = plain(pattern.indptr)
+    indptr = kernel_array(pattern.indptr)
     cursors = indptr[:-1].copy()
-    run(_find_asymmetry, threads, indptr, plain(pattern.indices), cursors, refuted, work=pattern.nvals + pattern.nrows)
+    indices = kernel_array(pattern.indices)
+    run(_find_asymmetry, threads, indptr, indices, cursors, refuted, work=pattern.nvals + pattern.nrows)
     return not refuted[0]
 
 
 @kernel
 def _find_asymmetry(t: int, threads: int, control: Any, indptr: Any, indices: Any, cursors: Any, refuted: Any) -> None:
-    """Each thread watches the rows j of its range; rows i are visited in order.
+    """Compare the rows j of a thread's range with the entries (i, j), visited in row order.
 
-    In a symmetric pattern the entries (i, j) come by in the order in which row j holds its columns i, so that
-    one cursor a row tells whether each is matched.
+    In a symmetric pattern the entries (i, j) are visited in the order of the columns i of row j, so that one cursor
+    a row suffices to match them.
     """
     nrows = indptr.size - 1
     low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
@@ -181,7 +179,7 @@ def _find_asymmetry(t: int, threads: int, control: Any, indptr: Any, indices: An
             p += 1
         if refuted[0] != 0:
             return
-    # Entries (j, i) that nobody matched have no counterpart.
+    # Unmatched entries (j, i) have no counterpart.
     for j in range(low, high):
         if cursors[j] != indptr[j + 1]:
             refuted[0] = 1

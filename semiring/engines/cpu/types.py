@@ -1,11 +1,11 @@
-"""Operators and stores as numba sees them.
+"""The numba types of operators and stores.
 
-Every operator is a numba *type* of its own, made of its expression and its dtypes: a kernel that takes
-operators is specialised by numba itself, and its compiled form is found again on disk by another process
-(a type is pickled by its fields).  An operator has no runtime value.
+Every operator is a separate numba *type*, made of its expression and its dtypes: numba specialises a kernel for its
+operators, and another process finds the compiled kernel on disk (a type is pickled by its fields).  An operator
+has no runtime value.
 
-What may be missing or constant is told by type as well: a value array, one scalar for all (iso), or None
-where nobody reads values; presence words, or None where everything is present.
+Optional and constant operands are distinguished by type as well: a value array, one scalar for all (iso), or None
+where values are not read; presence words, or None where all entries are present.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class OperatorType(types.Type):
         """The operator's name and type, for messages."""
         return f"{_labels.get(self.name, self.expr)} {self.result}"
 
-    def variables(self, given: dict[str, tuple[str, Any]]) -> dict[str, tuple[str, Any, Any]]:
-        """For each variable of the expression: argument name, type given, type wanted."""
-        wanted = dict(self.arguments)
+    def variables(self, actual: dict[str, tuple[str, Any]]) -> dict[str, tuple[str, Any, Any]]:
+        """Return for each variable of the expression: argument name, actual type, type of the operator."""
+        formal = dict(self.arguments)
         return {
-            name: (arg, _dtype(numba_type), np.dtype(wanted.get(name, "int64")))
-            for name, (arg, numba_type) in given.items()
+            name: (arg, _dtype(numba_type), np.dtype(formal.get(name, "int64")))
+            for name, (arg, numba_type) in actual.items()
             if not isinstance(numba_type, types.NoneType)
         }
 
@@ -66,7 +66,7 @@ def _unbox_operator(typ: Any, obj: Any, c: Any) -> NativeValue:
 
 
 class Operator:
-    """What Python hands to a kernel for an operator."""
+    """The Python object that is passed to a kernel for an operator."""
 
     __slots__ = ("_numba_type_",)
 
@@ -74,7 +74,7 @@ class Operator:
         self._numba_type_ = numba_type
 
 
-# The monoid `any` without values: it serves every product whose value is known before any entry is visited.
+# The monoid `any` without values, for every product whose value is constant.
 STRUCTURE = Operator(OperatorType("x", (), "bool", "any"))
 _labels[STRUCTURE._numba_type_.name] = "any"
 
@@ -82,7 +82,7 @@ _operators: dict[Any, Operator] = {}
 
 
 def binary(op: TypedBinary) -> Operator:
-    """The operator as a kernel argument."""
+    """Return the operator as a kernel argument."""
     made = _operators.get(op)
     if made is None:
         made = _operators[op] = _operator(op.name, op.expr, (("x", op.x.name), ("y", op.y.name)), op.z.name, op.uses)
@@ -90,7 +90,7 @@ def binary(op: TypedBinary) -> Operator:
 
 
 def indexunary(op: TypedIndexUnary) -> Operator:
-    """The operator as a kernel argument."""
+    """Return the operator as a kernel argument."""
     made = _operators.get(op)
     if made is None:
         made = _operators[op] = _operator(op.name, op.expr, (("x", op.x.name), ("k", op.k.name)), op.z.name, op.uses)
@@ -98,7 +98,7 @@ def indexunary(op: TypedIndexUnary) -> Operator:
 
 
 def monoid(add: TypedMonoid) -> Operator:
-    """The monoid as a kernel argument."""
+    """Return the monoid as a kernel argument."""
     made = _operators.get(add)
     if made is None:
         terminal = "any" if add.is_any else "" if add.terminal is None else _constant(add.terminal)
@@ -116,7 +116,7 @@ def _operator(
     uses: frozenset[str],
     terminal: str = "",
 ) -> Operator:
-    # Types of operands that the expression does not read would only multiply the kernels.
+    # The types of unread operands are omitted, so that fewer kernels are compiled.
     read = tuple(argument for argument in arguments if argument[0] in uses)
     made = OperatorType(expr, read, result, terminal)
     _labels[made.name] = name
@@ -136,8 +136,8 @@ def _dtype(numba_type: Any) -> np.dtype[Any]:
     return INT64 if numba_type == types.intp else numpy_support.as_dtype(numba_type)
 
 
-def meaning(function: Any) -> Any:
-    """Numba's `overload`: the decorated function chooses code for `function` by the types of its arguments."""
+def overload_for(function: Any) -> Any:
+    """Apply numba's `overload`: the decorated function chooses code for `function` by its argument types."""
 
     def register(choose: Any) -> Any:
         def unannotated(*args: Any) -> Any:
@@ -157,7 +157,7 @@ def meaning(function: Any) -> Any:
 
 
 # The functions below are for kernels; Python never calls them, and numba replaces them.  Subscripts are unsigned:
-# numba then leaves out the test for negative ones, which an inner loop feels.
+# numba then omits the test for negative ones, which slows inner loops.
 
 
 def call(op: Any, x: Any, y: Any, xi: Any, xj: Any, yi: Any, yj: Any) -> Any:
@@ -171,17 +171,17 @@ def call_at(op: Any, x: Any, i: Any, j: Any, k: Any) -> Any:
 
 
 def combine(add: Any, a: Any, b: Any) -> Any:
-    """a (+) b of a monoid or of an operator that looks at values alone; without an operator, b."""
+    """Return a (+) b of a monoid or of an operator that reads values only; without an operator, b."""
     raise NotImplementedError
 
 
 def stops(add: Any, a: Any) -> bool:
-    """True if no further operand of the monoid changes `a`."""
+    """Return whether no further operand of the monoid changes `a`."""
     raise NotImplementedError
 
 
 def value_at(values: Any, p: Any) -> Any:
-    """The value at p: of an array, of an iso value, or nothing where values are not read."""
+    """Return the value at p: of an array, the iso value, or None where values are not read."""
     raise NotImplementedError
 
 
@@ -191,32 +191,32 @@ def put(values: Any, p: Any, value: Any) -> None:
 
 
 def present(words: Any, p: Any) -> bool:
-    """True if bit p is set; with None for words everything is present."""
+    """Return whether bit p is set; True with None for words."""
     raise NotImplementedError
 
 
 def position(indices: Any, p: Any) -> Any:
-    """The index of the p-th entry: indices[p], or p itself where there are no indices."""
+    """Return the index of the p-th entry: indices[p], or p where there are no indices."""
     raise NotImplementedError
 
 
 def converted(like: Any, value: Any) -> Any:
-    """`value` cast to the type of the elements of `like`, an array, a scalar, or to the result type of an operator."""
+    """Return `value` cast to the type of `like`: of an array's elements, a scalar, or an operator's result."""
     raise NotImplementedError
 
 
-@meaning(call)
+@overload_for(call)
 def _call(op: Any, x: Any, y: Any, xi: Any, xj: Any, yi: Any, yj: Any) -> Any:
     given = {"x": ("x", x), "y": ("y", y), "xi": ("xi", xi), "xj": ("xj", xj), "yi": ("yi", yi), "yj": ("yj", yj)}
     return _generated(op, "op, x, y, xi, xj, yi, yj", given)
 
 
-@meaning(call_at)
+@overload_for(call_at)
 def _call_at(op: Any, x: Any, i: Any, j: Any, k: Any) -> Any:
     return _generated(op, "op, x, i, j, k", {"x": ("x", x), "i": ("i", i), "j": ("j", j), "k": ("k", k)})
 
 
-@meaning(combine)
+@overload_for(combine)
 def _combine(add: Any, a: Any, b: Any) -> Any:
     if isinstance(add, types.NoneType):
         return lambda add, a, b: b
@@ -232,7 +232,7 @@ def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any
     return scalar_function(signature, op.expr, read, np.dtype(op.result))
 
 
-@meaning(stops)
+@overload_for(stops)
 def _stops(add: Any, a: Any) -> Any:
     if add.terminal == "any":
         return lambda add, a: True
@@ -243,7 +243,7 @@ def _stops(add: Any, a: Any) -> Any:
     return scope["reached"]
 
 
-@meaning(value_at)
+@overload_for(value_at)
 def _value_at(values: Any, p: Any) -> Any:
     if isinstance(values, types.NoneType):
         return lambda values, p: None
@@ -252,7 +252,7 @@ def _value_at(values: Any, p: Any) -> Any:
     return lambda values, p: values
 
 
-@meaning(put)
+@overload_for(put)
 def _put(values: Any, p: Any, value: Any) -> Any:
     if isinstance(values, types.NoneType):
         return lambda values, p, value: None
@@ -263,21 +263,21 @@ def _put(values: Any, p: Any, value: Any) -> Any:
     return impl
 
 
-@meaning(present)
+@overload_for(present)
 def _present(words: Any, p: Any) -> Any:
     if isinstance(words, types.NoneType):
         return lambda words, p: True
     return lambda words, p: (words[np.uintp(p) >> np.uintp(5)] >> np.uint32(p & 31)) & np.uint32(1) != 0
 
 
-@meaning(position)
+@overload_for(position)
 def _position(indices: Any, p: Any) -> Any:
     if isinstance(indices, types.NoneType):
         return lambda indices, p: np.int64(p)
     return lambda indices, p: np.int64(indices[np.uintp(p)])
 
 
-@meaning(converted)
+@overload_for(converted)
 def _converted(like: Any, value: Any) -> Any:
     if isinstance(value, types.NoneType) or isinstance(like, types.NoneType):
         return lambda like, value: None

@@ -11,7 +11,7 @@ from .bits import bit_length, load_word, trailing_zeros
 from .compile import device, kernel
 from .packed import share_tiles
 
-# Faults of a tile, as `codecs` spells them out.
+# Faults of a tile; `codecs_check.FAULTS` holds the messages.
 FAULT_NUMBERS, FAULT_BASE = 4, 5
 _MOST_BYTES = 9
 _TOP_BITS = np.uint64(0x8080808080808080)
@@ -20,7 +20,7 @@ _ONE = np.uint64(1)
 
 @device
 def row_of(indptr: Any, p: Any) -> int:
-    """The row that holds entry p."""
+    """Return the row of entry p."""
     low, high = 0, indptr.size - 1
     while low < high:
         middle = (low + high) >> 1
@@ -33,7 +33,7 @@ def row_of(indptr: Any, p: Any) -> int:
 
 @device
 def _length(number: Any) -> int:
-    """Bytes of a number: 7 bits each, at least one.  The product is the quotient by 7, rounded up, for up to 63."""
+    """Return the bytes of a number, 7 bits each, at least 1; the expression is ceil(bits / 7) for up to 63 bits."""
     return (bit_length(number | 1) * 37 + 219) >> 8  # type: ignore[no-any-return]
 
 
@@ -58,7 +58,7 @@ def measure_varint(t: int, threads: int, control: Any, indptr: Any, indices: Any
 
 @device
 def _first_number(indptr: Any, indices: Any, p: Any, before: Any) -> Any:
-    """The number of the first entry p of a row: its column, or where row 0 goes on from `before`, the gap."""
+    """Return the number of the first entry p of a row: its column, or the gap where row 0 continues after `before`."""
     if p == 0 and before >= 0 and indptr[1] > 0:
         return np.int64(indices[0]) - before
     return np.int64(indices[p])
@@ -85,7 +85,7 @@ def encode_varint(
 
 @device
 def _put_number(stream: Any, byte: Any, number: Any) -> Any:
-    """Write a number; returns where the next one begins."""
+    """Write a number; return the byte of the next one."""
     while number >= 128:
         stream[byte] = np.uint8(number | np.uint64(128))
         number >>= np.uint64(7)
@@ -96,7 +96,7 @@ def _put_number(stream: Any, byte: Any, number: Any) -> Any:
 
 @device
 def _number(stream: Any, byte: Any) -> Any:
-    """(the number that begins at `byte`, its bytes), without a branch for any of up to 8 bytes."""
+    """Return (the number at `byte`, its length), without a branch for up to 8 bytes."""
     word = load_word(stream, byte)
     stops = ~word & _TOP_BITS
     if stops == 0:
@@ -107,7 +107,7 @@ def _number(stream: Any, byte: Any) -> Any:
 
 @device
 def _joined(word: Any) -> Any:
-    """The low 7 bits of each of 8 bytes, side by side: pairs of bytes, of 14 bits, of 28 bits are pushed together."""
+    """Concatenate the low 7 bits of each of 8 bytes: join pairs of 7, of 14, and of 28 bits."""
     low, high = np.uint64(0x007F007F007F007F), np.uint64(0x7F007F007F007F00)
     word = (word & low) | ((word & high) >> np.uint64(1))
     low, high = np.uint64(0x00003FFF00003FFF), np.uint64(0x3FFF00003FFF0000)
@@ -118,14 +118,14 @@ def _joined(word: Any) -> Any:
 
 @device
 def _two_tiles(stream: Any, at: Any, k: int, out: Any, to: int) -> None:
-    """The numbers of two whole tiles, in turn: the end of a number is awaited in one while the other goes on."""
+    """Decode the numbers of two whole tiles, interleaved, so that their dependency chains overlap."""
     one, two = np.uint64(at[k]), np.uint64(at[k + 1])
-    place, other = np.uint64(to), np.uint64(to + TILE)
+    slot, other = np.uint64(to), np.uint64(to + TILE)
     for _ in range(TILE):
         number, size = _number(stream, one)
-        out[place] = number
+        out[slot] = number
         one += size
-        place += _ONE
+        slot += _ONE
         number, size = _number(stream, two)
         out[other] = number
         two += size
@@ -134,18 +134,18 @@ def _two_tiles(stream: Any, at: Any, k: int, out: Any, to: int) -> None:
 
 @device
 def _one_tile(stream: Any, at: Any, k: int, count: int, out: Any, to: int) -> None:
-    """The numbers of one tile."""
-    byte, place = np.uint64(at[k]), np.uint64(to)
+    """Decode the numbers of one tile."""
+    byte, slot = np.uint64(at[k]), np.uint64(to)
     for _ in range(count):
         number, size = _number(stream, byte)
-        out[place] = number
+        out[slot] = number
         byte += size
-        place += _ONE
+        slot += _ONE
 
 
 @device
 def _sum_up(indptr: Any, row: int, base: Any, p: Any, stop: Any, out: Any, to: Any) -> int:
-    """Turn the numbers of a tile, entries p to stop, into columns; returns the row of the last of them."""
+    """Turn the numbers of a tile, entries p to stop, into columns; return the row of the last one."""
     while indptr[row + 1] <= p:
         row += 1
     column = np.int64(base)
@@ -154,9 +154,9 @@ def _sum_up(indptr: Any, row: int, base: Any, p: Any, stop: Any, out: Any, to: A
     p += 1
     while p < stop:
         end = min(stop, np.int64(indptr[row + 1]))
-        for place in range(np.uint64(to), np.uint64(to + end - p)):
-            column += out[place]
-            out[place] = column
+        for slot in range(np.uint64(to), np.uint64(to + end - p)):
+            column += out[slot]
+            out[slot] = column
         to += end - p
         p = end
         while p < stop and indptr[row + 1] <= p:
@@ -213,10 +213,10 @@ def check_varint_tile(
     before: Any,
     columns: Any,
 ) -> int:
-    """A fault of a tile between `byte` and `after`, or 0; then columns[s] is the column of entry p + s.
+    """Return the fault of a tile between `byte` and `after`, or 0; then columns[s] is the column of entry p + s.
 
-    row: of entry p, the tile's first.  before: the column before it, or -1 where that is not known.  A column that is
-    too large ends the row's sum there: it is written as ncols, which the check of columns refuses.
+    row: the row of entry p, the tile's first.  before: the column before it, or -1 where unknown.  A column that is too
+    large is written as ncols, which the check of columns rejects.
     """
     column = before
     for s in range(count):

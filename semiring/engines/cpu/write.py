@@ -1,4 +1,4 @@
-"""C<M, replace> accum= T for vectors, in one pass over words."""
+"""C<M, replace> accum= T for vectors, in one pass over presence words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .types import combine, converted, value_at
 
 @implements(WriteVector, engine="cpu")
 def write_vector(q: WriteVector) -> VectorStore:
-    """Z = T, or C accum T on the union; inside the mask the output becomes Z, outside it stays or is emptied."""
+    """Z = T, or C accum T on the union; inside the mask C becomes Z, outside it is unchanged, or deleted by replace."""
     c, t = q.c, q.t
     slots = align.union(c, t)
     cwords, cvals = slots.operand(c)
     twords, tvals = slots.operand(t)
-    cwords, twords = presence.spelled(cwords, slots.size), presence.spelled(twords, slots.size)
-    mask = presence.spelled(slots.admitted(q.mask, c.size), slots.size)
+    cwords, twords = presence.expanded(cwords, slots.size), presence.expanded(twords, slots.size)
+    mask = presence.expanded(slots.admitted(q.mask, c.size), slots.size)
     constant = _constant(q)
     if constant is not None:
         words = _written(q, cwords, twords, mask)
@@ -40,7 +40,7 @@ def write_vector(q: WriteVector) -> VectorStore:
 
 
 def _constant(q: WriteVector) -> np.generic | None:
-    """The value of every entry of the result, where iso values tell."""
+    """Return the value of all entries of the result, where iso values determine it; else None."""
     if q.t.iso is None:
         return None
     new = cast_value(q.t.iso, q.c.dtype)
@@ -55,7 +55,7 @@ def _constant(q: WriteVector) -> np.generic | None:
 
 
 def _written(q: WriteVector, c: Words, t: Words, mask: Words) -> Words:
-    """Which entries there are afterwards."""
+    """Return the presence bits of the result."""
     inside = (t if q.accum is None else c | t) & mask
     return inside if q.replace else inside | (c & ~mask)
 
@@ -80,7 +80,7 @@ def _write(
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
         old, new, admitted = cwords[w], twords[w], mask[w]
         base = np.int64(w) << 5
-        # Entries of C that stay where T has none, and where it has one but may not write.
+        # Entries of C that are kept inside the mask, and outside it.
         kept = old & admitted if accum is not None else np.uint32(0)
         rest = np.uint32(0) if replace else old & ~admitted
         fresh = new & admitted

@@ -24,7 +24,7 @@ class Degrees:
     __slots__ = ("_counts", "_read", "words")
 
     # Stays true where only the entries of the pattern move.
-    of_rows: ClassVar[bool] = True
+    from_offsets: ClassVar[bool] = True
 
     def __init__(self, words: Array, counts: Array) -> None:
         """counts: on the device, the number of rows that have entries, and the most entries in a row."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats import Array, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits, compressed_nbytes, tile_count
-from ...formats.pattern import kept_facts
+from ...formats.pattern import offset_facts
 from ..registry import implements
 from ..spec_forms import Encode, MeasureCompressed
 from .columns import codec_types, column_mask
@@ -59,7 +59,7 @@ def encode(q: Encode) -> CompressedPattern:
 
 def _made(pattern: Pattern, codec: Codec, base: Array, at: Array, stream: Array) -> CompressedPattern:
     shape = (pattern.nrows, pattern.ncols, pattern.nvals)
-    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, kept_facts(pattern))
+    return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, offset_facts(pattern))
 
 
 @implements(MeasureCompressed, engine="cuda")

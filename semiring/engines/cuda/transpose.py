@@ -5,7 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from ...formats import CSR, plain_pattern
+from ...formats import CSR, uncompressed_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .build import csr_from_sorted, row_keys
@@ -30,7 +30,7 @@ def transpose(q: Transpose) -> CSR:
 @implements(IsSymmetric, engine="cuda", when=lambda q: q.pattern.placement == "device")
 def is_symmetric(q: IsSymmetric) -> bool:
     """Whether a(j, i) is present wherever a(i, j) is.  Synchronises: one number is read back."""
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
     missing = cupy.zeros(1, np.uint32)

@@ -1,4 +1,4 @@
-"""An object that is put together entry by entry, in order."""
+"""Construction of an object entry by entry, in order."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Assembly:
         self.present[at] = True
 
     def first_repeated(self) -> tuple[int, ...] | None:
-        """The smallest position (row-major) that was written more than once, or None."""
+        """Return the smallest position (row-major) that was written more than once, or None."""
         found = np.argwhere(self.repeated)
         return tuple(int(p) for p in found[0]) if len(found) else None
 
     def store(self) -> Any:
-        """What has been put together, as an index list or as CSR."""
+        """Return the result as an index list or as CSR."""
         return sparsify(self.values, self.present, self.values.dtype)

@@ -14,11 +14,11 @@ from .products import mxv
 
 @implements(Closure, engine="reference")
 def closure(q: Closure) -> ClosureAnswer:
-    """C = x (+) x A (+) x A^2 (+) ...: multiply the frontier, fold it into C; what changed is the next one."""
+    """C = x (+) x A (+) x A^2 (+) ...: multiply the frontier and fold it into C; changed entries are the next one."""
     x, x_present = densify(q.frontier)
     size = q.by_row.get().nrows
     total = Fold(q.semiring.add, (size,))
-    total.meet(x_present, x[x_present])
+    total.add(x_present, x[x_present])
     frontier = total.present.copy()
     degree = np.diff(q.by_row.get().indptr)
     trace: list[Step] = []
@@ -28,17 +28,17 @@ def closure(q: Closure) -> ClosureAnswer:
         trace.append(Step("push", int(frontier.sum()), int(degree[frontier].sum())))
         t, t_present = densify(_times(q, sparsify(total.values, frontier, total.values.dtype), size))
         before, was_present = total.values.copy(), total.present.copy()
-        total.meet(t_present, t[t_present])
+        total.add(t_present, t[t_present])
         frontier = total.present & (~was_present | _differs(total.values, before))
     store: VectorStore = sparsify(total.values, total.present, total.values.dtype)
     return ClosureAnswer(store, not frontier.any(), steps, tuple(trace) if q.trace else ())
 
 
 def _times(q: Closure, frontier: VectorStore, size: int) -> VectorStore:
-    """The product of the frontier, a row vector, and A."""
+    """Return the product of the frontier, a row vector, and A."""
     return mxv(Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, flip=True))
 
 
 def _differs(a: Values, b: Values) -> Values:
-    """Where the values are not the same; NaN is the same as NaN, or a search would never end."""
+    """Return where the values differ; NaN equals NaN, because otherwise a search would not end."""
     return np.asarray((a != b) & ~((a != a) & (b != b)))

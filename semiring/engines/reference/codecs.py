@@ -1,4 +1,4 @@
-"""The codecs of compressed rows, number by number as `formats.ccsr` describes them."""
+"""The codecs of compressed rows, number by number as `formats.ccsr` defines them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import InvalidFormat
 from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
-from ...formats.pattern import plain_facts
+from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
 from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
 
@@ -19,14 +19,14 @@ _MOST_BYTES = 9
 
 
 @implements(Encode, engine="reference", accepts=EVERY_KIND)
-def answer_encode(q: Encode) -> CompressedPattern:
-    """The structure as compressed rows."""
+def compress(q: Encode) -> CompressedPattern:
+    """Encode the structure as compressed rows."""
     return encode(q.pattern, q.codec, q.before)
 
 
 @implements(MeasureCompressed, engine="reference", accepts=EVERY_KIND)
 def measure(q: MeasureCompressed) -> int:
-    """The bytes of the structure as compressed rows: those of the arrays themselves."""
+    """Return the bytes of the structure as compressed rows, measured on the encoded arrays."""
     return encode(q.pattern, q.codec).nbytes
 
 
@@ -57,13 +57,15 @@ def check(q: CheckCompressed) -> None:
         if pattern.codec == "varint" and p % TILE == 0:
             number = _varint_numbers(pattern.stream[at[p // TILE] : at[p // TILE + 1]].tolist(), None, p // TILE)[0]
             if column != (number if p in begins else before + number):
-                raise InvalidFormat(f"base[{p // TILE}] is {column}, which its first number {number} does not lead to")
+                raise InvalidFormat(
+                    f"base[{p // TILE}] is {column}, which differs from the column by its first number {number}"
+                )
         before = column
 
 
 @implements(Slices, engine="reference", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
-    """The rows of each slice, decoded."""
+    """Yield the rows of each slice, decoded."""
     indptr, columns = q.a.indptr, decode(q.a.pattern)
     for s in q.wanted:
         first, last = q.bounds[s], q.bounds[s + 1]
@@ -74,7 +76,7 @@ def slices(q: Slices) -> Iterator[CSR]:
 
 
 def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPattern:
-    """The pattern as compressed rows; `before` as in `spec_forms.Encode`."""
+    """Encode the pattern as compressed rows; `before` as in `spec_forms.Encode`."""
     columns, indptr = decode(pattern).tolist(), pattern.indptr.tolist()
     bits = column_bits(pattern.ncols)
     numbers = _numbers(columns, indptr, before)
@@ -98,12 +100,12 @@ def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPat
         np.array(base, index_dtype(pattern.ncols)),
         np.array(at, at_dtype(len(stream))),
         np.array(stream, ELEMENT[codec]),
-        plain_facts(pattern),
+        scalar_facts(pattern),
     )
 
 
 def _numbers(columns: list[int], indptr: list[int], before: int) -> list[int]:
-    """The column of the first entry of each row, the gap of every other."""
+    """Return the column of the first entry of each row, the gap of every other."""
     begins = set(indptr)
     numbers = [column if p in begins else column - columns[p - 1] for p, column in enumerate(columns)]
     if before >= 0 and indptr[1:2] > [0]:
@@ -112,42 +114,42 @@ def _numbers(columns: list[int], indptr: list[int], before: int) -> list[int]:
 
 
 def leb128(number: int) -> list[int]:
-    """The bytes of a number: 7 bits each, least significant first, the top bit set on all but the last."""
-    answer = []
+    """Return the bytes of a number: 7 bits each, least significant first, the top bit set on all but the last."""
+    encoded = []
     while number >= 128:
-        answer.append(number % 128 + 128)
+        encoded.append(number % 128 + 128)
         number //= 128
-    return [*answer, number]
+    return [*encoded, number]
 
 
 def _packed_words(columns: list[int], bits: int) -> list[int]:
-    """The words of one tile, of the least width among those that make it smallest."""
+    """Return the words of one tile, with the least width of those that make it smallest."""
     gaps = [0, *((column - previous) % 2**bits for previous, column in pairwise(columns))]
     longest = max(gaps).bit_length()
     return min((_words_of_width(columns, gaps, w, bits) for w in range(longest + 1)), key=len)
 
 
 def _words_of_width(columns: list[int], gaps: list[int], w: int, bits: int) -> list[int]:
-    places = [s for s, gap in enumerate(gaps) if gap.bit_length() > w]
-    high = [gaps[s] >> w for s in places]
+    slots = [s for s, gap in enumerate(gaps) if gap.bit_length() > w]
+    high = [gaps[s] >> w for s in slots]
     h = max(high, default=0).bit_length()
-    words = [w + 64 * len(places) + 16384 * h]
+    words = [w + 64 * len(slots) + 16384 * h]
     if len(columns) > 64:
         words += _bit_string([columns[64]], 32 if bits <= 31 else 64)
     for chunk in range(0, len(gaps), 32):
         low = [gap % 2**w for gap in gaps[chunk : chunk + 32]]
         words += _bit_string(low + [0] * (32 - len(low)), w)
-    return words + _bit_string(places, 8) + _bit_string(high, h)
+    return words + _bit_string(slots, 8) + _bit_string(high, h)
 
 
 def _bit_string(numbers: list[int], width: int) -> list[int]:
-    """Numbers of `width` bits one after the other from the lowest bit up, as words filled up with 0."""
+    """Concatenate numbers of `width` bits from the lowest bit up, as words padded with 0."""
     whole = sum(number << (k * width) for k, number in enumerate(numbers))
     return [(whole >> (32 * k)) % 2**32 for k in range(-(-len(numbers) * width // 32))]
 
 
 def decode(pattern: AnyPattern) -> np.ndarray[Any, Any]:
-    """The columns of all entries; InvalidFormat where a tile is not what `formats.ccsr` says."""
+    """Return the columns of all entries; InvalidFormat where a tile violates `formats.ccsr`."""
     if isinstance(pattern, Pattern):
         return np.asarray(pattern.indices)
     begins, base, at = set(pattern.indptr.tolist()), pattern.base.tolist(), pattern.at.tolist()
@@ -166,7 +168,7 @@ def decode(pattern: AnyPattern) -> np.ndarray[Any, Any]:
 
 
 def _varint_tile(numbers: list[int], base: int, first: int, begins: set[int]) -> list[int]:
-    """The columns of the tile that begins with entry `first`: the number of that entry is passed over."""
+    """Return the columns of the tile that begins with entry `first`; the number of that entry is skipped."""
     columns = [base]
     for p, number in enumerate(numbers[1:], start=first + 1):
         columns.append(number if p in begins else number + columns[-1])
@@ -174,7 +176,7 @@ def _varint_tile(numbers: list[int], base: int, first: int, begins: set[int]) ->
 
 
 def _varint_numbers(part: list[int], count: int | None, t: int) -> list[int]:
-    """The numbers of tile t: `count` of them, where that is given."""
+    """Return the numbers of tile t: `count` of them, unless that is None."""
     numbers: list[int] = []
     digits: list[int] = []
     for byte in part:
@@ -190,7 +192,7 @@ def _varint_numbers(part: list[int], count: int | None, t: int) -> list[int]:
 
 
 def _packed_tile(part: list[int], base: int, count: int, bits: int, t: int) -> list[int]:
-    """The columns of one tile."""
+    """Return the columns of one tile."""
     header = part[0] if part else -1
     w, x, h = header % 64, header // 64 % 256, header // 16384
     anchor = 0 if count <= 64 else 1 if bits <= 31 else 2
@@ -202,14 +204,14 @@ def _packed_tile(part: list[int], base: int, count: int, bits: int, t: int) -> l
     starts = [sum(sizes[:k]) for k in range(6)]
     whole = [sum(word << (32 * k) for k, word in enumerate(part[a:b])) for a, b in pairwise(starts)]
     gaps = [(whole[2] >> (s * w)) % 2**w for s in range(count)]
-    places = [(whole[3] >> (8 * e)) % 256 for e in range(x)]
-    if gaps[0] or any(not a < b < count for a, b in pairwise([0, *places])):
-        raise InvalidFormat(f"stream: tile {t}: expected nothing in place 0 and ascending exceptions, found {places}")
-    for e, s in enumerate(places):
+    slots = [(whole[3] >> (8 * e)) % 256 for e in range(x)]
+    if gaps[0] or any(not a < b < count for a, b in pairwise([0, *slots])):
+        raise InvalidFormat(f"stream: tile {t}: expected 0 in slot 0 and ascending exceptions, found {slots}")
+    for e, s in enumerate(slots):
         gaps[s] += (whole[4] >> (e * h)) % 2**h << w
     columns = [base]
     for gap in gaps[1:]:
         columns.append((columns[-1] + gap) % 2**bits)
     if anchor and whole[1] != columns[64]:
-        raise InvalidFormat(f"stream: tile {t} says that entry 64 has column {whole[1]}; expected {columns[64]}")
+        raise InvalidFormat(f"stream: tile {t} states column {whole[1]} for entry 64; expected {columns[64]}")
     return columns

@@ -1,4 +1,4 @@
-"""Building vectors and matrices from arrays, with every check on them."""
+"""Construction of vectors and matrices from arrays, with all checks."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .evaluation import Values
 
 @implements(BuildVector, engine="reference")
 def build_vector(q: BuildVector) -> VectorStore:
-    """t(indices[p]) = values[p], in the order given."""
+    """t(indices[p]) = values[p], in the order of the arrays."""
     t = Assembly((q.size,), q.dtype, q.dup)
     for i, value in zip(q.indices.tolist(), _values(q, q.indices.size), strict=True):
         t.put((i,), value)
-    _refuse_repeats(t)
-    answer: VectorStore = t.store()
-    return answer
+    _check_repeats(t)
+    result: VectorStore = t.store()
+    return result
 
 
 @implements(BuildMatrix, engine="reference")
 def build_matrix(q: BuildMatrix) -> CSR:
-    """t(rows[p], cols[p]) = values[p], in the order given."""
+    """t(rows[p], cols[p]) = values[p], in the order of the arrays."""
     t = Assembly((q.nrows, q.ncols), q.dtype, q.dup)
     for i, j, value in zip(q.rows.tolist(), q.cols.tolist(), _values(q, q.rows.size), strict=True):
         t.put((i, j), value)
-    _refuse_repeats(t)
-    answer: CSR = t.store()
-    return answer
+    _check_repeats(t)
+    result: CSR = t.store()
+    return result
 
 
 @implements(ImportCSR, engine="reference")
@@ -49,9 +49,9 @@ def import_csr(q: ImportCSR) -> CSR:
     for i in range(q.nrows):
         for p in range(indptr[i], indptr[i + 1]):
             t.put((i, columns[p]), values[p])
-    _refuse_repeats(t)
-    answer: CSR = t.store()
-    return answer
+    _check_repeats(t)
+    result: CSR = t.store()
+    return result
 
 
 def _check_offsets(indptr: list[int], nrows: int, nvals: int) -> None:
@@ -69,8 +69,8 @@ def _values(q: BuildVector | BuildMatrix | ImportCSR, count: int) -> Values:
     return q.values if q.values is not None else np.full(count, q.iso)
 
 
-def _refuse_repeats(t: Assembly) -> None:
+def _check_repeats(t: Assembly) -> None:
     at = t.first_repeated()
     if t.dup is None and at is not None:
-        place: Any = at[0] if len(at) == 1 else at
-        raise repeated(place)
+        position: Any = at[0] if len(at) == 1 else at
+        raise repeated(position)

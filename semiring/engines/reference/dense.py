@@ -1,7 +1,7 @@
-"""Every object as two dense arrays, values and presence, and the way back.
+"""Conversion of stores to two dense arrays, values and presence, and back.
 
-All definitions of this engine are written on such pairs: ``values[p]`` means something only where
-``present[p]``.  Vectors have one axis, matrices two.
+All definitions of this engine use such pairs: ``values[p]`` is meaningful only where ``present[p]``.  Vectors
+have one axis, matrices two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Dense = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 def densify(store: Store) -> Dense:
-    """(values, present) of a store; absent values are 0, so that nothing depends on them by accident."""
+    """Return (values, present) of a store; absent values are 0, so that results are deterministic."""
     if isinstance(store, CSR):
         values = np.zeros(store.shape, store.dtype)
         present = np.zeros(store.shape, np.bool_)
@@ -54,7 +54,7 @@ def _densify_vector(store: VectorStore) -> Dense:
 
 
 def sparsify(values: np.ndarray[Any, Any], present: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
-    """The store of a dense pair, cast to `dtype`: an index list for one axis, CSR for two."""
+    """Return the store of a dense pair, cast to `dtype`: an index list for one axis, CSR for two."""
     kept = cast(values[present], dtype)
     if values.ndim == 1:
         indices = np.flatnonzero(present).astype(index_dtype(values.size))
@@ -67,7 +67,7 @@ def sparsify(values: np.ndarray[Any, Any], present: np.ndarray[Any, Any], dtype:
 
 
 def convert(u: VectorStore, to: str) -> VectorStore:
-    """The same vector as an index list, a bitmap, or full; in the last case every entry must be present."""
+    """Return the same vector as an index list, a bitmap, or full; in the last case every entry must be present."""
     values, present = densify(u)
     if to == "index":
         listed: IndexList = sparsify(values, present, u.dtype)
@@ -79,14 +79,14 @@ def convert(u: VectorStore, to: str) -> VectorStore:
 
 
 def unpack(words: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, Any]:
-    """Presence of each index: bit ``p % 32`` of word ``p // 32``."""
+    """Return the presence of each index: bit ``p % 32`` of word ``p // 32``."""
     p = np.arange(size)
     bits: np.ndarray[Any, Any] = (words[p // 32] >> (p % 32).astype(np.uint32)) & np.uint32(1) != 0
     return bits
 
 
 def pack(present: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The words of presence bits; bits past the end are 0."""
+    """Return the words of presence bits; bits past the end are 0."""
     words = np.zeros(word_count(present.size), np.uint32)
     for p in np.flatnonzero(present):
         words[p // 32] |= np.uint32(1) << np.uint32(p % 32)
@@ -94,21 +94,21 @@ def pack(present: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def admitted(mask: Mask) -> np.ndarray[Any, Any]:
-    """Where the mask lets a result be written, as a dense array of bool."""
+    """Return where the mask admits a result, as a dense array of bool."""
     values, present = densify(mask.store)
     listed: np.ndarray[Any, Any] = present if mask.structural else present & (values != 0)
     return ~listed if mask.complement else listed
 
 
 def positions(index: Index) -> np.ndarray[Any, Any]:
-    """The positions of an index set, in order."""
+    """Return the positions of an index set, in order."""
     if index.array is not None:
         return np.asarray(index.array, np.int64)
     return index.start + index.step * np.arange(index.count, dtype=np.int64)
 
 
 def coordinates(shape: tuple[int, ...]) -> Dense:
-    """(i, j) of every slot; a vector is a column, so its j is 0."""
+    """Return (i, j) of every slot; a vector is a column, so its j is 0."""
     if len(shape) == 1:
         return np.arange(shape[0], dtype=np.int64), np.zeros(shape[0], np.int64)
     i, j = np.indices(shape, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Operations entry by entry: ewise, apply, select, keep, outside, and the write of a vector."""
+"""Elementwise operations: ewise, apply, select, keep, outside, and the write of a vector."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def ewise(q: Ewise) -> Store:
         t[only_a] = _at(q, a, np.full(b.shape, q.beta), only_a)
         t[only_b] = _at(q, np.full(a.shape, q.alpha), b, only_b)
         present = a_present | b_present
-    answer: Store = sparsify(t, present, q.op.z)
-    return answer
+    result: Store = sparsify(t, present, q.op.z)
+    return result
 
 
 def _at(q: Ewise, a: Values, b: Values, where: Values) -> Values:
-    """op(a, b) in the slots `where`; each entry comes from the position that it is written to."""
+    """op(a, b) in the slots `where`; the positions of both operands are that of the result."""
     i, j = (c[where] for c in coordinates(a.shape))
     return binary(q.op, a[where], b[where], xi=i, xj=j, yi=i, yj=j)
 
@@ -49,18 +49,18 @@ def apply(q: Apply) -> Store:
     a, present = densify(q.a)
     t = np.zeros(a.shape, q.op.z)
     t[present] = _index(q, a, present)
-    answer: Store = sparsify(t, present, q.op.z)
-    return answer
+    result: Store = sparsify(t, present, q.op.z)
+    return result
 
 
 @implements(Select, engine="reference")
 def select(q: Select) -> Store:
-    """The entries of a for which op(a(i, j), i, j, k) holds."""
+    """T = the entries of a for which op(a(i, j), i, j, k) holds."""
     a, present = densify(q.a)
     holds = np.zeros(a.shape, np.bool_)
     holds[present] = _index(q, a, present) != 0
-    answer: Store = sparsify(a, holds, q.a.dtype)
-    return answer
+    result: Store = sparsify(a, holds, q.a.dtype)
+    return result
 
 
 def _index(q: Apply | Select, a: Values, where: Values) -> Values:
@@ -70,20 +70,20 @@ def _index(q: Apply | Select, a: Values, where: Values) -> Values:
 
 @implements(Keep, engine="reference")
 def keep(q: Keep) -> Store:
-    """The entries of a that the mask admits."""
+    """T = the entries of a that the mask admits."""
     a, present = densify(q.a)
-    answer: Store = sparsify(a, present & admitted(q.mask), q.a.dtype)
-    return answer
+    result: Store = sparsify(a, present & admitted(q.mask), q.a.dtype)
+    return result
 
 
 @implements(Outside, engine="reference")
 def outside(q: Outside) -> Store:
-    """The entries of a whose row is not in rows, or whose column is not in columns."""
+    """T = the entries of a whose row is not in rows, or whose column is not in columns."""
     a, present = densify(q.a)
     region = np.zeros(a.shape, np.bool_)
     region[_grid(q)] = True
-    answer: Store = sparsify(a, present & ~region, q.a.dtype)
-    return answer
+    result: Store = sparsify(a, present & ~region, q.a.dtype)
+    return result
 
 
 def _grid(q: Outside) -> Any:
@@ -96,7 +96,7 @@ def write_vector(q: WriteVector) -> VectorStore:
     """C<M, replace> accum= T.
 
     Z is T, or with an accumulator the union of C and T: accum(c, t) where both are present.
-    Where the mask admits, C becomes Z, absences included.  Elsewhere C stays, or is emptied by replace.
+    Where the mask admits, C becomes Z, including absent entries.  Elsewhere C is unchanged, or deleted by replace.
     """
     c, c_present = densify(q.c)
     t, t_present = densify(q.t)
@@ -108,11 +108,11 @@ def write_vector(q: WriteVector) -> VectorStore:
         z_present = c_present | t_present
     admits = np.ones(c.shape, np.bool_) if q.mask is None else admitted(q.mask)
     kept = np.zeros_like(c_present) if q.replace else c_present
-    answer: VectorStore = sparsify(np.where(admits, z, c), np.where(admits, z_present, kept), q.c.dtype)
-    return answer
+    result: VectorStore = sparsify(np.where(admits, z, c), np.where(admits, z_present, kept), q.c.dtype)
+    return result
 
 
 @implements(Convert, engine="reference")
 def convert_vector(q: Convert) -> VectorStore:
-    """The same vector in another format."""
+    """Convert the vector to another format."""
     return convert(q.u, q.to)

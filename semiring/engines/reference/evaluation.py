@@ -27,20 +27,20 @@ def indexunary(op: TypedIndexUnary, x: Values, i: Values, j: Values, k: np.gener
 
 
 def combine(op: TypedBinary, x: Values, y: Values) -> Values:
-    """Z = op(x, y) where the operator looks at values alone: accumulators, duplicates, monoids."""
+    """Z = op(x, y) where the operator uses values only: accumulators, duplicates, monoids."""
     zero = np.zeros(x.shape, np.int64)
     return binary(op, x, y, zero, zero, zero, zero)
 
 
 class Fold:
-    """Running totals of a monoid, one for each slot of an array; a slot is absent until it meets a value."""
+    """Running totals of a monoid, one for each slot of an array; a slot is absent until a value is added."""
 
     def __init__(self, monoid: TypedMonoid, shape: tuple[int, ...]) -> None:
         self.monoid = monoid
         self.values = np.zeros(shape, monoid.op.z)
         self.present = np.zeros(shape, np.bool_)
 
-    def meet(self, where: Values, z: Values) -> None:
+    def add(self, where: Values, z: Values) -> None:
         """Add z to the totals, total = total (+) z, in the slots `where` (a mask of bool; one z for each)."""
         z = cast(z, self.monoid.op.z)
         seen = self.present[where]

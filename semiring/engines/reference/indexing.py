@@ -53,8 +53,8 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     t = Assembly((q.index.size,), q.u.dtype, q.dup)
     for p in np.flatnonzero(present):
         t.put((int(target[p]),), u[p])
-    answer: VectorStore = t.store()
-    return answer
+    result: VectorStore = t.store()
+    return result
 
 
 @implements(ScatterMatrix, engine="reference")
@@ -65,8 +65,8 @@ def scatter_matrix(q: ScatterMatrix) -> CSR:
     t = Assembly((q.rows.size, q.cols.size), q.a.dtype, q.dup)
     for p, r in np.argwhere(present):
         t.put((int(rows[p]), int(cols[r])), a[p, r])
-    answer: CSR = t.store()
-    return answer
+    result: CSR = t.store()
+    return result
 
 
 @implements(Transpose, engine="reference")

@@ -1,10 +1,10 @@
-"""Union-find, one entry after the other."""
+"""Union-find, entry by entry."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...formats import Full, VectorStore, plain_pattern
+from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
 from ..spec import Link
@@ -15,10 +15,10 @@ from .dense import densify
 def link(q: Link) -> VectorStore:
     """Unite i and j for each entry (i, j) at positions [first, last) of its row; then flatten every tree.
 
-    The root of a united tree is its smallest member, so the answer is one and the same on every engine.
+    The root of a united tree is its smallest member, so the result is the same on every engine.
     """
     parent = densify(q.forest)[0].tolist()
-    pattern = plain_pattern(q.pattern)
+    pattern = uncompressed_pattern(q.pattern)
     indptr, columns = pattern.indptr.tolist(), pattern.indices.tolist()
     before, skip = [_root(parent, v) for v in range(q.pattern.nrows)], q.skipped()
     for i in range(q.pattern.nrows):
@@ -33,7 +33,7 @@ def link(q: Link) -> VectorStore:
 
 @implements(LinkSample, engine="reference", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
-    """The first neighbours of every row, in turn."""
+    """Link the first neighbours of every row, one neighbour at a time."""
     return link_first(q, "reference")
 
 

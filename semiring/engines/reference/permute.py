@@ -1,4 +1,4 @@
-"""Rows and columns in another order."""
+"""Permutation of rows and columns."""
 
 from __future__ import annotations
 

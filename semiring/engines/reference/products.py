@@ -29,7 +29,7 @@ def mxv(q: Mxv) -> VectorStore:
             z = binary(q.semiring.mult, others, entries, xi=zero, xj=inner, yi=inner, yj=o)
         else:
             z = binary(q.semiring.mult, entries, others, xi=o, xj=inner, yi=inner, yj=zero)
-        fold.meet(where, z)
+        fold.add(where, z)
     t: VectorStore = sparsify(fold.values, fold.present, fold.values.dtype)
     return t
 
@@ -45,6 +45,6 @@ def mxm(q: Mxm) -> CSR:
         i, j = np.nonzero(where)
         inner = np.full_like(i, k)
         z = binary(q.semiring.mult, a[i, k], b[k, j], xi=i, xj=inner, yi=inner, yj=j)
-        fold.meet(where, z)
+        fold.add(where, z)
     t: CSR = sparsify(fold.values, fold.present, fold.values.dtype)
     return t

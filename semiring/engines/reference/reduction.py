@@ -1,4 +1,4 @@
-"""Reduction of rows to a vector, and of everything to a scalar."""
+"""Reduction of rows to a vector, and of all entries to a scalar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     a, present = densify(q.a)
     fold = Fold(q.monoid, (q.a.nrows,))
     for j in range(q.a.ncols):
-        fold.meet(present[:, j], a[present[:, j], j])
+        fold.add(present[:, j], a[present[:, j], j])
     t: VectorStore = sparsify(fold.values, fold.present, fold.values.dtype)
     return t
 
@@ -29,7 +29,7 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
     fold = Fold(q.monoid, (1,))
     one = np.ones(1, np.bool_)
     for value in a[present]:
-        fold.meet(one, np.array([value]))
+        fold.add(one, np.array([value]))
     total: np.generic = fold.values[0]
     return total if fold.present[0] else None
 
@@ -42,6 +42,6 @@ def inner(q: Inner) -> np.generic | None:
     one, zero = np.ones(1, np.bool_), np.zeros(1, np.int64)
     for k in np.flatnonzero(in_u & in_v):
         at = np.array([k], np.int64)
-        fold.meet(one, binary(q.semiring.mult, u[at], v[at], xi=zero, xj=at, yi=at, yj=zero))
+        fold.add(one, binary(q.semiring.mult, u[at], v[at], xi=zero, xj=at, yi=at, yj=zero))
     total: np.generic = fold.values[0]
     return total if fold.present[0] else None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...formats import CSR, Array, Full, Pattern, Store, array_module, index_dtype
-from ...formats.pattern import plain_facts
+from ...formats.pattern import scalar_facts
 from ...memory.allocation import require
 from ...memory.arrays import address_of, to_device
 from .. import recording, registry
@@ -136,7 +136,7 @@ def whole(a: CSR, engine: str, operation: str) -> CSR:
         columns[place] = piece.rows.indices
         if values is not None:
             values[place] = piece.rows.values
-    pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, plain_facts(a.pattern))
+    pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, scalar_facts(a.pattern))
     return CSR(pattern, a.dtype, values, a.iso)
 
 

@@ -1,12 +1,12 @@
-"""Helpers that join a call when they can: the first thread opens a job, and whoever is there takes part.
+"""Jobs of a call that helper threads may join: the first thread opens a job, and available helpers join it.
 
-The first thread never waits for a thread that has not come: it opens a job, works on it piece by piece, closes it, and
-waits only for those that joined meanwhile to end the piece they are at.  Alone, it does everything itself.  All of
-this happens in one array of words, the call's own: nothing of a call that was left can reach the next one.
+The first thread never waits for a thread that has not joined: it opens a job, claims chunks of it, closes it, and waits
+only until the helpers that joined have finished their current chunk.  Without helpers it does all the work itself.  The
+state is one control array of the call, so an abandoned call cannot affect the next one.
 
-A kernel that divides its work by parts needs nothing of it: `threads.run` opens the one job of such a call, and hands
-the parts out (`next_part`, `enlist`, `leave`, `give_up`).  A kernel with a sequence of jobs, called by
-`threads.assisted`, has this form::
+A kernel that divides its work by parts does not use this module: `threads.run` opens the one job of such a call, and
+hands out the parts (`next_part`, `enlist`, `leave`, `give_up`).  A kernel with a sequence of jobs, called by
+`threads.assisted`, has this structure::
 
     if t == 0:
         open_job(control)
@@ -19,41 +19,41 @@ the parts out (`next_part`, `enlist`, `leave`, `give_up`).  A kernel with a sequ
             job = join_job(control, job)
             if job == 0:
                 return
-            ...        # the same, without an allocation: what raises here does not leave the job
+            ...        # the same, without an allocation: an exception here would not leave the job
             leave_job(control)
 
-What helpers read is written before the job is opened; what they wrote may be read after it is closed.
+Data for the helpers is written before the job is opened; their results may be read after it is closed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .atomics import ABORTED, CHUNK, JOB, PART, RETIRED, compare_swap, fetch_add, give_way, load, stopped, store
+from .atomics import ABORTED, CHUNK, JOB, PART, RETIRED, compare_swap, fetch_add, load, stopped, store, yield_core
 from .compile import device, kernel
 
-# The word of a job: its number, whether it is open, and how many helpers are at it.
+# The word of a job: its number, whether it is open, and the number of active helpers.
 _NUMBER_SHIFT = 16
 _OPEN = 1 << 15
 DISMISSED = -1
 # The word of a call whose first job is open.
 OPENED = (1 << _NUMBER_SHIFT) | _OPEN
-# How long a helper waits for the next job: a while without giving its core away, then giving it away each time (half
-# a microsecond where nobody else wants it), then it retires.
+# Iterations that a helper waits for the next job: first spinning, then yielding its core each time (half a microsecond
+# where no other thread is ready), until it retires.
 _PATIENCE = 200
 _RETIREMENT = 2000
 
 
 @device
 def open_job(control: Any) -> None:
-    """Let helpers join; chunks are handed out from 0.  By the first thread."""
+    """Let helpers join; chunks are claimed from 0 on.  Called by the first thread."""
     store(control, CHUNK, 0)
     store(control, JOB, (((load(control, JOB) >> _NUMBER_SHIFT) + 1) << _NUMBER_SHIFT) | _OPEN)
 
 
 @device
 def close_job(control: Any) -> None:
-    """No helper may join any more; wait for those that are at it.  By the first thread, when no chunk is left."""
+    """Close the job and wait for its active helpers.  Called by the first thread, when no chunk is left."""
     fetch_add(control, JOB, -_OPEN)
     _wait_for_helpers(control)
 
@@ -64,18 +64,18 @@ def _wait_for_helpers(control: Any) -> None:
     while load(control, JOB) & (_OPEN - 1):
         waited += 1
         if waited > _PATIENCE:
-            give_way()
+            yield_core()
 
 
 @device
 def dismiss(control: Any) -> None:
-    """There are no more jobs.  By the first thread."""
+    """Mark the call as having no more jobs.  Called by the first thread."""
     store(control, JOB, DISMISSED)
 
 
 @device
 def join_job(control: Any, last: int) -> int:
-    """The number of a job after `last` that this helper is now at, or 0: it must return at once."""
+    """Join the next job after `last`; return its number, or 0 if the helper must return."""
     waited = 0
     while True:
         word = load(control, JOB)
@@ -89,18 +89,18 @@ def join_job(control: Any, last: int) -> int:
             fetch_add(control, RETIRED, 1)
             return 0
         if waited > _PATIENCE:
-            give_way()
+            yield_core()
 
 
 @device
 def leave_job(control: Any) -> None:
-    """The part of this helper is done.  By a helper that joined."""
+    """Leave the job.  Called by a helper that joined it."""
     fetch_add(control, JOB, -1)
 
 
 @kernel
 def next_part(control: Any, parts: int) -> int:
-    """The next part of the open job that no thread has taken; -1 if none is left, or the call is given up."""
+    """Claim the next part of the open job; -1 if none is left, or the call is aborted."""
     if stopped(control):
         return -1
     t = fetch_add(control, PART, 1)
@@ -109,7 +109,7 @@ def next_part(control: Any, parts: int) -> int:
 
 @kernel
 def next_part_or_end(control: Any, parts: int) -> int:
-    """`next_part` for the first thread: when none is left, it closes the job and ends the call."""
+    """Claim the next part as the first thread: when none is left, close the job and end the call."""
     if not stopped(control):
         t = fetch_add(control, PART, 1)
         if t < parts:
@@ -121,7 +121,7 @@ def next_part_or_end(control: Any, parts: int) -> int:
 
 @kernel
 def give_up(control: Any) -> None:
-    """End a call whatever state it is in: nobody joins any more, and those that are at it have left.  Idempotent."""
+    """Abort a call in any state: no helper can join, and the active ones have left.  Idempotent."""
     store(control, ABORTED, 1)
     while True:
         word = load(control, JOB)
@@ -135,7 +135,7 @@ def give_up(control: Any) -> None:
 
 @kernel
 def enlist(control: Any) -> bool:
-    """Join the job if it is open.  By a helper."""
+    """Join the job if it is open.  Called by a helper."""
     while True:
         word = load(control, JOB)
         if word == DISMISSED or word & _OPEN == 0:
@@ -146,5 +146,5 @@ def enlist(control: Any) -> bool:
 
 @kernel
 def leave(control: Any) -> None:
-    """`leave_job`, for helpers in Python."""
+    """Call `leave_job` from Python."""
     leave_job(control)

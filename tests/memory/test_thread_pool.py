@@ -14,31 +14,31 @@ import numpy as np
 import pytest
 
 from semiring import apart
-from semiring.memory import teams
+from semiring.memory import thread_pool
 
 
 @pytest.fixture
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teams, "_PIECE", 1000)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_pool, "_CHUNK", 1000)
 
 
-def test_every_chunk_is_moved(small_pieces: None) -> None:
+def test_every_chunk_is_moved(small_chunks: None) -> None:
     source = np.random.default_rng(0).integers(0, 256, 123_456).astype(np.uint8)
     target = np.zeros_like(source)
-    teams.copied(target, source)
+    thread_pool.parallel_copy(target, source)
     np.testing.assert_array_equal(target, source)
 
 
-def test_the_exception_of_a_chunk_is_raised(small_pieces: None) -> None:
+def test_the_exception_of_a_chunk_is_raised(small_chunks: None) -> None:
     def work(begin: int, end: int) -> None:
         if begin == 50_000:
             raise OSError("byte 50000")
 
     with pytest.raises(OSError, match="byte 50000"):
-        teams.each(100_000, work)
+        thread_pool.parallel_for(100_000, work)
 
 
-def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: None) -> None:
+def test_an_exception_before_any_bytecode_leaves_no_active_thread(small_chunks: None) -> None:
     class Injected(BaseException):
         pass
 
@@ -55,7 +55,7 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
         left = [k]
 
         def trace(frame: FrameType, event: str, arg: Any) -> Any:
-            if frame.f_code.co_filename not in (teams.__file__, apart.__file__):
+            if frame.f_code.co_filename not in (thread_pool.__file__, apart.__file__):
                 return None
             frame.f_trace_opcodes = True
             if event == "opcode":
@@ -68,14 +68,14 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
         sys._getframe().f_trace_opcodes = True  # Python 3.12 searches for such a frame when tracing starts
         sys.settrace(trace)
         try:
-            teams.each(20_000, work)
+            thread_pool.parallel_for(20_000, work)
         except Injected:
             return True
         finally:
             sys.settrace(before)
         return False
 
-    teams.each(20_000, work)
+    thread_pool.parallel_for(20_000, work)
     k = 0
     while interrupted(k):
         assert state["inside"] == 0, k
@@ -85,13 +85,13 @@ def test_an_exception_before_any_bytecode_leaves_nobody_at_work(small_pieces: No
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_has_its_own_thread_pool(small_pieces: None) -> None:
+def test_a_forked_child_has_its_own_thread_pool(small_chunks: None) -> None:
     source = np.arange(200_000, dtype=np.uint8)
-    teams.copied(np.zeros_like(source), source)
+    thread_pool.parallel_copy(np.zeros_like(source), source)
     child = os.fork()
     if child == 0:
         signal.alarm(20)  # the end of a child that waits for threads which are not there
         target = np.zeros_like(source)
-        teams.copied(target, source)
+        thread_pool.parallel_copy(target, source)
         os._exit(0 if np.array_equal(target, source) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
