@@ -176,3 +176,8 @@ def test_components(present: Array, method: str) -> None:
     verify.components(graph.indptr, graph.indices, labels, count)
     smallest = [int(np.flatnonzero(theirs == component)[0]) for component in range(count)]
     np.testing.assert_array_equal(labels, np.array(smallest)[theirs])
+
+
+@pytest.mark.parametrize("method", ["afforest", "fastsv"])
+def test_no_row_has_no_component(method: str) -> None:
+    assert sr.algorithms.connected_components(sr.Matrix(bool, 0, 0), method=method).size == 0

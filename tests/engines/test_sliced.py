@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semiring.config import config
 from semiring.dtypes import BOOL, FP64, INT64
 from semiring.engines import recording, registry
 from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
-from semiring.engines.sliced.bounds import WORD, cuts, row_bounds
+from semiring.engines.sliced.bounds import SLICE, WORD, cuts, most, row_bounds
 from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
@@ -61,6 +63,15 @@ def test_cuts_are_found_once_for_each_limit(engine: str) -> None:
         few = cuts(pattern)
     assert len(few.rows) == 5
     assert cuts(pattern).rows == (0, 100)
+
+
+def test_two_slices_take_an_eighth_of_a_limited_memory() -> None:
+    """Columns of 4 bytes and values of 8; without a limit, and in the memory of the CPU, a slice has the usual size."""
+    budget = 1 << 30
+    for device, limit, expected in (("cuda", budget, budget // 8 // 2 // 12), ("cuda", None, SLICE), ("cpu", 1, SLICE)):
+        pattern: Any = SimpleNamespace(device=device, ncols=100)
+        with config.set(device_memory=limit):
+            assert most(pattern) == expected
 
 
 BLOCKS = make_matrix(130, 130, INT64, 0.2, False, 7)
@@ -252,3 +263,25 @@ def test_requests_are_compared_in_other_storage_kinds() -> None:
     kept = in_other_kinds(Keep(BLOCKS, structure), "cpu")
     assert not kept.a.kind.uncompressed
     assert not kept.mask.store.kind.uncompressed
+
+
+def test_a_decoded_closure_takes_the_directions_of_an_uncompressed_one(engine: str) -> None:
+    """It pulls where the columns are at hand, and does not derive them where they are not."""
+    turned = registry.run(Transpose(BLOCKS), "reference")
+    plain = [place(a, device_for(engine)) for a in (BLOCKS, turned)]
+    x = place(sparsify(np.ones(130, np.int64), np.arange(130) == 0, INT64), device_for(engine))
+
+    def missing() -> CSR:
+        pytest.fail("the columns were derived")
+
+    def search(by_row: CSR, by_column: Rows) -> Closure:
+        return Closure(x, Rows(by_row), by_column, semiring.any_pair[INT64], True, 200, trace=True)
+
+    def directions(spec: Closure) -> list[str]:
+        return [step.direction for step in registry.run(spec, engine).trace]
+
+    packed = [in_kind(a, "packed", "device", engine) for a in plain]
+    both = search(packed[0], Rows(packed[1]))
+    if in_slices(both, engine) and engine != "reference":  # the specification reads columns in every direction
+        assert directions(both) == directions(search(plain[0], Rows(plain[1])))
+        assert set(directions(search(packed[0], Rows(None, missing)))) == {"push"}

@@ -84,9 +84,27 @@ def test_the_error_reports_bytes_of_what_does_not_fit(monkeypatch: pytest.Monkey
     assert (caught.value.asked_bytes, caught.value.free_bytes) == (A.nbytes, offsets + 100)
     assert isinstance(caught.value, MemoryError)
     assert memory_plan.destined("open", store, "host", "cuda") == "host"
+    monkeypatch.setattr(memory_plan, "free_memory", lambda device: offsets)  # enough for the offsets alone
+    assert memory_plan.destined("open", store, "host", "cuda") == "host"
+    with pytest.raises(OutOfMemory, match='placement="host"'):
+        memory_plan.destined("open", store, "device", "cuda")
     monkeypatch.setattr(memory_plan, "free_memory", lambda device: offsets - 1)
     with pytest.raises(OutOfMemory, match=rf'of these {offsets:,} .*in every placement: what works is device="cpu"$'):
         memory_plan.destined("open", store, "host", "cuda")
+
+
+@pytest.mark.parametrize(("values", "value_bytes"), [(np.ones(9000), 8), (np.float64(1), 0)])
+def test_arrays_of_which_no_part_fits_are_refused(
+    monkeypatch: pytest.MonkeyPatch, values: Any, value_bytes: int
+) -> None:
+    indptr, indices = np.arange(0, 9001, 9), np.arange(9000) % 997
+    monkeypatch.setattr(memory_plan, "free_memory", lambda device: 100)
+    monkeypatch.setattr(memory_plan, "estimated", lambda *_: {})
+    arrays = indptr, indices, values, 997, np.dtype(np.float64), "cuda"
+    for placement, needed in (("device", 1001 * 4 + 9000 * (4 + value_bytes)), ("host", 1001 * 4)):
+        with pytest.raises(OutOfMemory, match=r"^from_csr: the matrix needs") as caught:
+            memory_plan.arriving(*arrays, placement)
+        assert (caught.value.asked_bytes, caught.value.free_bytes) == (needed, 100)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,16 @@ def test_a_link_is_computed_once() -> None:
     assert [call.operation for call in log] == ["mxm", "mxm"]
 
 
+def test_a_mask_that_a_kernel_fuses_is_applied_once(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("the specification fuses no mask")
+    found = A.dup()
+    with sr.explain() as log:
+        found(B.S, replace=True) << A.mxm(C)
+        found.wait()
+    assert [call.operation for call in log] == ["mxm"]
+
+
 def test_a_chain_means_its_operands_as_they_were() -> None:
     a = A.dup()
     chain = a @ B @ C

@@ -47,6 +47,7 @@ CASES: dict[str, Case] = {
     "unbound operator": (ex.InvalidValue, r"plus.*left= or right=", lambda: A.apply(binary.plus)),
     "power 0": (ex.InvalidValue, r"power: n must be an integer from 1, got 0", lambda: A.power(0)),
     "power -1": (ex.InvalidValue, r"power: n must be an integer from 1, got -1", lambda: A.power(-1)),
+    "sparse index": (ex.InvalidValue, r"full; 1 of 4", lambda: A[Vector.from_coo([3], [0], size=4), :].new()),
     "no diagonal": (ex.InvalidValue, r"diag.*0\.5", lambda: Vector(int, 2).diag(0.5)),  # type: ignore[arg-type]
 }  # fmt: skip
 

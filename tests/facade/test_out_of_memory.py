@@ -15,6 +15,7 @@ import semiring as sr
 from semiring import Matrix, Vector, algorithms, io, ops, random
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
+from semiring.ops import public
 
 FREE = 10**7
 # The most that an operation of this file may allocate before it raises: below the request of each of them.
@@ -61,6 +62,30 @@ def test_sizes_are_checked_before_memory_is_taken(name: str, call: Any, monkeypa
     assert caught.value.free_bytes == FREE
     assert caught.value.asked_bytes is not None
     assert caught.value.asked_bytes > FREE
+
+
+def test_one_value_for_all_entries_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 0)
+    asked = []
+    for values in (1.5, np.arange(100.0)):
+        with pytest.raises(OutOfMemory, match=r"^build: ") as caught:
+            Matrix.from_coo(np.arange(100), np.arange(100), values)
+        asked.append(caught.value.asked_bytes)
+    assert asked[1] - asked[0] == 100 * 8
+
+
+@pytest.mark.parametrize(
+    "name", ["closure", "closure_with_trace", "link", "link_sample", "most_frequent", "singletons"]
+)
+def test_a_function_of_ops_that_finds_no_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever allocates in it, outside an engine too."""
+    A, forest = Matrix.identity(4), ops.singletons(Vector(bool, 4))
+    operands = {"most_frequent": (forest,), "singletons": (forest,), "link": (forest, A), "link_sample": (forest, A)}
+    arguments = operands.get(name, (Vector.from_coo([0], 0, size=4), A, "min_plus"))
+    monkeypatch.setattr(public, "_closure" if name == "closure_with_trace" else f"_{name}", starved)
+    with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory"):
+        getattr(ops, name)(*arguments)
 
 
 def test_a_failed_allocation_reports_held_and_free_bytes_at_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,25 +241,6 @@ def test_copies_of_matrices_and_scalars() -> None:
     assert A.new(np.float32).dtype == np.float32
 
 
-def test_isequal_and_isclose() -> None:
-    v = Vector.from_dense([1.0, math.nan, math.inf])
-    assert v.isequal(v.dup())
-    assert v.isclose(v.dup().convert("bitmap"))
-    assert v.isclose(v + 1e-12)
-    assert not v.isequal(v + 1e-12)
-    assert not v.isclose(Vector.from_dense([1.0, math.nan, 5.0]))
-    assert not v.isclose(Vector.from_dense([1.0, 2.0, math.inf]))
-    assert not v.isclose(Vector.from_dense([1.0, math.nan, -math.inf]))
-    assert not v.isequal(v[:2].dup())
-    assert not Vector.full(1, 3).isequal(Vector.full(1.0, 3), check_dtype=True)
-    assert Vector.full(1, 3).isequal(Vector.from_dense([1.0, 1.0, 1.0]))
-    assert not Vector.full(1, 3).isequal(Vector.from_coo([0, 1], 1, size=3))
-    assert Vector(float, 3).isequal(Vector(int, 3))
-    for wrong in (np.zeros(3), Matrix(float, 1, 3), None):
-        with pytest.raises(InvalidValue):
-            v.isequal(wrong)  # type: ignore[arg-type]
-
-
 # -- constructors and exports ----------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ _TESTS = {
         "tests/ops/test_closure.py",
         "tests/facade",
         "tests/formats",
+        "tests/storage",
         "tests/ops",
         "tests/oracle",
         "tests/algorithms/test_small_graphs.py",

@@ -53,3 +53,10 @@ def test_link_sample_refuses_what_link_refuses() -> None:
         ops.link_sample(ops.singletons(Vector(bool, N)), A, neighbours=-1)
     with pytest.raises(sr.exceptions.DimensionMismatch, match="link_sample"):
         ops.link_sample(ops.singletons(Vector(bool, N - 1)), A)
+
+
+def test_the_most_frequent_label() -> None:
+    """Of a component of nine rows in ten; an empty forest has none."""
+    labels = np.where(np.arange(N) % 10 == 0, np.arange(N), 1).astype(np.int32)
+    assert ops.most_frequent(Vector.from_dense(labels)).value == 1
+    assert ops.most_frequent(ops.singletons(Vector(bool, 0))).value is None
