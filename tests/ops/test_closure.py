@@ -79,3 +79,30 @@ def test_other_semirings_are_not_final() -> None:
     x = sr.Vector.from_coo([0], 0, "int64", size=3)
     assert sr.ops.closure(x, A, "max_plus").get(2) == 2
     assert sr.ops.closure(x, A, "min_minus").get(2) == -2
+
+
+def test_a_weight_stands_for_every_entry() -> None:
+    A = sr.Matrix.from_coo([0, 1, 0], [1, 2, 2], [10.0, 20.0, 5.0], nrows=4, ncols=4)
+    start = sr.Vector.from_coo([0], 0, np.int32, size=4)
+    steps = sr.ops.closure(start, A, "min_plus", weight=1)
+    assert (steps.dtype, steps.to_numpy(-1).tolist()) == (np.int32, [0, 1, 1, -1])
+    halves = sr.ops.closure_with_trace(start, A, "min_plus", weight=np.float64(0.5)).vector
+    assert (halves.dtype, halves.to_numpy(-1).tolist()) == (np.float64, [0, 0.5, 0.5, -1])
+    assert sr.ops.closure(start, A, "min_plus").to_numpy(-1).tolist() == [0, 10, 5, -1]
+    with pytest.raises(sr.exceptions.InvalidValue, match="expected a number"):
+        sr.ops.closure(start, A, "min_plus", weight="1")
+
+
+@pytest.mark.parametrize("values", [7, [7]], ids=["one for all", "its own"])
+def test_a_vector_of_one_entry(values: Any) -> None:
+    """It keeps its index on the host, and is a vector like any other."""
+    v = sr.Vector.from_coo([3], values, np.int16, size=5)
+    assert (v.nvals, v.format, v.to_dict()) == (1, "index", {3: 7})
+    assert (v + v).to_dict() == {3: 14}
+    assert v.dup(np.float64).to_dict() == {3: 7.0}
+    assert v.vxm(sr.Matrix.from_coo([3], [1], [2], nrows=5, ncols=5)).to_dict() == {1: 14}
+    v[3] << 9
+    assert v.to_dict() == {3: 9}
+    for wrong in (5, -1):
+        with pytest.raises(sr.exceptions.IndexOutOfBound, match=rf"indices\[0\] = {wrong} is out of bounds"):
+            sr.Vector.from_coo([wrong], 7, size=5)
