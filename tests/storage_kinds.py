@@ -17,7 +17,7 @@ import numpy as np
 from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
-from semiring.engines.sliced.pieces import whole
+from semiring.engines.sliced.row_slices import uncompressed
 from semiring.engines.spec_forms import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
 from semiring.memory.arrays import to_host
@@ -67,7 +67,7 @@ def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR
 
 def as_uncompressed(store: Store, engine: str) -> Store:
     """The store, decoded and copied to device memory if it is a matrix in another storage kind."""
-    return whole(store, engine, "test") if isinstance(store, CSR) else store
+    return uncompressed(store, engine, "test") if isinstance(store, CSR) else store
 
 
 def _patterns(item: Any) -> list[Pattern]:

@@ -87,7 +87,7 @@ _MODULES = {
     "cpu": "semiring.engines.cpu",
     "cuda": "semiring.engines.cuda",
 }
-_SLICED = "semiring.engines.sliced.answers"
+_SLICED = "semiring.engines.sliced.operations"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # What the table says about a spec class, an engine and storage kinds, found by one look-up.
 _candidates: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Candidates] = {}

@@ -18,7 +18,7 @@ from ..memory.allocation import require
 from ..memory.arrays import to_host
 from ..memory.placement import placed
 from . import registry
-from .sliced.pieces import whole
+from .sliced.row_slices import uncompressed
 from .spec_forms import Slices
 
 
@@ -37,7 +37,7 @@ def resident(a: CSR) -> CSR:
         columns = resident_rows(structure_only(a.pattern), 0, a.nrows).indices
         pattern = Pattern(a.nrows, a.ncols, a.indptr, columns, scalar_facts(a.pattern))
     else:
-        pattern = cast(Pattern, whole(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
+        pattern = cast(Pattern, uncompressed(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
     values = None if a.values is None else placed(a.values, "device", a.device)
     return CSR(pattern, a.dtype, values, a.iso)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.sliced.bounds import row_bounds
-from ..engines.sliced.pieces import is_plain, walk
+from ..engines.sliced.bounds import common_bounds
+from ..engines.sliced.row_slices import is_uncompressed, walk
 from ..formats import CSR, Array, Store, array_module, dense_values
 from ..memory.arrays import to_host
 from . import check
@@ -25,7 +25,7 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     if isinstance(a, CSR) and isinstance(b, CSR):
         if a.nvals != b.nvals:
             return False
-        if not (is_plain(a) and is_plain(b)):
+        if not (is_uncompressed(a) and is_uncompressed(b)):
             return _same_rows(a, b, tolerance)
         parts = [] if a.pattern is b.pattern else [(a.indptr, b.indptr), (a.indices, b.indices)]
     else:
@@ -49,7 +49,7 @@ def _same_rows(a: CSR, b: CSR, tolerance: tuple[float, float] | None) -> bool:
     if not _true(array_module(a.device).array_equal(a.indptr, b.indptr)):
         return False
     engine = check.engine_of("isequal", a, b)
-    bounds = row_bounds(a.pattern, b.pattern)
+    bounds = common_bounds(a.pattern, b.pattern)
     every = range(len(bounds) - 1)
     pairs = zip(walk(a, engine, bounds, every), walk(b, engine, bounds, every), strict=True)
     return all(same(one.rows, other.rows, check_dtype=False, tolerance=tolerance) for one, other in pairs)

@@ -11,7 +11,7 @@ from ..config import engine_for
 from ..engines import registry
 from ..engines.encoding import Encoder, measured
 from ..engines.residency import is_resident, resident
-from ..engines.sliced.bounds import cuts
+from ..engines.sliced.bounds import slice_bounds
 from ..engines.spec_forms import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
@@ -88,5 +88,5 @@ def measure(a: CSR, codec: Any) -> int:
 
 def _slices(a: CSR, engine: str) -> Any:
     """The structure, slice by slice."""
-    bounds = cuts(a.pattern).rows
+    bounds = slice_bounds(a.pattern).rows
     return registry.run(Slices(structure_only(a.pattern), bounds, tuple(range(len(bounds) - 1))), engine)

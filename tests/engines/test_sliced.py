@@ -18,7 +18,7 @@ from semiring.dtypes import BOOL, FP64, INT64
 from semiring.engines import recording, registry
 from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
-from semiring.engines.sliced.bounds import SLICE, WORD, cuts, most, row_bounds
+from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
 from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
 from semiring.formats import CSR, Full, Pattern, index_dtype
@@ -44,8 +44,8 @@ def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
     """Slices cover all rows; each is small enough, or has 32 rows, which are not divided."""
     pattern = rows_of(lengths).to(device_for(engine))
     with small_slices(limit):
-        rows, entries = cuts(pattern)
-        assert row_bounds(pattern) == tuple(sorted(set(rows)))
+        rows, entries = slice_bounds(pattern)
+        assert common_bounds(pattern) == tuple(sorted(set(rows)))
     indptr = to_host(pattern.indptr)
     assert (rows[0], rows[-1]) == (0, pattern.nrows)
     assert list(entries) == [indptr[row] for row in rows]
@@ -59,10 +59,10 @@ def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
 def test_cuts_are_found_once_for_each_limit(engine: str) -> None:
     pattern = rows_of([3] * 100).to(device_for(engine))
     with small_slices(40):
-        assert cuts(pattern) is cuts(pattern)
-        few = cuts(pattern)
+        assert slice_bounds(pattern) is slice_bounds(pattern)
+        few = slice_bounds(pattern)
     assert len(few.rows) == 5
-    assert cuts(pattern).rows == (0, 100)
+    assert slice_bounds(pattern).rows == (0, 100)
 
 
 def test_two_slices_take_an_eighth_of_a_limited_memory() -> None:
@@ -249,7 +249,7 @@ def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(
     x = place(make_vector(130, INT64, "index", 0.1, False, 3), a.device)
     rows = Rows(a)
     spec = Closure(x, rows, rows, semiring.min_first[INT64], False, 200)
-    for free, kernel in ((1 << 30, "plain first"), (100, "sliced")):
+    for free, kernel in ((1 << 30, "uncompressed first"), (100, "sliced")):
         monkeypatch.setattr(closure, "free_memory", lambda device, free=free: free)
         with small_slices(), recording.listen() as log:
             registry.run(replace(spec), engine)

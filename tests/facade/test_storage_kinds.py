@@ -10,7 +10,7 @@ import pytest
 
 import semiring as sr
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, pagerank, sssp
-from semiring.engines.sliced import entrywise, pieces
+from semiring.engines.sliced import entrywise, row_slices
 from semiring.exceptions import DimensionMismatch, OutOfMemory
 from tests.storage_kinds import KINDS, in_kind, small_slices
 
@@ -179,9 +179,9 @@ def test_failures_leave_their_target(formed: Any, engine: str, monkeypatch: pyte
     def nothing_fits(operation: str, device: str, count: int, *, hint: str = "") -> None:
         raise OutOfMemory(f"{operation}: {hint}")
 
-    monkeypatch.setattr(pieces, "require", nothing_fits)
-    if not pieces.is_plain(a.store):
-        with pytest.raises(OutOfMemory, match=r"transpose: .* plain form"):
+    monkeypatch.setattr(row_slices, "require", nothing_fits)
+    if not row_slices.is_uncompressed(a.store):
+        with pytest.raises(OutOfMemory, match=r"transpose: .* uncompressed rows"):
             target(accum="plus") << a.T
     assert target.isequal(before)
     assert a.store is entries

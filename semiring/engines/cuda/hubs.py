@@ -10,7 +10,7 @@ from ...formats.ccsr import column_bits
 from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run
-from ..sliced.bounds import cuts
+from ..sliced.bounds import slice_bounds
 from ..spec_forms import Slices
 from . import tuning
 from .arguments import arguments
@@ -45,7 +45,7 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
         return None
     made = cupy.full((HUBS, pattern.nrows), -1, column)
     a = structure_only(pattern)
-    where = cuts(pattern)  # synchronises
+    where = slice_bounds(pattern)  # synchronises
     rows, wanted = where.rows, tuple(where.filled())
     if wanted:
         for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronises

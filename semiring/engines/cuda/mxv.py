@@ -16,7 +16,7 @@ from ...operators.types import TypedSemiring
 from ..operands import Mask
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
-from ..sliced.bounds import cuts
+from ..sliced.bounds import slice_bounds
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import constant_product, ring_facts
@@ -75,7 +75,7 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
     if choice.push or early:
         return None
     entry = index_dtype(a.ncols).itemsize + (0 if a.values is None else a.dtype.itemsize)
-    needed = 2 * max(cuts(a.pattern).held(), default=0) * entry + q.nout * (q.semiring.z.itemsize + 1)
+    needed = 2 * max(slice_bounds(a.pattern).held(), default=0) * entry + q.nout * (q.semiring.z.itemsize + 1)
     if needed > free_device_memory():
         return None
     if isinstance(u, IndexList):

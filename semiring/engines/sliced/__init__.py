@@ -1,5 +1,5 @@
-"""Answers slice by slice, for matrices that an engine does not read as they are: compressed, or in host memory.
+"""Operations in slices, for matrices whose storage kind an engine does not accept: compressed, or in host memory.
 
-One set for all engines: every function puts plain questions about slices of rows to the engine that was asked, and
-joins the answers.  They are loaded when first needed (`answers`).
+One set for all engines: every function sends requests on uncompressed slices of rows to the engine, and joins the
+results.  The modules are loaded on first use (`operations`).
 """

@@ -1,7 +1,7 @@
-"""Where a matrix is cut into slices: at multiples of 32 rows, so that the presence words of results join end to end.
+"""The bounds of the slices of a matrix: multiples of 32 rows, so that the presence words of results are concatenated.
 
-A slice holds at most so many entries and rows together as `most` allows; 32 rows that hold more are a slice of their
-own, however long one of them is.  The cuts are found once for a pattern and kept with it.
+A slice holds at most `most` entries and rows together; 32 rows that hold more are one slice of any size.  The bounds
+are computed once for a pattern and cached with it.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from ...memory.arrays import to_host
 
 # Rows in one word of presence bits.
 WORD = 32
-# Entries and rows of a slice.  Large enough that starting kernels and copies costs nothing beside them.
+# Entries and rows of a slice.  Large enough that the cost of launching kernels and copies is negligible.
 SLICE = 1 << 26
-# The share of a limited GPU memory that one slice may take, columns and values: two are there at a time, and
-# beside them what is made of them.
+# The share of a limited GPU memory for one slice, columns and values: two slices are resident at a time, and their
+# results.
 _SHARE = 16
 
 
-class Cuts(NamedTuple):
+class SliceBounds(NamedTuple):
     """Slice s holds the rows from ``rows[s]`` to ``rows[s + 1]``, and the entries from ``entries[s]`` likewise."""
 
     rows: tuple[int, ...]
     entries: tuple[int, ...]
 
     def held(self) -> list[int]:
-        """The number of entries of each slice."""
+        """Return the number of entries of each slice."""
         return [end - begin for begin, end in zip(self.entries, self.entries[1:], strict=False)]
 
     def filled(self) -> list[int]:
-        """The slices that have entries."""
+        """Return the slices that have entries."""
         return [s for s, count in enumerate(self.held()) if count]
 
 
 def most(pattern: AnyPattern) -> int:
-    """The entries and rows that a slice of this pattern may hold."""
+    """Return the largest number of entries and rows of a slice of this pattern."""
     budget = config.device_memory
     if budget is None or pattern.device == "cpu":
         return SLICE
@@ -47,45 +47,45 @@ def most(pattern: AnyPattern) -> int:
     return max(WORD, min(SLICE, budget // _SHARE // widest))
 
 
-def cuts(pattern: AnyPattern) -> Cuts:
-    """The slices of a pattern.  Cost O(nrows / 32) once; then it synchronises, to read some numbers a slice."""
+def slice_bounds(pattern: AnyPattern) -> SliceBounds:
+    """Return the slices of a pattern.  Cost O(nrows / 32) once, when it also synchronises to read a few numbers."""
     limit = most(pattern)
-    known: dict[int, Cuts] = pattern.facts.setdefault("slices", {})
-    if limit not in known:
-        known[limit] = _find(pattern, limit)
-    return known[limit]
+    cached: dict[int, SliceBounds] = pattern.facts.setdefault("slices", {})
+    if limit not in cached:
+        cached[limit] = _find(pattern, limit)
+    return cached[limit]
 
 
-def row_bounds(*patterns: AnyPattern) -> tuple[int, ...]:
-    """Rows at which patterns of one height are cut alike, so that no slice is too large in any of them."""
-    return tuple(sorted({row for pattern in patterns for row in cuts(pattern).rows}))
+def common_bounds(*patterns: AnyPattern) -> tuple[int, ...]:
+    """Return common slice bounds of patterns of one height, so that no slice is too large in any of them."""
+    return tuple(sorted({row for pattern in patterns for row in slice_bounds(pattern).rows}))
 
 
-def entries_at(pattern: AnyPattern, rows: tuple[int, ...]) -> Cuts:
-    """The entries that begin at the given rows.  Synchronises."""
+def entries_at(pattern: AnyPattern, rows: tuple[int, ...]) -> SliceBounds:
+    """Return the bounds of slices that begin at `rows`.  Synchronises."""
     xp = array_module(pattern.device)
     at = pattern.indptr[xp.asarray(np.array(rows, np.int64))]
-    return Cuts(rows, tuple(to_host(at).tolist()))  # synchronises
+    return SliceBounds(rows, tuple(to_host(at).tolist()))  # synchronises
 
 
-def _find(pattern: AnyPattern, limit: int) -> Cuts:
-    """Join neighbours among the candidates while they stay within the limit."""
+def _find(pattern: AnyPattern, limit: int) -> SliceBounds:
+    """Merge neighbouring possible bounds while the slice stays within the limit."""
     begin = before = (0, 0)
     chosen = [begin]
-    for row, entry in [*_candidates(pattern, limit), (pattern.nrows, pattern.nvals)]:
+    for row, entry in [*_possible_bounds(pattern, limit), (pattern.nrows, pattern.nvals)]:
         if row + entry - sum(begin) > limit and before != begin:
             chosen.append(before)
             begin = before
         before = row, entry
     chosen.append(before)
     rows, entries = zip(*chosen, strict=True)
-    return Cuts(rows, entries)
+    return SliceBounds(rows, entries)
 
 
-def _candidates(pattern: AnyPattern, limit: int) -> list[tuple[int, int]]:
-    """(row, entry) on both sides of the 32 rows that hold every (limit / 2)-th of all rows and entries.
+def _possible_bounds(pattern: AnyPattern, limit: int) -> list[tuple[int, int]]:
+    """Return (row, entry) on both sides of the 32 rows that hold every (limit / 2)-th of all rows and entries.
 
-    So between two candidates lies either half a slice at most, or 32 rows that cannot be cut.  Synchronises.
+    So between two possible bounds there is at most half a slice, or 32 rows that cannot be divided.  Synchronises.
     """
     xp = array_module(pattern.device)
     total = pattern.nvals + pattern.nrows

@@ -1,8 +1,8 @@
 """The closure of a frontier: a loop of products, each of which reads only the slices that it needs.
 
-A push needs the slices in which the frontier has rows; a pull, where entries are final on arrival, those with rows
-that have not arrived.  Compressed rows that are addressable, and fit in plain form beside the compressed one, are
-decoded once instead: a search of many steps would decode most of them in every step.
+A push needs the slices in which the frontier has rows; a pull, where entries are final on arrival, those with absent
+rows.  Addressable compressed rows are decoded once instead, if the uncompressed rows fit beside them: a search of many
+steps would decode most of them in every step.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .. import recording, registry
 from ..operands import Mask, Rows
 from ..registry import slices
 from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mxv, Step
-from .pieces import bare, is_plain, whole
 from .products import product, united
+from .row_slices import drop_unread, is_uncompressed, uncompressed
 from .vectors import converted
 
-# What a search needs beside the matrix.
+# The memory of a search beside the matrix.
 _WORK_BYTES_A_ROW = 24
 
 
 @slices(Closure)
 def closure(q: Closure, engine: str) -> ClosureAnswer:
-    """C = x (+) x A (+) x A^2 (+) ...: what is new or has improved is the next frontier.
+    """C = x (+) x A (+) x A^2 (+) ...: new and improved entries are the next frontier.
 
     Synchronises several times a step.
     """
     decoded = _decoded(q, engine)
     if decoded is not None:
-        recording.note(kernel="plain first")
+        recording.note(kernel="uncompressed first")
         return cast(ClosureAnswer, registry.run(decoded, engine))
     reached = frontier = q.frontier
     trace: list[Step] = []
@@ -58,41 +58,41 @@ def closure(q: Closure, engine: str) -> ClosureAnswer:
 
 
 def _decoded(q: Closure, engine: str) -> Closure | None:
-    """The question about plain rows; None where rows lie in host memory, or where the plain form does not fit."""
+    """Return the request with uncompressed rows; None where rows are in host memory, or do not fit uncompressed."""
     here = q.by_row.get()
     there = q.by_column.get() if q.by_column.ready else None
-    compressed = {id(rows.pattern): rows for rows in (here, there) if rows is not None and not is_plain(rows)}
+    compressed = {id(rows.pattern): rows for rows in (here, there) if rows is not None and not is_uncompressed(rows)}
     if not all(rows.kind.addressable for rows in compressed.values()):
         return None
     needed = sum(rows.nvals * index_dtype(rows.ncols).itemsize for rows in compressed.values())
     free = free_memory(here.device)
     if free is not None and needed + _WORK_BYTES_A_ROW * here.nrows > free:
         return None
-    known: dict[int, AnyPattern] = {
-        key: whole(bare(rows, False), engine, "closure").pattern for key, rows in compressed.items()
+    decoded: dict[int, AnyPattern] = {
+        key: uncompressed(drop_unread(rows, False), engine, "closure").pattern for key, rows in compressed.items()
     }
 
-    def plain(rows: CSR) -> CSR:
-        return CSR(known.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
+    def with_decoded(rows: CSR) -> CSR:
+        return CSR(decoded.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
 
-    by_column = Rows(None, lambda: whole(q.by_column.get(), engine, "closure"))
+    by_column = Rows(None, lambda: uncompressed(q.by_column.get(), engine, "closure"))
     if there is not None:
-        by_column = Rows(plain(there))
-    # What is not there is not derived: a transpose in plain form would be kept with the compressed matrix.
+        by_column = Rows(with_decoded(there))
+    # A missing transpose is not computed: it would be cached uncompressed with the compressed matrix.
     direction = "push" if q.direction == "auto" and there is None else q.direction
-    return replace(q, by_row=Rows(plain(here)), by_column=by_column, direction=direction)
+    return replace(q, by_row=Rows(with_decoded(here)), by_column=by_column, direction=direction)
 
 
 def _times(q: Closure, frontier: VectorStore, mask: Mask | None, engine: str) -> tuple[VectorStore, str]:
-    """The product of the frontier, a row vector, and A, and its direction."""
+    """Return the product of the frontier, a row vector, and A, and its direction."""
     n = frontier.size
     return product(Mxv(n, n, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction), engine)
 
 
 def _changed(before: VectorStore, after: VectorStore, found: VectorStore, engine: str) -> VectorStore:
-    """What is new in `after`, or differs from what it was; only where something was found it can.
+    """Return the entries of `after` that are new or differ from `before`; they are among those of `found`.
 
-    NaN is the same as NaN, or a search would never end.
+    NaN equals NaN, because otherwise a search would not end.
     """
     z = after.dtype
     same = TypedBinary("same", z, z, np.dtype(np.bool_), "lor(x == y, land(x != x, y != y))")
@@ -102,7 +102,7 @@ def _changed(before: VectorStore, after: VectorStore, found: VectorStore, engine
 
 
 def _edges(q: Closure, frontier: VectorStore, engine: str) -> int:
-    """The number of entries in the frontier's rows."""
+    """Return the number of entries in the rows of the frontier."""
     indptr, rows = q.by_row.get().indptr, converted(frontier, "index", engine).indices
     xp = array_module(frontier.device)
     total = xp.asarray((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Parts of a matrix: only the slices that hold wanted rows are read."""
+"""Extraction of parts of a matrix: only slices with requested rows are read."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from .. import registry
 from ..operands import Index
 from ..registry import slices
 from ..spec import ExtractMatrix, ExtractRow
-from .bounds import cuts
+from .bounds import slice_bounds
 from .matrices import RowRanges
-from .pieces import note_slices, walk
-from .vectors import places_of
+from .row_slices import note_slices, walk
+from .vectors import positions_below
 
 
 @slices(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
-    """t(j) = a(row, j): a slice of that row alone."""
-    (piece,) = walk(q.a, engine, (q.row, q.row + 1), (0,))
-    return piece.kept(cast(VectorStore, registry.run(ExtractRow(piece.rows, 0), engine)))
+    """t(j) = a(row, j), from a slice of that row."""
+    (row_slice,) = walk(q.a, engine, (q.row, q.row + 1), (0,))
+    return row_slice.detached(cast(VectorStore, registry.run(ExtractRow(row_slice.rows, 0), engine)))
 
 
 @slices(ExtractMatrix)
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
-    """t(p, q) = a(rows[p], cols[q]): rows in ascending order slice by slice, then in the order that was asked for."""
+    """t(p, q) = a(rows[p], cols[q]): rows in ascending order in slices, then in the requested order."""
     a = q.a
-    where = cuts(a.pattern)
+    where = slice_bounds(a.pattern)
     rows = where.rows
     made = RowRanges(q.name, q.rows.count, q.cols.count, a.dtype, a.device)
     if q.rows.is_all:
-        wanted = where.filled()
-        note_slices(rows, wanted)
-        for piece in walk(a, engine, rows, wanted):
-            height = piece.last - piece.first
-            made.add(piece, registry.run(ExtractMatrix(piece.rows, Index(height, height), q.cols), engine))
+        selected = where.filled()
+        note_slices(rows, selected)
+        for row_slice in walk(a, engine, rows, selected):
+            height = row_slice.last - row_slice.first
+            made.add(row_slice, registry.run(ExtractMatrix(row_slice.rows, Index(height, height), q.cols), engine))
         return made.matrix()
     ascending, back = _ascending(q.rows, a.device)
-    at = places_of(rows, ascending)  # synchronises
-    wanted = [s for s in where.filled() if at[s] < at[s + 1]]
-    note_slices(rows, wanted)
-    for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
-        height = piece.last - piece.first
-        places = (ascending[at[s] : at[s + 1]] - piece.first).astype(index_dtype(height), copy=False)
-        index = Index(height, int(places.size), array=places)
-        found = registry.run(ExtractMatrix(piece.rows, index, q.cols), engine)
-        made.put(at[s], at[s + 1], piece.kept(found))
+    at = positions_below(rows, ascending)  # synchronises
+    selected = [s for s in where.filled() if at[s] < at[s + 1]]
+    note_slices(rows, selected)
+    for s, row_slice in zip(selected, walk(a, engine, rows, selected), strict=True):
+        height = row_slice.last - row_slice.first
+        positions = (ascending[at[s] : at[s + 1]] - row_slice.first).astype(index_dtype(height), copy=False)
+        index = Index(height, int(positions.size), array=positions)
+        found = registry.run(ExtractMatrix(row_slice.rows, index, q.cols), engine)
+        made.put(at[s], at[s + 1], row_slice.detached(found))
     sorted_rows = made.matrix()
     if back is None:
         return sorted_rows
@@ -56,14 +56,14 @@ def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
 
 
 def _ascending(index: Index, device: str) -> tuple[Array, Array | None]:
-    """The positions in ascending order, and for each of the index the place where it stands there (None: in order)."""
+    """Return the positions in ascending order, and the rank of each position of the index (None: in order)."""
     xp: Any = array_module(device)
     if index.array is None:
-        places = xp.arange(index.count, dtype=np.int64)
+        positions = xp.arange(index.count, dtype=np.int64)
         if index.step > 0:
-            return places * index.step + index.start, None
+            return positions * index.step + index.start, None
         last = index.start + index.step * (index.count - 1)
-        return places * -index.step + last, places[::-1].astype(index_dtype(index.count))
+        return positions * -index.step + last, positions[::-1].astype(index_dtype(index.count))
     order = xp.argsort(index.array)
     back = xp.empty(index.count, dtype=index_dtype(index.count))
     back[order] = xp.arange(index.count, dtype=back.dtype)

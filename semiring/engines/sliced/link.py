@@ -1,4 +1,4 @@
-"""Union-find over rows, slice after slice."""
+"""Union-find over rows in slices."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from .. import registry
 from ..operands import Index
 from ..registry import slices
 from ..spec import ExtractMatrix, Link
-from .bounds import cuts
-from .pieces import Piece, note_slices, walk
+from .bounds import slice_bounds
+from .row_slices import RowSlice, note_slices, walk
 
 
 @slices(Link)
 def link(q: Link, engine: str) -> VectorStore:
     """Unite i and j for each entry (i, j) at positions [first, last) of its row; slices of skipped rows are not read.
 
-    Which rows are skipped is settled before the first slice.  Synchronises where rows are skipped.
+    The skipped rows are determined before the first slice.  Synchronises where rows are skipped.
     """
     pattern = q.pattern
     a = structure_only(pattern)
-    where = cuts(pattern)
-    rows, wanted = where.rows, where.filled()
+    where = slice_bounds(pattern)
+    rows, selected = where.rows, where.filled()
     skip = q.skipped()
     visited = None if skip is None else _visited(q.forest, skip)
-    left: list[int] = []
+    visited_before: list[int] = []
     if visited is not None:
         xp = array_module(pattern.device)
         before = xp.concatenate([xp.zeros(1, dtype=np.int64), xp.cumsum(visited, dtype=np.int64)])
-        # How many rows are visited up to each bound.  synchronises
-        left = to_host(before[xp.asarray(np.array(rows, np.int64))]).tolist()
-        wanted = [s for s in wanted if left[s] < left[s + 1]]
-    note_slices(rows, wanted)
+        # The number of visited rows up to each bound.  synchronises
+        visited_before = to_host(before[xp.asarray(np.array(rows, np.int64))]).tolist()
+        selected = [s for s in selected if visited_before[s] < visited_before[s + 1]]
+    note_slices(rows, selected)
     forest = q.forest
-    for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
-        standing = piece.tall(pattern.nrows)
-        if visited is not None and left[s + 1] - left[s] < piece.last - piece.first:
-            standing = _only(piece, visited, pattern.nrows, engine)
-        forest = registry.run(replace(q, forest=forest, pattern=standing.pattern, skip=None), engine)
-    if not wanted:
+    for s, row_slice in zip(selected, walk(a, engine, rows, selected), strict=True):
+        full = row_slice.full_height(pattern.nrows)
+        if visited is not None and visited_before[s + 1] - visited_before[s] < row_slice.last - row_slice.first:
+            full = _only(row_slice, visited, pattern.nrows, engine)
+        forest = registry.run(replace(q, forest=forest, pattern=full.pattern, skip=None), engine)
+    if not selected:
         empty = Pattern(pattern.nrows, pattern.ncols, *_no_entries(pattern))
-        forest = registry.run(replace(q, pattern=empty, skip=None), engine)  # its trees are to be flat all the same
+        forest = registry.run(replace(q, pattern=empty, skip=None), engine)  # flattens its trees
     return forest
 
 
 def _visited(forest: VectorStore, skip: int) -> Array:
-    """True for the rows whose root is another one than `skip`."""
+    """Return for each row whether its root differs from `skip`."""
     parent = dense_values(forest)
     while True:
         above = parent[parent]
@@ -59,16 +59,16 @@ def _visited(forest: VectorStore, skip: int) -> Array:
         parent = above
 
 
-def _only(piece: Piece, visited: Array, nrows: int, engine: str) -> CSR:
-    """The visited rows of a piece where they stand in the whole, all others empty."""
-    xp: Any = array_module(piece.rows.device)
-    height = piece.last - piece.first
-    places = xp.flatnonzero(visited[piece.first : piece.last])  # synchronises
-    index = Index(height, int(places.size), array=places.astype(index_dtype(height)))
-    columns = Index(piece.rows.ncols, piece.rows.ncols)
-    chosen = cast(CSR, registry.run(ExtractMatrix(piece.rows, index, columns), engine))
+def _only(row_slice: RowSlice, visited: Array, nrows: int, engine: str) -> CSR:
+    """Return the visited rows of a slice at their offsets in the whole matrix, all others empty."""
+    xp: Any = array_module(row_slice.rows.device)
+    height = row_slice.last - row_slice.first
+    positions = xp.flatnonzero(visited[row_slice.first : row_slice.last])  # synchronises
+    index = Index(height, int(positions.size), array=positions.astype(index_dtype(height)))
+    columns = Index(row_slice.rows.ncols, row_slice.rows.ncols)
+    chosen = cast(CSR, registry.run(ExtractMatrix(row_slice.rows, index, columns), engine))
     lengths = xp.zeros(nrows, dtype=np.int64)
-    lengths[places + piece.first] = xp.diff(chosen.indptr)
+    lengths[positions + row_slice.first] = xp.diff(chosen.indptr)
     offsets = xp.zeros(nrows + 1, dtype=chosen.indptr.dtype)
     offsets[1:] = xp.cumsum(lengths)
     return replace(chosen, pattern=Pattern(nrows, chosen.ncols, offsets, chosen.indices), cache={})

@@ -1,4 +1,4 @@
-"""A matrix from results that hold its rows, range after range."""
+"""Construction of a matrix from results that hold ranges of its rows."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 
 from ...formats import CSR, Full, Pattern, array_module, dense_values, index_dtype
 from ...memory.allocation import require
-from .pieces import Piece, same_iso
+from .row_slices import RowSlice, same_iso
 
 
 class RowRanges:
-    """Collects matrices that hold consecutive ranges of rows; rows that nobody adds are empty."""
+    """Collects matrices that hold consecutive ranges of rows; rows that are not added are empty."""
 
     def __init__(self, operation: str, nrows: int, ncols: int, dtype: np.dtype[Any], device: str) -> None:
         self.operation, self.device = operation, device
         self.nrows, self.ncols, self.dtype = nrows, ncols, dtype
         self._parts: list[tuple[int, int, CSR]] = []
 
-    def add(self, piece: Piece, answer: CSR) -> None:
-        """An answer about a piece: as tall as the piece, or as the whole with entries in its rows alone."""
-        kept = piece.kept(answer)
-        begin = piece.first if kept.nrows > piece.last - piece.first else 0
-        self.put(piece.first, piece.last, kept, begin)
+    def add(self, row_slice: RowSlice, result: CSR) -> None:
+        """Add the result of a slice: of the slice's height, or full-height with entries in its rows only."""
+        kept = row_slice.detached(result)
+        begin = row_slice.first if kept.nrows > row_slice.last - row_slice.first else 0
+        self.put(row_slice.first, row_slice.last, kept, begin)
 
     def put(self, first: int, last: int, rows: CSR, begin: int = 0) -> None:
-        """The rows from `first` to `last`, which are those of `rows` from its row `begin` on."""
+        """Add the rows from `first` to `last`, which are those of `rows` from its row `begin` on."""
         if rows.nvals:
-            self._parts.append((first, last, _cut(rows, begin, last - first)))
+            self._parts.append((first, last, _range(rows, begin, last - first)))
 
     def matrix(self) -> CSR:
-        """All rows together."""
+        """Return the matrix of all rows."""
         xp, parts = array_module(self.device), self._parts
         total = sum(part.nvals for _, _, part in parts)
         column, offset = index_dtype(self.ncols), index_dtype(total)
@@ -47,17 +47,17 @@ class RowRanges:
             offsets[done : first + 1] = so_far
             offsets[first : last + 1] = part.indptr
             offsets[first : last + 1] += so_far
-            place = slice(so_far, so_far + part.nvals)
-            columns[place] = part.indices
+            slot = slice(so_far, so_far + part.nvals)
+            columns[slot] = part.indices
             if values is not None:
-                values[place] = part.iso if part.values is None else part.values
+                values[slot] = part.iso if part.values is None else part.values
             so_far, done = so_far + part.nvals, last + 1
         offsets[done:] = so_far
         return CSR(Pattern(self.nrows, self.ncols, offsets, columns), self.dtype, values, iso)
 
 
-def _cut(rows: CSR, begin: int, count: int) -> CSR:
-    """`count` rows from `begin` on of a matrix whose other rows are empty."""
+def _range(rows: CSR, begin: int, count: int) -> CSR:
+    """Return `count` rows from `begin` on of a matrix whose other rows are empty."""
     if begin == 0 and count == rows.nrows:
         return rows
     pattern = Pattern(count, rows.ncols, rows.indptr[begin : begin + count + 1], rows.indices)
@@ -65,7 +65,7 @@ def _cut(rows: CSR, begin: int, count: int) -> CSR:
 
 
 def values_together(parts: Sequence[CSR | Full], dtype: np.dtype[Any], device: str) -> tuple[Any, np.generic | None]:
-    """(values, iso) of the entries of all parts, one after the other; there is at least one part."""
+    """Return (values, iso) of the entries of all parts, concatenated; there is at least one part."""
     iso = same_iso([part.iso for part in parts])
     if iso is not None:
         return None, iso

@@ -1,4 +1,4 @@
-"""Rows and columns in another order: columns slice by slice as the rows lie, then each row to its place."""
+"""Permutation of rows and columns: columns in slices of the stored rows, then each row to its position."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ...formats import CSR, Pattern, array_module, index_dtype
 from ...memory.allocation import require
 from ..registry import run, slices
 from ..spec_forms import Permute
-from .bounds import cuts
-from .pieces import note_slices, walk
+from .bounds import slice_bounds
+from .row_slices import note_slices, walk
 
 
 @slices(Permute)
@@ -27,18 +27,18 @@ def permute(q: Permute, engine: str) -> CSR:
     shift -= a.indptr[:-1]
     indices = xp.empty(a.nvals, dtype=index)
     values = None if a.values is None else xp.empty(a.nvals, dtype=a.dtype)
-    where = cuts(a.pattern)
-    (rows, entries), wanted = where, where.filled()
-    note_slices(rows, wanted)
-    for s, piece in zip(wanted, walk(a, engine, rows, wanted), strict=True):
-        part = piece.rows
-        as_they_lie = xp.arange(part.nrows, dtype=q.rows.dtype)
-        made = run(Permute(part, as_they_lie, q.cols), engine)
-        places = xp.arange(part.nvals, dtype=np.int64)
-        row = xp.searchsorted(made.indptr, places, side="right") - 1
-        places += entries[s]
-        places += shift[rows[s] : rows[s + 1]][row]
-        indices[places] = made.indices
+    where = slice_bounds(a.pattern)
+    (rows, entries), selected = where, where.filled()
+    note_slices(rows, selected)
+    for s, row_slice in zip(selected, walk(a, engine, rows, selected), strict=True):
+        part = row_slice.rows
+        row_identity = xp.arange(part.nrows, dtype=q.rows.dtype)
+        made = run(Permute(part, row_identity, q.cols), engine)
+        positions = xp.arange(part.nvals, dtype=np.int64)
+        row = xp.searchsorted(made.indptr, positions, side="right") - 1
+        positions += entries[s]
+        positions += shift[rows[s] : rows[s + 1]][row]
+        indices[positions] = made.indices
         if values is not None:
-            values[places] = made.values
+            values[positions] = made.values
     return CSR(Pattern(a.nrows, a.ncols, offsets, indices), a.dtype, values, a.iso)

@@ -1,13 +1,12 @@
-"""Products: by slices of the rows that a direction reads, and only of those that it needs.
+"""Products in slices of the rows that a direction reads, restricted to the necessary ones.
 
-A pull needs the slices in which the mask admits a row; their results stand one after the other.  A push needs the
-slices of the transpose in which the vector has entries; their results are united by the monoid.  Of such a slice only
-the rows from the first that is needed to the last are read.
+A pull needs the slices in which the mask admits a row; their results are concatenated.  A push needs the slices of the
+transpose in which the vector has entries; their results are combined by the monoid.  Of such a slice only the rows
+from the first necessary one to the last are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -18,9 +17,9 @@ from .. import registry
 from ..operands import Mask, Rows
 from ..registry import slices
 from ..spec import Ewise, Mxm, Mxv, Transpose
-from .bounds import WORD, cuts, entries_at, row_bounds
+from .bounds import WORD, common_bounds, entries_at, slice_bounds
 from .matrices import RowRanges
-from .pieces import bare, is_plain, note_slices, run_masked, walk, whole
+from .row_slices import drop_unread, is_uncompressed, note_slices, run_masked, uncompressed, walk
 from .vectors import Listed, Part, admitted, converted, joined
 
 
@@ -31,7 +30,7 @@ def mxv(q: Mxv, engine: str) -> VectorStore:
 
 
 def product(q: Mxv, engine: str) -> tuple[VectorStore, str]:
-    """The product, and the direction that was taken."""
+    """Return the product, and its direction."""
     work = _Work(q, engine)
     direction = work.direction()
     if direction == "push":
@@ -40,13 +39,13 @@ def product(q: Mxv, engine: str) -> tuple[VectorStore, str]:
 
 
 def united(a: VectorStore, b: VectorStore, add: TypedMonoid, engine: str) -> VectorStore:
-    """The sum of two vectors on the union of their structures; under ``any`` what is there stays."""
+    """Return the sum of two vectors on the union of their structures; under ``any`` the entries of `a` are kept."""
     op = TypedBinary("first", add.z, add.z, add.z, "x") if add.is_any else add.op
     return cast(VectorStore, registry.run(Ewise(a, b, op, "union"), engine))
 
 
 class _Work:
-    """One product: what each direction would read, and both ways to do it."""
+    """One product: the slices that each direction needs, and the two methods."""
 
     def __init__(self, q: Mxv, engine: str) -> None:
         self.q, self.engine = q, engine
@@ -55,22 +54,22 @@ class _Work:
         self.read = ("y" if q.flip else "x") in q.semiring.mult.uses
 
     def direction(self) -> str:
-        """The forced direction; else the one whose rows are there, or plain, or whose needed slices hold less."""
+        """Return the forced direction; else the one with ready or uncompressed rows, or fewer entries to read."""
         q = self.q
         if q.direction != "auto":
             return q.direction
         if not (q.by_row.ready and q.by_column.ready):
             return "push" if q.by_column.ready else "pull"
         pulled, pushed = q.by_row.get(), q.by_column.get()
-        if is_plain(pulled) or isinstance(q.vector, Full):
+        if is_uncompressed(pulled) or isinstance(q.vector, Full):
             return "pull"
-        if is_plain(pushed):
+        if is_uncompressed(pushed):
             return "push"
         pull = _size(pulled, self._pulled_slices(pulled))
         return "push" if _size(pushed, self._pushed_slices(pushed)) < pull else "pull"
 
     def _pulled_slices(self, a: CSR) -> list[int]:
-        where = cuts(a.pattern)
+        where = slice_bounds(a.pattern)
         mask = self.q.mask
         if mask is not None and self._admitted is None:
             self._admitted = admitted(mask, self.q.nout, where.rows, self.engine)
@@ -79,117 +78,120 @@ class _Work:
         return [s for s in filled if allowed is None or allowed.has(s)]
 
     def _pushed_slices(self, a: CSR) -> list[int]:
-        where = cuts(a.pattern)
+        where = slice_bounds(a.pattern)
         if self._listed is None:
             self._listed = Listed(self.q.vector, where.rows, self.engine)
         return [s for s in where.filled() if self._listed.has(s)]
 
     def pull(self) -> VectorStore:
-        """Each slice of rows gives the results of its rows."""
+        """Compute the results of each slice of rows, and join them."""
         q, engine, a = self.q, self.engine, self.q.by_row.get()
-        if is_plain(a):
-            spare = _made_plain(q.by_column, engine)
+        if is_uncompressed(a):
+            spare = _uncompressed(q.by_column, engine)
             return cast(VectorStore, run_masked(replace(q, by_column=spare, direction="pull"), engine))
-        bounds, wanted = cuts(a.pattern).rows, self._pulled_slices(a)
-        note_slices(bounds, wanted, direction="pull")
-        listed, chosen = self._admitted, wanted
+        bounds, selected = slice_bounds(a.pattern).rows, self._pulled_slices(a)
+        note_slices(bounds, selected, direction="pull")
+        listed, chosen = self._admitted, selected
         if listed is not None:
-            bounds, wanted = listed.around(chosen, WORD)
-        tall = ("yj" if q.flip else "xi") in q.semiring.mult.uses
+            bounds, selected = listed.around(chosen, WORD)
+        full_height = ("yj" if q.flip else "xi") in q.semiring.mult.uses
         parts = []
-        for s, piece in zip(chosen, walk(bare(a, self.read), engine, bounds, wanted), strict=True):
-            rows = piece.standing(tall, a.nrows)
+        for s, row_slice in zip(chosen, walk(drop_unread(a, self.read), engine, bounds, selected), strict=True):
+            rows = row_slice.offset_preserving(full_height, a.nrows)
             mask = None
             if listed is not None:
-                some = listed.standing(s) if tall else listed.part(s, piece.first, piece.last)
+                some = listed.offset_preserving(s) if full_height else listed.part(s, row_slice.first, row_slice.last)
                 mask = Mask(some, structural=True, complement=False)
-            question = replace(
+            request = replace(
                 q,
                 nout=rows.nrows,
                 by_row=Rows(rows),
-                by_column=_turned(rows, engine),
+                by_column=_transposed(rows, engine),
                 mask=mask,
                 direction="pull",
             )
-            answer = piece.kept(run_masked(question, engine))
-            # An answer that stands at its height is a list of positions that need not be moved.
-            part = Part(0, 0, converted(answer, "index", engine)) if tall else Part(piece.first, piece.last, answer)
+            result = row_slice.detached(run_masked(request, engine))
+            # The positions of a full-height result are final.
+            part = (
+                Part(0, 0, converted(result, "index", engine))
+                if full_height
+                else Part(row_slice.first, row_slice.last, result)
+            )
             parts.append(part)
         return joined(q.nout, q.semiring.z, parts, engine, a.device)
 
     def push(self) -> VectorStore:
-        """Each slice of the transpose scatters the entries of the vector that belong to its rows."""
+        """Scatter the entries of the vector through each slice of the transpose, and add the results."""
         q, engine, a = self.q, self.engine, self.q.by_column.get()
-        if is_plain(a):
-            spare = _made_plain(q.by_row, engine)
+        if is_uncompressed(a):
+            spare = _uncompressed(q.by_row, engine)
             return cast(VectorStore, run_masked(replace(q, by_row=spare, direction="push"), engine))
         chosen, listed = self._pushed_slices(a), self._listed
-        note_slices(cuts(a.pattern).rows, chosen, direction="push")
+        note_slices(slice_bounds(a.pattern).rows, chosen, direction="push")
         assert listed is not None
-        bounds, wanted = listed.around(chosen, 1)
-        tall = bool(q.semiring.mult.uses & {"xj", "yi"})
+        bounds, selected = listed.around(chosen, 1)
+        full_height = bool(q.semiring.mult.uses & {"xj", "yi"})
         total: VectorStore | None = None
-        for s, piece in zip(chosen, walk(bare(a, self.read), engine, bounds, wanted), strict=True):
-            rows = piece.standing(tall, a.nrows)
-            question = replace(
+        for s, row_slice in zip(chosen, walk(drop_unread(a, self.read), engine, bounds, selected), strict=True):
+            rows = row_slice.offset_preserving(full_height, a.nrows)
+            request = replace(
                 q,
                 ninner=rows.nrows,
-                by_row=_turned(rows, engine),
+                by_row=_transposed(rows, engine),
                 by_column=Rows(rows),
-                vector=listed.standing(s) if tall else listed.part(s, piece.first, piece.last),
+                vector=listed.offset_preserving(s) if full_height else listed.part(s, row_slice.first, row_slice.last),
                 direction="push",
             )
-            answer = piece.kept(run_masked(question, engine))
-            total = answer if total is None else united(total, answer, q.semiring.add, engine)
+            result = row_slice.detached(run_masked(request, engine))
+            total = result if total is None else united(total, result, q.semiring.add, engine)
         return empty_vector(q.nout, q.semiring.z, a.device) if total is None else total
 
 
-def _size(a: CSR, wanted: list[int]) -> int:
-    held = cuts(a.pattern).held()
-    return sum(held[s] for s in wanted)
+def _size(a: CSR, selected: list[int]) -> int:
+    held = slice_bounds(a.pattern).held()
+    return sum(held[s] for s in selected)
 
 
-def _given(rows: CSR) -> Callable[[], CSR]:
-    return lambda: rows
+def _uncompressed(rows: Rows, engine: str) -> Rows:
+    """Return the other orientation, uncompressed on demand, for an engine without this direction."""
+    return Rows(None, lambda: uncompressed(rows.get(), engine, "mxv"))
 
 
-def _made_plain(rows: Rows, engine: str) -> Rows:
-    """The other orientation, plain, for an engine that cannot take the direction that it was asked for."""
-    return Rows(None, lambda: whole(rows.get(), engine, "mxv"))
-
-
-def _turned(rows: CSR, engine: str) -> Rows:
-    """The transpose of a slice, for an engine that cannot take the direction that it was asked for."""
+def _transposed(rows: CSR, engine: str) -> Rows:
+    """Return the transpose of a slice, computed on demand, for an engine without this direction."""
     return Rows(None, lambda: cast(CSR, registry.run(Transpose(rows), engine)))
 
 
 @slices(Mxm, fuses=("mask",))
 def mxm(q: Mxm, engine: str) -> CSR:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j): A by slices of its rows, all of B plain beside them."""
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j): A in slices of its rows, B uncompressed and resident."""
     uses, mask = q.semiring.mult.uses, q.mask
-    a, b = bare(q.a, "x" in uses), whole(bare(q.b, "y" in uses), engine, "mxm")
+    a, b = (
+        drop_unread(q.a, "x" in uses),
+        uncompressed(drop_unread(q.b, "y" in uses), engine, "mxm"),
+    )
     by_slices = [
-        store for store in (a, None if mask is None else mask.store) if not is_plain(store) and store is not None
+        store for store in (a, None if mask is None else mask.store) if not is_uncompressed(store) and store is not None
     ]
     if not by_slices:
         return cast(CSR, run_masked(replace(q, a=a, b=b), engine))
-    bounds = row_bounds(*(cast(CSR, store).pattern for store in by_slices))
+    bounds = common_bounds(*(cast(CSR, store).pattern for store in by_slices))
     here = entries_at(a.pattern, bounds).held()
     if mask is None:
-        wanted = [s for s, count in enumerate(here) if count]
+        selected = [s for s, count in enumerate(here) if count]
     else:
         there = entries_at(cast(CSR, mask.store).pattern, bounds).held()
-        wanted = [s for s, count in enumerate(here) if count and (there[s] or mask.complement)]
-    note_slices(bounds, wanted)
-    tall = "xi" in uses
+        selected = [s for s, count in enumerate(here) if count and (there[s] or mask.complement)]
+    note_slices(bounds, selected)
+    full_height = "xi" in uses
     made = RowRanges(q.name, a.nrows, b.ncols, q.semiring.z, a.device)
-    masks = iter(()) if mask is None else walk(cast(CSR, mask.store), engine, bounds, wanted)
-    for piece in walk(a, engine, bounds, wanted):
-        question = replace(q, a=piece.standing(tall, a.nrows), b=b, mask=None)
+    masks = iter(()) if mask is None else walk(cast(CSR, mask.store), engine, bounds, selected)
+    for row_slice in walk(a, engine, bounds, selected):
+        request = replace(q, a=row_slice.offset_preserving(full_height, a.nrows), b=b, mask=None)
         if mask is not None:
             other = next(masks)
-            slice_mask = Mask(other.standing(tall, a.nrows), mask.structural, mask.complement)
-            made.add(piece, other.kept(run_masked(replace(question, mask=slice_mask), engine)))
+            slice_mask = Mask(other.offset_preserving(full_height, a.nrows), mask.structural, mask.complement)
+            made.add(row_slice, other.detached(run_masked(replace(request, mask=slice_mask), engine)))
         else:
-            made.add(piece, registry.run(question, engine))
+            made.add(row_slice, registry.run(request, engine))
     return made.matrix()

@@ -1,4 +1,4 @@
-"""Reductions: of rows by offsets and values, and of everything by values alone; no column is read."""
+"""Reductions: of rows by offsets and values, and of all entries by values; no column is read."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...memory.arrays import device_of, to_device
 from .. import registry
 from ..registry import slices
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, scalar_value
-from .bounds import cuts
-from .pieces import note_slices, travelling
+from .bounds import slice_bounds
+from .row_slices import note_slices, value_chunks
 from .vectors import Part, joined
 
 
 @slices(ReduceRows)
 def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
-    """t(i) = (+)_j a(i, j): entry p of a slice may as well stand in column p, so that nothing is decoded."""
+    """t(i) = (+)_j a(i, j): entry p of a slice is assigned column p, so that nothing is decoded."""
     a = q.a
-    where = cuts(a.pattern)
-    (rows, entries), wanted = where, where.filled()
-    note_slices(rows, wanted)
+    where = slice_bounds(a.pattern)
+    (rows, entries), selected = where, where.filled()
+    note_slices(rows, selected)
     xp, parts = array_module(a.device), []
-    for s in wanted:
+    for s in selected:
         count = entries[s + 1] - entries[s]
         offsets = (a.indptr[rows[s] : rows[s + 1] + 1] - entries[s]).astype(index_dtype(count), copy=False)
         columns = xp.arange(count, dtype=index_dtype(count))
@@ -38,12 +38,12 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
 
 @slices(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
-    """(+) over all entries: over the values as a vector, and over the folds of its parts where they travel."""
+    """(+) over all entries: over the values as a vector, or over partial sums of chunks from host memory."""
     a = q.a
     assert isinstance(a, CSR)
     if a.values is None or device_of(a.values) == a.device:
         values = Full(a.nvals, a.dtype, a.values, a.iso, a.device)
         return cast(ScalarResult, registry.run(replace(q, a=values), engine))
-    folds = [scalar_value(registry.run(replace(q, a=here), engine)) for _, here in travelling(a)]
+    folds = [scalar_value(registry.run(replace(q, a=here), engine)) for _, here in value_chunks(a)]
     together = to_device(np.array(folds, q.monoid.z), a.device)
     return cast(ScalarResult, registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine))

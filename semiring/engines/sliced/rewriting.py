@@ -1,6 +1,6 @@
-"""Operations that write all entries in another order: the matrix is made plain first, as a whole.
+"""Operations that write all entries in another order: the whole matrix is first made uncompressed and resident.
 
-They raise OutOfMemory where the plain form does not fit into the memory of the device.
+They raise OutOfMemory where it does not fit in the memory of the device.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from ...formats import CSR
 from .. import recording, registry
 from ..registry import slices
 from ..spec import ScatterMatrix, Transpose
-from .pieces import whole
+from .row_slices import uncompressed
 
 
 @slices(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j)."""
-    recording.note(kernel="plain first")
-    return cast(CSR, registry.run(Transpose(whole(q.a, engine, "transpose")), engine))
+    recording.note(kernel="uncompressed first")
+    return cast(CSR, registry.run(Transpose(uncompressed(q.a, engine, "transpose")), engine))
 
 
 @slices(ScatterMatrix)
 def scatter_matrix(q: ScatterMatrix, engine: str) -> CSR:
     """t(rows[p], cols[q]) = a(p, q)."""
-    recording.note(kernel="plain first")
-    return cast(CSR, registry.run(replace(q, a=whole(q.a, engine, "assign")), engine))
+    recording.note(kernel="uncompressed first")
+    return cast(CSR, registry.run(replace(q, a=uncompressed(q.a, engine, "assign")), engine))

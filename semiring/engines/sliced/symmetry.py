@@ -1,9 +1,9 @@
-"""Whether a structure is symmetric, in one pass over slices.
+"""Test of a structure for symmetry, in one pass over slices.
 
-Comparing with the transpose would need the plain form.  Instead: with D = A - A' over the structure (entries -1, 0
-and 1) and vectors x, y of random numbers modulo 2^64, the number x' D y is 0 if D is.  If D is not, some row of it
-holds a 1 or -1, so that entry of D y is uniform, and with it x' D y: it is 0 with a probability below 65 / 2^64.  Two
-such pairs together are both 0 with a probability below 2^-115.
+A comparison with the transpose would need uncompressed rows.  Instead: with D = A - A' over the structure (entries -1,
+0 and 1) and vectors x, y of random numbers modulo 2^64, the number x' D y is 0 if D is.  If D is not, some row of it
+holds a 1 or -1, so that this entry of D y is uniform, and so is x' D y: it is 0 with a probability below 65 / 2^64.
+The numbers of two such pairs are both 0 with a probability below 2^-115.
 
     x' D y  =  sum over rows i of   x(i) (sum of y over the row)  -  y(i) (sum of x over the row)
 """
@@ -20,40 +20,40 @@ from ...memory.arrays import to_host
 from .. import registry
 from ..registry import slices
 from ..spec import IsSymmetric
-from .bounds import cuts
-from .pieces import note_slices, walk
+from .bounds import slice_bounds
+from .row_slices import note_slices, walk
 
 _WORDS = 4  # two pairs of random vectors, as the columns x0 y0 x1 y1
-# Entries that are gathered at once: their random numbers take 32 bytes each.
+# Entries of one gather: their random numbers need 32 bytes each.
 _GATHERED = 1 << 22
 
 
 @slices(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
-    """Exact where one slice holds everything; else by random numbers, wrong with a probability below 2^-115."""
+    """Test exactly where there is one slice; else by random numbers, wrong with a probability below 2^-115."""
     pattern = q.pattern
     if pattern.nrows != pattern.ncols:
         return False
-    where = cuts(pattern)
-    rows, wanted = where.rows, where.filled()
+    where = slice_bounds(pattern)
+    rows, selected = where.rows, where.filled()
     a = structure_only(pattern)
-    note_slices(rows, wanted)
+    note_slices(rows, selected)
     if len(rows) == 2:
-        (piece,) = walk(a, engine, rows, (0,))
-        return bool(registry.run(IsSymmetric(piece.rows.pattern), engine))
+        (row_slice,) = walk(a, engine, rows, (0,))
+        return bool(registry.run(IsSymmetric(row_slice.rows.pattern), engine))
     require("is_symmetric", pattern.device, pattern.nrows * _WORDS * 8)
     xp = array_module(pattern.device)
     numbers = _random_numbers(pattern.nrows, xp)
     difference = xp.zeros(2, dtype=np.uint64)
-    for piece in walk(a, engine, rows, wanted):
-        sums = _row_sums(piece.rows, numbers, xp)
-        own = numbers[piece.first : piece.last]
+    for row_slice in walk(a, engine, rows, selected):
+        sums = _row_sums(row_slice.rows, numbers, xp)
+        own = numbers[row_slice.first : row_slice.last]
         difference += (own[:, 0::2] * sums[:, 1::2] - own[:, 1::2] * sums[:, 0::2]).sum(axis=0, dtype=np.uint64)
     return not bool(to_host(difference).any())  # synchronises
 
 
 def _row_sums(rows: CSR, numbers: Array, xp: Any) -> Array:
-    """For each row the sums of the numbers of its columns: the running sum at its end less that at its begin."""
+    """Return for each row the sums of the numbers of its columns, as differences of prefix sums."""
     ends = xp.zeros((rows.nrows + 1, _WORDS), dtype=np.uint64)
     so_far = xp.zeros(_WORDS, dtype=np.uint64)
     for first in range(0, rows.nvals, _GATHERED):
@@ -69,7 +69,7 @@ def _row_sums(rows: CSR, numbers: Array, xp: Any) -> Array:
 
 
 def _random_numbers(count: int, xp: Any) -> Array:
-    """(count, 4) numbers by SplitMix64, four sequences from four random seeds; made where they are used.
+    """Return (count, 4) numbers by SplitMix64, four sequences from four random seeds, on the device.
 
     Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
     """

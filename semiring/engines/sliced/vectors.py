@@ -1,4 +1,4 @@
-"""Parts of vectors that belong to slices of rows, and vectors made of such parts."""
+"""Parts of vectors for slices of rows, and vectors joined from such parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .. import registry
 from ..operands import Mask
 from ..spec import Convert, Keep
 from .bounds import WORD
-from .pieces import same_iso
+from .row_slices import same_iso
 
 
 class Part(NamedTuple):
@@ -37,52 +37,52 @@ class Part(NamedTuple):
 
 
 class Listed:
-    """A vector as an index list that is cut at row bounds.  Synchronises once, to learn where its entries lie."""
+    """A vector as an index list divided at row bounds.  Synchronises once, to read the positions of the bounds."""
 
     def __init__(self, u: VectorStore, bounds: tuple[int, ...], engine: str) -> None:
         self.u = converted(u, "index", engine)
         self.bounds = bounds
-        self.at = places_of(bounds, self.u.indices)
+        self.at = positions_below(bounds, self.u.indices)
 
     def has(self, s: int) -> bool:
-        """True if slice s holds entries."""
+        """Return whether slice s holds entries."""
         return bool(self.at[s] < self.at[s + 1])
 
     def around(self, chosen: list[int], unit: int) -> tuple[tuple[int, ...], list[int]]:
-        """(bounds, wanted): for each chosen slice, which holds entries, the rows from its first entry to its last.
+        """Return (bounds, selected): for each chosen slice with entries, the rows from its first entry to its last.
 
-        Rounded outwards to multiples of `unit`, of which all cuts are.  Synchronises once.
+        Rounded outwards to multiples of `unit`, of which all slice bounds are.  Synchronises once.
         """
-        ends = [place for s in chosen for place in (self.at[s], self.at[s + 1] - 1)]
+        ends = [slot for s in chosen for slot in (self.at[s], self.at[s + 1] - 1)]
         if not ends:
             return (), []
-        places = array_module(self.u.device).asarray(np.array(ends, np.int64))
-        rows = to_host(self.u.indices[places]).tolist()  # synchronises
+        positions = array_module(self.u.device).asarray(np.array(ends, np.int64))
+        rows = to_host(self.u.indices[positions]).tolist()  # synchronises
         bounds: list[int] = []
-        wanted = []
+        selected = []
         for low, high in zip(rows[::2], rows[1::2], strict=True):
             first, last = low // unit * unit, min((high // unit + 1) * unit, self.u.size)
             if not bounds or bounds[-1] != first:
                 bounds.append(first)
-            wanted.append(len(bounds) - 1)
+            selected.append(len(bounds) - 1)
             bounds.append(last)
-        return tuple(bounds), wanted
+        return tuple(bounds), selected
 
     def part(self, s: int, first: int, last: int) -> IndexList:
-        """The entries in slice s, all of which lie from `first` to `last`, at their places after `first`."""
-        here = self.standing(s)
+        """Return the entries in slice s, all from `first` to `last`, at their positions relative to `first`."""
+        here = self.offset_preserving(s)
         indices = (here.indices - first).astype(index_dtype(last - first), copy=False)
         return IndexList(last - first, here.dtype, indices, here.values, here.iso)
 
-    def standing(self, s: int) -> IndexList:
-        """The entries in slice s, at their places in the whole vector."""
+    def offset_preserving(self, s: int) -> IndexList:
+        """Return the entries in slice s, at their positions in the whole vector."""
         u, begin, end = self.u, self.at[s], self.at[s + 1]
         values = None if u.values is None else u.values[begin:end]
         return IndexList(u.size, u.dtype, u.indices[begin:end], values, u.iso)
 
 
-def places_of(bounds: tuple[int, ...], ascending: Array) -> list[int]:
-    """How many of the ascending positions lie before each bound.  Synchronises."""
+def positions_below(bounds: tuple[int, ...], ascending: Array) -> list[int]:
+    """Return the number of the ascending positions before each bound.  Synchronises."""
     if ascending.size == 0:
         return [0] * len(bounds)
     xp = array_module(device_of(ascending))
@@ -91,18 +91,18 @@ def places_of(bounds: tuple[int, ...], ascending: Array) -> list[int]:
 
 
 def admitted(mask: Mask, size: int, bounds: tuple[int, ...], engine: str) -> Listed:
-    """The positions that a mask admits, cut at row bounds."""
+    """Return the positions that a mask admits, divided at row bounds."""
     everywhere = Full(size, np.dtype(np.bool_), None, np.bool_(True), mask.store.device)
     return Listed(registry.run(Keep(everywhere, mask), engine), bounds, engine)
 
 
 def converted(u: VectorStore, to: str, engine: str) -> Any:
-    """The vector in another format; itself if it has that one."""
+    """Convert the vector to a format; return it itself if it has that format."""
     return u if u.format == to else registry.run(Convert(u, to), engine)
 
 
 def joined(size: int, dtype: np.dtype[Any], parts: list[Part], engine: str, device: str) -> VectorStore:
-    """The vector of ascending disjoint parts, each of which begins at a multiple of 32; the rest is empty."""
+    """Join ascending disjoint parts, each of which begins at a multiple of 32; the rest is empty."""
     if not parts:
         return empty_vector(size, dtype, device)
     if all(isinstance(part.entries, IndexList) for part in parts):
@@ -124,8 +124,8 @@ def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> 
     filled = [part for part in parts if part.entries.nvals]
     if not filled:
         return empty_vector(size, dtype, device)
-    wide = index_dtype(size)
-    indices = xp.concatenate([part.entries.indices.astype(wide) + wide.type(part.first) for part in filled])  # type: ignore[union-attr]
+    index = index_dtype(size)
+    indices = xp.concatenate([part.entries.indices.astype(index) + index.type(part.first) for part in filled])  # type: ignore[union-attr]
     iso = same_iso([part.entries.iso for part in filled])
     values = None if iso is not None else xp.concatenate([dense_values(part.entries) for part in filled])
     return IndexList(size, dtype, indices, values, iso)
@@ -134,7 +134,7 @@ def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> 
 def _slots(
     size: int, dtype: np.dtype[Any], parts: list[Part], engine: str, device: str
 ) -> tuple[Array | None, np.generic | None]:
-    """(values, iso) of all positions; those of absent entries hold anything."""
+    """Return (values, iso) of all positions; values of absent entries are arbitrary."""
     iso = same_iso([part.entries.iso for part in parts])
     if iso is not None:
         return None, iso

@@ -1,4 +1,4 @@
-"""The answers slice by slice, all of them: importing this module registers them."""
+"""All operations in slices: importing this module registers them."""
 
 from . import closure, entrywise, extraction, link, permute, products, reduction, rewriting, symmetry
 
