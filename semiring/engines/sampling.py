@@ -57,7 +57,7 @@ class MostFrequent(Spec):
 _DRAWN = 1024
 
 
-def most_frequent(q: MostFrequent) -> ScalarResult:
+def frequent_label(q: MostFrequent) -> ScalarResult:
     """The label on the host, for engines whose vectors are NumPy arrays."""
     labels = dense_values(q.forest)
     if not labels.size:

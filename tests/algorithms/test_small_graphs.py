@@ -117,7 +117,9 @@ def test_bfs(present: Array) -> None:
     A = matrix(present)
     for source in {0, present.shape[0] // 2, present.shape[0] - 1}:
         far = csgraph.shortest_path(graph, unweighted=True, indices=source)
-        levels = dense(sr.algorithms.bfs_levels(A, source), -1)
+        found = sr.algorithms.bfs_levels(A, source)
+        assert found.dtype == np.int32
+        levels = dense(found, -1)
         np.testing.assert_array_equal(levels, np.where(np.isinf(far), -1, far))
         parents = dense(sr.algorithms.bfs_parents(A, source), -1)
         verify.bfs_parents(graph.indptr, graph.indices, source, parents, levels)

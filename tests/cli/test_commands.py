@@ -296,22 +296,22 @@ def test_symmetric_is_applied_before_compression(json_output: Run, tmp_path: Pat
     assert sr.io.read(out).nvals == 4
 
 
-def test_warm(answer: Run, printed: Run, tmp_path: Path) -> None:
+def test_warm(json_output: Run, printed: Run, tmp_path: Path) -> None:
     with sr.config.set(cache_dir=tmp_path):
-        found = answer("warm", "degree_order", "--device", "cpu", "--no-progress")
+        found = json_output("warm", "degree_order", "--device", "cpu", "--no-progress")
         assert (found["device"], found["processes"], list(found["algorithms"])) == ("cpu", 1, ["degree_order"])
         assert found["kernels_compiled"] == found["algorithms"]["degree_order"] > 0
         assert "kernels compiled  0\n" in printed("warm", "degree_order", "--device", "cpu", "--no-progress")
 
 
-def test_cache(answer: Run, printed: Run, tmp_path: Path) -> None:
+def test_cache(json_output: Run, printed: Run, tmp_path: Path) -> None:
     (tmp_path / "cuda").mkdir()
     (tmp_path / "cuda" / f"{'0a' * 32}.bin").write_bytes(b"0123")
     with sr.config.set(cache_dir=tmp_path):
         facts = {"kernel_cache": str(tmp_path), "removed": False, "kernels": 1, "files": 1, "bytes": 4}
-        assert answer("cache") == facts
-        shown = answer("info")
+        assert json_output("cache") == facts
+        shown = json_output("info")
         assert (shown["kernel_cache_kernels"], shown["kernel_cache_files"], shown["kernel_cache_bytes"]) == (1, 1, 4)
         assert shown["quiet"] is False
         assert "removed       yes" in printed("cache", "--clear")
-        assert answer("cache")["files"] == 0
+        assert json_output("cache")["files"] == 0

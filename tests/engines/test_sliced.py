@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,10 +19,13 @@ from semiring.dtypes import BOOL, FP64, INT64
 from semiring.engines import recording, registry
 from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
+from semiring.engines.sliced import symmetry
 from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
 from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
+from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, Full, Pattern, index_dtype
+from semiring.memory import allocation
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
 from tests.compare import check, device_for, place, result_of
@@ -181,8 +185,13 @@ def test_results_do_not_use_borrowed_memory(overwritten: str, codec: str | None)
             np.testing.assert_array_equal(getattr(got, field), getattr(expected, field))
 
 
-@given(seed=seeds, spoil=st.booleans(), limit=st.sampled_from((40, 150, 1 << 20)))
-def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, limit: int) -> None:
+@given(
+    seed=seeds,
+    spoil=st.booleans(),
+    limit=st.sampled_from((40, 150, 1 << 20)),
+    gathered=st.sampled_from((7, symmetry._GATHERED)),
+)
+def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, limit: int, gathered: int) -> None:
     rng = np.random.default_rng(seed)
     present = rng.random((150, 150)) < 0.05
     present |= present.T
@@ -190,8 +199,18 @@ def test_is_symmetric_by_random_numbers(engine: str, seed: int, spoil: bool, lim
         i, j = (int(p) for p in rng.choice(150, 2, replace=False))
         present[i, j] ^= True
     a = on_host(matrix_of(present, BOOL, True, rng), engine)
-    with small_slices(limit):
+    with small_slices(limit), patch.object(symmetry, "_GATHERED", gathered):
         assert registry.run(IsSymmetric(a.pattern), engine) is not spoil
+
+
+def test_four_random_numbers_a_row_are_requested(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = IsSymmetric(on_host(BLOCKS, engine).pattern)
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 0)
+    if in_slices(spec, engine):
+        with small_slices(), pytest.raises(OutOfMemory, match=r"^is_symmetric: ") as caught:
+            registry.run(spec, engine)
+        assert caught.value.asked_bytes == 130 * 4 * 8
 
 
 def test_closure_stops_where_no_sum_settles(engine: str) -> None:

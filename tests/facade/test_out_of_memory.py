@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from semiring import Matrix, Vector, algorithms, io, ops, random
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 from semiring.ops import public
+from semiring.storage.memory_plan import plain_nbytes
 
 FREE = 10**7
 # The most that an operation of this file may allocate before it raises: below the request of each of them.
@@ -86,6 +88,36 @@ def test_a_function_of_ops_that_finds_no_memory(name: str, monkeypatch: pytest.M
     monkeypatch.setattr(public, "_closure" if name == "closure_with_trace" else f"_{name}", starved)
     with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory"):
         getattr(ops, name)(*arguments)
+
+
+ALGORITHMS = [name for name in algorithms.__all__ if callable(getattr(algorithms, name)) and name.islower()]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_that_finds_no_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(algorithms, name)
+    monkeypatch.setattr(sys.modules[function.__module__], "square", starved)
+    with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory"):
+        function(Matrix.identity(4), *([0] if name in ("bfs_levels", "bfs_parents", "bfs_trace", "sssp") else []))
+
+
+@pytest.mark.parametrize(("nrows", "nvals"), [(1000, 0), (1000, 20), (1000, 5000)])
+def test_rows_that_do_not_fit(nrows: int, nvals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request is the size of the matrix, and for work on its rows more: much less where few have entries."""
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 0)
+
+    def requested(scratch: int) -> int:
+        with pytest.raises(OutOfMemory) as caught:
+            allocation.require_rows("build", "cpu", nrows, nvals, 8, scratch=scratch)
+        assert ("relabel" in str(caught.value)) == (nvals == 0)
+        assert caught.value.asked_bytes is not None
+        return caught.value.asked_bytes
+
+    matrix_bytes = plain_nbytes(nrows, nrows, nvals, 8)
+    assert requested(0) == matrix_bytes
+    work_on_rows = (nrows + 1) * (4 + 16) if nvals else 0
+    assert requested(16) == matrix_bytes + work_on_rows + 16 * nvals
 
 
 def test_a_failed_allocation_reports_held_and_free_bytes_at_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:

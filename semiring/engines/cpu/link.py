@@ -13,8 +13,8 @@ import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
-from ..spec import Link
+from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, frequent_label, link_first
+from ..spec import Link, ScalarResult
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
 from .operands import kernel_array
@@ -48,7 +48,10 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
     return link_first(q, "cpu")
 
 
-implements(MostFrequent, engine="cpu")(most_frequent)
+@implements(MostFrequent, engine="cpu")
+def most_frequent(q: MostFrequent) -> ScalarResult:
+    """A label that is most frequent in a sample of the forest."""
+    return frequent_label(q)
 
 
 @kernel

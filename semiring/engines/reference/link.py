@@ -6,8 +6,8 @@ import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first, most_frequent
-from ..spec import Link
+from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, frequent_label, link_first
+from ..spec import Link, ScalarResult
 from .dense import densify
 
 
@@ -37,7 +37,10 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
     return link_first(q, "reference")
 
 
-implements(MostFrequent, engine="reference")(most_frequent)
+@implements(MostFrequent, engine="reference")
+def most_frequent(q: MostFrequent) -> ScalarResult:
+    """A label that is most frequent in a sample of the forest."""
+    return frequent_label(q)
 
 
 def _root(parent: list[int], v: int) -> int:
