@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,35 @@ def timed(what: str, samples: Samples, bound: float | None = None, note: str = "
     )
 
 
+# A row that is worse than in the last result file by more than this share is named at the end of a run.
+_TOLERATED = 0.10
+
+
+def last_results(name: str, device: str, folder: Path = RESULTS) -> tuple[str, dict[str, Any]]:
+    """The newest result file of a benchmark on this kind of machine: its name and its rows by `what`; empty if none."""
+    found = sorted(folder.glob(f"*-{machine.slug(device)}-{name}.jsonl"))
+    if not found:
+        return "", {}
+    _, *rows = [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()]
+    return found[-1].name, {row["what"]: row for row in rows}
+
+
+def worse(row: Row, before: Mapping[str, Any]) -> str | None:
+    """What to report of a row that is worse than before by more than 10%; None otherwise, and where units differ."""
+    if row.value is None or before.get("value") is None or before["unit"] != row.unit or not before["value"]:
+        return None
+    ratio = row.value / before["value"] if row.at_most else before["value"] / row.value if row.value else float("inf")
+    if ratio <= 1 + _TOLERATED:
+        return None
+    return f"{row.what}: {row.value:.4g} {row.unit}, was {before['value']:.4g} ({ratio - 1:.0%} worse)"
+
+
 class Report:
-    """The rows of one run, in two files beside each other."""
+    """The rows of one run, in two files beside each other, and what became worse since the last run kept."""
 
     def __init__(self, name: str, device: str, folder: Path = RESULTS) -> None:
+        # Read before this run replaces a file of the same day.
+        self._last, self._before = last_results(name, device)
         self.device = device
         self.rows: list[Row] = []
         day = machine.facts(device)["date"].partition("T")[0]
@@ -134,6 +160,12 @@ class Report:
             print("nothing was measured, and nothing written", flush=True)
             return
         print(f"\n{self.table()}\nwritten: {self._stem}.jsonl and .txt", flush=True)
+        if self._last:
+            found = [worse(row, self._before[row.what]) for row in self.rows if row.what in self._before]
+            lines = [line for line in found if line is not None]
+            print(f"against {self._last}: {len(lines)} of {len(found)} rows are more than 10% worse", flush=True)
+            for line in lines:
+                print(f"    WORSE  {line}", flush=True)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -21,7 +21,9 @@ from benchmarks import (
     importing,
     larger,
     loading,
+    machine,
     ordering,
+    report,
     sanitize,
     social,
     verify_large,
@@ -229,3 +231,27 @@ def test_a_storage_kind_that_differs_is_rejected(device: str, monkeypatch: Any) 
     path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
     monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))
     assert not verify_large.verified("grid6x7", verify_large.Request(2, FORMS[:1], PLACEMENTS[:2]), device)
+
+
+def test_a_run_names_what_became_worse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report.last_results, "__defaults__", (tmp_path,))
+    rows = [("time", 1.0, True), ("ratio", 8.0, False), ("steady", 2.0, True), ("new", None, True)]
+    older = tmp_path / f"2000-01-01-{machine.slug('cpu')}-try.jsonl"
+    lines = [{"what": what, "unit": "ms", "value": value, "at_most": at_most} for what, value, at_most in rows]
+    older.write_text("\n".join(json.dumps(line) for line in [{"date": ""}, *lines]))
+    run_now = Report("try", "cpu", tmp_path)
+    run_now.add(Row("time", "ms", 1.2))
+    run_now.add(Row("ratio", "ms", 4.0, at_most=False))
+    run_now.add(Row("steady", "ms", 2.19))
+    run_now.add(Row("new", "ms", 5.0))
+    run_now.add(Row("unknown", "ms", 5.0))
+    run_now.close()
+    printed = capsys.readouterr().out
+    assert f"against {older.name}: 2 of 4 rows are more than 10% worse" in printed
+    assert "WORSE  time: 1.2 ms, was 1 (20% worse)" in printed
+    assert "WORSE  ratio: 4 ms, was 8 (100% worse)" in printed
+    assert "steady: " not in printed
+    assert report.worse(Row("time", "us", 9.0), lines[0]) is None
