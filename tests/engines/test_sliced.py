@@ -21,13 +21,14 @@ from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
 from semiring.engines.sliced import symmetry
 from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
-from semiring.engines.spec import Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
+from semiring.engines.spec import Apply, Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
 from semiring.engines.spec_forms import Slices
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.memory import allocation
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
+from semiring.operators.types import TypedIndexUnary
 from tests.compare import check, device_for, place, result_of
 from tests.draw import make_matrix, make_vector, matrix_of, seeds
 from tests.storage_kinds import in_kind, in_other_kinds, small_slices
@@ -304,3 +305,13 @@ def test_a_decoded_closure_takes_the_directions_of_an_uncompressed_one(engine: s
     if in_slices(both, engine) and engine != "reference":  # the specification reads columns in every direction
         assert directions(both) == directions(search(plain[0], Rows(plain[1])))
         assert set(directions(search(packed[0], Rows(None, missing)))) == {"push"}
+
+
+def test_one_value_of_compressed_entries_remains_one_value(engine: str) -> None:
+    iso = in_kind(place(make_matrix(40, 40, INT64, 0.3, True, 1), device_for(engine)), "varint", "device", engine)
+    negative = TypedIndexUnary("negative", INT64, BOOL, INT64, "-x")
+    spec = Apply(iso, negative, BOOL.type(False))
+    made = registry.run(spec, engine)
+    assert iso.iso is not None
+    if in_slices(spec, engine) and engine != "reference":  # the specification stores every value
+        assert made.iso == -iso.iso

@@ -101,7 +101,7 @@ def test_an_algorithm_that_finds_no_memory(name: str, monkeypatch: pytest.Monkey
         function(Matrix.identity(4), *([0] if name in ("bfs_levels", "bfs_parents", "bfs_trace", "sssp") else []))
 
 
-@pytest.mark.parametrize(("nrows", "nvals"), [(1000, 0), (1000, 20), (1000, 5000)])
+@pytest.mark.parametrize(("nrows", "nvals"), [(1001, 0), (1001, 20), (1000, 5000)])
 def test_rows_that_do_not_fit(nrows: int, nvals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The request is the size of the matrix, and for work on its rows more: much less where few have entries."""
     monkeypatch.setattr(allocation, "_UNASKED", 0)

@@ -19,6 +19,7 @@ _TESTS = {
         "tests/algorithms/test_arguments.py",
         "tests/algorithms/test_ordering.py",
         "tests/facade/test_storage_kinds.py",
+        "tests/facade/test_out_of_memory.py",
     ],
     "semiring": [
         "tests/ops/test_write_semantics.py",
