@@ -1,8 +1,8 @@
 """GraphBLAS operations: check, find an implementation, run, write.
 
-The modules hold plain functions on stores; most return a `Plan`, which the facade carries out together with the
-output, mask and accumulator that it meets.  What is public here beyond the methods of Matrix and Vector works
-on those objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `most_frequent`, `singletons`
+The modules contain functions on stores; most return a `Plan`, which the facade executes together with the output,
+mask and accumulator of the write.  The public functions here, beyond the methods of Matrix and Vector, accept Matrix
+and Vector objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `most_frequent`, `singletons`
 (union-find over rows).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 

@@ -1,7 +1,7 @@
-"""A function of every entry:  C(i, j) = f(A(i, j), i, j, k).
+"""Apply a function to every entry:  C(i, j) = f(A(i, j), i, j, k).
 
-Unary operators, binary operators with one side bound, and index-unary operators become one form
-(`x`, `i`, `j` and a bound scalar `k`), so an engine has one kernel for all of them.
+Unary operators, binary operators with one bound operand, and index-unary operators are all expressed as functions of
+`x`, `i`, `j` and a bound scalar `k`, so an engine has one kernel for all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def apply(
 
 
 def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
-    """The result where it needs no kernel: the same store, or one value for all entries."""
+    """Return the result where it needs no kernel (the same store, or one value for all entries), else None."""
     if op.expr == "x" and op.z == a.dtype and op.x == a.dtype:
         return a
     if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
@@ -71,7 +71,7 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
             return _without_thunk(typed), _NOTHING
         return typed, cast_scalar(0, typed.k)
     if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
-        typed = family.typed(a.dtype)  # the thunk is a position, of a type of its own
+        typed = family.typed(a.dtype)  # the thunk is a position, which has its own type
     else:
         typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
     if isinstance(typed, TypedBinary):
@@ -80,7 +80,7 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
 
 
 def thunk_of(op: TypedIndexUnary, value: Any) -> np.generic:
-    """The thunk in the operator's type; InvalidValue if an operator on positions alone is given a fraction."""
+    """Return the thunk in the operator's type; InvalidValue for a fraction with an operator on positions alone."""
     thunk = cast_scalar(value, op.k)
     if "x" not in op.uses and op.k.kind in "iu" and thunk != value:
         raise InvalidValue(f"{op!r}: the thunk is a position, expected an integer of {op.k}, got {value!r}")
@@ -88,7 +88,7 @@ def thunk_of(op: TypedIndexUnary, value: Any) -> np.generic:
 
 
 def _lookup(op: Any, *, bound: bool) -> Any:
-    """The family that is meant: unary or index-unary alone, binary or index-unary with a bound scalar."""
+    """Return the operator family: unary or index-unary without a bound scalar, binary or index-unary with one."""
     first = operators.lookup_binary if bound else operators.lookup_unary
     try:
         return first(op)
@@ -109,18 +109,18 @@ def _without_thunk(op: TypedUnary) -> TypedIndexUnary:
 
 @functools.lru_cache(maxsize=1024)
 def _bound(op: TypedBinary, *, left: bool) -> TypedIndexUnary:
-    """The operator of one value with the left or the right operand bound."""
+    """Return the operator of one value, with the left or the right operand bound."""
     names, k, x = (_LEFT, op.x, op.y) if left else (_RIGHT, op.y, op.x)
     expr = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), op.expr)
     return TypedIndexUnary(op.name, x, k, op.z, expr)
 
 
 def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a bound scalar: its own, where it has one; a Python number takes the type of its partner if it fits.
+    """Return the type of a bound scalar: its own if it has one; for a Python number that of its partner if it fits.
 
-    As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64; an integer that does not fit takes the
-    smallest type that holds both.  InvalidValue for what is no number, and for an integer where only a float would hold
-    both, and lose digits: -1 beside uint64, 2**63 beside int64.
+    As NumPy promotes: int8 array + 1 is int8, int8 array + 1.5 is float64; an integer that does not fit gets the
+    smallest type that represents both.  InvalidValue if it is not a number, and for an integer where only a float type
+    would represent both, with a loss of digits: -1 with uint64, 2**63 with int64.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
@@ -131,7 +131,7 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
         return beside
     found = dtypes.unify(beside, np.result_type(beside, value))
     if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:
-        # NumPy refuses here (300 beside an int8); the type that holds both keeps `A > 300` true to its word.
+        # NumPy raises here (300 with int8); with the type that represents both, `A > 300` is evaluated correctly.
         own = np.min_scalar_type(value)
         both = None if own.kind == "O" else dtypes.unify(beside, own)
         if both is None or both.kind == "f":

@@ -1,10 +1,10 @@
-"""Writing into a region:  C<M, replace>(I, J) accum= A.
+"""Write into a region:  C<M, replace>(I, J) accum= A.
 
 `assign`: the mask and `replace` cover all of C.  `subassign` (`sub=True`): they cover only the region, which
-is otherwise written exactly as `ops.write` says.  In both, entries of the region that the source lacks are
+is otherwise written exactly as `ops.write` defines.  In both, entries of the region that the source lacks are
 deleted, unless an accumulator keeps them.
 
-Scattering: where an index repeats, the values that meet combine by the accumulator (without one, the last stays).
+Scatter: where an index repeats, the accumulator combines the values (without one, the last value is stored).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .write import PLAIN, Write, finish, merge
 
 
 def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> VectorStore:
-    """The store of C<M, replace>(I) accum= source, a vector as long as I or a scalar."""
+    """Return the store of C<M, replace>(I) accum= source; source: a vector as long as I, or a scalar."""
     engine = check.engine_of("assign", c, *_stores(source, write))
     if not isinstance(source, VectorStore):
         source = Full(index.count, *_iso(source, c, write), c.device)
@@ -39,7 +39,7 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
         return cast(VectorStore, finish(source, engine, c, write))
     if sub and write.mask is not None:
         source, write = _masked(source, lambda: extract_vector(c, index).into(), write, engine)
-    if source.format == "full":  # a list of the places in the region, and of the values there
+    if source.format == "full":  # the positions in the region, and their values
         require("assign", c.device, index.count * (index_dtype(c.size).itemsize + c.dtype.itemsize))
     if write.accum is None and source.format == "full":
         write = write._replace(accum=_Second)  # it covers the region, so nothing there is deleted
@@ -50,7 +50,7 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
 
 
 def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> CSR:
-    """The store of C<M, replace>(I, J) accum= source, a matrix of the region's shape or a scalar."""
+    """Return the store of C<M, replace>(I, J) accum= source; source: a matrix of the region's shape, or a scalar."""
     engine = check.engine_of("assign", c, *_stores(source, write))
     region = (rows.count, cols.count)
     whole = rows.is_all and cols.is_all
@@ -61,7 +61,7 @@ def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write
     if not isinstance(source, CSR):
         source = _filled(source, c, rows, cols, write, engine, sub=sub or whole)
         if write.accum is None:
-            write = write._replace(accum=_Second)  # it covers what may change, so nothing is deleted
+            write = write._replace(accum=_Second)  # it covers all that may change, so nothing is deleted
     if whole:
         return cast(CSR, finish(source, engine, c, write))
     if sub and write.mask is not None:
@@ -73,7 +73,7 @@ def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write
 
 
 def _masked(source: Any, region: Any, write: Write, engine: str) -> tuple[Any, Write]:
-    """What is to be written into the whole region, where a mask of its shape limits the write."""
+    """Return the source and write for the whole region that are equal to a write under a mask of its shape."""
     if write.accum is None or write.replace:
         return finish(source, engine, region(), write), PLAIN
     assert write.mask is not None
@@ -81,7 +81,7 @@ def _masked(source: Any, region: Any, write: Write, engine: str) -> tuple[Any, W
 
 
 def _filled(value: Any, c: CSR, rows: Index, cols: Index, write: Write, engine: str, *, sub: bool) -> CSR:
-    """A scalar as a matrix of the region's shape, only where the mask admits: dense only if it must be."""
+    """Return a scalar as a matrix of the region's shape: on the mask's entries, or full (no mask, or complemented)."""
     if write.mask is None or write.mask.complement:
         dtype, _, iso = _iso(value, c, write)
         return full_matrix((rows.count, cols.count), iso, dtype, c.device, operation="assign")
@@ -92,7 +92,7 @@ def _filled(value: Any, c: CSR, rows: Index, cols: Index, write: Write, engine: 
 
 
 class _SecondFamily:
-    """z = y, both of the type of the output: what is assigned wins over what was there."""
+    """z = y, both of the type of the output: the assigned value replaces the stored one."""
 
     @staticmethod
     def typed(x: np.dtype[Any], y: np.dtype[Any]) -> Any:
@@ -107,7 +107,7 @@ def _dup(write: Write, source: Store) -> Any:
 
 
 def _iso(value: Any, c: Store, write: Write) -> tuple[np.dtype[Any], None, np.generic]:
-    """A scalar as the values of a store: of C's type, or where an accumulator is to meet it, of its own."""
+    """Return a scalar as the values of a store: in C's type, or in its own type if an accumulator combines it."""
     dtype = c.dtype if write.accum is None else scalar_dtype(value, c.dtype)
     return dtype, None, cast_scalar(value, dtype)
 
@@ -118,14 +118,14 @@ def _stores(source: Any, write: Write) -> list[Store]:
 
 
 def row_matrix(u: IndexList) -> CSR:
-    """A vector as a matrix of one row, sharing its arrays."""
+    """Return a vector as a matrix of one row, sharing its arrays."""
     xp = array_module(u.device)
     offsets = xp.asarray(np.array([0, u.nvals], dtype=index_dtype(u.nvals)))
     return CSR(Pattern(1, u.size, offsets, u.indices), u.dtype, u.values, u.iso)
 
 
 def column_matrix(u: IndexList) -> CSR:
-    """A vector as a matrix of one column."""
+    """Return a vector as a matrix of one column."""
     xp = array_module(u.device)
     bounds = xp.arange(u.size + 1, dtype=index_dtype(u.size + 1))
     offsets = xp.searchsorted(u.indices, bounds).astype(index_dtype(u.nvals))

@@ -1,4 +1,4 @@
-"""Stores from arrays: pairs and triples in any order, one value everywhere, the identity."""
+"""Build stores from arrays: pairs and triples in any order, one value everywhere, the identity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .cast import cast_scalar
 
 
 def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], dup_op: Any, device: str) -> VectorStore:
-    """A vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
+    """Return a vector from (index, value) pairs; `values` is an array as long as `indices`, or one scalar."""
     if indices.size == 1 and isinstance(indices, np.ndarray) and getattr(values, "ndim", 0) == 0:
         index = int(indices[0]) if indices.dtype.kind in "iu" else -1
         if not 0 <= index < size:
@@ -30,7 +30,7 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
     with allocating("build", device):
         indices = bounded_indices("indices", indices, size, device)
         values, iso = entry_values(values, int(indices.size), dtype, device)
-    if indices.size <= 1:  # nothing to sort: a source needs no kernel
+    if indices.size <= 1:  # nothing to sort: the frontier of one source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
         values = values.copy() if values is not None and values is given[1] else values
         return IndexList(size, dtype, indices, values, iso)
@@ -48,7 +48,7 @@ def build_matrix(
     dup_op: Any,
     device: str,
 ) -> CSR:
-    """A matrix from (row, column, value) triples; `values` is an array, or one scalar."""
+    """Return a matrix from (row, column, value) triples; `values` is an array, or one scalar."""
     if rows.size != cols.size:
         raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
     with allocating("build", device):
@@ -106,7 +106,7 @@ def entry_values(
 
 
 def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
-    """An index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
+    """Return an index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
     if array.ndim == 1 and array.size == 0:
         return array_module(device).zeros(0, dtype=index_dtype(size))
     return to_device(_checked_indices(name, array, size).astype(index_dtype(size), copy=False), device)
@@ -119,7 +119,7 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
         raise InvalidValue(f"{name} must hold integers, got {array.dtype}")
     if isinstance(array, np.ndarray):
         low, high = int(array.min()), int(array.max())
-    else:  # checked where it is stored, before it moves
+    else:  # checked where it is stored, before it is copied
         xp = array_module(device_of(array))
         low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronises
     if low < 0 or high >= size:

@@ -1,4 +1,4 @@
-"""Changing the type of a store's values, and the small operators that `ops` itself needs."""
+"""Cast the values of a store, and the operators that `ops` itself needs."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUn
 
 
 def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """One value as a NumPy scalar of `dtype`, by the same rules as arrays are cast; InvalidValue if it is no number."""
+    """Return one value as a NumPy scalar of `dtype`, cast as arrays are; InvalidValue if it is not a number."""
     kind = type(value)
     if kind is dtype.type:
         return cast(np.generic, value)
-    if kind is _PYTHON.get(dtype.kind):  # what loops write, such as a depth; only what does not fit goes the long way
+    if kind is _PYTHON.get(dtype.kind):  # the common case in loops, such as a depth; the rest uses the general path
         with suppress(OverflowError):
             return cast(np.generic, dtype.type(value))
     if kind is float and dtype == FP64:
@@ -55,7 +55,7 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def cast_store(store: S, dtype: np.dtype[Any], engine: str) -> S:
-    """The store with its values cast to `dtype` (itself if they have it already)."""
+    """Return the store with its values cast to `dtype` (itself if they have it already)."""
     if store.dtype == dtype:
         return store
     if store.iso is not None:

@@ -1,4 +1,4 @@
-"""What every operation checks before it calls an engine: devices, shapes, masks."""
+"""The checks of every operation before it calls an engine: devices, shapes, masks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def shape_of(operand: Any) -> tuple[int, ...]:
 
 
 def one_device(operation: str, device: str, *stores: Any) -> str:
-    """`device`, on which all stores (or plans, or None) must live; DeviceMismatch otherwise."""
+    """Return `device`, on which all stores (or plans, or None) must reside; DeviceMismatch otherwise."""
     for store in stores:
         if store is not None and store.device != device:
             raise DeviceMismatch(
@@ -26,19 +26,19 @@ def one_device(operation: str, device: str, *stores: Any) -> str:
 
 
 def engine_of(operation: str, first: Store, *others: Store | None) -> str:
-    """The engine that serves these operands; DeviceMismatch if they live on different devices."""
+    """Return the engine for these operands; DeviceMismatch if they reside on different devices."""
     return engine_for(one_device(operation, first.device, *others))
 
 
 def same_shape(operation: str, a: Any, b: Any) -> None:
-    """DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
+    """Raise DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
     left, right = shape_of(a), shape_of(b)
     if left != right:
         raise DimensionMismatch(f"{operation}: shapes {left} and {right} differ{transpose_hint(left, right)}")
 
 
 def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tuple[int, ...]) -> None:
-    """DimensionMismatch unless the output and the mask have the shape of the result."""
+    """Raise DimensionMismatch unless the output and the mask have the shape of the result."""
     for role, store in (("output", out), ("mask", None if mask is None else mask.store)):
         if store is not None and (got := shape_of(store)) != shape:
             hint = transpose_hint(shape, got)
@@ -46,12 +46,12 @@ def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tu
 
 
 def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
-    """What to add to a message where transposing one of two matrices would make the shapes agree."""
+    """Return the hint for a message where transposing one of two matrices would make the shapes agree, else ''."""
     return "; they would fit with .T" if len(a) == len(b) == 2 and a == b[::-1] else ""
 
 
 def vector_size(operation: str, u: Any, expected: int, a: Any, transposed: bool) -> None:
-    """DimensionMismatch unless the vector fits the matrix."""
+    """Raise DimensionMismatch unless the vector fits the matrix."""
     (size,), shape = shape_of(u), shape_of(a)
     if size != expected:
         nrows, ncols = shape[::-1] if transposed else shape

@@ -2,8 +2,8 @@
 
     c = x (+) x A (+) x A^2 (+) ...
 
-frontier by frontier: what is new or has improved is multiplied again, until nothing changes.  Which
-algorithm it is depends on the semiring alone:
+frontier by frontier: entries that are new or have improved are multiplied again, until nothing changes.  The semiring
+alone determines the algorithm:
 
     levels       min_plus   over a pattern of ones, from {source: 0}
     parents      any_secondi                        from {source: source}
@@ -12,7 +12,7 @@ algorithm it is depends on the semiring alone:
     widest path  max_min    over capacities         from {source: +inf}
     components   min_first  over a symmetric matrix from {v: v for all v}
 
-The monoid must be idempotent (x (+) x = x), or nothing would ever stop changing.
+The monoid must be idempotent (x (+) x = x); otherwise the iteration would not converge.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def closure(
     max_steps: int | None = None,
     trace: bool = False,
 ) -> ClosureAnswer:
-    """The closure of `frontier` under `a`, and how it went.
+    """Return the closure of `frontier` under `a`, with the facts of its run.
 
-    Shapes: A (n, n); the frontier n; the answer n, of the semiring's type.
-    max_steps: how many frontiers may be expanded; a closure that still changes then raises
-        ConvergenceFailure (its `.result` is the store so far).  Default: as many as A has rows, after which only
-        a cycle that improves for ever (a negative one, for shortest paths) can still change anything.
+    Shapes: A (n, n); the frontier n; the result n, of the semiring's type.
+    max_steps: how many frontiers may be expanded; a closure that still changes after these raises
+        ConvergenceFailure (its `.result` is the store so far).  Default: the number of rows of A, after which only
+        a cycle that improves indefinitely (a negative one, for shortest paths) can still change an entry.
     Raises DomainMismatch for a monoid that is not idempotent.
     Cost: O(nvals) where entries are final on arrival (levels, parents), else O(nvals) a step.
     Synchronises once, at the end.
@@ -69,8 +69,8 @@ def closure(
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
     if final and config.direction != "push" and not by_column.ready and is_resident(a):
-        # A level-synchronous search wants to pull: derived once, and kept.  Not where the matrix is held otherwise:
-        # its transpose would be plain, and need the memory that the other form was to save.
+        # A level-synchronous search benefits from pulling: the transpose is derived once and cached.  Not for other
+        # storage kinds: the transpose would be uncompressed and device-resident, and use the memory that they save.
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
     answer: ClosureAnswer = registry.run(
@@ -96,10 +96,10 @@ def closure(
 
 
 def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) -> bool:
-    """True if an entry that has arrived can never change.
+    """Return True if an entry, once present, can never change.
 
-    So it is for the monoid `any`, whatever is multiplied; and for min_plus where every step adds the same
-    weight >= 0 to the same start: the first path to arrive is a shortest one.
+    This holds for the monoid `any`, whatever is multiplied; and for min_plus where every step adds the same
+    weight >= 0 to the same start value: the first path that reaches a vertex is a shortest one.
     """
     if semiring.add.is_any:
         return True
@@ -109,5 +109,5 @@ def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) ->
     start, weight = frontier.iso.item(), a.iso.item()
     if mult.z.kind == "f":
         return bool(weight >= 0)
-    # Levels that overflowed their type would wrap around and come out smaller than what they follow.
+    # Levels that overflow their type would wrap around and be smaller than their predecessors.
     return bool(weight >= 0) and int(start) + int(weight) * a.nrows <= largest(mult.z)

@@ -1,4 +1,4 @@
-"""Formats of vectors, and moves between devices."""
+"""Convert vectors between formats, and move stores between devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMATS = ("index", "bitmap", "full")
 
 
 def convert(u: VectorStore, to: str) -> VectorStore:
-    """The same vector as ``"index"``, ``"bitmap"`` or ``"full"`` (all entries present).
+    """Return the same vector as ``"index"``, ``"bitmap"`` or ``"full"`` (all entries present).
 
     To ``"index"`` from a bitmap on the GPU the number of entries is read back: synchronises.
     """
@@ -28,5 +28,5 @@ def convert(u: VectorStore, to: str) -> VectorStore:
 
 
 def index_list(u: VectorStore) -> IndexList:
-    """The vector as an index list."""
+    """Return the vector as an index list."""
     return cast(IndexList, convert(u, "index"))

@@ -1,4 +1,4 @@
-"""Are two objects the same: structure and values."""
+"""Compare the structure and the values of two objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .convert import index_list
 
 
 def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float] | None = None) -> bool:
-    """True if the same positions are stored with the same values (NaN equals NaN).  Synchronises.
+    """Return True if the same positions are stored with the same values (NaN equals NaN).  Synchronises.
 
     tolerance: None for exact equality, else (relative, absolute): |a - b| <= absolute + relative * |b|.
     """
@@ -45,7 +45,7 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
 
 
 def _same_rows(a: CSR, b: CSR, tolerance: tuple[float, float] | None) -> bool:
-    """Slice by slice, for matrices of which one at least is compressed or in host memory."""
+    """Compare slice by slice matrices of which at least one is compressed or in host memory."""
     if not _true(array_module(a.device).array_equal(a.indptr, b.indptr)):
         return False
     engine = check.engine_of("isequal", a, b)
@@ -69,7 +69,7 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
     if tolerance is not None:
         relative, absolute = tolerance
         left, right = x.astype(np.float64), y.astype(np.float64)
-        with np.errstate(all="ignore"):  # infinities that are equal agree above; others must not
+        with np.errstate(all="ignore"):  # equal infinities compare as equal above; others must differ
             close = xp.abs(left - right) <= absolute + relative * xp.abs(right)
         agree = agree | (close & xp.isfinite(left) & xp.isfinite(right))
     return _true(agree.all())

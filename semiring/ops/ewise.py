@@ -1,10 +1,10 @@
-"""Element by element, on two vectors or two matrices.
+"""Combine two vectors or two matrices element by element.
 
-ewise_add:    op(a, b) where both are present; where one is, that one          (union)
+ewise_add:    op(a, b) where both are present, else the present one           (union)
 ewise_mult:   op(a, b) where both are present                                  (intersection)
 ewise_union:  op(a, b), op(a, beta), op(alpha, b): the absent side is replaced (union)
 
-An operand that is a plan is computed when the result is.
+An operand that is a plan is computed with the result.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def ewise_union(a: S, b: S, op: Any, alpha: Any, beta: Any) -> Plan[S]:
 
 def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha: Any, beta: Any) -> Plan[S]:
     check.same_shape(name, a, b)
-    # On a union either side may stand alone, so both are of the common type; `first` would else follow x only.
+    # On a union either operand may be alone, so both get the common type; `first` would otherwise use that of x only.
     x, y = (a.dtype, b.dtype) if mode == "intersect" else (dtypes.unify(a.dtype, b.dtype),) * 2
     if mode == "fill":  # the defaults promote as NumPy's result_type(a, b, alpha, beta) does
         for default in (scalar_dtype(alpha, x), scalar_dtype(beta, x)):

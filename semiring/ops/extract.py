@@ -1,4 +1,4 @@
-"""Parts of an object:  w(p) = u(I[p]);  C(p, q) = A(I[p], J[q]);  w(j) = A(i, j);  w(i) = A(i, j)."""
+"""Extract a part of an object:  w(p) = u(I[p]);  C(p, q) = A(I[p], J[q]);  w(j) = A(i, j);  w(i) = A(i, j)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def extract_vector(u: VectorStore, index: Index) -> Plan[VectorStore]:
 
 
 def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False) -> Plan[CSR]:
-    """C = A(I, J).  Positions may repeat.  Carrying it out synchronises for the size of the result."""
+    """C = A(I, J).  Positions may repeat.  Execution synchronises for the size of the result."""
 
     def whole() -> CSR:
         return structure.transposed(a) if transposed else a
@@ -43,7 +43,7 @@ def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False
 def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> Plan[VectorStore]:
     """W = A(i, J), or A(I, j) under `transposed`: the part of one row or column.
 
-    A column is taken from the transpose where that is there already, else by a pass over the rows.
+    A column is read from the transpose if that is cached, else by a pass over the rows.
     """
 
     def line() -> VectorStore:
@@ -62,14 +62,14 @@ def _column(a: CSR, col: int) -> IndexList:
 
 
 def row_numbers(a: CSR) -> Array:
-    """The row of each entry, in storage order."""
+    """Return the row of each entry, in storage order."""
     xp = array_module(a.device)
     places = xp.arange(a.nvals, dtype=a.indptr.dtype)
     return (xp.searchsorted(a.indptr, places, side="right") - 1).astype(index_dtype(a.nrows))
 
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
-    """A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
+    """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
     if isinstance(a, CSR):
         columns, begin = columns_around(a, row, col)
         at = _find(columns, col)

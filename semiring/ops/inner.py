@@ -23,7 +23,7 @@ from .write import Plan, stored
 
 
 class InnerPlan(NamedTuple):
-    """An inner product that is checked and not yet carried out; an operand that is a plan is computed when it is."""
+    """An inner product that is checked and not yet executed; an operand that is a plan is computed with it."""
 
     u: VectorStore | Plan[VectorStore]
     v: VectorStore | Plan[VectorStore]
@@ -35,10 +35,10 @@ class InnerPlan(NamedTuple):
         return self.semiring.add.z
 
     def queue(self) -> Callable[[], np.generic | None]:
-        """Carry it out; the function returned waits for s (None: u and v have no position in common).
+        """Queue the product; the returned function waits for s (None: u and v have no position in common).
 
-        One pass over both vectors where the engine fuses the products with their sum, else the products as a vector,
-        and its reduction.
+        One pass over both vectors if the engine fuses the products with their sum; else it computes the vector of the
+        products and reduces it.
         """
         u: VectorStore = stored(self.u)
         v: VectorStore = stored(self.v)
@@ -47,13 +47,13 @@ class InnerPlan(NamedTuple):
         row = registry.find(spec, check.engine_of("inner", u, v)) if config.fusion else None
         if row is not None:
             return partial(scalar_value, registry.call(row, spec))
-        # As a factor u is a row, while element by element both are columns: its row and column change places.
+        # As a factor u is a row, but element by element both are columns: its row and column are swapped.
         expr = re.sub(r"\bx([ij])\b", lambda word: "xj" if word.group(1) == "i" else "xi", typed.mult.expr)
         products: Plan[VectorStore] = ewise_mult(u, v, replace(typed.mult, expr=expr))
         return reduce_scalar(products.into(), typed.add)
 
     def value(self) -> np.generic | None:
-        """Carry it out and wait for s.  Synchronises."""
+        """Execute the product and return s.  Synchronises."""
         return self.queue()()
 
 

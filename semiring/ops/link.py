@@ -1,10 +1,10 @@
-"""Union-find over the rows of a matrix: the step from which Afforest is made.
+"""Union-find over the rows of a matrix: hook the trees of the ends of entries, the step of Afforest.
 
-    for every row i (not skipped) and its neighbours j at positions first <= p < last of the row:  unite(i, j)
+    for every row i (not skipped) and its neighbours j at positions first <= p < last of the row:  hook(i, j)
 
 The forest is a full vector of row numbers: forest[v] <= v is the parent of v, roots are their own parents.
-Two trees are united by hooking the larger root under the smaller by compare-and-swap, again and again until
-the roots agree, so one pass is exact on every graph: plain stores, as in papers on the subject, lose unions.
+A hook stores the smaller root as the parent of the larger one by compare-and-swap, and is repeated until the roots
+agree, so one pass is exact on every graph; non-atomic stores, as in papers on the subject, lose hooks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import check
 
 
 def singletons(size: int, device: str) -> Full:
-    """The forest in which every row is its own root."""
+    """Return the forest in which every row is its own root."""
     dtype = index_dtype(size)
     require("singletons", device, size * dtype.itemsize)
     return Full(size, dtype, array_module(device).arange(size, dtype=dtype))
@@ -32,12 +32,12 @@ def singletons(size: int, device: str) -> Full:
 def link(
     forest: VectorStore, a: CSR, *, first: int = 0, last: int | None = None, skip: int | ScalarResult = None
 ) -> VectorStore:
-    """The forest after uniting both ends of the visited entries; every tree of it is flat.
+    """Return the forest after hooking the trees of both ends of the visited entries; every tree of it is flat.
 
     first, last: which neighbours of each row are visited, by position in the row (last=None: to its end).
     skip: rows whose root is this one are not visited (None: visit all).
-    Shapes: A (n, n); the forest n, int32 or int64, full, as `singletons` or `link` made it.
-    Cost: O(visited entries) probes, nearly.  Does not synchronise.  Source: Sutton, Ben-Nun, Barak, "Optimizing
+    Shapes: A (n, n); the forest n, int32 or int64, full, as `singletons` or `link` returned it.
+    Cost: nearly O(visited entries) probes.  Does not synchronise.  Source: Sutton, Ben-Nun, Barak, "Optimizing
     Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
     """
     _check_operands("link", forest, a)
@@ -48,11 +48,10 @@ def link(
 
 
 def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleAnswer:
-    """The forest after uniting each row with up to `neighbours` of its neighbours, whichever are cheapest to find.
+    """Return the forest after hooking each row to up to `neighbours` of its neighbours, the ones cheapest to find.
 
-    The answer tells how many of the first neighbours of every row are done with, for `link` to go on from there: all
-    that were asked for, or none where others were taken.
-    Raises and costs what `link` does.
+    The result contains the position in every row from which `link` is to continue: `neighbours` if the first ones were
+    visited, 0 if others were.  Errors and cost are those of `link`.
     """
     _check_operands("link_sample", forest, a)
     if neighbours < 0:
@@ -62,9 +61,9 @@ def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSamp
 
 
 def most_frequent(forest: VectorStore) -> ScalarResult:
-    """A label that is most frequent in a sample of a forest, to be skipped by `link`; None for an empty forest.
+    """Return a most frequent label in a sample of a forest, which `link` may skip; None for an empty forest.
 
-    Cost O(1).  Does not synchronise: on a GPU the label stays there until it is read.
+    Cost O(1).  Does not synchronise: the label of a forest on a GPU is copied when it is read.
     """
     engine = check.engine_of("most_frequent", forest)
     return cast(ScalarResult, registry.run(MostFrequent(forest), engine))

@@ -20,7 +20,7 @@ def mxm(
     transpose_a: bool = False,
     transpose_b: bool = False,
 ) -> Plan[CSR]:
-    """C = A B.  Shapes: (m, n) and (n, p) give (m, p).  An operand that is a plan is computed when C is."""
+    """C = A B.  Shapes: (m, n) and (n, p) give (m, p).  An operand that is a plan is computed with C."""
     shape_a, shape_b = check.shape_of(a), check.shape_of(b)
     shape_a = shape_a[::-1] if transpose_a else shape_a
     shape_b = shape_b[::-1] if transpose_b else shape_b

@@ -2,9 +2,9 @@
 
     mxv:  w(i) = (+)_k  A(i, k) (x) u(k)          vxm:  w(j) = (+)_k  u(k) (x) A(k, j)
 
-One question serves both (`engines.spec.Mxv`): vxm is the product with the transpose, operands swapped.  The
-engine pulls (each output looks along its row for inputs) or pushes (each input scatters along its row) by rule.
-An operand that is a plan is computed when the product is.
+Both use one request (`engines.spec.Mxv`): vxm is the product with the transpose, operands swapped.  The cost model
+chooses between pull (each output gathers inputs along its row) and push (each input scatters along its row).
+An operand that is a plan is computed with the product.
 """
 
 from __future__ import annotations

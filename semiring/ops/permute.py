@@ -1,7 +1,7 @@
-"""Rows and columns in another order:  B(i, j) = A(p(i), q(j)).
+"""Reorder rows and columns:  B(i, j) = A(p(i), q(j)).
 
-A request to an engine holds the permutation of the rows and the inverse of that of the columns: a row is fetched, a
-column is renumbered.
+A request to an engine holds the permutation of the rows and the inverse of that of the columns: rows are
+gathered, columns are renumbered.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
 
 
 def inverse(permutation: Array) -> Array:
-    """The permutation q with q(p(k)) = k."""
+    """Return the permutation q with q(p(k)) = k."""
     xp = array_module(device_of(permutation))
     made = xp.empty(permutation.size, dtype=permutation.dtype)
     made[permutation] = xp.arange(permutation.size, dtype=permutation.dtype)

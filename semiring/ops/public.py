@@ -1,4 +1,4 @@
-"""Operations that users call as functions on Matrix and Vector objects."""
+"""Operations that are public as functions on Matrix and Vector objects."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class HasVector(Protocol):
 
     @property
     def store(self) -> VectorStore:
-        """Its store, computed if it was pending."""
+        """The store, computed if it was pending."""
 
     def with_store(self, store: VectorStore) -> Any:
-        """A new object of the same kind over another store."""
+        """Return a new object of the same kind with another store."""
 
 
 class HasMatrix(Protocol):
@@ -35,7 +35,7 @@ class HasMatrix(Protocol):
 
     @property
     def operand(self) -> tuple[CSR, bool]:
-        """The store, and whether it is meant transposed."""
+        """Return the store, and whether its transpose is the operand."""
 
 
 V = TypeVar("V", bound=HasVector)
@@ -58,26 +58,26 @@ class Closed:
 def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None) -> V:
     """C = x (+) x A (+) x A^2 (+) ...: the whole loop of a traversal, in one launch on a GPU.
 
-    What is new or has improved is multiplied again, until nothing changes.  Under ``min_plus`` over a pattern of
-    ones this is BFS; over weights, shortest paths; under ``any_secondi``, BFS parents; under ``max_min``, widest
-    paths; under ``min_first`` from one label a row, the components of a symmetric matrix.
+    Entries that are new or have improved are multiplied again, until nothing changes.  Under ``min_plus`` over a
+    pattern of ones this is BFS; over weights, shortest paths; under ``any_secondi``, BFS parents; under ``max_min``,
+    widest paths; under ``min_first`` from one label per row, the components of a symmetric matrix.
 
     Parameters
     ----------
     frontier : Vector of size n
-        Where to start: x.
+        The start: x.
     a : Matrix, n x n (or its ``.T``)
     semiring
         Its monoid must be idempotent.
     max_steps
-        Raise ConvergenceFailure (with the vector so far as ``.result``) if it still changes after so many steps;
-        by default n, which only a cycle that improves for ever exceeds.
+        Raise ConvergenceFailure (with the vector so far as ``.result``) if it still changes after this many steps;
+        by default n, which only a cycle that improves indefinitely exceeds.
     weight
-        A number that every entry of `a` counts as, instead of its value; a Python number has the type of `frontier`.
+        A number used as the value of every entry of `a`; a Python number gets the type of `frontier`.
 
     Returns
     -------
-    Vector of size n, of the semiring's type; missing where nothing arrived.
+    Vector of size n, of the semiring's type; missing where `frontier` does not reach.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     Notes
     -----
     Cost: O(nvals) where entries are final on arrival (BFS), else O(nvals) a step.  Memory: at most 16 bytes a
-    row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries lie in host
-    memory.
+    row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries reside in
+    host memory.
     """
     return _run(frontier, a, semiring, max_steps, weight, trace=False).vector  # type: ignore[no-any-return]
 
@@ -96,7 +96,7 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
 def closure_with_trace(
     frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None
 ) -> Closed:
-    """`closure`, and what each step did: push or pull, entries in the frontier, edges leaving it."""
+    """Return `closure` with the facts of each step: push or pull, entries in the frontier, edges that leave it."""
     return _run(frontier, a, semiring, max_steps, weight, trace=True)
 
 
@@ -125,7 +125,7 @@ def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
 
 @reports_memory
 def singletons(like: V) -> V:
-    """The forest in which every row is its own root: f(v) = v, on the device and of the size of `like`.
+    """Return the forest in which every row is its own root: f(v) = v, on the device and of the size of `like`.
 
     int32, or int64 for sizes from 2**31.
     """
@@ -135,10 +135,10 @@ def singletons(like: V) -> V:
 
 @reports_memory
 def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | Label | None = None) -> V:
-    """Unite i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
+    """Hook i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
 
-    The step of Afforest: see `semiring.ops.link` for what a forest is.  The answer's trees are flat: two rows are
-    united exactly if their entries are equal, and each entry is the smallest row of its set.
+    The step of Afforest: see `semiring.ops.link` for what a forest is.  The trees of the result are flat: two rows are
+    in one set exactly if their entries are equal, and each entry is the smallest row of its set.
 
     Parameters
     ----------
@@ -157,20 +157,20 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     -----
     Cost: O(visited entries).  Does not synchronise, unless the entries are streamed.
     """
-    matrix, _ = _operand("link", a)  # a union has no direction, so the transpose visits the same pairs
+    matrix, _ = _operand("link", a)  # a hook has no direction, so the transpose visits the same pairs
     label = skip.result if isinstance(skip, Label) else skip
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=label))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a forest, which may still be on the GPU.  result: as the engine returned it."""
+    """A label of a forest, which may still reside on the GPU.  result: as the engine returned it."""
 
     result: ScalarResult
 
     @property
     def value(self) -> int | None:
-        """The label, None for an empty forest.  Synchronises if it is on the GPU."""
+        """The label; None for an empty forest.  Synchronises if it resides on the GPU."""
         found = scalar_value(self.result)
         return None if found is None else int(found)
 
@@ -189,7 +189,7 @@ def most_frequent(forest: HasVector) -> Label:
 
     Notes
     -----
-    Cost O(1).  Does not synchronise: on a GPU the label stays there, and `link` reads it there.
+    Cost O(1).  Does not synchronise: a label on a GPU stays there, and `link` reads it there.
     """
     store = forest.store
     if store.format != "full" or store.values is None:
@@ -199,21 +199,21 @@ def most_frequent(forest: HasVector) -> Label:
 
 @reports_memory
 def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int]:
-    """Unite each row with up to `neighbours` of its neighbours, whichever are cheapest to find.
+    """Hook each row to up to `neighbours` of its neighbours, those that are cheapest to find.
 
-    What joins most of a giant component before `link` skips it: the first neighbours of each row; or, where they are
-    known, its neighbours with the longest rows.
+    These hooks join most of a giant component before `link` skips it: the first neighbours of each row; or, where they
+    are cached, its neighbours with the longest rows.
 
     Parameters
     ----------
     forest : Vector of size n, full, int32 (int64 from n = 2**31), from `singletons` or `link`
     a : Matrix, n x n
     neighbours : int
-        How many; each costs O(n).
+        How many for each row; each costs O(n).
 
     Returns
     -------
-    The new forest, and the position from which `link` goes on: ``link(forest, a, first=position)`` leaves out nothing.
+    The new forest, and the position from which `link` continues: ``link(forest, a, first=position)`` omits nothing.
 
     Raises
     ------
@@ -221,8 +221,8 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
 
     Notes
     -----
-    Cost O(n neighbours); the first time O(nvals), once, where the entries lie in host memory: the neighbours with the
-    longest rows are found then.  That synchronises, and nothing else does.
+    Cost O(n neighbours); once O(nvals) where the entries reside in host memory: the first call finds the neighbours
+    with the longest rows.  Only that synchronises.
 
     Source: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018.

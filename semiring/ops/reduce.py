@@ -1,4 +1,4 @@
-"""Folding entries with a monoid:  w(i) = (+)_j A(i, j);  s = (+) of all entries."""
+"""Reduce entries with a monoid:  w(i) = (+)_j A(i, j);  s = (+) of all entries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .write import Plan
 
 
 def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[VectorStore]:
-    """The fold of each row of A that has entries (of each column under `transposed`).
+    """Reduce each row of A that has entries (each column under `transposed`).
 
-    Columns are folded by a product with a vector of ones, u (+).second A, which needs no transpose of A.
+    Columns are reduced by a product with a vector of ones, u (+).second A, which needs no transpose of A.
     """
     typed = operators.lookup_monoid(monoid).typed(a.dtype)
     if transposed:
@@ -34,6 +34,6 @@ def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[Vector
 
 
 def reduce_scalar(a: Store, monoid: Any) -> Callable[[], np.generic | None]:
-    """The fold of all entries, queued; the function returned waits for it (None: there is no entry)."""
+    """Queue the reduction of all entries; the returned function waits for the result (None: there is no entry)."""
     typed = operators.lookup_monoid(monoid).typed(a.dtype)
     return partial(scalar_value, registry.run(ReduceScalar(a, typed), check.engine_of("reduce", a)))

@@ -1,4 +1,4 @@
-"""Other shapes for the same entries: resize, and diagonals as vectors and back."""
+"""Resize vectors and matrices, and convert diagonals to vectors and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .write import merge
 
 
 def resize_vector(u: VectorStore, size: int) -> VectorStore:
-    """The vector with another size; entries past its end are dropped."""
+    """Return the vector with another size; entries past its end are dropped."""
     if size == u.size:
         return u
     if size < u.size:
@@ -34,7 +34,7 @@ def resize_vector(u: VectorStore, size: int) -> VectorStore:
 
 
 def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
-    """The matrix with another shape; entries outside it are dropped."""
+    """Return the matrix with another shape; entries outside it are dropped."""
     if nrows < a.nrows or ncols < a.ncols:
         rows, cols = Index(a.nrows, min(nrows, a.nrows)), Index(a.ncols, min(ncols, a.ncols))
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
@@ -50,9 +50,9 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
 
 
 def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> CSR:
-    """The square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
+    """Return the square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
     n = u.size + abs(k)
-    # Positions as row, column and wide number, beside the rows that are built of them.
+    # Positions as row, column and 64-bit number, besides the rows that are built from them.
     require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)
     entries = index_list(u)
     wide = entries.indices.astype(np.int64)
@@ -63,7 +63,7 @@ def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> C
 
 
 def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:
-    """The k-th diagonal of A:  w(p) = A(p, p + k) for k >= 0, A(p - k, p) below."""
+    """Return the k-th diagonal of A:  w(p) = A(p, p + k) for k >= 0, A(p - k, p) below."""
     engine = check.engine_of("diag", a)
     only = select(a, operators.select.diag, k).into()
     by_row = registry.run(ReduceRows(only, operators.monoid.any.typed(a.dtype)), engine)
@@ -71,12 +71,12 @@ def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:
 
 
 def diagonal_length(a: CSR, k: int) -> int:
-    """The number of positions on the k-th diagonal; 0 where it lies outside."""
+    """Return the number of positions on the k-th diagonal; 0 where it is outside the matrix."""
     return max(min(a.nrows + min(k, 0), a.ncols - max(k, 0)), 0)
 
 
 def with_diagonal(a: CSR, source: Any, k: int) -> CSR:
-    """A with the entries of `source`, a vector or a scalar, on its k-th diagonal in place of those there."""
+    """Return A with the k-th diagonal replaced by the entries of `source`, a vector or a scalar."""
     length = diagonal_length(a, k)
     if not isinstance(source, VectorStore):
         source = full_vector(source, length, a.dtype, a.device)
@@ -92,5 +92,5 @@ def with_diagonal(a: CSR, source: Any, k: int) -> CSR:
 
 
 def full_vector(value: Any, size: int, dtype: np.dtype[Any], device: str) -> Full:
-    """The vector whose entries all equal `value`; it needs no memory."""
+    """Return the vector whose entries all equal `value`; it needs no memory."""
     return Full(size, dtype, None, cast_scalar(value, dtype), device)

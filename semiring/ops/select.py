@@ -1,4 +1,4 @@
-"""The entries for which a predicate holds:  C = A<p(A(i, j), i, j, k)>."""
+"""Select the entries for which a predicate holds:  C = A<p(A(i, j), i, j, k)>."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ S = TypeVar("S", CSR, VectorStore)
 
 
 def select(a: S, op: Any, k: Any = None) -> Plan[S]:
-    """The entries of `a` for which the index-unary predicate `op` holds with thunk `k`."""
+    """Select the entries of `a` for which the index-unary predicate `op` holds with thunk `k`."""
     family = operators.lookup_select(op)
     typed = family.typed(a.dtype)
-    if k is not None and "x" in typed.uses:  # a thunk beside values promotes with them; a position has its own type
+    if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
         typed = family.typed(a.dtype, scalar_dtype(k, a.dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
     return Plan("select", check.shape_of(a), a.dtype, a.device, Select(a, typed, thunk))

@@ -1,7 +1,7 @@
-"""Facts of a matrix's structure that are derived once and kept: its transpose, whether it is symmetric.
+"""Facts of a matrix's structure that are derived once and cached: its transpose, whether it is symmetric.
 
-They hang on the immutable pattern (or, where values take part, on the immutable store), so nothing has to
-be dropped when a matrix changes: a changed matrix has another store.
+The immutable pattern (or, where values are involved, the immutable store) holds the cache, so nothing has to be
+invalidated when a matrix changes: a changed matrix has another store.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from . import check
 
 
 def is_symmetric(pattern: AnyPattern) -> bool:
-    """True if a(j, i) is present wherever a(i, j) is.  Cost O(nvals log degree), once; synchronises.
+    """Return True if a(j, i) is present wherever a(i, j) is.  Cost O(nvals log degree), once; synchronises.
 
-    Where the rows are read in slices it is O(nvals), and wrong with a probability below 2^-115 (`engines.sliced`).
+    If the rows are read in slices, the cost is O(nvals) and the probability of a wrong result is below 2^-115
+    (`engines.sliced`).
     """
     if pattern.nrows != pattern.ncols:
         return False
@@ -32,9 +33,9 @@ def is_symmetric(pattern: AnyPattern) -> bool:
 
 
 def transposed(a: CSR, *, values: bool = True) -> CSR:
-    """The transpose, cached.  Cost O(nvals) the first time.
+    """Return the transpose, cached.  Cost O(nvals) the first time.
 
-    values: False if the caller reads none; then a symmetric pattern serves as its own transpose.
+    values: False if the caller reads none; a symmetric pattern is then its own transpose.
     """
     if a.iso is None and values:
         stored = a.cache.get("transpose")
@@ -49,16 +50,16 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
 
 
 def has_transpose(a: CSR) -> bool:
-    """True if `transposed` costs nothing.  O(1): it does not ask whether the structure is symmetric."""
+    """Return True if `transposed` costs nothing.  O(1): it does not check whether the structure is symmetric."""
     facts = a.pattern.facts
     return "transpose" in a.cache or (a.iso is not None and ("transpose" in facts or facts.get("symmetric", False)))
 
 
 def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
-    """The rows of a, or of its transpose, for an engine that may or may not want them.
+    """Return the rows of a, or of its transpose, for an engine that may or may not read them.
 
-    Where no value is read, the first call learns whether the structure is symmetric, for then the transpose is
-    there already; a traversal that could only push would pay for that many times over.
+    If no value is read, the first call checks whether the structure is symmetric, because the matrix is then its own
+    transpose; a traversal that could only push would cost many times more than the check.
     """
     if not transpose:
         return Rows(a)

@@ -8,6 +8,6 @@ from .write import Plan, stored
 
 
 def transpose(a: CSR | Plan[CSR]) -> Plan[CSR]:
-    """C = A'.  Cost O(nvals) the first time; the transpose stays cached with A.  A plan is computed when C is."""
+    """C = A'.  Cost O(nvals) the first time; the transpose is cached with A.  A plan is computed with C."""
     nrows, ncols = a.shape
     return Plan("transpose", (ncols, nrows), a.dtype, a.device, lambda: structure.transposed(stored(a)))

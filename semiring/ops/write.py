@@ -1,15 +1,15 @@
-"""The one definition of how a result reaches its output.
+"""The one definition of how a result is written to its output.
 
     C<M, replace> accum= T
 
 1. ``Z = T``, or with an accumulator ``Z = C accum T`` on the union of both: where only one is present, that one.
-2. Where the mask admits, the output becomes Z: its entries enter, and entries of C that Z lacks leave.
-3. Where it does not, C stays as it was, or (`replace`) is emptied.
+2. Where the mask admits, the output becomes Z: entries of Z are stored, and entries of C that Z lacks are deleted.
+3. Elsewhere C is unchanged, or (`replace`) emptied.
 
-Values are cast to the type of C.  A missing mask admits everything; a complemented one admits what its store does
-not.  An output that does not exist yet (`out=None`) is an empty one of T's type.
+Values are cast to the type of C.  A missing mask admits everything; a complemented one admits the positions that
+its store does not.  An output that does not exist yet (`out=None`) is an empty one of T's type.
 
-Three engine calls compose this (`union`, `keep`, `merge`); where an engine answers `WriteVector`, one does.
+It is composed of three engine calls (`union`, `keep`, `merge`), or is one call if an engine implements `WriteVector`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ S = TypeVar("S", CSR, VectorStore)
 
 
 class Write(NamedTuple):
-    """How a result is written: where, combined with what is there, and whether the rest is emptied.
+    """How a result is written: the mask, the accumulator, and whether the rest is emptied.
 
     accum: a binary operator (family or typed), or None.
     """
@@ -47,7 +47,7 @@ class Write(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """True if the result simply becomes the output."""
+        """True if the result becomes the output without a mask or an accumulator."""
         return self.mask is None and self.accum is None
 
 
@@ -56,11 +56,11 @@ PLAIN = Write()
 
 @dataclass(eq=False, slots=True)
 class Plan(Generic[S]):
-    """An operation that is checked and not yet carried out, so that an output and a mask can still join it.
+    """An operation that is checked and not yet executed, so that an output and a mask can still be fused into it.
 
-    operation: its name, for messages.  shape, dtype: of the result.  device: where its operands live.
-    question: the spec for the engine, or a function that makes the result or its plan.
-    Operands are immutable stores, so a plan answers as of the moment when it was made.
+    operation: its name, for messages.  shape, dtype: of the result.  device: where its operands reside.
+    question: the request to the engine, or a function that returns the result or its plan.
+    Operands are immutable stores, so the result is that of the moment when the plan was made.
     """
 
     operation: str
@@ -71,14 +71,14 @@ class Plan(Generic[S]):
     _made: S | None = field(default=None, init=False, repr=False)
 
     def result(self) -> S:
-        """The result alone; it is computed once, whoever holds this plan."""
+        """Return the result alone; it is computed once for all holders of this plan."""
         made = self._made
         if made is None:
             made = self._made = self.into()
         return made
 
     def into(self, out: S | None = None, write: Write = PLAIN) -> S:
-        """Carry it out and write the result: the new store of the output  C<M, replace> accum= T."""
+        """Execute the operation and return the new store of the output  C<M, replace> accum= T."""
         try:
             return self._carried_out(out, write)
         except Exception as error:
@@ -104,23 +104,23 @@ class Plan(Generic[S]):
 
 
 def stored(operand: S | Plan[S]) -> S:
-    """The store of an operand, which is computed if it is a plan."""
+    """Return the store of an operand, which is computed if it is a plan."""
     return operand.result() if isinstance(operand, Plan) else operand
 
 
 def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool = False) -> Any:
-    """C<M, replace> accum= T, for a T that is computed.  `masked`: T already lacks what the mask does not admit."""
+    """C<M, replace> accum= T, for a T that is computed.  `masked`: T already has no entry outside the mask."""
     mask = None if write.mask is None or (masked and (write.replace or out is None)) else write.mask
     if out is None:
         return t if mask is None else registry.run(Keep(t, mask), engine)
     if write.accum is None and mask is None:
-        return cast_store(t, out.dtype, engine)  # everything else is replaced, or there is nothing else
+        return cast_store(t, out.dtype, engine)  # everything else is replaced, or nothing else exists
     accum = write.accum
     if accum is not None:
         both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
         accum = accum.typed(both, both)
     if not isinstance(out, CSR) and config.fusion:
-        # Under `replace` a masked T may still meet entries of C outside the mask, so the mask goes along.
+        # Under `replace`, C may have entries outside the mask even if T has none, so the mask is passed on.
         whole = WriteVector(out, t, write.mask, accum, write.replace)
         row = registry.find(whole, engine)
         if row is not None:
@@ -134,7 +134,7 @@ def _compose(t: Any, engine: str, c: Any, mask: Mask | None, accum: Any, replace
     elif accum.z == c.dtype == t.dtype:
         z = registry.run(Ewise(c, t, accum, "union"), engine)
     else:
-        # What stands alone is never sent through the type of the sums: an int64 would lose digits in a float64.
+        # An entry of one side only is never cast to the accumulator's type: an int64 would lose digits in a float64.
         both = cast_store(registry.run(Ewise(c, t, accum, "intersect"), engine), c.dtype, engine)
         z = merge(merge(c, cast_store(t, c.dtype, engine), engine), both, engine)
     if mask is None:
@@ -147,12 +147,12 @@ def _compose(t: Any, engine: str, c: Any, mask: Mask | None, accum: Any, replace
 
 
 def merge(a: S, b: S, engine: str) -> S:
-    """The union of two stores of one type; where both have an entry, b's stays."""
+    """Return the union of two stores of one type; where both have an entry, that of b."""
     return cast(S, registry.run(Ewise(a, b, typed_second(a.dtype), "union"), engine))
 
 
 def emptied(store: S, dtype: np.dtype[Any] | None = None) -> S:
-    """A store of the same shape without entries."""
+    """Return a store of the same shape without entries."""
     chosen = store.dtype if dtype is None else dtype
     if isinstance(store, CSR):
         return empty_csr(store.nrows, store.ncols, chosen, store.device)
