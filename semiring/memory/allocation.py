@@ -1,4 +1,4 @@
-"""Allocations that fail: the same error wherever they do, with what was asked, what is free, and what would help."""
+"""Report failed allocations by one error, with the bytes requested, the bytes free, and a remedy."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 _CUDA_MEMORY_ALLOCATION = 2
-# Members that allocate nothing of a size that users decide, and that are called most.
+# Frequently called members that allocate nothing of a size that users determine.
 _NOT_REPORTED = frozenset(
     {"__init_subclass__", "shape", "nrows", "ncols", "size", "ndim", "dtype", "device", "store", "operand"}
 )
 
-# What is smaller is allocated without asking: what is free takes longer to learn than to use up.
+# Smaller amounts are allocated without a check: the query of free memory takes longer than the allocation.
 _UNASKED = 1 << 26
 
 
 def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
-    """OutOfMemory if `operation` needs `count` bytes on `device` and fewer are free.
+    """Raise OutOfMemory if `operation` needs `count` bytes on `device` and fewer are free.
 
-    Asked before an allocation whose size the user's numbers decide: where the system promises more memory than it
-    has, the allocation itself succeeds, and the process is killed when it writes there.
-    hint: what would help, if more is known than the type of the values.
+    Called before an allocation whose size the user's arguments determine: if the system overcommits memory, the
+    allocation itself succeeds, and the process is killed when it writes there.
+    hint: a remedy, where a better one than another type of the values is known.
     """
     if count <= (_UNASKED if config.device_memory is None else min(_UNASKED, config.device_memory // 64)):
         return
@@ -51,10 +51,10 @@ def require(operation: str, device: str, count: int, *, hint: str = "") -> None:
 
 
 def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: int, *, scratch: int = 0) -> None:
-    """OutOfMemory unless compressed rows of this size fit in what is free.
+    """Raise OutOfMemory unless compressed rows of this size fit in the free memory.
 
-    itemsize: bytes of a value.  scratch: what the work needs besides, in bytes a row and an entry; it also needs
-    another offset a row.  Where few rows have entries, the work is on these alone.
+    itemsize: bytes of a value.  scratch: bytes a row and an entry that the operation needs besides; it also needs
+    another offset a row.  If few rows are non-empty, the operation processes only these.
     """
     offset = index_dtype(nvals).itemsize
     sparse = nrows > 64 * (nvals + 1)
@@ -70,7 +70,7 @@ def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: 
 
 @contextmanager
 def allocating(operation: str, device: str, needed: Callable[[], int | None] | None = None) -> Iterator[None]:
-    """Turn an allocation that fails inside the block into OutOfMemory; `needed`: bytes in all, if that can be told."""
+    """Turn an allocation that fails inside the block into OutOfMemory; `needed`: bytes in all, if known."""
     try:
         yield
     except Exception as error:
@@ -80,10 +80,10 @@ def allocating(operation: str, device: str, needed: Callable[[], int | None] | N
 
 
 def reports_memory(function: Callable[P, R], name: str | None = None) -> Callable[P, R]:
-    """Decorate a public function: every allocation that fails in it raises OutOfMemory under its name.
+    """Decorate a public function: every allocation that fails in it raises OutOfMemory with its name.
 
-    MemoryError from NumPy, SciPy or numba, and what CuPy and the CUDA runtime raise.  An OutOfMemory that an operation
-    inside has raised already passes as it is.
+    This converts MemoryError from NumPy, SciPy or numba, and the errors of CuPy and the CUDA runtime.  An OutOfMemory
+    raised by an operation inside is propagated unchanged.
     """
     operation = (name or function.__name__).strip("_")
 
@@ -117,16 +117,16 @@ def methods_report_memory(cls: type[C]) -> type[C]:
 
 
 def is_shortage(error: BaseException) -> bool:
-    """True for what NumPy, CuPy, numba and the CUDA runtime raise where there is not enough memory."""
+    """Return True for the errors that NumPy, CuPy, numba and the CUDA runtime raise for lack of memory."""
     if isinstance(error, MemoryError):
         return True
     return type(error).__name__ == "CUDARuntimeError" and getattr(error, "status", None) == _CUDA_MEMORY_ALLOCATION
 
 
 def out_of_memory(operation: str, device: str, error: Exception, needed: int | None = None) -> OutOfMemory:
-    """The error that tells a user about `error`, which was raised in `operation` for want of memory.
+    """Return the OutOfMemory for `error`, which was raised in `operation` for lack of memory.
 
-    device: where it was raised, if the error itself does not tell.  needed: bytes in all, if known.
+    device: where it was raised, if the error itself does not contain it.  needed: bytes in all, if known.
     """
     if isinstance(error, OutOfMemory):
         return error
@@ -143,7 +143,7 @@ def out_of_memory(operation: str, device: str, error: Exception, needed: int | N
         device = "cpu"
     if held is None:
         return _error(operation, device, _asked(error), free_memory(device), needed=needed)
-    # Not what is free now: the arrays of the operation are gone by the time that this is called.
+    # Not the memory free now: the arrays of the operation are already freed when this is called.
     free = free_when_held(int(held), int(getattr(error, "_limit", 0)))
     return _error(operation, device, _asked(error), free, held=int(held), needed=needed)
 
@@ -183,9 +183,9 @@ def _asked(error: Exception) -> int | None:
 
 
 def free_memory(device: str) -> int | None:
-    """Bytes that can be allocated on a device, within the budget where there is one; None if the system does not tell.
+    """Return the bytes that can be allocated on a device, within the budget if there is one; None if unknown.
 
-    For ``"cpu"`` what the system and the control groups of the process leave.
+    For ``"cpu"``: the minimum over the system and the limits and control groups of the process.
     """
     if device == "cuda":
         return free_device_memory()
@@ -201,12 +201,12 @@ def _free_of_system() -> int | None:
         pass
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not every system tells
+    except (AttributeError, ValueError, OSError):  # not every system reports it
         return None
 
 
 def _free_of_limits() -> int | None:
-    """What the limit of the process on its address space (``ulimit -v``) leaves, if it has one."""
+    """Return the bytes left below the limit of the address space of the process (``ulimit -v``), if it has one."""
     try:
         import resource
 
@@ -220,7 +220,7 @@ def _free_of_limits() -> int | None:
 
 
 def _free_of_groups(root: Path = Path("/sys/fs/cgroup"), of: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
-    """What each control group of this process, and each group that holds it, leaves of its limit (Linux containers)."""
+    """Yield the bytes left below the limit of each control group of this process, ancestors included (Linux)."""
     try:
         lines = of.read_text().splitlines()
     except OSError:
@@ -238,10 +238,10 @@ def _free_of_groups(root: Path = Path("/sys/fs/cgroup"), of: Path = Path("/proc/
             try:
                 limit, used = ((folder / name).read_text().strip() for name in names[:2])
                 idle = re.search(rf"^{names[2]} (\d+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
-            except OSError:  # the root has no limit, and a container may not see the path that it has outside
+            except OSError:  # the root has no limit, and the path outside a container may be invisible inside it
                 limit = "max"
             if limit != "max":
-                # Pages of files that nobody uses are given back before anything is killed.
+                # The system frees unused pages of files before it kills a process.
                 yield max(int(limit) - int(used) + (int(idle.group(1)) if idle else 0), 0)
             if folder == base:
                 break

@@ -1,10 +1,10 @@
-"""The budget of GPU memory: a large GPU behaves like a small one.
+"""The budget of GPU memory, which makes a large GPU behave like a small one.
 
 All device memory of the library comes from CuPy's default pool, and `config.device_memory` limits what that pool may
-hold, in use or kept for later; so the process never has more from the driver than the budget.  Not counted, as it is
-no allocation of the library: the CUDA context and the code and local memory of kernels (the same
-for every graph), what other libraries allocate past the pool, and page-locked host memory, which is host memory.
-The limit holds for the device that is current when the setting is made.
+hold, in use or cached; so the process never holds more of the driver's memory than the budget.  Not counted, because
+the library does not allocate it: the CUDA context and the code and local memory of kernels (the same for every graph),
+allocations of other libraries outside the pool, and page-locked host memory, which is host memory.
+The limit applies to the device that is current when the setting is made.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _limited = False
 
 
 def apply_budget() -> None:
-    """Make CuPy's pool keep to `config.device_memory`; without CuPy there is nothing to do until it is loaded.
+    """Limit CuPy's pool to `config.device_memory`; without effect until CuPy is loaded.
 
-    Blocks that the pool keeps for later are given back if they exceed the budget; what is in use stays.
+    Cached blocks of the pool are freed if they exceed the budget; blocks in use remain.
     """
     global _limited
     budget = config.device_memory
@@ -44,7 +44,7 @@ on_change("device_memory", apply_budget)
 
 
 def _allocate(size: int) -> Any:
-    """Memory from the pool.  At its limit the pool alone would refuse, though most of what it holds be unused."""
+    """Allocate from the pool.  At its limit the pool alone would raise, even if most of its blocks are unused."""
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -59,7 +59,7 @@ def _allocate(size: int) -> Any:
 
 
 def free_device_memory() -> int:
-    """Bytes that can still be allocated on the current GPU: what it has free, or what is left of the budget."""
+    """Return the bytes that can still be allocated on the current GPU: its free memory, or the rest of the budget."""
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -69,9 +69,9 @@ def free_device_memory() -> int:
 
 
 def free_when_held(held: int, limit: int) -> int:
-    """Bytes that were free when the pool held `held` bytes, under a `limit` (0: none).
+    """Return the bytes that were free when the pool held `held` bytes, under a `limit` (0: none).
 
-    Measured afterwards: what the pool has given back since is free now, so that the sum of both has not changed.
+    Measured afterwards: memory that the pool has freed since is free now, so the sum of both has not changed.
     """
     import cupy
 
@@ -82,7 +82,7 @@ def free_when_held(held: int, limit: int) -> int:
 
 @dataclass
 class Peak:
-    """used: the most bytes that arrays had at one time.  held: the most that the pool had from the driver."""
+    """used: the peak of bytes in arrays.  held: the peak of bytes that the pool had allocated from the driver."""
 
     used: int = 0
     held: int = 0
@@ -90,9 +90,9 @@ class Peak:
 
 @contextmanager
 def peak_device_memory() -> Iterator[Peak]:
-    """The peak of GPU memory inside the block, of this thread's allocations; for tests and benchmarks (it costs time).
+    """Measure the peak of GPU memory inside the block, of this thread's allocations; for tests and benchmarks (slow).
 
-    What was in use before counts.  Memory that the pool merely keeps is given back first.
+    Memory in use before the block counts.  Memory that the pool only caches is freed first.
     """
     import cupy
 
