@@ -1,4 +1,4 @@
-"""User input as checked arrays, sizes and permutations: from lists, NumPy, CuPy and DLPack arrays.
+"""Convert user input to checked arrays, sizes and permutations: from lists, NumPy, CuPy and DLPack arrays.
 
 Every message names the argument.  A size is inferred only from arrays that hold indices.
 """
@@ -15,12 +15,12 @@ from ..formats import Array, VectorStore, array_module, dense_values, device_of,
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 
-# DLPack's numbers of the devices whose memory a GPU kernel reads: CUDA, and CUDA managed.
+# DLPack's device types whose memory a GPU kernel reads: CUDA, and CUDA managed.
 _DLPACK_CUDA = (2, 13)
 
 
 def on_gpu(given: Any) -> bool:
-    """True for an array in GPU memory, whichever library made it (the CUDA array interface, or DLPack)."""
+    """Return True for an array in GPU memory, of any library (the CUDA array interface, or DLPack)."""
     if isinstance(given, np.ndarray):
         return False
     if hasattr(given, "__cuda_array_interface__"):
@@ -30,7 +30,7 @@ def on_gpu(given: Any) -> bool:
 
 
 def as_array(name: str, given: Any, empty: Any = None) -> Array:
-    """A NumPy or CuPy array of the argument `name`, shared where it can be; an empty one gets the type `empty`.
+    """Return the argument `name` as a NumPy or CuPy array, shared where possible; an empty one gets the type `empty`.
 
     Raises InvalidValue for lists of unequal length, sparse matrices and graphs.
     """
@@ -51,7 +51,7 @@ def as_array(name: str, given: Any, empty: Any = None) -> Array:
 
 
 def as_indices(name: str, given: Any) -> Array:
-    """A one-dimensional array of integers; InvalidValue for anything else (NaN, text, unequal lists)."""
+    """Return a one-dimensional array of integers; InvalidValue for anything else (NaN, text, unequal lists)."""
     array = as_array(name, given, np.int64)
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
@@ -61,16 +61,16 @@ def as_indices(name: str, given: Any) -> Array:
 
 
 def size_for(indices: Array) -> int:
-    """The largest index + 1.  Synchronises on the GPU."""
+    """Return the largest index + 1.  Synchronises on the GPU."""
     return int(to_host(indices.max())) + 1 if indices.size else 0
 
 
-# Offsets and keys of 64 bits hold what is built of sizes up to here.
+# Offsets and keys of 64 bits are sufficient for sizes up to here.
 _LARGEST = 1 << 60
 
 
 def extent(name: str, value: Any) -> int:
-    """A dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
+    """Return a dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidValue(f"{name} must be an integer, got {value!r}")
     size = int(value.__index__())
@@ -82,9 +82,9 @@ def extent(name: str, value: Any) -> int:
 
 
 def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
-    """The sizes that were `given` by name, or that `shape` gives in the same order; None where neither does.
+    """Return the sizes that were `given` by name, or that `shape` gives in the same order; None where neither does.
 
-    InvalidValue for a shape of another length, for a size that is none, and where both are given and differ.
+    InvalidValue for a shape of another length, for a value that is not a size, and where both are given and differ.
     """
     if shape is None:
         return [None if value is None else extent(name, value) for name, value in given.items()]
@@ -104,7 +104,7 @@ _SUPPORTED = {(dtype.kind, dtype.itemsize) for dtype in dtypes.ALL}
 
 
 def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
-    """The type of a store of these values: as asked, or theirs; DomainMismatch if they are no numbers."""
+    """Return the type of a store of these values: `dtype`, or theirs; DomainMismatch if they are not numbers."""
     if values.dtype.kind in "biuf":
         if dtype is not None:
             return dtypes.lookup(dtype)
@@ -115,7 +115,7 @@ def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
 
 
 def _content(array: Array) -> str:
-    """What an array holds, in words: ``float64``, or for what is no number an example of it."""
+    """Describe the elements of an array: ``float64``, or an example if they are not numbers."""
     if array.dtype.kind in "biufc" or not array.size:
         return str(array.dtype.name)
     kind = {"U": "text", "S": "text", "O": "objects"}.get(array.dtype.kind, array.dtype.name)
@@ -123,10 +123,10 @@ def _content(array: Array) -> str:
 
 
 def permutation(name: str, given: Any, size: int, device: str) -> Array:
-    """A permutation of range(size), as an array of the right type on `device`.  Synchronises on the GPU.
+    """Return a permutation of range(size), as an array of the index type on `device`.  Synchronises on the GPU.
 
-    given: a full vector store, an array, or a list, of integers.  InvalidValue for anything that is no permutation,
-    naming the first place that is out of range or repeats.
+    given: a full vector store, an array, or a list, of integers.  InvalidValue for anything that is not a permutation,
+    with the first position that is out of range or repeats.
     """
     if isinstance(given, VectorStore):
         if given.device != device:
@@ -135,7 +135,7 @@ def permutation(name: str, given: Any, size: int, device: str) -> Array:
             raise InvalidValue(f"{name} must be full; {given.nvals} of {given.size} are present")
         array = as_indices(name, dense_values(given))
     else:
-        array = as_indices(name, given).copy()  # the caller may write to his, and the operation may be pending
+        array = as_indices(name, given).copy()  # the caller may write to the array while the operation is pending
     if array.size != size:
         raise InvalidValue(f"{name} must be a permutation of {size} numbers, got {array.size}")
     with allocating("permute", device):
@@ -145,7 +145,7 @@ def permutation(name: str, given: Any, size: int, device: str) -> Array:
 
 
 def _check_permutation(name: str, array: Array, size: int) -> None:
-    """InvalidValue unless each number below `size` is there once."""
+    """Raise InvalidValue unless each number below `size` occurs once."""
     if not size:
         return
     xp = array_module(device_of(array))
@@ -154,7 +154,7 @@ def _check_permutation(name: str, array: Array, size: int) -> None:
         at = _first(outside)
         raise InvalidValue(f"{name}[{at}] = {_at(array, at)}; expected a permutation of the numbers below {size}")
     at_each = xp.full(size, size, dtype=np.int64)
-    at_each[array] = xp.arange(size, dtype=np.int64)  # where a number repeats, one of its places stays
+    at_each[array] = xp.arange(size, dtype=np.int64)  # where a number repeats, one of its positions is stored
     missing = at_each == size
     if bool(to_host(missing.any())):  # synchronises on the GPU
         lacks = _first(missing)

@@ -23,16 +23,16 @@ from ..memory.transfer import download
 
 
 def checked_codec(codec: Any) -> Codec:
-    """`codec`, if it is the name of one; InvalidValue otherwise."""
+    """Return `codec` if it is the name of a codec; InvalidValue otherwise."""
     if codec not in CODECS:
         raise InvalidValue(f"unknown codec {codec!r}; expected one of {', '.join(map(repr, CODECS))}")
     return cast(Codec, codec)
 
 
 def compress(a: CSR, codec: Any) -> CSR:
-    """The same matrix with its rows compressed, where it lies; itself if they are that already.
+    """Return the matrix with compressed rows, at the same placement; itself if they are compressed already.
 
-    Values are shared.  Cost O(nvals), twice for what a GPU does not have in its own memory.  Synchronises on the GPU.
+    Values are shared.  Cost O(nvals), twice for entries outside the memory of a GPU.  Synchronises on the GPU.
     """
     codec = checked_codec(codec)
     pattern = a.pattern
@@ -42,7 +42,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     if is_resident(a):
         made = replace(registry.run(Encode(pattern, codec), engine), facts=facts)
     else:
-        # Page-locked and device memory are taken once, at their final size; pageable memory grows as it is written.
+        # Page-locked and device memory are allocated once, at their final size; pageable memory grows as it is written.
         used = measured(_slices(a, engine), a.ncols, codec, engine) if a.device == "cuda" else None
         encoder = Encoder(a.ncols, codec, engine, pattern.indptr, used=used, placement=pattern.placement)
         for rows in _slices(a, engine):
@@ -52,7 +52,10 @@ def compress(a: CSR, codec: Any) -> CSR:
 
 
 def decompress(a: CSR) -> CSR:
-    """The same matrix with plain rows, where it lies; itself if they are plain.  Values are shared.  Cost O(nvals)."""
+    """Return the matrix with uncompressed rows, at the same placement; itself if it is uncompressed.
+
+    Values are shared.  Cost O(nvals).
+    """
     pattern = a.pattern
     if isinstance(pattern, Pattern):
         return a
@@ -74,7 +77,7 @@ def decompress(a: CSR) -> CSR:
 
 
 def measure(a: CSR, codec: Any) -> int:
-    """The bytes that the matrix would take with compressed rows, values included; exact.  Cost O(nvals)."""
+    """Return the bytes that the matrix would occupy with compressed rows, values included; exact.  Cost O(nvals)."""
     codec = checked_codec(codec)
     engine, pattern = engine_for(a.device), a.pattern
     values = 0 if a.values is None else int(a.values.nbytes)
@@ -87,6 +90,6 @@ def measure(a: CSR, codec: Any) -> int:
 
 
 def _slices(a: CSR, engine: str) -> Any:
-    """The structure, slice by slice."""
+    """Return the slices of the structure, one after another."""
     bounds = slice_bounds(a.pattern).rows
     return registry.run(Slices(structure_only(a.pattern), bounds, tuple(range(len(bounds) - 1))), engine)

@@ -1,4 +1,4 @@
-"""The indices that users write between brackets, as an `Index`: integers, slices, lists, arrays, vectors."""
+"""Convert the indices in brackets to an `Index`: integers, slices, lists, arrays, vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..memory.arrays import to_device, to_host
 
 
 def position(value: Any, size: int, axis: str) -> int:
-    """One index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
+    """Return one index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidValue(f"an index of {axis} must be an integer, got {value!r}")
     index = operator.index(value)
@@ -25,9 +25,9 @@ def position(value: Any, size: int, axis: str) -> int:
 
 
 def positions(value: Any, size: int, axis: str, device: str) -> Index:
-    """A slice, a range, a list, an array or a full vector store of integers, as an `Index`.
+    """Return a slice, a range, a list, an array or a full vector store of integers as an `Index`.
 
-    Arrays are checked against the size; on the GPU that reads two numbers back (synchronises).
+    Arrays are checked against the size; on the GPU this reads two numbers back (synchronises).
     """
     if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
         return Index(size, size)
@@ -41,7 +41,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
             if value:
                 position(value[-1], size, axis)
             return Index(size, len(value), first, value.step)
-        value = np.asarray(value)  # from below 0 to above: no arithmetic sequence of positions
+        value = np.asarray(value)  # from below 0 to above: not an arithmetic sequence of positions
     if isinstance(value, VectorStore):
         if value.device != device:
             raise DeviceMismatch(
@@ -77,7 +77,7 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
             value = value.astype(np.int64)
             value = array_module(device_of(value)).where(value < 0, value + size, value)
     with allocating(f"index of {axis}", device):
-        if isinstance(value, np.ndarray):  # converted before it moves
+        if isinstance(value, np.ndarray):  # converted before it is copied
             value = value.astype(index_dtype(size), copy=False)
         array = to_device(value, device).astype(index_dtype(size), copy=False)
     return Index(size, int(array.size), array=array)

@@ -1,6 +1,6 @@
-"""Whether a matrix fits at its placement, what would fit if it does not, and the placement that ``"auto"`` chooses.
+"""Check that a matrix fits at its placement, report what would fit otherwise, and choose the placement of ``"auto"``.
 
-Estimates of compressed sizes come from a sample of rows; they are exact for a matrix that is compressed already.
+Estimates of compressed sizes come from a sample of rows; they are exact for a matrix that is compressed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ..formats.placement import place
 from ..memory.allocation import allocating, free_memory, require
 from ..memory.arrays import to_device, to_host
 
-# A traversal needs about so many bytes a row beside the matrix; other work, a share of what is free.
+# A traversal needs about this many bytes a row besides the matrix; other operations, a share of the free memory.
 _WORK_BYTES_A_ROW = 24
 _WORK_SHARE = 4
-# The sample of an estimate: so many runs of rows, of about so many entries each.
+# The sample of an estimate: the number of runs of rows, and the approximate entries of each.
 _SAMPLES = 32
 _SAMPLE_ENTRIES = 1 << 16
 
 
 def checked_placement(placement: Any) -> Placement | None:
-    """`placement`, or None for ``"auto"``; InvalidValue for what is neither."""
+    """Return `placement`, or None for ``"auto"``; InvalidValue for anything else."""
     if placement == "auto":
         return None
     if placement not in PLACEMENTS:
@@ -38,22 +38,22 @@ def checked_placement(placement: Any) -> Placement | None:
 
 
 def plain_nbytes(nrows: int, ncols: int, nvals: int, itemsize: int) -> int:
-    """Bytes of a plain matrix; itemsize: of a value, 0 where all entries share one."""
+    """Return the bytes of an uncompressed matrix; itemsize: of a value, 0 where all entries share one."""
     entries = nvals * (index_dtype(ncols).itemsize + itemsize)
     return (nrows + 1) * index_dtype(nvals).itemsize + entries
 
 
 def automatic(device: str, nrows: int, near: int, entries: int) -> Placement:
-    """The placement that ``"auto"`` means on `device`.
+    """Return the placement that ``"auto"`` selects on `device`.
 
-    ``"device"`` if all fits with room for the work: 24 bytes a row, or a quarter of what is free if that is more.
-    Otherwise ``"pinned"``, if the entries fit the host's memory, and else ``"host"``.
+    ``"device"`` if all fits with a reserve for operations: 24 bytes a row, or a quarter of the free memory if that is
+    more.  Otherwise ``"pinned"`` if the entries fit in host memory, else ``"host"``.
 
     Parameters
     ----------
     device : ``"cpu"`` or ``"cuda"``
     nrows : number of rows
-    near : bytes that lie in device memory in any case (offsets, anchors)
+    near : bytes that reside in device memory at every placement (offsets, anchors)
     entries : bytes of columns, or of the compressed stream, and of values
     """
     if device == "cpu":
@@ -66,19 +66,19 @@ def automatic(device: str, nrows: int, near: int, entries: int) -> Placement:
 
 
 def moved(store: CSR, placement: str | None, device: str | None, operation: str = "to") -> CSR:
-    """The matrix with its entries where `placement` says, for `device`; itself if that is so already.
+    """Return the matrix with this placement of its entries, for `device`; itself if they have it already.
 
     Parameters
     ----------
-    placement : one of `PLACEMENTS`, or ``"auto"``; None: as it is, or in the device's memory where the device changes
-    device : None: its own
-    operation : what the user called, for messages
+    placement : one of `PLACEMENTS`, or ``"auto"``; None: unchanged, or ``"device"`` if the device changes
+    device : None: unchanged
+    operation : the public operation, for messages
 
     Raises
     ------
     InvalidValue, NotSupported
     OutOfMemory
-        If it does not fit there; the message says what would.
+        If it does not fit there; the message reports what would.
     """
     target = store.device if device is None else checked_device(device)
     if placement is None:
@@ -86,17 +86,17 @@ def moved(store: CSR, placement: str | None, device: str | None, operation: str 
     chosen = destined(operation, store, placement, target)
     if target == store.device and chosen == store.placement:
         return store
-    if store.device == target == "cuda" and store.placement == "device":  # what is on the host already stays there
+    if store.device == target == "cuda" and store.placement == "device":  # entries on the host are not copied
         require(operation, "cpu", entries_nbytes(store), hint='keep placement="device", or compress the matrix first')
     with allocating(operation, target):
         return place(store, chosen, target)
 
 
 def destined(operation: str, store: CSR, placement: str, device: str) -> Placement:
-    """Where `placement` puts the entries of a matrix, which is not moved yet; InvalidValue, OutOfMemory as `moved`."""
+    """Return the placement to which `moved` moves the entries of a matrix; InvalidValue, OutOfMemory as `moved`."""
     entries = entries_nbytes(store)
     near = 0 if device == store.device else store.nbytes - entries
-    more = 0 if device == store.device and store.placement == "device" else entries  # what is not there yet
+    more = 0 if device == store.device and store.placement == "device" else entries  # bytes not yet there
     chosen = checked_placement(placement) or automatic(device, store.nrows, near, more)
     if device == store.device and chosen == store.placement:
         return chosen
@@ -117,7 +117,7 @@ def arriving(
     device: str,
     placement: Placement | None,
 ) -> Placement:
-    """The placement for compressed rows that are to become a matrix; OutOfMemory if they do not fit there.
+    """Return the placement for compressed rows that are to become a matrix; OutOfMemory if they do not fit there.
 
     values: an array, or one value of dimension 0.  placement: None for ``"auto"``.
     """
@@ -136,14 +136,14 @@ def arriving(
 
 
 def entries_nbytes(store: CSR) -> int:
-    """The bytes that a placement concerns: columns or compressed stream, and values."""
+    """Return the bytes that a placement affects: columns or compressed stream, and values."""
     pattern = store.pattern
     entries = pattern.indices.nbytes if pattern.format == "csr" else pattern.stream.nbytes
     return int(entries + (0 if store.values is None else store.values.nbytes))
 
 
 def _needed(store: CSR, placement: Placement, device: str) -> int:
-    """The bytes that a move adds to the memory of the device; what lies there already is not counted."""
+    """Return the bytes that a move adds to the memory of the device; arrays that reside there are not counted."""
     entries = entries_nbytes(store)
     if device == "cpu":
         return 0
@@ -167,15 +167,15 @@ def what_fits(
     device: str = "cuda",
     near: int = 0,
 ) -> str:
-    """One sentence for an OutOfMemory: what the forms of a matrix need, what is free, and what to write instead.
+    """Return a sentence for OutOfMemory: the bytes that each storage kind needs, the bytes free, and the remedies.
 
     Parameters
     ----------
     nrows, ncols, nvals : shape and number of entries
     itemsize : bytes of a value, 0 where all entries share one
-    measure : bytes of the compressed structure by codec (see `estimated`); called only here, on the way to an error
+    measure : returns the bytes of the compressed structure by codec (see `estimated`); called only before an error
     device : where it does not fit
-    near : bytes that lie there in every placement: row offsets, and the tiles of compressed rows
+    near : bytes that reside there at every placement: row offsets, and the tiles of compressed rows
 
     Returns
     -------
@@ -201,7 +201,7 @@ def what_fits(
 
 
 def measured(store: CSR) -> dict[str, int]:
-    """Bytes of the structure by codec: of what is compressed already, exactly; else estimated."""
+    """Return the bytes of the structure by codec: exact for compressed rows, else estimated."""
     pattern = store.pattern
     if pattern.format == "ccsr":
         return {pattern.codec: pattern.nbytes}
@@ -209,11 +209,11 @@ def measured(store: CSR) -> dict[str, int]:
 
 
 def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[str, int]:
-    """Bytes of compressed rows by codec, from up to 32 runs of entries spread over the matrix; of those it can tell.
+    """Estimate the bytes of compressed rows by codec, from up to 32 runs of entries; only of measurable codecs.
 
     Parameters
     ----------
-    indptr, indices : compressed rows, in any place; rows may be unsorted
+    indptr, indices : CSR arrays, in any memory; rows may be unsorted
     ncols : number of columns
     device : where the sample is measured
 
@@ -225,7 +225,7 @@ def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[st
     try:
         sample = _sample(to_host(indptr), indices, ncols, device)
         sizes = {codec: registry.run(MeasureCompressed(sample, codec), engine_for(device)) for codec in CODECS}
-    except (SemiringError, MemoryError):  # what is malformed, or cannot be measured here, has no estimate
+    except (SemiringError, MemoryError):  # no estimate for malformed rows, or if measuring fails
         return {}
     offsets = (nrows + 1) * index_dtype(nvals).itemsize
     grown = nvals / max(sample.nvals, 1)
@@ -233,7 +233,7 @@ def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[st
 
 
 def _sample(indptr: np.ndarray[Any, Any], indices: Array, ncols: int, device: str) -> AnyPattern:
-    """Runs of entries with the rows that they belong to, as one plain pattern with sorted rows."""
+    """Return runs of entries with their rows, as one uncompressed pattern with sorted rows."""
     nvals = int(indices.size)
     whole = nvals <= _SAMPLES * _SAMPLE_ENTRIES
     begins = [0] if whole else [nvals * k // _SAMPLES for k in range(_SAMPLES)]
