@@ -1,7 +1,7 @@
-"""Compiling ahead of the first call, and the folder of compiled kernels.
+"""Compile kernels before the first call, and manage the folder of compiled kernels.
 
-`warm` runs algorithms on small graphs in processes of their own, which leave what they compile in the folder; `cache`
-describes and empties it.
+`warm` runs algorithms on small graphs in separate processes, which store the kernels that they compile in the folder;
+`cache` describes and empties it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`warm`: compile what algorithms need before they are called, in several processes.
+"""`warm`: compile the kernels of algorithms before they are called, in several processes.
 
-A compiler of kernels holds a lock of its process (numba's), so processes work in parallel and threads would not.  Each
-runs algorithms on small graphs of the kinds that matter (`worker.matrices`); what it compiles is stored in the cache,
-where later processes find it.
+numba holds a process-wide lock while it compiles, so processes compile in parallel and threads would not.  Each process
+runs algorithms on small graphs of the relevant kinds (`worker.matrices`); its kernels are stored in the cache, from
+which later processes load them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ __all__ = ["WarmReport", "warm"]
 
 Progress = Callable[[str, float], None]
 
-# Processes of one call, at most: each takes some hundred megabytes, on a GPU of its memory too.
+# The maximum number of processes of one call: each uses some hundred megabytes, on a GPU also of its memory.
 _MOST_PROCESSES = {"cpu": 8, "cuda": 4}
-# The folder that holds the package.
+# The folder that contains the package.
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class WarmReport:
-    """What `warm` did.
+    """The result of `warm`.
 
-    device: for which device.  kernels: for each algorithm how many kernels were compiled when it ran; what several
-    algorithms share counts for the one that ran first.  seconds: from the call to its end.  processes: how many ran.
+    device: for which device.  kernels: for each algorithm how many kernels were compiled when it ran; a kernel that
+    several algorithms share counts for the one that ran first.  seconds: from the call to its end.  processes: how
+    many ran.
     """
 
     device: str
@@ -51,7 +52,7 @@ class WarmReport:
 
     @property
     def compiled(self) -> int:
-        """How many kernels were compiled; 0 where all of them had been."""
+        """The number of kernels compiled; 0 if all of them were cached."""
         return sum(self.kernels.values())
 
     def __str__(self) -> str:
@@ -62,17 +63,17 @@ class WarmReport:
 def warm(*algorithms: str, device: str | None = None, progress: Progress | None = None) -> WarmReport:
     """Compile the kernels that algorithms need, before they are called.
 
-    What is compiled is kept on disk, and a second call compiles nothing.  Each algorithm runs on small graphs in
-    processes of its own: symmetric and directed ones, of few and of many entries, with one value (as an edge list
-    gives) and with values of int64, float64 and float32.  Other types, and operators of one's own, are compiled when
-    they are first used.
+    Compiled kernels are stored on disk, and a second call compiles nothing.  The algorithms run in separate processes
+    on small graphs: symmetric and directed ones, of few and of many entries, with one value (as from an edge list)
+    and with values of int64, float64 and float32.  Kernels for other types and for user-defined operators are compiled
+    on first use.
 
     Parameters
     ----------
     *algorithms : names of functions in `semiring.algorithms`; none means all of them.
     device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
-        has it: only there are its architecture and the kernels that its size calls for known.
-    progress : called with what was done and the share that is done, from 0 to 1, after each algorithm.  By default a
+        has it: they depend on its architecture and its size.
+    progress : called after each algorithm with a description of it and the completed share, from 0 to 1.  By default a
         line on standard error, none if `config.quiet` is set.
 
     Returns
@@ -91,7 +92,7 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
 
     Notes
     -----
-    Where everything is compiled, the cost is the start of the processes and the searches of small graphs.
+    If everything is compiled, the cost is that of starting the processes and running on small graphs.
 
     Examples
     --------
@@ -142,7 +143,7 @@ class _Worker:
         # Open for as long as the process.
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         environment = {**os.environ, "SEMIRING_CACHE_DIR": str(Path(config.cache_dir).resolve()), "SEMIRING_QUIET": "1"}
-        for name in ("NUMBA_CACHE_DIR", "PYTHONPATH"):  # the process has another working folder
+        for name in ("NUMBA_CACHE_DIR", "PYTHONPATH"):  # the process has a different working folder
             if name in environment:
                 parts = environment[name].split(os.pathsep)
                 environment[name] = os.pathsep.join(os.path.abspath(part) for part in parts)
@@ -152,7 +153,7 @@ class _Worker:
         )  # fmt: skip
 
     def run(self, name: str) -> dict[str, Any]:
-        """Have an algorithm run, and wait for it; SemiringError if it fails."""
+        """Run an algorithm in the process and wait for it; SemiringError if it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -171,14 +172,14 @@ class _Worker:
         return answer
 
     def end(self) -> None:
-        """End the process, whatever it does; its files are replaced whole, so that none is left half-written."""
+        """End the process in any state; it replaces files atomically, so that none is left incomplete."""
         self._process.kill()
         self._process.communicate()
         self._messages.close()
 
 
 def _checked_names(names: tuple[str, ...]) -> list[str]:
-    """The algorithms of these names, all of them for none, each once."""
+    """Return the names of the algorithms without repeats; all algorithms if none is given."""
     known = [name for name in library.__all__ if inspect.isfunction(getattr(library, name))]
     for name in names:
         if name not in known:
@@ -189,7 +190,7 @@ def _checked_names(names: tuple[str, ...]) -> list[str]:
 
 
 def _check_cache(device: str) -> None:
-    """NotSupported where nothing that is compiled could be kept."""
+    """Raise NotSupported if compiled kernels cannot be stored."""
     if device == "cpu" and os.environ.get("NUMBA_CACHE_DIR"):
         return  # numba's own folder, and its own errors
     folder = Path(config.cache_dir)
@@ -203,7 +204,7 @@ def _check_cache(device: str) -> None:
 
 
 def _cores() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""The folder of compiled kernels, `config.cache_dir`: what it holds, and how it is emptied.
+"""The folder of compiled kernels, `config.cache_dir`: describe its contents, and empty it.
 
 ``cpu/DIGEST/FILE/*.nbc``  machine code of numba, for one version of the CPU engine's sources, of numba and of NumPy.
 The names of files contain the Python version, so that versions share the folder and never read each other's files.
@@ -19,7 +19,7 @@ from ..config import config
 
 __all__ = ["CacheFacts", "clear", "facts"]
 
-# What the engines write, and nothing else: the folder may be one that other programs use too.
+# Only the files that the engines write: other programs may use the folder too.
 _WRITTEN = {
     "cpu": re.compile(r"[0-9a-f]{16}/\w+/[^/]+\.nb[ci](?:\.tmp\.\w+)?"),
     "cuda": re.compile(r"[0-9a-f]{64}\.bin|\w+\.part"),
@@ -31,8 +31,8 @@ _KERNELS = (".nbc", ".bin")
 class CacheFacts:
     """The compiled kernels on disk.
 
-    folder: where they are.  files, bytes: of all versions of the engines together.  kernels: those files that hold the
-    machine code of a kernel for one combination of types.
+    folder: where they are.  files, bytes: of all versions of the engines together.  kernels: the number of files that
+    contain the machine code of a kernel for one combination of types.
     """
 
     folder: Path
@@ -51,8 +51,8 @@ def facts() -> CacheFacts:
 def clear() -> CacheFacts:
     """Remove every compiled kernel from the cache, and return what was removed.
 
-    Other files in the folder are kept.  Processes that run meanwhile keep the kernels that they have loaded, and
-    compile and store again what they need besides.
+    Other files in the folder are kept.  Running processes keep the kernels that they have loaded, and compile
+    and store again any others that they need.
 
     Raises
     ------
@@ -65,13 +65,13 @@ def clear() -> CacheFacts:
     for engine in _WRITTEN:
         folder = removed.folder / engine
         for emptied in (*folder.glob("*/*/"), *folder.glob("*/"), folder):
-            with contextlib.suppress(OSError):  # it holds something else, or a process has just written to it
+            with contextlib.suppress(OSError):  # it contains other files, or a process has just written to it
                 emptied.rmdir()
     return removed
 
 
 def _files() -> Iterator[tuple[Path, int]]:
-    """Each file that an engine wrote, with its bytes."""
+    """Yield each file that an engine wrote, with its size in bytes."""
     for engine, written in _WRITTEN.items():
         folder = Path(config.cache_dir) / engine
         for path in folder.rglob("*"):

@@ -1,8 +1,8 @@
-"""One process of `warm`: runs the algorithms that it is given, so that their kernels are compiled and stored.
+"""One process of `warm`: run the requested algorithms, so that their kernels are compiled and stored.
 
     python -m semiring.warming.worker DEVICE
 
-Reads one algorithm a line, and answers each with one line of JSON: its name, how many kernels were compiled, the
+Reads one algorithm per line, and writes one line of JSON for each: its name, how many kernels were compiled, the
 seconds that it took, or an error.
 """
 
@@ -20,19 +20,19 @@ import numpy as np
 import semiring as sr
 from semiring.engines import compilations
 
-# A required argument of an algorithm -> what it is called with, beside the matrix.
+# A required argument of an algorithm besides the matrix -> the value to pass.
 ARGUMENTS: dict[str, Any] = {"source": 0}
-# Calls that reach kernels which the default arguments do not.
+# Calls that use kernels which calls with the default arguments do not.
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "bfs_levels": ({"source": [0, 1]},),
     "connected_components": ({"method": "fastsv"},),
 }
-# Entries from which the CPU engine's kernels call for threads: 2^13 vertices with 32 entries each on average.
+# Entries from which the CPU engine's kernels use threads: 2^13 vertices with 32 entries each on average.
 _SCALE = 13
 
 
 def matrices() -> Iterator[sr.Matrix]:
-    """Graphs that need the kernels that graphs of users need: symmetric or not, of few or of many entries.
+    """Yield graphs that need the same kernels as graphs of users: symmetric or not, of few or of many entries.
 
     Values are those of Python's and NumPy's defaults (int64, float64), float32, and the one value of an edge list.
     """
@@ -50,7 +50,7 @@ def matrices() -> Iterator[sr.Matrix]:
 
 
 def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
-    """The calls of an algorithm that compile what it needs."""
+    """Return the calls of an algorithm that compile all its kernels."""
     algorithm = getattr(sr.algorithms, name)
     required = [
         parameter.name
@@ -65,7 +65,7 @@ def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
 
 
 def main(device: str) -> None:
-    """Serve the lines of standard input until it ends."""
+    """Process the lines of standard input until it ends."""
     with sr.use(device):
         graphs = list(matrices())
         compiled = 0  # the kernels that build the graphs count for the first algorithm
@@ -85,7 +85,7 @@ def main(device: str) -> None:
 
 
 def _compute(result: Any) -> None:
-    """Have a pending result computed."""
+    """Compute a pending result."""
     if isinstance(result, sr.Matrix | sr.Vector):
         result.wait()
 
