@@ -1,1 +1,1 @@
-"""The classes that users call: Matrix, Vector and Scalar, Python syntax over `semiring.ops`."""
+"""The public classes Matrix, Vector and Scalar: Python syntax over `semiring.ops`."""

@@ -1,9 +1,9 @@
-"""Aggregators carried out: reductions by parts and steps, and the search for an entry.
+"""Evaluate aggregators: reductions by parts and steps, and the search for an entry.
 
 An aggregator is data (`operators.agg`).  Parts are reductions of a function of the entries, steps combine them:
 mean = (plus of x) / (plus of 1).  Searches (`argmin`, `first`) find the position or the value of one entry of
-each row: the entries that equal the row's extreme are selected, and the first of them is taken (NaN equals nothing,
-so a row of NaN alone has no `argmin`).
+each row: the entries equal to the extreme of the row are selected, and the first of them is the result (NaN equals
+nothing, so a row of NaN alone has no `argmin`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def as_aggregator(op: Any) -> Any:
-    """The aggregator that `op` is or names, or None where a monoid of that name serves."""
+    """Return the aggregator that `op` is or names, or None if a monoid of that name computes it."""
     if isinstance(op, operators.agg.Aggregator):
         return op
     if op is builtins.sum:  # the monoid `plus` would keep a small type, and wrap
@@ -43,7 +43,7 @@ def as_aggregator(op: Any) -> Any:
 
 
 def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
-    """The aggregate of each row (each column under `transposed`) that has entries."""
+    """Return the aggregate of each row (each column under `transposed`) that has entries."""
     if aggregator.at:
         return _search(a.T if transposed else a, aggregator)
     plan = aggregator.typed(a.dtype)
@@ -60,7 +60,7 @@ def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
 
 
 def _search(a: Matrix, aggregator: Any) -> Vector:
-    """One entry of each row, its extreme or simply its first or last: the position or the value."""
+    """Return the position or the value of one entry of each row: its extreme, its first or its last."""
     candidates = a
     if aggregator.at in ("min", "max"):
         extremes = a.reduce_rowwise(aggregator.at)
@@ -80,8 +80,8 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
 
 
 def whole(x: Any, aggregator: Any) -> Scalar:
-    """The aggregate of all entries of a Vector or a Matrix, pending."""
-    taken = x.dup()  # what it holds now, whatever becomes of x
+    """Return the aggregate of all entries of a Vector or a Matrix, pending."""
+    taken = x.dup()  # its entries now, independent of later changes of x
     if not aggregator.at:
         plan = aggregator.typed(x.dtype)
         return Scalar.pending(plan.dtype, lambda: _by_parts(taken, plan))
@@ -105,7 +105,7 @@ def _by_parts(x: Any, plan: Any) -> np.generic | None:
 
 
 def _found(x: Any, aggregator: Any) -> Any:
-    """The position or the value of one entry; positions in a matrix count by rows."""
+    """Return the position or the value of one entry; positions in a matrix are counted by rows."""
     if aggregator.at in ("min", "max"):
         extreme = x.reduce(aggregator.at).value
         if extreme is None or aggregator.gives == "value":

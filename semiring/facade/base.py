@@ -1,8 +1,8 @@
-"""What Matrix and Vector share: one store each, one pending operation, copies, comparison, and how they are written.
+"""The common base of Matrix and Vector: one store, one pending operation, copies, comparison, and writes.
 
-An object holds a store, or a plan: an operation that is checked but not carried out.  ``C(mask, accum) << plan`` hands
-the engine the whole write; any other use of the object carries the plan out alone.  Since stores are
-immutable, a plan means the operands as they were when it was made.
+An object holds a store, or a plan: an operation that is checked but not executed.  ``C(mask, accum) << plan`` passes
+the whole write to the engine; any other use of the object executes the plan alone.  Since stores are immutable, a
+plan uses the operands of the moment when it was made.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ StoreT = TypeVar("StoreT", CSR, VectorStore)
 
 
 class Sparse(Generic[StoreT]):
-    """The part of Matrix and Vector that does not depend on the number of dimensions or on an operation."""
+    """The part of Matrix and Vector that is independent of the number of dimensions and of operations."""
 
     __slots__ = ("__weakref__", "_chain", "_origin", "_plan", "_store", "_transpose_of", "name")
     __hash__ = None  # type: ignore[assignment]  # == compares element by element
     # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
     __array_ufunc__: ClassVar[None] = None
-    # One element at a time would be one read-back each; `zip(*x.to_coo())` walks the entries.
+    # Each element would be one copy to the host; `zip(*x.to_coo())` iterates over the entries.
     __iter__: ClassVar[None] = None
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
-    # The unnamed operators that this is the result of, which one call may name.
+    # The chain of unnamed operators of which this is the result; calling an operator rebinds it.
     _chain: Chain | None
-    # The object and region that this one was extracted from: where `C[I, J] << x` writes.
+    # The object and region that this one was extracted from: the target of `C[I, J] << x`.
     _origin: tuple[Any, Any] | None
-    # The store or plan whose transpose this is, for `A.T`: products read that one where it lies.
+    # The store or plan whose transpose this is, for `A.T`: products read that one in place.
     _transpose_of: StoreT | Plan[StoreT] | None
     name: str | None
 
@@ -67,7 +67,7 @@ class Sparse(Generic[StoreT]):
 
     @property
     def store(self) -> StoreT:
-        """The store that holds the entries now; carries out a pending operation."""
+        """The store that holds the entries; executes a pending operation."""
         store = self._store
         if store is None:
             assert self._plan is not None
@@ -76,7 +76,7 @@ class Sparse(Generic[StoreT]):
         return store
 
     def with_store(self, store: StoreT) -> Self:
-        """A new object of the same kind over another store."""
+        """Return a new object of the same kind with another store."""
         return self._new(store)
 
     @property
@@ -86,12 +86,12 @@ class Sparse(Generic[StoreT]):
 
     @property
     def nvals(self) -> int:
-        """The number of stored entries.  Synchronises if the GPU has not told it yet."""
+        """The number of stored entries.  Synchronises if it has not been read from the GPU yet."""
         return self.store.nvals
 
     @property
     def nnz(self) -> int:
-        """The number of stored entries, as SciPy spells it."""
+        """The number of stored entries, by SciPy's name."""
         return self.store.nvals
 
     @property
@@ -117,7 +117,7 @@ class Sparse(Generic[StoreT]):
 
     @property
     def is_iso(self) -> bool:
-        """True if all entries share one value, which is held once."""
+        """True if all entries share one value, which is stored once."""
         return self.store.iso is not None
 
     @property
@@ -126,9 +126,9 @@ class Sparse(Generic[StoreT]):
         return self.store.iso
 
     def wait(self) -> Self:
-        """Carry out what is pending and wait until the device has finished; returns this object.  Synchronises.
+        """Execute a pending operation and wait until the device has finished; returns this object.  Synchronises.
 
-        Raises what the pending operation raises when it runs, OutOfMemory for one.  Cost: that operation's.
+        Raises the errors of the pending operation, for example OutOfMemory.  Cost: that of the operation.
         """
         if self.store.device == "cuda":
             import cupy
@@ -137,32 +137,32 @@ class Sparse(Generic[StoreT]):
         return self
 
     def to(self, device: str | None = None, *, placement: str | None = None) -> Self:
-        """The same object on another device, or with its entries in another memory; itself if it is there already.
+        """Return the object on another device, or with its entries in another memory; itself if it is there already.
 
         Parameters
         ----------
-        device : ``"cpu"`` or ``"cuda"``; None leaves it where it is
-        placement : where the entries of a Matrix lie, whatever its format.  ``"device"``: in the memory of the device.
-            ``"pinned"``: in page-locked host memory, which the GPU reads where it lies.  ``"host"``: in host memory,
-            from which slices of rows are streamed.  ``"auto"``: ``"device"`` if it fits there with room for work, else
-            ``"pinned"``, or ``"host"`` if host memory is short too.  None: as it is; on a new device ``"device"``.
-            A Vector lies in the memory of its device.  On the CPU all are one memory, and ``"host"`` says that
-            operations go slice by slice.
+        device : ``"cpu"`` or ``"cuda"``; None: unchanged
+        placement : where the entries of a Matrix reside, in any format.  ``"device"``: in the memory of the device.
+            ``"pinned"``: in page-locked host memory, which the GPU reads in place.  ``"host"``: in host memory,
+            from which slices of rows are streamed.  ``"auto"``: ``"device"`` if it fits there with a reserve for
+            operations, else ``"pinned"``, or ``"host"`` if host memory is short too.  None: unchanged; on a new device
+            ``"device"``.  A Vector resides in the memory of its device.  On the CPU all are one memory, and with
+            ``"host"`` operations process one slice after another.
 
         Raises
         ------
         InvalidValue
             If there is no such device or placement.
         NotSupported
-            For a Vector that is not to lie on its device, and for ``"cuda"`` where there is no GPU.
+            For a Vector with a placement other than ``"device"``, and for ``"cuda"`` where there is no GPU.
         OutOfMemory
-            If it does not fit; the message says what would.
+            If it does not fit; the message reports what would.
 
         Notes
         -----
-        Cost O(nbytes) where it moves.  From the GPU it synchronises.  NumPy arrays are page-locked where they lie, and
-        copied only if the system refuses; they stay locked until the last array over them is gone.  Row offsets, and
-        the anchors of compressed rows, lie in the memory of the device always.
+        Cost O(nbytes) if it moves.  From the GPU it synchronises.  NumPy arrays are page-locked in place, and copied
+        only if the system cannot lock them; they stay locked until the last array over them is deleted.  Row offsets,
+        and the anchors of compressed rows, always reside in the memory of the device.
         """
         wanted = None if placement is None else checked_placement(placement)
         if self.ndim == 1 and wanted not in (None, "device"):
@@ -181,7 +181,7 @@ class Sparse(Generic[StoreT]):
     # -- copies and comparison ---------------------------------------------------------------------------
 
     def dup(self, dtype: Any = None, *, mask: Any = None, clear: bool = False, name: str | None = None) -> Self:
-        """A copy, which belongs to nothing else.
+        """Return an independent copy.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Sparse(Generic[StoreT]):
 
         Notes
         -----
-        Stores are immutable, so a plain copy costs O(1) and shares all arrays.
+        Stores are immutable, so a copy without cast and mask costs O(1) and shares all arrays.
         """
         target = self.dtype if dtype is None else dtypes.lookup(dtype)
         if clear:
@@ -207,7 +207,7 @@ class Sparse(Generic[StoreT]):
         return self._new(cast_store(store, target, engine_for(store.device)), name=name)
 
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Self:
-        """A copy, as python-graphblas spells it: parameters, errors and cost as `dup`."""
+        """Return a copy, by python-graphblas's name: parameters, errors and cost as `dup`."""
         return self.dup(dtype, mask=mask, name=name)
 
     def __copy__(self) -> Self:
@@ -217,7 +217,7 @@ class Sparse(Generic[StoreT]):
         return self.dup(name=self.name)
 
     def clear(self) -> None:
-        """Remove all entries; shape and type stay.
+        """Remove all entries; shape and type are unchanged.
 
         InvalidValue on a part or the transpose of another object.  Cost O(nrows) for a Matrix, O(1) for a Vector;
         copies keep their entries.
@@ -225,7 +225,7 @@ class Sparse(Generic[StoreT]):
         self._become(emptied(self.store))
 
     def isequal(self, other: Self, *, check_dtype: bool = False) -> bool:
-        """True if both have one shape and the same entries with equal values (NaN equals NaN).  Synchronises.
+        """Return True if both have one shape and the same entries with equal values (NaN equals NaN).  Synchronises.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Sparse(Generic[StoreT]):
         return same(self.store, self._same_kind(other).store, check_dtype=check_dtype)
 
     def isclose(self, other: Self, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
-        """True if both have one shape and the same entries, with values that agree closely.  Synchronises.
+        """Return True if both have one shape and the same entries, with values that agree closely.  Synchronises.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class Sparse(Generic[StoreT]):
         raise NotImplementedError
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
-        """An array of all positions."""
+        """Return an array of all positions."""
         raise NotImplementedError
 
     def to_numpy(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray[Any, Any]:
@@ -293,14 +293,14 @@ class Sparse(Generic[StoreT]):
         return ~MaskView(as_mask(self))
 
     def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target:
-        """The left side of ``<<``: ``C(mask, accum, replace=...) << result``.
+        """Return the left side of ``<<``: ``C(mask, accum, replace=...) << result``.
 
         Parameters
         ----------
         *parts : mask and accumulator, in either order
         mask : ``M.S``, ``M.V``, their complements, or a boolean object
-        accum : binary operator that combines with what is there
-        replace : empty what the mask does not admit
+        accum : binary operator that combines the result with the stored entries
+        replace : delete the entries that the mask does not admit
 
         Raises
         ------
@@ -308,10 +308,10 @@ class Sparse(Generic[StoreT]):
 
         Notes
         -----
-        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign).  What is written
-        is cast to the type of C: a float loses its fraction in an integer, an integer that is too large wraps.  A
-        scalar stands for its value everywhere in the region; an empty Scalar for no entries, so it deletes those that
-        are there, unless an accumulator keeps them.
+        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign).  Values are
+        cast to the type of C: a float loses its fraction in an integer type, an integer that is too large wraps.  A
+        scalar writes its value everywhere in the region; an empty Scalar has no entries, so it deletes the stored ones
+        unless an accumulator keeps them.
         """
         return self._target(parse_write(parts, mask, accum, replace))
 
@@ -319,7 +319,7 @@ class Sparse(Generic[StoreT]):
         return self._target(PLAIN) << value
 
     def update(self, value: Any) -> Any:
-        """Take the entries of `value` (an object or a scalar): ``C << value``; shape and type of C stay.
+        """Replace the entries by those of `value` (an object or a scalar): ``C << value``; keeps shape and type.
 
         Raises
         ------
@@ -327,12 +327,12 @@ class Sparse(Generic[StoreT]):
 
         Notes
         -----
-        Cost O(1) where types agree, and else O(nvals) for the cast, beside what is pending in `value`.
+        Cost O(1) where types agree, and else O(nvals) for the cast, besides the pending operation of `value`.
         """
         return self << value
 
     def _target(self, write: Write) -> Target:
-        """What ``<<`` writes to: this object, or the region of another one that it was taken from."""
+        """Return the target of ``<<``: this object, or the region of another one that it was extracted from."""
         if self._origin is None:
             return Target(self, write)
         if self._store is not None:
@@ -356,7 +356,7 @@ class Sparse(Generic[StoreT]):
         if not isinstance(value, Sparse) or value.ndim != self.ndim:
             self._assign_region(slice(None), value, write, sub=False)
             return
-        # A plain write needs nothing but the result, which `value` then keeps; any other is joined with its plan.
+        # Without mask and accumulator only the result is needed, and `value` caches it; else the plan fuses the write.
         pending = None if write.plain else value._plan
         plan = plan_of("update", value.store) if pending is None else pending
         self._become(plan.into(self.store, write))
@@ -365,7 +365,7 @@ class Sparse(Generic[StoreT]):
         raise NotImplementedError
 
     def _become(self, store: StoreT) -> None:
-        """Swap the store, the last step of every write: what raised before left the object as it was."""
+        """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
         if self._origin is not None or self._transpose_of is not None:
             raise self._belongs()
         self._store, self._plan, self._chain = store, None, None
@@ -373,7 +373,7 @@ class Sparse(Generic[StoreT]):
     # -- making results ----------------------------------------------------------------------------------
 
     def _deliver(self, plan: Plan[Any], writing: Writing, cls: Any = None) -> Any:
-        """The result of a plan: pending, or written where the keywords say."""
+        """Return the result of a plan: pending, or written as the keywords specify."""
         made = type(self) if cls is None else cls
         if not writing:
             return made._new(None, plan)
@@ -395,5 +395,5 @@ methods_report_memory(Sparse)
 
 
 def plan_of(operation: str, store: StoreT) -> Plan[StoreT]:
-    """The plan whose result is there already."""
+    """Return a plan whose result is computed already."""
     return Plan(operation, check.shape_of(store), store.dtype, store.device, lambda: store)

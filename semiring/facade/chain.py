@@ -1,13 +1,13 @@
-"""Chains: ``A @ B @ C`` and ``a | b & c`` name no operator, and one that is called on them applies to every link.
+"""Chains: ``A @ B @ C`` and ``a | b & c`` name no operator; an operator called on them applies to every link.
 
     min_plus(A @ B @ C)  =  min_plus(min_plus(A @ B) @ C)          min(a | b & c)  =  min(a | min(b & c))
 
 A link is one ``@`` (kind "product"), or one ``|`` or ``&`` (kind "ewise"), whose operands are links of the same kind,
 their ``.T``, or anything else, which is a value: a named operator (``A.mxm(B, "max_plus")``, ``A + B``,
-``max_plus(A @ B)``) is settled, and so is a link of the other kind.
+``max_plus(A @ B)``) is final, and so is a link of the other kind.
 
-A chain is carried out when it is looked at, each link once.  After that it is a value: its operands are released, so no
-operator can be called on it or on a chain that continues it (InvalidValue), rather than reach some of the links only.
+A chain is executed when its entries are used, each link once.  After that it is a value: its operands are released, and
+an operator called on it or on a chain that continues it raises InvalidValue, as it could not apply to every link.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import InvalidValue
 
-# Links in one chain, beyond which the earlier ones are carried out: a loop over `x = x | y` is no chain that one wrote.
+# Links in one chain, beyond which the earlier ones are executed: a loop over `x = x | y` is not meant as one chain.
 _LONGEST = 64
 
 
@@ -25,8 +25,8 @@ class Chain(NamedTuple):
     """An expression that one call of an operator may rebind.
 
     kind: which operators it accepts (``"product"``, ``"ewise"``, ``"compare"``).  plan: from an operator, the plan with
-    it in every link; None once a link was carried out with its own.  links: how many there are.
-    It holds the operands' stores and plans and never an object, so that nothing refers to itself.
+    it in every link; None once a link was executed with its own.  links: how many there are.
+    It holds the operands' stores and plans and never an object, so that there are no reference cycles.
     """
 
     kind: str
@@ -34,16 +34,16 @@ class Chain(NamedTuple):
     links: int = 1
 
     def spent(self) -> Chain:
-        """The same chain, carried out."""
+        """Return the same chain, executed."""
         return self._replace(plan=None)
 
     def then(self, operation: Callable[[Any], Any]) -> Chain:
-        """The chain of `operation` (a transpose) of this one."""
+        """Return the chain of `operation` (a transpose) of this one."""
         plan = self.plan
         return self if plan is None else self._replace(plan=lambda operator: operation(plan(operator)))
 
     def rebound(self, operator: Any) -> Any:
-        """The plan with `operator` in every link; InvalidValue where a link was carried out with its own."""
+        """Return the plan with `operator` in every link; InvalidValue if a link was executed with its own."""
         if self.plan is None:
             raise InvalidValue(
                 f"{operator!r}(...): a part of this chain was computed with its own operator already (it was looked "
@@ -54,14 +54,14 @@ class Chain(NamedTuple):
 
 
 class _Operand(NamedTuple):
-    """One side of a link: its store or plan with its own operator, whether it is meant transposed, and its chain."""
+    """One side of a link: its store or plan with its own operator, whether it is transposed, and its chain."""
 
     value: Any
     transposed: bool
     chain: Chain | None
 
     def under(self, operator: Any) -> tuple[Any, bool]:
-        """The side with another operator in its links."""
+        """Return the side with another operator in its links."""
         return (self.value, self.transposed) if self.chain is None else (self.chain.rebound(operator), False)
 
 
@@ -79,9 +79,9 @@ def _operand(x: Any, kind: str) -> _Operand:
 
 
 def link(kind: str, x: Any, y: Any, join: Callable[[Any, Any, Any], Any], operator: Any) -> tuple[Any, Chain]:
-    """One link: what `join` makes of both operands under `operator`, and the chain that it ends.
+    """Return one link: the result of `join` for both operands under `operator`, and the chain that it ends.
 
-    join: from two operands (store or plan, whether it is meant transposed, and more) and an operator.
+    join: from two operands (store or plan, whether it is transposed, and more) and an operator.
     """
     left, right = _operand(x, kind), _operand(y, kind)
     links, spent = 1, False

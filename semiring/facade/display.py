@@ -1,4 +1,4 @@
-"""How objects look: a header line and a preview of 10 x 10, ``.`` where nothing is stored."""
+"""Format objects as text: a header line and a preview of 10 x 10, ``.`` where nothing is stored."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _SHOWN = 10
 
 
 def matrix(a: Matrix) -> str:
-    """The text of a matrix."""
+    """Return the text of a matrix."""
     columns, rows = _window(a.ncols), _window(a.nrows)
     return "\n".join([_header(a), *_table(_cells(a, rows, columns), rows, columns)])
 
 
 def vector(v: Vector) -> str:
-    """The text of a vector."""
+    """Return the text of a vector."""
     window = _window(v.size)
     cells = {(0, j): _text(value) for j, value in _entries(v, window)}
     return "\n".join([_header(v), *_table(cells, None, window)])
 
 
 def html(x: Any) -> str:
-    """The same preview as an HTML table, for notebooks."""
+    """Return the same preview as an HTML table, for notebooks."""
     if x.ndim == 1:
         rows, columns = [0], _window(x.size)
         cells = {(0, j): _text(value) for j, value in _entries(x, columns)}
@@ -57,7 +57,7 @@ def _header(x: Any) -> str:
 
 
 def _held(x: Any) -> str:
-    """The format, with the codec of compressed rows, and where the entries lie if not in the device's memory."""
+    """Return the format, with the codec of compressed rows, and the placement if it is not ``"device"``."""
     codec = f" ({x.codec})" if x.format == "ccsr" else ""
     return f"{x.format}{codec}{'' if x.placement == 'device' else f', {x.placement},'}"
 
@@ -68,7 +68,7 @@ def counted(entries: int) -> str:
 
 
 def _window(size: int) -> list[int]:
-    """The positions that are shown: all of a few, else the first and the last five."""
+    """Return the positions that are shown: all of a few, else the first and the last five."""
     half = _SHOWN // 2
     return list(range(size)) if size <= _SHOWN else [*range(half), *range(size - half, size)]
 
@@ -85,7 +85,7 @@ def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int],
         return {}
     cells = {}
     for first, last in _runs(rows):
-        # Only the rows that are shown are decoded or copied.
+        # Only the displayed rows are decoded or copied.
         part = a.with_store(resident_rows(a.store, first, last))
         i, j, values = (to_host(part) for part in part[:, columns].to_coo(index_dtype=None))
         for r, c, value in zip(i.tolist(), j.tolist(), values, strict=True):
@@ -94,7 +94,7 @@ def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int],
 
 
 def _runs(positions: list[int]) -> list[tuple[int, int]]:
-    """The ranges [first, last) of consecutive positions."""
+    """Return the ranges [first, last) of consecutive positions."""
     runs: list[tuple[int, int]] = []
     for position in positions:
         if runs and runs[-1][1] == position:
@@ -113,7 +113,7 @@ def _text(value: Any) -> str:
 
 
 def _with_gap(positions: list[int]) -> list[int | None]:
-    """The positions, with None where some are left out."""
+    """Return the positions, with None where some are left out."""
     marked: list[int | None] = []
     for previous, position in zip([-1, *positions], positions, strict=False):
         marked += [position] if position == previous + 1 else [None, position]

@@ -1,11 +1,11 @@
-"""Edges in whatever holds them, as three arrays: lists, arrays, and the columns of tables.
+"""Convert edges to three arrays: from lists, arrays, and the columns of tables.
 
 A table is anything with named columns: a pandas or polars frame, an Arrow table or record batch, an object with the
 Arrow stream interface (which pyarrow reads), a dictionary of columns, a structured NumPy array.  A table is recognised
 by its interface, so that none of these libraries is needed.
 
-What could mean two things is refused: more columns than (source, target) or (source, target, weight) unless they are
-named, missing values, and vertices that are no integers.
+Ambiguous input raises InvalidValue: more columns than (source, target) or (source, target, weight) unless they are
+named, missing values, and vertices that are not integers.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Edges(NamedTuple):
 
 
 def edges_of(given: Any, source: Any, target: Any, weight: Any) -> Edges:
-    """The edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
+    """Return the edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
 
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
-    InvalidValue for what is no edge list, or ambiguous.
+    InvalidValue for anything else, or if it is ambiguous.
     """
     columns = _columns(given)
     if columns is not None:
@@ -67,7 +67,7 @@ def _of_list(given: Any) -> Edges:
     widths = {len(edge) for edge in edges}
     if not widths <= {2} and widths != {3}:
         raise InvalidValue(f"{_PLACE}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
-    # Each column by itself: an id beside a weight of 0.5 would lose digits above 2**53 in one array of floats.
+    # Each column separately: in one array of floats with a weight of 0.5, an id above 2**53 would lose digits.
     rows, cols = (_vertices(f"edges[:, {k}]", as_array("edges", [edge[k] for edge in edges], np.int64)) for k in (0, 1))
     return Edges(rows, cols, [edge[2] for edge in edges] if widths == {3} else None)
 
@@ -87,7 +87,7 @@ def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any)
 
 
 def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """The names of the columns of sources, targets and weights."""
+    """Return the names of the columns of sources, targets and weights."""
     named = {role: _column(names, role, key) for role, key in zip(_ROLES, (source, target, weight), strict=True)}
     if named["source"] is None and named["target"] is None and named["weight"] is None:
         if len(names) not in (2, 3):
@@ -106,7 +106,7 @@ def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[An
 
 
 def _column(names: list[Any], role: str, key: Any) -> Any:
-    """The column that a name, or a position where no column has that name, means; None for None."""
+    """Return the column with this name, or at this position if none has the name; None for None."""
     if key is None:
         return None
     if key in names:
@@ -125,7 +125,7 @@ def _listed(names: list[Any]) -> str:
 
 
 def _columns(given: Any) -> dict[Any, Any] | None:
-    """The columns of a table by name, or None where `given` is no table."""
+    """Return the columns of a table by name, or None if `given` is not a table."""
     if isinstance(given, Mapping):
         return dict(given)
     names = getattr(getattr(given, "dtype", None), "names", None)
@@ -160,7 +160,7 @@ def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:
 
 
 def _plain(name: Any, column: Any) -> Any:
-    """A column as an array; InvalidValue where values are missing."""
+    """Return a column as an array; InvalidValue where values are missing."""
     for count in ("null_count", "isna", "isnull"):  # Arrow and polars; pandas
         found = getattr(column, count, None)
         if found is None:
@@ -172,7 +172,7 @@ def _plain(name: Any, column: Any) -> Any:
         break
     if hasattr(column, "dtype") and hasattr(column.dtype, "numpy_dtype"):  # pandas' own nullable types
         column = column.to_numpy(dtype=column.dtype.numpy_dtype)
-    if type(column).__module__.partition(".")[0] == "pyarrow":  # its DLPack serves numbers only
+    if type(column).__module__.partition(".")[0] == "pyarrow":  # its DLPack supports numbers only
         column = column.to_numpy(zero_copy_only=False)
     array = as_array(f"column {name!r}", column)
     if array.ndim != 1:
@@ -181,18 +181,18 @@ def _plain(name: Any, column: Any) -> Any:
 
 
 def _not_a_number(column: Any) -> bool:
-    """Whether what pandas counts as missing is the NaN of a plain column of floats, a weight like any other."""
+    """Whether what pandas counts as missing is the NaN of an ordinary column of floats, a valid weight."""
     return isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f"
 
 
 def _vertices(where: str, array: Any) -> Any:
-    """The array as integers; floats without a fraction serve (an array of edges with weights is one of floats)."""
+    """Return the array as integers; converts floats without a fraction (an array of edges with weights has floats)."""
     kind = array.dtype.kind
     if kind in "iu" or array.size == 0:
         return array if kind in "iu" else array.astype(np.int64)
     if kind == "f":
         xp = array_module(device_of(array))
-        # Beyond 2**53 a float is no exact integer any more; NaN and infinities fail the comparison.
+        # Beyond 2**53 a float is not an exact integer; NaN and infinities fail the comparison.
         exact = (xp.abs(array) <= 2.0**53) & (array == xp.trunc(array))
         if bool(to_host(exact.all())):  # synchronises on the GPU
             return array.astype(np.int64)
@@ -202,5 +202,5 @@ def _vertices(where: str, array: Any) -> Any:
 
 
 def _content(array: Any) -> str:
-    """The type of what an array holds, with an example of what is no number."""
+    """Return the type of the elements of an array, with an example that is not a number."""
     return str(array.dtype) if array.dtype.kind in "biufc" else f"{array.dtype} such as {array.tolist()[0]!r}"

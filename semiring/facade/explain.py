@@ -1,4 +1,4 @@
-"""What ran: ``with sr.explain() as log`` records each call of an engine, with its kernel and its time."""
+"""Record engine calls: ``with sr.explain() as log`` records each call, with its kernel and its time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def explain() -> Iterator[Log]:
     """Record every engine call made inside the block: kernel, time, format of the result, bytes, push or pull.
 
     ``call.details`` holds ``"format"``, ``"bytes"`` (of the arrays of operands and result), ``"direction"`` (``"-"``
-    where there is none to choose), and what the kernel adds.  While it listens, each call on the GPU is waited for, so
-    that its time is its own: synchronises.
+    if the operation has none), and the details that the kernel adds.  Inside the block each call on the GPU is waited
+    for, so that its time excludes other calls: synchronises.
 
     >>> import semiring as sr
     >>> v = sr.Vector.from_coo([0, 2], [1.0, 2.0], size=3)

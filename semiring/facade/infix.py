@@ -25,7 +25,7 @@ _BELOW = {"gt": "ge", "ge": "ge", "ne": "ge", "lt": "lt", "le": "lt", "eq": "lt"
 
 
 def _within(op: str, bound: Any, dtype: np.dtype[Any]) -> tuple[str, Any]:
-    """The same comparison with a number that the integer type holds: ``x < 2**63`` of int64 is ``x <= 2**63 - 1``."""
+    """Return a comparison with a number in range of the integer type: ``x < 2**63`` of int64 is ``x <= 2**63 - 1``."""
     if dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)) or isinstance(bound, bool):
         return op, bound
     low, high = (int(limit) for limit in dtypes.limits(dtype))
@@ -89,13 +89,13 @@ class Infix(Sparse[Any]):
     def ewise_union(
         self, other: Self, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
     ) -> Self:
-        """C = op(self, other) on the union, with a default for the side that is missing.
+        """C = op(self, other) on the union, with a default for the missing operand.
 
         Parameters
         ----------
         other : of the same shape
         op : binary operator or monoid, by object or name
-        left_default, right_default : scalars that stand for what self and what `other` lacks
+        left_default, right_default : scalars that replace the missing entries of self and of `other`
         **writing : mask, accum, replace, out
 
         Raises
@@ -131,7 +131,7 @@ class Infix(Sparse[Any]):
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
 
     def select(self, op: Any, thunk: Any = None, **writing: Unpack[Writing]) -> Self:
-        """The entries for which op(self(i, j), i, j, thunk) holds.
+        """Return the entries for which op(self(i, j), i, j, thunk) holds.
 
         Parameters
         ----------
@@ -150,9 +150,9 @@ class Infix(Sparse[Any]):
         return self._deliver(select(self.store, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any) -> Any:
-        """What calling an operator on this means: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
+        """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
 
-        An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is settled then.
+        An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is then final.
         """
         chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")
@@ -259,9 +259,9 @@ class Infix(Sparse[Any]):
         return result
 
     def _foreign(self, other: Any, op: str) -> Any:
-        """What `other` makes of the comparison; TypeError if nothing, where Python's == would compare identities.
+        """Return the comparison by `other`; TypeError if it has none, where Python's == would compare identities.
 
-        None, which is no value, is equal to no object.
+        None is not a value, and is equal to no object.
         """
         no_operand(other)
         if other is None or op not in ("eq", "ne"):
@@ -303,7 +303,7 @@ class Infix(Sparse[Any]):
         return self._linked(other, ewise_mult, "land" if self._both_boolean(other) else "times")
 
     def _linked(self, other: Infix, operation: Any, op: str) -> Any:
-        """A link of a chain: the operator may follow."""
+        """Return a link of a chain, whose operator may be called later."""
         join = lambda a, b, operator: operation(a[0], b[0], operator)  # noqa: E731
         return linked(type(self), "ewise", self, self._same_kind(other), join, op)
 
@@ -352,7 +352,7 @@ class Infix(Sparse[Any]):
         )
 
 
-# What an operator asks of the object that it is called on; binary operators and monoids are not listed.
+# The kind of operation that an operator called on an object performs; binary operators and monoids are not listed.
 _KINDS: dict[type[Any], str] = {
     Semiring: "product",
     TypedSemiring: "product",

@@ -44,8 +44,8 @@ class Matrix(Infix):
 
     Notes
     -----
-    Missing is not zero: only stored entries exist, and explicit zeros stay.  Held as compressed sparse rows; the
-    transpose is derived when an operation wants it, and cached with the entries it belongs to.
+    Missing is not zero: only stored entries exist, and explicit zeros stay.  Stored as compressed sparse rows; the
+    transpose is derived when an operation needs it, and cached with the entries.
     """
 
     __slots__ = ()
@@ -133,9 +133,9 @@ class Matrix(Infix):
 
     @property
     def T(self) -> Matrix:
-        """The transpose, pending: products read A where it lies, any other use derives it once and caches it with A.
+        """The transpose, pending: products read A in place, any other use derives it once and caches it with A.
 
-        It is a value like any result, A(j, i) as A is now.  It cannot be written to; ``.dup()`` of it can.
+        It is a value like any result, A(j, i) of the present entries.  It cannot be written to; ``.dup()`` of it can.
         """
         back, chain = self._transpose_of, self._chain
         if back is not None:
@@ -149,7 +149,7 @@ class Matrix(Infix):
 
     @property
     def operand(self) -> tuple[CSR, bool]:
-        """The store that an operation should read, and whether it is meant transposed (``A.T`` gives that of A)."""
+        """The store that an operation should read, and whether to transpose it (``A.T`` returns that of A)."""
         return (self.store, False) if self._transpose_of is None else (stored(self._transpose_of), True)
 
     @property
@@ -160,8 +160,8 @@ class Matrix(Infix):
     def get(self, row: int, col: int, default: Any = None) -> Any:
         """A(row, col), or `default` where nothing is stored.
 
-        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for what is no integer.  Cost
-        O(log degree).  Synchronises on the GPU.
+        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for anything but an integer.
+        Cost O(log degree).  Synchronises on the GPU.
         """
         value = element(self.store, *self._place(row, col))
         return default if value is None else value
@@ -179,7 +179,7 @@ class Matrix(Infix):
         """A[i, j]: a Scalar.  A[i, J], A[I, j], A[i]: a Vector.  A[I, J], A[I]: a Matrix, A(I[p], J[q]).
 
         I and J are slices, integers, boolean arrays, or full Vectors of integers.  The result is a value; left of
-        ``<<`` it is the place, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.
+        ``<<`` it is the target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.
         """
         rows, cols = _split(key)
         made: Any
@@ -211,7 +211,7 @@ class Matrix(Infix):
         return self._deliver(extract_matrix(self.store, self._rows(rows), self._cols(cols)), writing)
 
     def _line(self, rows: Any, cols: Any) -> Plan[VectorStore]:
-        """The plan of the part of one row or column that the other index takes."""
+        """Return the plan of the part of one row or column that the other index selects."""
         if is_scalar(rows):
             if is_scalar(cols):
                 raise InvalidValue("extract: both indices are integers; A[i, j] and A.get(i, j) give one element")
@@ -237,7 +237,7 @@ class Matrix(Infix):
         line = _LINES.get((is_scalar(rows), is_scalar(cols)))
         mask = write.mask
         if mask is not None and not isinstance(mask.store, CSR):
-            # The mask of one row or column, in either spelling: C(m.S)[i, :] << v, C[i, :](m.S) << v.
+            # The mask of one row or column, in either syntax: C(m.S)[i, :] << v, C[i, :](m.S) << v.
             mask = Mask(_as_line(mask.store, line, "masks"), mask.structural, mask.complement)
             write, sub = write._replace(mask=mask), True
         if isinstance(value, Matrix):
@@ -350,7 +350,7 @@ class Matrix(Infix):
     # -- shape -------------------------------------------------------------------------------------------
 
     def transpose(self, **writing: Unpack[Writing]) -> Matrix:
-        """C(j, i) = self(i, j), as a Matrix of its own.
+        """C(j, i) = self(i, j), as a new Matrix.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class Matrix(Infix):
 
         Notes
         -----
-        Cost O(nvals) once; the transpose is kept with the entries that it belongs to.
+        Cost O(nvals) once; the transpose is cached with the entries.
         """
         return cast(Matrix, self._deliver(transpose(self.store), writing, Matrix))
 
@@ -381,12 +381,12 @@ def _mxv(a: Any, u: Any, op: Any) -> Plan[VectorStore]:
     return mxv(a[0], u[0], op, transposed=a[1])
 
 
-# For (row is one, column is one): how a vector lies there.
+# (One row, one column) -> the conversion of a vector to that region.
 _LINES = {(True, False): row_matrix, (False, True): column_matrix}
 
 
 def _as_line(u: VectorStore, line: Any, does: str) -> CSR:
-    """A vector as the matrix of one row or one column that its place asks for."""
+    """Return a vector as a matrix of one row or one column, by `line`."""
     if line is None:
         raise DimensionMismatch(f"a Vector {does} one row or column: C[i, :] << v or C[:, j] << v")
     return cast(CSR, line(index_list(u)))

@@ -63,7 +63,7 @@ def from_csr(
         For offsets that do not start at 0, decrease, or do not end at the number of columns given, and columns
         out of range; names the array and the position.
     OutOfMemory
-        If it does not fit where it is to lie; the message says, with bytes, what would fit.
+        If it does not fit at its placement; the message reports, with bytes, what would fit.
     DuplicateIndex, InvalidValue, DomainMismatch
 
     Notes
@@ -71,7 +71,7 @@ def from_csr(
     Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
     to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
     NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
-    page-locked where they lie.
+    page-locked in place.
     """
     where = device_for(indptr, col_indices, values, device=device)
     indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
@@ -179,7 +179,7 @@ def from_dense(
     Parameters
     ----------
     values : two-dimensional NumPy or CuPy array, or nested lists
-    missing_value : what stands for no entry (NaN matches NaN); None: all are present
+    missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present
     dtype : type of the values; by default theirs
 
     Raises
@@ -212,7 +212,7 @@ def from_scalar(
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
-    """A(i, j) = value everywhere; the value is held once, the structure is not.
+    """A(i, j) = value everywhere; the value is stored once, the structure is not.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def from_scalar(
 def identity(
     cls: type[Matrix], n: int, dtype: Any = None, *, value: Any = 1, name: str | None = None, device: str | None = None
 ) -> Matrix:
-    """A(i, i) = value, which is held once.
+    """A(i, i) = value, which is stored once.
 
     Parameters
     ----------
@@ -299,13 +299,13 @@ def to_csr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
     NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(nvals + nrows) and 8 bytes
     for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
     entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
-    except to carry out what is pending, and for such rows.
+    except to execute a pending operation, and for such rows.
     """
     return _compressed("to_csr", self.store, index_dtype)
 
 
 def to_csc(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
-    """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is kept."""
+    """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is cached."""
     return _compressed("to_csc", structure.transposed(self.store), index_dtype)
 
 
@@ -321,7 +321,7 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
 
     Parameters
     ----------
-    index_dtype : type of `rows` and `columns`; None: as narrow as they are stored, see `to_csr`
+    index_dtype : type of `rows` and `columns`; None: the types in which they are stored, see `to_csr`
 
     Raises
     ------
@@ -340,11 +340,11 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
 
 
 def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
-    """An array of shape (nrows, ncols), of this matrix's device, and the caller's own.
+    """Return an array of shape (nrows, ncols), of this matrix's device, and the caller's own.
 
     Parameters
     ----------
-    fill_value : stands where nothing is stored; needed unless all positions hold a value
+    fill_value : the value where nothing is stored; needed unless all positions hold a value
     dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
 
     Raises

@@ -53,7 +53,7 @@ def from_edgelist(
     Raises
     ------
     InvalidValue
-        For vertices that are no integers (text, fractions, NaN), missing values, and a table of more columns than
+        For vertices that are not integers (text, fractions, NaN), missing values, and a table of more columns than
         are named.
     DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
 

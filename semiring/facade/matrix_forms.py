@@ -1,4 +1,4 @@
-"""Matrix in another form: its rows compressed, in another order, of another shape, with another diagonal.
+"""Convert a Matrix: compress or reorder its rows, change its shape or a diagonal.
 
 `Matrix` binds these functions as its methods.
 """
@@ -33,24 +33,24 @@ def compress(self: M, codec: str = "packed") -> M:
     Parameters
     ----------
     codec : ``"packed"``, one width of bits for each 128 entries, which GPUs decode fastest; or ``"varint"``, bytes
-        of 7 bits (LEB128), the form that publications on compressed graphs use
+        of 7 bits (LEB128), the code that publications on compressed graphs use
 
     Returns
     -------
-    Matrix, where this one lies (see `placement`), sharing its values; itself if it has this codec already.
+    Matrix, at the same `placement`, sharing its values; itself if it has this codec already.
 
     Raises
     ------
     InvalidValue
         If there is no such codec.
     OutOfMemory
-        If the compressed form does not fit beside this one.
+        If the compressed rows do not fit in addition to this matrix.
 
     Notes
     -----
-    Every operation takes compressed matrices; one that keeps the structure (apply, cast, permute) keeps the form
-    too, any other result is plain.  Cost O(nvals).  What does not lie in the memory of the device is encoded slice
-    by slice, and never there as a whole: it is read twice on a GPU, first to learn the size.  Synchronises.
+    Every operation accepts compressed matrices; one that keeps the structure (apply, cast, permute) keeps the codec
+    too, any other result is uncompressed.  Cost O(nvals).  Entries outside the memory of the device are encoded slice
+    by slice, and never reside there as a whole: a GPU reads them twice, first to compute the size.  Synchronises.
 
     Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
     (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
@@ -60,23 +60,23 @@ def compress(self: M, codec: str = "packed") -> M:
 
 
 def decompress(self: M) -> M:
-    """B(i, j) = self(i, j), with plain rows, where this matrix lies, sharing its values; itself if it is plain.
+    """B(i, j) = self(i, j), with uncompressed rows, at the same placement, sharing its values; itself if uncompressed.
 
     Raises
     ------
     OutOfMemory
-        If plain rows do not fit there.
+        If uncompressed rows do not fit there.
 
     Notes
     -----
-    Cost O(nvals).  Synchronises where the entries lie in host memory, which is decoded slice by slice.
+    Cost O(nvals).  Synchronises if the entries reside in host memory, which is decoded slice by slice.
     """
     made = compression.decompress(self.store)
     return self if made is self.store else self._new(made, name=self.name)
 
 
 def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
-    """The ``nbytes`` that ``compress(codec)`` would have: all arrays, values included; exact.
+    """Return the ``nbytes`` that ``compress(codec)`` would have: all arrays, values included; exact.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
 def permute(self: M, p: Any, q: Any = None) -> M:
     """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
 
-    So p lists the old numbers in their new order, as `semiring.algorithms.ordering` makes it; for a graph, vertex
+    So p lists the old numbers in their new order, as `semiring.algorithms.ordering` returns it; for a graph, vertex
     p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
 
     Parameters
@@ -107,25 +107,25 @@ def permute(self: M, p: Any, q: Any = None) -> M:
 
     Returns
     -------
-    Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else plain.
+    Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else uncompressed.
 
     Raises
     ------
     DimensionMismatch
         If the matrix is not square and q is missing.
     InvalidValue
-        If p or q is no permutation: names the first place that is out of range, or a number that is there twice
+        If p or q is not a permutation: names the first position that is out of range, or a number that occurs twice
         and one that is missing.
     DeviceMismatch
     OutOfMemory
-        If the result in plain form does not fit into the memory of the device.
+        If the uncompressed result does not fit in the memory of the device.
     NotSupported
         On more columns than keys of 64 bits can sort.
 
     Notes
     -----
-    Cost O(nvals log degree), one pass over the entries.  The cached transpose is not carried over; that the
-    structure is symmetric is, where q is p.  On the GPU the checks synchronise.
+    Cost O(nvals log degree), one pass over the entries.  The cached transpose is not passed on; the fact
+    that the structure is symmetric is, if q is p.  On the GPU the checks synchronise.
     """
     nrows, ncols = self.shape
     if q is None and nrows != ncols:
@@ -145,7 +145,7 @@ def diag(self: Matrix, k: int = 0) -> Vector:
 
 
 def setdiag(self: Matrix, values: Any, k: int = 0) -> None:
-    """A(p, p + k) = values(p): the k-th diagonal takes these entries and no others.
+    """A(p, p + k) = values(p): replace the k-th diagonal by these entries.
 
     Parameters
     ----------
@@ -178,11 +178,11 @@ def resize(
     Raises
     ------
     InvalidValue
-        For a size that is missing, negative or no integer.
+        For a size that is missing, negative or not an integer.
 
     Notes
     -----
-    Cost O(nvals) where it shrinks, else O(nrows).
+    Cost O(nvals) if it shrinks, else O(nrows).
     """
     nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
     self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))

@@ -80,5 +80,5 @@ def reduce_scalar(self: Matrix, op: Any = "plus") -> Scalar:
 
 
 def reduce(self: Matrix, op: Any = "plus") -> Scalar:
-    """S = (+) of all entries, as a Vector spells it; parameters, errors and cost as `reduce_scalar`."""
+    """S = (+) of all entries, by the name that Vector uses; parameters, errors and cost as `reduce_scalar`."""
     return reduce_scalar(self, op)

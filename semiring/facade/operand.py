@@ -1,4 +1,4 @@
-"""What a user passes as an operand: a number, a Scalar, an array; its value, its dimensions, its device."""
+"""Interpret an operand of a user (a number, a Scalar, an array): its value, its dimensions, its device."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def is_scalar(value: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """True for a Scalar without a value, which deletes where it is assigned.  Synchronises for one pending on a GPU."""
+    """True for a Scalar without a value, which deletes on assignment.  Synchronises if it is pending on a GPU."""
     return isinstance(value, Scalar) and value.is_empty
 
 
 def scalar(value: Any) -> Any:
-    """The bare value of a Scalar or a zero-dimensional array; anything else as it is."""
+    """Return the value of a Scalar or a zero-dimensional array; anything else unchanged."""
     bare = getattr(value, "_bare", None)
     if bare is not None:
         return bare()
@@ -35,16 +35,16 @@ def scalar(value: Any) -> Any:
 
 
 def dimensions(value: Any) -> int | None:
-    """How many dimensions an array, or a list that stands for one, has; None for anything else."""
+    """Return the number of dimensions of an array or a nested list; None for anything else."""
     if isinstance(value, (list, tuple)):
         return np.ndim(value)
     return value.ndim if hasattr(value, "ndim") and not hasattr(type(value), "store") else None
 
 
 def no_operand(value: Any) -> None:
-    """TypeError for an array, a list or a sparse matrix of another library: does it hold zeros, or gaps?
+    """Raise TypeError for an array, a list or a sparse matrix of another library: its zeros are ambiguous.
 
-    Anything else passes, and may know by itself what to do with one of our objects.
+    Anything else passes, as its reflected method may support objects of this library.
     """
     arrays = (np.ndarray, list, tuple)
     if isinstance(value, arrays) or hasattr(value, "__cuda_array_interface__") or hasattr(value, "tocsr"):
@@ -53,7 +53,7 @@ def no_operand(value: Any) -> None:
 
 
 def device_for(*arrays: Any, device: str | None = None) -> str:
-    """Where an object made of these arrays lives: with a CuPy array among them the GPU, else the default device."""
+    """Return the device for an object made of these arrays: the GPU if one is a CuPy array, else the default device."""
     if device is not None:
         return checked_device(device)
     return "cuda" if any(on_gpu(array) for array in arrays) else default_device()

@@ -30,7 +30,7 @@ class Scalar:
 
     Notes
     -----
-    In arithmetic and comparisons it is its value (`EmptyObject` if there is none); ``==`` also compares empty ones,
+    Arithmetic and comparisons use its value (`EmptyObject` if there is none); ``==`` also compares empty ones,
     and an empty one counts as false.
     """
 
@@ -41,15 +41,15 @@ class Scalar:
         self._dtype: np.dtype[Any] = dtypes.lookup(dtype)
         self._value: np.generic | None = None
         self._compute: Callable[[], Any] | None = None
-        # The object and place that this was taken from, `A[i, j]`: where `<<` writes.
+        # The object and position that this was extracted from, `A[i, j]`: the target of `<<`.
         self._origin: tuple[Any, Any] | None = None
-        # The unnamed operators that this is the result of, `u @ A @ v`, which one call may name.
+        # The chain of unnamed operators of which this is the result, `u @ A @ v`; calling an operator rebinds it.
         self._chain: Chain | None = None
         self.name = name
 
     @classmethod
     def from_value(cls, value: Any, dtype: Any = None, *, name: str | None = None) -> Self:
-        """A scalar that holds `value`.
+        """Return a scalar that holds `value`.
 
         Parameters
         ----------
@@ -71,20 +71,20 @@ class Scalar:
 
     @classmethod
     def pending(cls, dtype: np.dtype[Any], compute: Callable[[], Any], origin: tuple[Any, Any] | None = None) -> Self:
-        """A scalar whose value (None: there is none) is computed when it is first looked at.
+        """Return a scalar whose value (None: there is none) is computed when it is first read.
 
         Parameters
         ----------
         dtype : type of the value
-        compute : what computes it
-        origin : the object and the place in it that ``<<`` writes to
+        compute : the function that computes it
+        origin : the object and the position in it that ``<<`` writes to
         """
         made = cls(dtype)
         made._compute, made._origin = compute, origin
         return made
 
     def get(self, default: Any = None) -> Any:
-        """The value, or `default` if there is none.  Synchronises if it is pending on the GPU."""
+        """Return the value, or `default` if there is none.  Synchronises if it is pending on the GPU."""
         if self._compute is not None:
             value = self._compute()
             self._value = None if value is None else cast_scalar(value, self._dtype)
@@ -126,14 +126,14 @@ class Scalar:
         return 0 if self.is_empty else 1
 
     def update(self, value: Any) -> Self:
-        """Take another value (None or an empty Scalar empties it); the type stays.
+        """Set another value (None or an empty Scalar empties it); the type is unchanged.
 
-        On an element, ``A[i, j] << value``, it is A that changes.
+        On an element, ``A[i, j] << value``, this changes A.
 
         Raises
         ------
         InvalidValue
-            If this is an element of an object whose value was looked at before: which of both is to change?
+            If this is an element of an object and its value was read before: the target would be ambiguous.
         """
         value = value.get() if isinstance(value, Scalar) else value
         if self._origin is not None:
@@ -158,16 +158,16 @@ class Scalar:
         return self.update(value)
 
     def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target:
-        """The left side of ``<<`` for one element: ``A[i, j](accum="plus") << x``."""
+        """Return the left side of ``<<`` for one element: ``A[i, j](accum="plus") << x``."""
         write = parse_write(parts, mask, accum, replace)
         return Target(self._place()[0], write, self._place()[1], sub=True)
 
     def clear(self) -> None:
-        """Forget the value."""
+        """Remove the value."""
         self.update(None)
 
     def dup(self, dtype: Any = None, *, name: str | None = None) -> Scalar:
-        """A copy, cast to `dtype` if given."""
+        """Return a copy, cast to `dtype` if given."""
         return Scalar.from_value(self.get(), self._dtype if dtype is None else dtype, name=name)
 
     new = dup
@@ -209,14 +209,14 @@ class Scalar:
         return self.apply(operator, *rest)
 
     def _bare(self) -> Any:
-        """The value for use as an argument; EmptyObject if there is none."""
+        """Return the value for use as an argument; EmptyObject if there is none."""
         value = self.get()
         if value is None:
             raise EmptyObject("the Scalar is empty where a value is needed; test .is_empty, or use .get(default)")
         return value
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """True if both are empty, or both hold equal values (NaN equals NaN).
+        """Return True if both are empty, or both hold equal values (NaN equals NaN).
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Scalar:
         return bool(a == b or (a != a and b != b))
 
     def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0) -> bool:
-        """True if both are empty, or both hold values with |a - b| <= abs_tol + rel_tol |b|.
+        """Return True if both are empty, or both hold values with |a - b| <= abs_tol + rel_tol |b|.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class Scalar:
 
     def __eq__(self, other: object) -> Any:
         if getattr(other, "ndim", 0):
-            return NotImplemented  # element by element, as the other one does
+            return NotImplemented  # element by element, by the method of the other operand
         return self.isequal(other)
 
     def __ne__(self, other: object) -> Any:
@@ -267,7 +267,7 @@ class Scalar:
         return np.asarray(self._bare(), dtype=dtype)
 
     def _partner(self, other: Any) -> Any:
-        """The other operand; a Python integer that this type does not hold takes one that does, as everywhere."""
+        """Return the other operand; a Python integer that does not fit in this type gets a type that holds it."""
         value = _bare(other)
         if isinstance(value, bool) or not isinstance(value, int) or self._dtype.kind not in "iu":
             return value
@@ -335,7 +335,7 @@ class Scalar:
         return abs(self._bare())
 
     def __format__(self, spec: str) -> str:
-        """The value by a format such as ``.3f`` (EmptyObject if there is none); without one, as `str`."""
+        """Return the value by a format such as ``.3f`` (EmptyObject if there is none); without one, as `str`."""
         return format(self._bare(), spec) if spec else str(self)
 
     def __reduce__(self) -> Any:

@@ -44,8 +44,8 @@ class Vector(Infix):
 
     Notes
     -----
-    Missing is not zero: only stored entries exist.  Held as an index list, a bitmap or full, whichever the
-    operation that made it found best; `convert` chooses.
+    Missing is not zero: only stored entries exist.  Stored as an index list, a bitmap or full, as chosen
+    by the operation that made it; `convert` changes the format.
     """
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class Vector(Infix):
     def get(self, index: int, default: Any = None) -> Any:
         """w(index), or `default` where nothing is stored.
 
-        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for what is no integer.  Cost O(1),
+        Negative indices count from the end; IndexOutOfBound past it, InvalidValue if it is not an integer.  Cost O(1),
         or O(log nvals) for an index list.  Synchronises on the GPU.
         """
         value = element(self.store, position(scalar(index), self.size, "a vector"))
@@ -109,7 +109,7 @@ class Vector(Infix):
         return element(self.store, position(scalar(index), self.size, "a vector")) is not None
 
     def convert(self, to: str) -> Self:
-        """Hold the same entries in another way; returns this vector.
+        """Store the same entries in another format; returns this vector.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Vector(Infix):
         ------
         InvalidValue
         """
-        self._store = convert(self.store, to)  # it does not change, so a part of another object may do this too
+        self._store = convert(self.store, to)  # no entry changes, so a part of another object may be converted too
         return self
 
     # -- parts -------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Vector(Infix):
         """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).
 
         I is a slice, integers, a boolean array, or a full Vector of integers.  The result is a value; left of
-        ``<<`` it is the place, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.
+        ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.
         """
         if is_scalar(key):
             at = position(scalar(key), self.size, "a vector")
@@ -185,7 +185,7 @@ class Vector(Infix):
 
         Parameters
         ----------
-        other : Matrix of shape (size, n); the ``.T`` of one is read where it lies
+        other : Matrix of shape (size, n); the ``.T`` of one is read in place
         op : semiring, by object or name
         **writing : mask, accum, replace, out
 
@@ -195,8 +195,8 @@ class Vector(Infix):
 
         Notes
         -----
-        Cost: O(entries of the rows that meet self) pushing, O(nvals) at most pulling; a mask that the output
-        structure meets first saves both.  Push or pull is chosen by rule (`config.direction` forces one).
+        Cost: O(entries of the rows in self) for push, at most O(nvals) for pull; a mask on the output reduces both.
+        The cost model chooses push or pull (`config.direction` forces one).
         """
         if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
             raise InvalidValue(f"vxm: expected a Matrix, got {type(other).__name__}")
@@ -280,7 +280,7 @@ class Vector(Infix):
     def diag(self, k: int = 0) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
 
-        k > 0 lies above the main one, k < 0 below.  InvalidValue for a k that is no integer.  Cost O(size + nvals).
+        k > 0 is above the main one, k < 0 below.  InvalidValue for a k that is not an integer.  Cost O(size + nvals).
         """
         from .matrix import Matrix
 
@@ -294,7 +294,7 @@ class Vector(Infix):
         Raises
         ------
         InvalidValue
-            For a size that is missing, negative or no integer.
+            For a size that is missing, negative or not an integer.
 
         Notes
         -----
@@ -320,5 +320,5 @@ def _inner(u: Any, v: Any, op: Any) -> Scalar:
 
 
 def index_value(key: Any) -> Any:
-    """An index as the operations take it: the store of a Vector, else as it is."""
+    """Return an index as the operations accept it: the store of a Vector, anything else unchanged."""
     return key.store if isinstance(key, Vector) else key

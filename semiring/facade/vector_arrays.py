@@ -44,7 +44,7 @@ def from_coo(
     Parameters
     ----------
     indices : integers, in any order (list, NumPy or CuPy array)
-    values : as many values; or one for all, which is held once; or None, which means True
+    values : as many values; or one for all, which is stored once; or None, which means True
     dtype : type of the values; by default theirs
     size (or shape) : number of positions; by default the largest index + 1
     dup_op : binary operator that combines repeated indices
@@ -81,7 +81,7 @@ def from_dense(
     Parameters
     ----------
     values : one-dimensional NumPy or CuPy array, or a list
-    missing_value : what stands for no entry (NaN matches NaN); None: all are present
+    missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present
     dtype : type of the values; by default theirs
 
     Raises
@@ -115,7 +115,7 @@ def full(
     name: str | None = None,
     device: str | None = None,
 ) -> Vector:
-    """w(i) = value for every i; held as one value, whatever the size.
+    """w(i) = value for every i; stored as one value for any size.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy; mind
-        that arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
+    index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy;
+        arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
     -----
     Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
     to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
-    and O(nvals) for one value that all share.  Synchronises on the GPU where it is a bitmap.
+    and O(nvals) for one value that all share.  Synchronises on the GPU for a bitmap.
     """
     entries = index_list(self.store)
     indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
@@ -216,11 +216,11 @@ def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
 
 
 def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None) -> Any:
-    """An array of `size` values, of this vector's device, and the caller's own.
+    """Return an array of `size` values, of this vector's device, and the caller's own.
 
     Parameters
     ----------
-    fill_value : stands where nothing is stored; needed unless all positions hold a value
+    fill_value : the value where nothing is stored; needed unless all positions hold a value
     dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
 
     Raises
@@ -263,7 +263,7 @@ def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, n
 
 
 def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
-    """The type that a constructor was given; DomainMismatch says what to write where it was given something else."""
+    """Return the type passed to a constructor; DomainMismatch with the right call for any other argument."""
     if isinstance(dtype, (str, type, np.dtype)):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):
@@ -277,17 +277,17 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
 
 
 def as_values(values: Any) -> Any:
-    """An array of values, or one value as a zero-dimensional array."""
+    """Return an array of values, or one value as a zero-dimensional array."""
     return np.asarray(scalar(values)) if is_scalar(values) else as_array("values", values)
 
 
 def differs(array: Any, missing: Any) -> Any:
-    """Where `array` is not `missing`; NaN counts as equal to NaN."""
+    """Return where `array` differs from `missing`; NaN counts as equal to NaN."""
     return array == array if missing != missing else array != missing
 
 
 def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) -> Any:
-    """Indices below `size` in the type that a user asked for (None: as they are), shared where they have it."""
+    """Indices below `size` in the requested type (None: unchanged), shared if they have it."""
     if index_dtype is None:
         return read_only(indices)
     wanted = dtypes.lookup(index_dtype)
@@ -304,7 +304,7 @@ def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) 
 
 
 def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:
-    """The type of a dense copy: as asked, else one that holds the values and what fills the gaps."""
+    """Return the type of a dense copy: `dtype`, else one that represents the values and the fill value."""
     if dtype is not None:
         return dtypes.lookup(dtype)
     return stored if fill is None else dtypes.unify(stored, scalar_dtype(fill, stored))

@@ -1,4 +1,4 @@
-"""What stands left of ``<<``: ``C(M.S, accum="plus", replace=True)``, ``C(M.S)[I, J]``, ``C[I, J](M.S)``."""
+"""The left side of ``<<``: ``C(M.S, accum="plus", replace=True)``, ``C(M.S)[I, J]``, ``C[I, J](M.S)``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ..ops.write import PLAIN, Write
 
 
 class Writing(TypedDict, total=False):
-    """The keyword form of ``out(mask, accum, replace) << result``, taken by every operation.
+    """The keyword form of ``out(mask, accum, replace) << result``, accepted by every operation.
 
     mask: where to write (``M.S``, ``M.V``, ``~M.S``, or a boolean object).  accum: a binary operator that combines
-    with what is there (needs `out`).  replace: empty the rest.  out: the object to write into, and returned.
+    the result with the stored entries (needs `out`).  replace: empty the rest.  out: the object to write into and
+    return.
     """
 
     mask: Any
@@ -26,7 +27,7 @@ class Writing(TypedDict, total=False):
 
 
 class _NoValue:
-    """What is part of a write and has no value: its truth and comparisons raise, where Python would give a bool."""
+    """A part of a write, which has no value: its truth and comparisons raise, where Python would return a bool."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -42,7 +43,7 @@ class _NoValue:
 class MaskView(_NoValue):
     """``A.S`` (where an entry is stored) or ``A.V`` (where it is also nonzero); ``~`` takes the complement.
 
-    It has no truth, and compares with nothing (TypeError): `nvals`, `isequal` and ``apply("one")`` are of the objects.
+    Its truth and its comparisons raise TypeError: `nvals`, `isequal` and ``apply("one")`` are methods of the objects.
     """
 
     __slots__ = ("mask",)
@@ -62,7 +63,7 @@ class MaskView(_NoValue):
 
 
 def as_mask(value: Any) -> Mask:
-    """A mask from ``.S``, ``.V``, their complements, or a boolean Matrix or Vector (which means ``.V``)."""
+    """Return a mask from ``.S``, ``.V``, their complements, or a boolean Matrix or Vector (which means ``.V``)."""
     if isinstance(value, MaskView):
         return value.mask
     store = getattr(value, "store", None)
@@ -80,7 +81,7 @@ def as_mask(value: Any) -> Mask:
 
 
 def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Write:
-    """The parts of a write, looked up."""
+    """Return a write with its mask and operator resolved."""
     if mask is not None:
         mask = as_mask(mask)
     if accum is not None:
@@ -89,7 +90,7 @@ def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Writ
 
 
 def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) -> Write:
-    """The write of ``C(*parts, mask=, accum=, replace=)``: a mask and an accumulator, in either order or named."""
+    """Return the write of ``C(*parts, mask=, accum=, replace=)``: mask and accumulator, in either order or named."""
     for part in parts:
         if isinstance(part, (MaskView, list, tuple)) or hasattr(type(part), "store") or getattr(part, "ndim", None):
             if mask is not None:
@@ -131,7 +132,7 @@ class Target(_NoValue):
         self[key] << value
 
     def __call__(self, *_: Any, **__: Any) -> Target:
-        """Refused: the parts of the write are given once."""
+        """Raise InvalidValue: the parts of a write are given once."""
         raise InvalidValue("mask and accumulator are given already: C(mask, accum)[I, J] << x, or C[I, J](mask) << x")
 
     def __repr__(self) -> str:
