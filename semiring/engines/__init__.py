@@ -1,1 +1,1 @@
-"""How an operation is carried out.  Engines receive checked questions (`spec`) and know no public syntax."""
+"""Execution of operations.  Engines receive validated requests (`spec`) and do not depend on the public syntax."""

@@ -1,4 +1,4 @@
-"""The kernels that this process has compiled rather than loaded from disk."""
+"""Count of the kernels that this process has compiled rather than loaded from disk."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _names: list[str] = []
 
 
 def note(name: str) -> None:
-    """Record that a kernel is compiled.  Called by the engines, on any thread."""
+    """Record that a kernel is compiled.  Engines call it, on any thread."""
     _names.append(name)
 
 
 def count() -> int:
-    """How many kernels have been compiled so far."""
+    """Return the number of kernels compiled so far."""
     return len(_names)

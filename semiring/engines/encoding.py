@@ -1,7 +1,7 @@
-"""Encoding rows that come in slices, so that their plain form need never exist whole.
+"""Encoding of rows slice by slice, so that the uncompressed pattern need never exist as a whole.
 
-The tiles of the finished pattern are those of encoding all at once, bit by bit: what is less than a tile waits for the
-next slice (`engines.tiles`).
+The finished pattern equals, bit for bit, the one that encoding all rows at once produces: entries that do not fill a
+tile are kept for the next slice (`engines.tiles`).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Rows = CSR | Pattern | tuple[Array, Array]
 
 
 class Encoder:
-    """Makes a compressed pattern of rows that are fed in slices.
+    """Builds a compressed pattern from slices of rows.
 
     Parameters
     ----------
     ncols : number of columns
     codec : ``"varint"`` or ``"packed"``
-    engine : which engine encodes; slices are brought to its device
+    engine : name of the engine that encodes; slices are copied to its device
     indptr : the offsets of all rows, on that device
-    used : the elements of the stream without padding, if they are known (`measured`): device memory is then taken
-        once, and not twice for a while
-    placement : where the stream is put together; in host memory for ``"pinned"`` and ``"host"``, of which only the part
-        of one slice is in device memory at a time
+    used : the number of stream elements without padding, if known (`measured`): the stream is then allocated once;
+        otherwise joining the parts temporarily needs twice its memory
+    placement : where the stream is assembled: for ``"pinned"`` and ``"host"`` in host memory, and device memory holds
+        the part of one slice at a time
 
     Notes
     -----
@@ -62,7 +62,7 @@ class Encoder:
         self._entries = 0
 
     def feed(self, rows: Rows) -> None:
-        """Add rows, whose columns ascend and lie below ncols, after those fed before."""
+        """Append rows; their columns must ascend and be less than ncols."""
         if isinstance(rows, CSR):
             rows = _plain(rows)
         indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
@@ -70,7 +70,7 @@ class Encoder:
         self._encode(self._cutter.feed(indptr, indices))
 
     def finish(self, facts: dict[str, Any] | None = None) -> CompressedPattern:
-        """The pattern of all rows fed.  The encoder is used up."""
+        """Return the pattern of all rows fed.  The encoder cannot be used afterwards."""
         self._encode(self._cutter.rest())
         xp = array_module(self.device)
         used = self._stream.used
@@ -98,25 +98,25 @@ class Encoder:
 
 
 class _Stream:
-    """The stream of the finished pattern: parts joined at the end, or where the size is known, put in their places."""
+    """The stream of the finished pattern: parts are joined at the end or, if the size is known, written in place."""
 
     def __init__(self, codec: Codec, device: str, placement: Placement, used: int | None) -> None:
         self.codec, self.device, self.placement = codec, device, placement
-        # True if the parts leave the memory of a GPU.
+        # True if the parts are copied from GPU memory to host memory.
         self._leaves = device == "cuda" and placement != "device"
         self.used = 0
         self._parts: list[Array] = []
         self._whole = None if used is None else self._empty(used)
 
     def _empty(self, used: int) -> Array:
-        """Room for so many elements, with the padding behind them set."""
+        """Allocate `used` elements and initialise the padding behind them."""
         size, dtype = used + PADDING[self.codec], ELEMENT[self.codec]
         whole = locked_empty(size, dtype) if self._leaves else array_module(self.device).empty(size, dtype)
         whole[used:] = 0
         return whole
 
     def add(self, part: Array) -> None:
-        """The next part.  Into host memory it synchronises."""
+        """Append a part.  Synchronises if the stream is in host memory."""
         if self._whole is None:
             self._parts.append(placed(part, "host", self.device) if self._leaves else part)
         elif self._leaves:
@@ -126,7 +126,7 @@ class _Stream:
         self.used += int(part.size)
 
     def finish(self) -> Array:
-        """All parts together, where `placement` says."""
+        """Return the whole stream, in the memory that `placement` names."""
         if self._whole is None:
             self._whole = self._empty(self.used)
             done = 0
@@ -137,7 +137,7 @@ class _Stream:
 
 
 def measured(slices: Iterable[Rows], ncols: int, codec: Codec, engine: str) -> int:
-    """The elements of the stream, without padding, of rows that come in slices; exact.  Synchronises."""
+    """Return the exact number of stream elements, without padding, for rows given in slices.  Synchronises."""
     cutter = TileCutter(ncols, "cuda" if engine == "cuda" else "cpu")
     used = 0
     for rows in slices:
@@ -155,18 +155,18 @@ def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
     nbytes = int(registry.run(MeasureCompressed(pattern, codec), engine))
     used = _elements_of(nbytes, pattern, codec)
     if codec == "varint" and tiles.before >= 0:
-        # The first row goes on: its first number is a gap, where the engine has measured a column.
+        # The first row continues the previous slice: its first code is a gap, but the engine has measured a column.
         first = int(to_host(pattern.indices[:1])[0])  # synchronises
         used += _varint_bytes(first - tiles.before) - _varint_bytes(first)
     return used
 
 
 def _elements_of(nbytes: int, pattern: Pattern | CompressedPattern, codec: Codec) -> int:
-    """The elements of the stream, without padding, of a pattern that takes `nbytes` when it is compressed."""
+    """Return the number of stream elements, without padding, of a pattern that needs `nbytes` when compressed."""
     nrows, ncols, nvals = pattern.nrows, pattern.ncols, pattern.nvals
     itemsize = ELEMENT[codec].itemsize
     used = (nbytes - compressed_nbytes(nrows, ncols, nvals, codec, 0)) // itemsize
-    # Of long streams the positions are wider, which counts as elements here.
+    # Tile offsets of long streams are wider; the difference counts as elements here.
     wider = 4 * (tile_count(nvals) + 1) // itemsize
     return used if used + PADDING[codec] < 1 << 32 else used - wider
 
@@ -181,7 +181,7 @@ def _plain(rows: CSR) -> Pattern:
 
 
 def _emptied(parts: list[Any]) -> Iterable[Any]:
-    """The members in order, each taken out of the list: its memory is free once it has been used."""
+    """Yield the members in order and remove each from the list, so that its memory is freed after use."""
     parts.reverse()
     while parts:
         yield parts.pop()

@@ -1,6 +1,6 @@
-"""Expressions on NumPy arrays: what each function of the language means, and how a whole operator is evaluated.
+"""Expressions on NumPy arrays: the semantics of each function of the language, and evaluation of whole operators.
 
-This is the definition that the compiled engines are held to. Nothing here is made for speed.
+This is the reference definition for the compiled engines. It is not optimised for speed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Array = NDArray[Any]
 
 
 def cast(values: ArrayLike, dtype: object) -> Array:
-    """`values` as `dtype`, by the one rule that all engines share.
+    """Convert `values` to `dtype` by the rule that all engines share.
 
-    Integer to integer wraps. Float to integer truncates towards 0, saturates at the ends of the type, and takes
-    NaN to 0. Anything to bool is ``!= 0``. The rest is C's conversion.
+    Integer to integer wraps. Float to integer truncates towards 0, saturates at the limits of the type, and maps
+    NaN to 0. Anything to bool is ``!= 0``. All other conversions are those of C.
     """
     array, target = np.asarray(values), lookup(dtype)
     if array.dtype == target:
@@ -34,7 +34,7 @@ def cast(values: ArrayLike, dtype: object) -> Array:
         return np.asarray(array != 0)
     if array.dtype.kind == "f" and target.kind in "iu":
         low, high = np.iinfo(target).min, np.iinfo(target).max
-        # 2.0 ** bits is exact where float(high) is not: what reaches it saturates, what stays below fits.
+        # 2.0 ** bits is exact where float(high) is not: values that reach it saturate, smaller values fit.
         above, below = array >= float(high + 1), array <= float(low)
         inside = np.where(above | below | np.isnan(array), 0, array)
         return np.where(above, target.type(high), np.where(below, target.type(low), inside.astype(target)))
@@ -43,7 +43,7 @@ def cast(values: ArrayLike, dtype: object) -> Array:
 
 
 def common(*dtypes: DType) -> DType:
-    """The type in which C++ computes with these operands; integers have at least 32 bits."""
+    """Return the type in which C++ computes with these operands; integers have at least 32 bits."""
     floats = [dtype for dtype in dtypes if dtype.kind == "f"]
     if floats:
         return FP64 if FP64 in floats else FP32
@@ -52,45 +52,45 @@ def common(*dtypes: DType) -> DType:
 
 
 def _together(*arrays: Array) -> list[Array]:
-    """Operands in the type that arithmetic has."""
+    """Convert operands to their common arithmetic type."""
     dtype = common(*(array.dtype for array in arrays))
     return [array.astype(dtype) for array in arrays]
 
 
 def _alike(*arrays: Array) -> list[Array]:
-    """Arguments of a function in one type: their own where they agree (bool excepted), so that ends are its ends."""
+    """Convert arguments to one type: their own if they agree (except bool), so that its limits apply."""
     dtypes = {array.dtype for array in arrays}
     return list(arrays) if len(dtypes) == 1 and dtypes != {BOOL} else _together(*arrays)
 
 
 def _floats(*arrays: Array) -> list[Array]:
-    """Arguments of the functions of math.h: float32 where all are, else float64."""
+    """Convert arguments of functions of math.h: to float32 if all are float32, else to float64."""
     dtype = FP32 if all(array.dtype == FP32 for array in arrays) else FP64
     return [array.astype(dtype) for array in arrays]
 
 
 def _promoted(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A function of arguments that are brought to one type first."""
+    """Wrap a function so that its arguments are first converted to one type."""
     return lambda *arrays: np.asarray(function(*_alike(*arrays)))
 
 
 def _arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
-    """An operator of C++: integers have at least 32 bits."""
+    """Wrap an operator of C++: integers have at least 32 bits."""
     return lambda *arrays: np.asarray(function(*_together(*arrays)))
 
 
 def _floating(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A function of floats."""
+    """Wrap a function of floats."""
     return lambda *arrays: np.asarray(function(*_floats(*arrays)))
 
 
 def _logical(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A function of truth values."""
+    """Wrap a function of truth values."""
     return lambda *arrays: np.asarray(function(*(array != 0 for array in arrays)))
 
 
 def _scalar(function: Callable[[float], float]) -> Callable[..., Array]:
-    """A function that NumPy lacks, one element at a time, in double."""
+    """Wrap a scalar function that NumPy lacks: evaluated element by element, in double."""
     whole = np.vectorize(function, otypes=[FP64])
     return _floating(lambda a: whole(a.astype(FP64)).astype(a.dtype))
 
@@ -122,7 +122,7 @@ def _max(a: Array, b: Array) -> Array:
 
 
 def _ends(a: Array) -> Array:
-    """What an integer divided by 0 is: 0, or the end of the type on that side."""
+    """Return the result of an integer division by 0: 0, or the limit of the type on that side."""
     info = np.iinfo(a.dtype)
     end = np.where(a > 0, a.dtype.type(info.max), a.dtype.type(info.min))
     return np.asarray(np.where(a == 0, a.dtype.type(0), end))
@@ -166,7 +166,7 @@ def _pow(a: Array, b: Array) -> Array:
         for bit in range(64):
             power = np.where((exponent >> np.uint64(bit)) & np.uint64(1) != 0, power * square, power)
             square = square * square
-    # The inverse of a power is 0 once truncated, unless the base is 1 or -1 (then it is the power) or 0.
+    # The inverse of a power truncates to 0, unless the base is 1 or -1 (then it equals the power) or 0.
     unit = (a == 1) | ((a == -1) if a.dtype.kind == "i" else False)
     inverse = np.where(unit, power, np.where(a == 0, _ends(np.ones_like(a)), a.dtype.type(0)))
     return np.where(b < 0, inverse, power)
@@ -185,7 +185,7 @@ def _rounded(function: Callable[[Array], Any]) -> Callable[..., Array]:
 
 
 def _half_away(a: Array) -> Array:
-    """C's round.  The part after the point is exact, where a + 0.5 would be rounded itself."""
+    """Round as C's round does.  The fractional part is exact, whereas a + 0.5 would itself be rounded."""
     whole = np.trunc(a)
     with np.errstate(invalid="ignore"):  # inf - inf
         up = np.abs(a - whole) >= 0.5
@@ -193,7 +193,7 @@ def _half_away(a: Array) -> Array:
 
 
 def _shift(a: Array, b: Array, left: bool) -> Array:
-    """Shifts by any amount: NumPy defines those past the width; negative ones count as past it."""
+    """Shift by any amount: NumPy defines shifts by more than the width; negative amounts count as such."""
     amount = np.where((b < 0) | (b >= 64), 64, b).astype(INT64)
     width = a.dtype.itemsize * 8
     within = np.minimum(amount, width - 1).astype(a.dtype)
@@ -204,12 +204,12 @@ def _shift(a: Array, b: Array, left: bool) -> Array:
 
 
 def _bits(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
-    """A function of an integer and a bit position, in the type of the integer."""
+    """Wrap a function of an integer and a bit position; it computes in the type of the integer."""
     return lambda a, b: np.asarray(function(_alike(a)[0], b))
 
 
 def _one_bit(a: Array, b: Array) -> Array:
-    """1 at bit b (counted from 1), 0 where there is no such bit."""
+    """Return an integer in which only bit b (counted from 1) is set; 0 if there is no such bit."""
     return np.where(b >= 1, _shift(np.ones_like(a), b.astype(INT64) - 1, left=True), a.dtype.type(0))
 
 
@@ -317,25 +317,25 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[..., Array]]] = {
 
 
 def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
-    """The value of a normalised expression.
+    """Return the value of a normalised expression.
 
     Parameters
     ----------
     expr : str
         Normalised text: see `semiring.operators.expression`.
     variables : mapping of str to array or scalar
-        Values that are of the operator's types already; they broadcast against each other.
+        Values that already have the operator's types; they broadcast against each other.
     z : dtype
-        The type that the result is cast to.
+        The type to which the result is cast.
 
     Returns
     -------
     numpy.ndarray
-        Of type `z` and of the shape that the variables that the expression reads broadcast to.
+        Its type is `z`; its shape is the broadcast shape of the variables that the expression reads.
 
     Notes
     -----
-    Floating-point signals (division by zero, overflow, invalid) are silent: their values are the result.
+    Floating-point exceptions (division by zero, overflow, invalid) are not reported; the result holds their values.
     """
     values = {name: np.asarray(value) for name, value in variables.items()}
     with np.errstate(all="ignore"):
@@ -343,8 +343,8 @@ def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
 
 
 def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
-    """`evaluate` for one value each, of the operator's types already; results are cached."""
-    # By their bytes: -0.0 equals 0.0, and NaN does not equal itself.
+    """Evaluate for scalars that already have the operator's types; results are cached."""
+    # The cache key is the bytes: -0.0 equals 0.0, and NaN does not equal itself.
     return _evaluated(expr, z, tuple([(name, value.dtype, value.tobytes()) for name, value in operands]))
 
 

@@ -1,4 +1,4 @@
-"""What specs are made of: masks, orientations of a matrix, sets of positions, and the base class of all specs."""
+"""The parts of specs: masks, orientations of a matrix, sets of positions, and the base class of all specs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Index", "Mask", "Rows", "Spec"]
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """Where results may be written.
+    """The positions at which results may be written.
 
-    Admits index p where the store has an entry (`structural`) or a nonzero entry (else); `complement`
+    Admits index p if the store has an entry there (`structural`) or a nonzero entry (else); `complement`
     admits exactly the others.
     """
 
@@ -25,7 +25,7 @@ class Mask:
     complement: bool
 
     def negated(self) -> Mask:
-        """The mask that admits what this one does not."""
+        """Return the mask that admits exactly the positions that this one does not."""
         return Mask(self.store, self.structural, not self.complement)
 
     @property
@@ -35,9 +35,9 @@ class Mask:
 
 
 class Rows:
-    """A matrix orientation: available at once if `ready`; otherwise `get` derives it, at the cost of a transpose.
+    """A matrix orientation: available if `ready`; otherwise `get` derives it, at the cost of a transpose.
 
-    store: the matrix, if it is available.  derive: returns it otherwise.
+    store: the matrix, if it is available.  derive: a function that returns it otherwise.
     """
 
     __slots__ = ("_derive", "_store")
@@ -53,11 +53,11 @@ class Rows:
 
     @property
     def kind(self) -> StorageKind | None:
-        """The storage kind, None where the matrix has not been derived."""
+        """The storage kind; None if the matrix has not been derived."""
         return None if self._store is None else self._store.pattern.kind
 
     def get(self) -> CSR:
-        """The matrix in this orientation."""
+        """Return the matrix in this orientation."""
         if self._store is None:
             assert self._derive is not None
             self._store = self._derive()
@@ -66,10 +66,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Index:
-    """A set of positions in order: all of them, an arithmetic range, or an array.
+    """An ordered set of positions: all positions, an arithmetic range, or an array.
 
-    Exactly one form: ``array is None`` means ``start, start + step, ...`` with `count` members.
-    `size` is the extent of the dimension that is indexed.
+    ``array is None`` means ``start, start + step, ...`` with `count` members.
+    `size` is the extent of the indexed dimension.
     """
 
     size: int
@@ -80,13 +80,13 @@ class Index:
 
     @property
     def is_all(self) -> bool:
-        """True if every position is taken, in order."""
+        """Return True if the set is all positions, in order."""
         return self.array is None and self.start == 0 and self.step == 1 and self.count == self.size
 
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """What all specs have in common: the name under which engines register, and which fields hold matrices."""
+    """Base class of all specs: the name under which engines register, and the fields that hold matrices."""
 
     name: ClassVar[str]
     # The fields that may hold a matrix, a pattern, an orientation or a mask, by their annotations.
@@ -97,13 +97,13 @@ class Spec:
         cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
 
     def kinds(self) -> tuple[StorageKind, ...]:
-        """The storage kinds of all matrices; of a derived orientation only if it is available."""
+        """Return the storage kinds of all matrices; of a derived orientation only if it is available."""
         fields = vars(self)
         found = [fields[name].kind for name in self.matrices if fields[name] is not None]
         return tuple([kind for kind in found if kind is not None])
 
     def with_mask(self, mask: Mask) -> Self:
-        """The same request under a mask, for a spec that has one."""
+        """Return the same request with this mask, for a spec that has a mask."""
         made = object.__new__(type(self))
         vars(made).update(vars(self), mask=mask)
         return made

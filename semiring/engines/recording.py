@@ -1,4 +1,4 @@
-"""What `explain` records of each call: kernel, time, formats, bytes, and the details that implementations note."""
+"""The records of `explain`, one for each call: kernel, time, formats, bytes, and details that implementations note."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
 
 
 def active() -> bool:
-    """True while calls are recorded."""
+    """Return True while calls are recorded."""
     return _log.get() is not None
 
 
 def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
-    """``function(spec)``, entered in the log with its time and facts.  Synchronises."""
+    """Return ``function(spec)`` and record the call with its time and facts.  Synchronises."""
     log = _log.get()
     assert log is not None
     record = Call(operation, kernel, 0.0)
@@ -54,23 +54,23 @@ def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any],
 
 
 def _facts(spec: Spec, result: Any) -> dict[str, Any]:
-    """What every call reports: format of the result, bytes of operands and result (each array once), direction.
+    """Return the facts of every call: format of the result, bytes of operands and result (each array once), direction.
 
-    The direction is the requested one; an implementation that chooses notes what it chose.  ``"-"`` where there is
-    nothing to choose, and no format where the result is no store.
+    The direction is the requested one; an implementation that chooses the direction notes its choice.  It is ``"-"``
+    for operations without directions; the format is absent where the result is not a store.
     """
     stores = [getattr(result, "store", result)]  # the result of a closure holds its store
     for value in vars(spec).values():
         if isinstance(value, Rows):
-            value = value.get() if value.ready else None  # what was not derived was not read either
-        stores.append(getattr(value, "store", value))  # a mask holds one too
+            value = value.get() if value.ready else None  # an orientation that was not derived was not read
+        stores.append(getattr(value, "store", value))  # a mask also holds its store
     arrays = {id(array): int(array.nbytes) for store in stores for array in _arrays(store)}
     facts = {"format": getattr(stores[0], "format", "-"), "bytes": sum(arrays.values())}
     return {**facts, "direction": getattr(spec, "direction", "-")}
 
 
 def _arrays(value: Any) -> list[Any]:
-    """The arrays of a store, a pattern or an index; an array that a spec holds itself."""
+    """Return the arrays of a store, a pattern or an index; a list of the array itself if a spec holds an array."""
     if hasattr(value, "pattern"):
         return [*_arrays(value.pattern), *_arrays(value.values)]
     if isinstance(value, (Pattern, CompressedPattern, IndexList, Bitmap, Full, Index)):
@@ -81,20 +81,20 @@ def _arrays(value: Any) -> list[Any]:
 
 
 def note(**details: Any) -> None:
-    """Add details (direction, bytes, kernel) to the call being recorded, if any."""
+    """Add details (direction, bytes, kernel) to the record of the current call, if any."""
     record = _current.get()
     if record is not None:
         record.details.update(details)
 
 
 def noting() -> bool:
-    """True while a call is recorded: an implementation may then gather facts that cost a copy."""
+    """Return True while a call is recorded: an implementation may then gather facts that cost a copy."""
     return _current.get() is not None
 
 
 @contextmanager
 def listen() -> Iterator[list[Call]]:
-    """Collect the calls made inside the block."""
+    """Record the calls made inside the block."""
     log: list[Call] = []
     token = _log.set(log)
     try:

@@ -1,13 +1,13 @@
-"""Which function carries out which operation on which engine.
+"""The table of implementations: the function that executes each operation on each engine.
 
 An engine's modules declare ``@implements(spec class, engine=..., accepts=..., when=..., fuses=..., priority=...)``.
 For a spec and the storage kinds of its matrices, the implementations that accept these kinds are tried by descending
 priority, and the first whose condition holds is used.  Nothing falls back to another engine: where no implementation
 accepts the operands, `NotSupported` is raised.
 
-Format, codec and placement of a matrix are separate capabilities (`Accepts`).  What an engine does not accept as a
-whole is carried out slice by slice, for every engine alike (`engines.sliced`); `find` makes that choice, and an engine
-never calls the sliced implementations itself.
+Format, codec and placement of a matrix are separate capabilities (`Accepts`).  Operands that an engine does not accept
+as a whole are processed slice by slice, in the same way for every engine (`engines.sliced`); `find` makes that choice,
+and an engine never calls the sliced implementations itself.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Accepts(NamedTuple):
     placements: frozenset[str]
 
     def admits(self, kind: StorageKind) -> bool:
-        """True if matrices of this kind can be read."""
+        """Return True if matrices of this kind can be read."""
         return kind.format in self.formats and kind.codec in self.codecs and kind.placement in self.placements
 
     def shown(self) -> str:
-        """Formats and placements, as `semiring info ops` prints them."""
+        """Return formats and placements, as `semiring info ops` prints them."""
         return f"{' '.join(sorted(self.formats))} in {' '.join(p for p in PLACEMENTS if p in self.placements)}"
 
 
 _CODECS = frozenset({"none", *CODECS})
 _KERNELS_READ = frozenset({"device", "pinned"})
-# Uncompressed rows that kernels can address; compressed ones too; every storage kind.
+# In order: uncompressed rows that kernels can address; also compressed rows; every storage kind.
 UNCOMPRESSED = Accepts(frozenset({"csr"}), frozenset({"none"}), _KERNELS_READ)
 ADDRESSABLE = Accepts(frozenset({"csr", "ccsr"}), _CODECS, _KERNELS_READ)
 EVERY_KIND = Accepts(frozenset({"csr", "ccsr"}), _CODECS, frozenset(PLACEMENTS))
@@ -56,7 +56,7 @@ EVERY_KIND = Accepts(frozenset({"csr", "ccsr"}), _CODECS, frozenset(PLACEMENTS))
 
 @dataclass(frozen=True)
 class Implementation:
-    """One row of the table: a function, what it accepts, and which parts of the write it fuses."""
+    """One row of the table: a function, the storage kinds that it accepts, and the parts of the write that it fuses."""
 
     operation: str
     engine: str
@@ -70,12 +70,12 @@ class Implementation:
 
     @property
     def name(self) -> str:
-        """Module and function, as `explain` shows it."""
+        """Module and function, as `explain` prints them."""
         return f"{self.engine}.{getattr(self.function, '__name__', self.operation)}"
 
 
 class _Candidates(NamedTuple):
-    """The implementations for operands of certain storage kinds, best first; what the kinds say about slices."""
+    """The implementations for operands of given storage kinds, by descending priority; facts that decide on slicing."""
 
     rows: tuple[Implementation, ...]
     uncompressed: bool
@@ -89,13 +89,13 @@ _MODULES = {
 }
 _SLICED = "semiring.engines.sliced.operations"
 _table: dict[tuple[str, str], list[Implementation]] = {}
-# What the table says about a spec class, an engine and storage kinds, found by one look-up.
+# Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
 _candidates: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Candidates] = {}
-# For each operation, what carries it out slice by slice: a function of the spec and the engine's name, and what it
-# fuses.
+# For each operation, its sliced implementation: a function of the spec and the engine's name, and the parts of the
+# write that it fuses.
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 _loaded: set[str] = set()
-# Requests that are being carried out slice by slice: operation and matrices.
+# Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
 
 
@@ -109,13 +109,13 @@ def implements(
     priority: int = 0,
     in_slices: Callable[[Any], dict[str, Any] | None] | None = None,
 ) -> Callable[[F], F]:
-    """Register a function that carries out `spec` on `engine`.
+    """Register a function that executes `spec` on `engine`.
 
     accepts: the storage kinds of matrices that it reads.  when: used only for specs for which this holds.  fuses:
     ``"mask"`` if the result already lacks what ``spec.mask`` does not admit.  priority: where several implementations
-    accept the operands, the one of the highest priority whose condition holds is used; those of one priority must
-    exclude each other.  in_slices: for a spec that is faster slice by slice than here, the fields that change on the
-    way there (possibly none), else None; `find` decides by it.
+    accept the operands, the one of the highest priority whose condition holds is used; the conditions of equal
+    priorities must exclude each other.  in_slices: a function of the spec; if slice-by-slice execution is faster, it
+    returns the fields to replace in the spec (possibly none), else None; `find` uses it.
     """
 
     def register(function: F) -> F:
@@ -129,7 +129,7 @@ def implements(
 
 
 def slices(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Register a function of (spec, engine) for matrices of storage kinds that the engine does not accept."""
+    """Register a function of (spec, engine) for matrices whose storage kinds the engine does not accept."""
 
     def register(function: F) -> F:
         _sliced[spec.name] = function, frozenset(fuses)
@@ -139,22 +139,22 @@ def slices(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]
 
 
 def load(engine: str) -> None:
-    """Import an engine; its first use pays for the import of its libraries."""
+    """Import an engine; the first call imports its libraries."""
     if engine not in _loaded:
-        # Libraries that an interrupt leaves half-imported do not recover.
+        # A library whose import is interrupted does not recover.
         apart_once(_MODULES[engine], functools.partial(importlib.import_module, _MODULES[engine]))
         _loaded.add(engine)
 
 
 def find(spec: Spec, engine: str) -> Implementation | None:
-    """The implementation that carries out `spec` on `engine`, whole or in slices, or None."""
+    """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
     kinds = spec.kinds()
     found = _candidates.get((type(spec), engine, kinds))
     if found is None:
         found = _collect(spec, engine, kinds)
     for row in found.rows:
         if row.when is None or row.when(spec):
-            if row.in_slices is None or found.uncompressed:  # a slice is uncompressed: it never comes back here
+            if row.in_slices is None or found.uncompressed:  # slices are uncompressed: no recursion
                 return row
             changes = row.in_slices(spec)
             return row if changes is None else _slice_by_slice(spec, engine, changes)
@@ -188,9 +188,10 @@ def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = No
 
 @contextmanager
 def _once(spec: Spec) -> Iterator[None]:
-    """RecursionError where the slices of a matrix lead to the same request for the whole matrix again.
+    """Raise RecursionError where a sliced request leads to the same request for the whole matrix again.
 
-    A request slice by slice leads to requests for uncompressed slices, so it ends; this guards what is added, too.
+    A sliced request leads to requests for uncompressed slices, so it terminates; this also guards future
+    implementations.
     """
     fields = vars(spec)
     operands = [fields[name] for name in spec.matrices if fields[name] is not None]
@@ -209,7 +210,7 @@ def _once(spec: Spec) -> Iterator[None]:
 
 
 def run(spec: Spec, engine: str) -> Any:
-    """Carry out `spec` on `engine`; raises NotSupported where no implementation accepts it."""
+    """Execute `spec` on `engine`; raises NotSupported if no implementation accepts it."""
     row = find(spec, engine)
     if row is None:
         others = sorted(e for (name, e) in _table if name == spec.name and e != engine)
@@ -231,5 +232,5 @@ def call(row: Implementation, spec: Spec) -> Any:
 
 
 def rows(engine: str | None = None) -> list[Implementation]:
-    """All implementations (of one engine), for `semiring info ops`."""
+    """Return all implementations (of one engine), for `semiring info ops`."""
     return [row for table in _table.values() for row in table if engine is None or row.engine == engine]

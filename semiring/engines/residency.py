@@ -23,9 +23,9 @@ from .spec_forms import Slices
 
 
 def resident(a: CSR) -> CSR:
-    """Return the matrix with uncompressed rows in device memory; itself if it is that.
+    """Return the matrix with uncompressed rows in device memory; the matrix itself if it already has them.
 
-    Cost O(nvals) where it is compressed or resides in host memory.  OutOfMemory where uncompressed rows do not fit.
+    Cost O(nvals) if it is compressed or resides in host memory.  Raises OutOfMemory if uncompressed rows do not fit.
     """
     if is_resident(a):
         return a
@@ -50,7 +50,7 @@ def is_resident(a: CSR) -> bool:
 def resident_rows(a: CSR, first: int, last: int) -> CSR:
     """Return rows `first` to `last` (exclusive) as an uncompressed matrix; only these rows are decoded.
 
-    Of an uncompressed matrix only the offsets are copied.  Cost O(entries of the rows).  Synchronises.
+    If the matrix is uncompressed, only the offsets are copied.  Cost O(entries of the rows).  Synchronises.
     """
     (part,) = registry.run(Slices(a, (first, last), (0,)), engine_for(a.device))
     return cast(CSR, part)
@@ -66,7 +66,7 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
         return a.pattern.indices[begin:end], begin
     if begin == end:
         return array_module(a.device).empty(0, index_dtype(a.ncols)), begin
-    # Tiles that begin within the row: the wanted entry is in the last whose first column is not too large.
+    # Of the tiles that begin within the row, the last one whose first column is at most `col` contains the entry.
     within = a.pattern.base[begin // TILE + 1 : -(-end // TILE)]
     xp = array_module(a.device)
     tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])

@@ -1,4 +1,4 @@
-"""Linking a sample of the entries: the question, and the answer that every engine can give."""
+"""Union-find over a sample of the entries: the specs, and an implementation for every engine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .spec import Link, ScalarResult
 
 @dataclass(frozen=True, eq=False)
 class LinkSample(Spec):
-    """Unite each row with up to `count` of its neighbours, whichever the engine finds cheapest.
+    """Hook each row to up to `count` of its neighbours, chosen by the engine for lowest cost.
 
-    forest, pattern: as in `Link`.  The answer's forest is flat.
+    forest, pattern: as in `Link`.  The forest of the result is flat.
     """
 
     name: ClassVar[str] = "link_sample"
@@ -28,16 +28,16 @@ class LinkSample(Spec):
 
 @dataclass(frozen=True, eq=False)
 class LinkSampleAnswer:
-    """The new forest.  Every row is united with its neighbours at positions [0, visited), maybe with others too."""
+    """The new forest.  Every row is hooked to its neighbours at positions [0, visited), possibly also to others."""
 
     store: VectorStore
     visited: int
 
 
 def link_first(q: LinkSample, engine: str) -> LinkSampleAnswer:
-    """A pass for the first neighbour of every row, one for the second, and so on.
+    """Hook every row to its first neighbour in one pass, to its second in the next, and so on.
 
-    Each pass ends with flat trees, so that the next one finds every root at once.
+    Each pass ends with flat trees, so that the next pass finds every root in one step.
     """
     forest = q.forest
     for place in range(q.count):
@@ -47,18 +47,18 @@ def link_first(q: LinkSample, engine: str) -> LinkSampleAnswer:
 
 @dataclass(frozen=True, eq=False)
 class MostFrequent(Spec):
-    """A label that is most frequent in a sample of a forest; gives a `ScalarResult`, None for an empty forest."""
+    """A label that is most frequent in a sample of a forest: a `ScalarResult`, None for an empty forest."""
 
     name: ClassVar[str] = "most_frequent"
     forest: VectorStore
 
 
-# Labels that are drawn: a component that holds a tenth of the rows is missed once in 10**46.
+# Sample size: a component that holds a tenth of the rows is missed with probability 10**-46.
 _DRAWN = 1024
 
 
 def frequent_label(q: MostFrequent) -> ScalarResult:
-    """The label on the host, for engines whose vectors are NumPy arrays."""
+    """Return the most frequent label, computed on the host, for engines whose vectors are NumPy arrays."""
     labels = dense_values(q.forest)
     if not labels.size:
         return None

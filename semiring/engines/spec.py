@@ -1,8 +1,8 @@
 """The requests to an engine: one frozen record, a spec, for each operation.
 
-What `ops` guarantees about every spec: shapes agree, operators are typed, arrays reside on the engine's device, index
-arrays are in range.  What an engine guarantees: a new store (never one of the operands changed), on the same device,
-in any vector format, and iso-valued where that can be determined without waiting for the device.
+`ops` guarantees for every spec: shapes agree, operators are typed, arrays reside on the engine's device, index arrays
+are in range.  An engine guarantees: a new store (operands are never modified), on the same device, in any vector
+format, and iso-valued where that can be determined without waiting for the device.
 
 Notation: ``T`` is the result before mask, accumulator and output; ``k`` the inner index.
 """
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class Mxv(Spec):
     """t(o) = (+)_k  M(o, k) (x) u(k), for a matrix-vector product; operands swapped under `flip`.
 
-    by_row: the rows of M (pull walks them).  by_column: the rows of M transposed (push walks them).
+    by_row: the rows of M (pull traverses them).  by_column: the rows of M transposed (push traverses them).
     flip: False for mxv: ``mult(x=M(o, k), y=u(k))`` with positions ``xi=o xj=k yi=k yj=0``.
           True for vxm: ``mult(x=u(k), y=M(o, k))`` with positions ``xi=0 xj=k yi=k yj=o``
           (the user's matrix is M transposed).
-    mask: over the output; an implementation that fuses ``"mask"`` leaves out what it does not admit.
+    mask: over the output; an implementation that fuses ``"mask"`` omits results that it does not admit.
     direction: ``"auto"``, or forced ``"push"`` / ``"pull"``.
     """
 
@@ -62,8 +62,8 @@ class Ewise(Spec):
     """Element by element: both vectors, or both matrices.
 
     mode ``"intersect"``: t = op(a, b) where both are present.
-    mode ``"union"``: op(a, b) where both are; where one is, that one, cast to the result type.
-    mode ``"fill"``: op(a, b), op(a, beta), op(alpha, b): the absent side is replaced.
+    mode ``"union"``: op(a, b) where both are present; where one is, that value, cast to the result type.
+    mode ``"fill"``: op(a, b), op(a, beta), op(alpha, b): beta or alpha replaces the absent operand.
     Positions: ``xi = yi = i``, ``xj = yj = j`` (a vector is a column: j = 0).
     """
 
@@ -80,7 +80,7 @@ class Ewise(Spec):
 class Apply(Spec):
     """t = op(a(i, j), i, j, k) on the entries of a (a vector is a column: j = 0).
 
-    Unary and bound binary operators arrive in this one form.
+    Unary and bound binary operators are expressed in this form.
     """
 
     name: ClassVar[str] = "apply"
@@ -110,7 +110,7 @@ class Keep(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Outside(Spec):
-    """The entries of a that do not lie in the region rows x columns (a vector has rows only)."""
+    """The entries of a that are outside the region rows x columns (a vector has rows only)."""
 
     name: ClassVar[str] = "outside"
     a: CSR | VectorStore
@@ -120,7 +120,7 @@ class Outside(Spec):
 
 @dataclass(frozen=True, eq=False)
 class WriteVector(Spec):
-    """The whole write  C<M, replace> accum= T  for vectors, in one pass; see `ops.write` for the definition.
+    """The complete write  C<M, replace> accum= T  for vectors, in one pass; `ops.write` defines it.
 
     The result has C's dtype.
     """
@@ -142,19 +142,19 @@ class ReduceRows(Spec):
     monoid: TypedMonoid
 
 
-# The result of an operation that gives one value: a NumPy scalar, None if there is no entry, or a function that waits
-# for the device and returns either of them.  What was queued after the operation is not waited for.
+# The result of an operation that returns one value: a NumPy scalar, None if there is no entry, or a function that waits
+# for the device and returns either of them.  It does not wait for work queued after the operation.
 ScalarResult = np.generic | None | Callable[[], np.generic | None]
 
 
 def scalar_value(result: ScalarResult) -> np.generic | None:
-    """The value of a scalar result.  Synchronises if it is still on the device."""
+    """Return the value of a scalar result.  Synchronises if it is still on the device."""
     return result() if callable(result) else result
 
 
 @dataclass(frozen=True, eq=False)
 class ReduceScalar(Spec):
-    """(+) over all entries; gives a `ScalarResult`."""
+    """s = (+)_ij a(i, j) over all entries; the result is a `ScalarResult`."""
 
     name: ClassVar[str] = "reduce_scalar"
     a: CSR | VectorStore
@@ -165,7 +165,7 @@ class ReduceScalar(Spec):
 class Inner(Spec):
     """s = (+)_k  u(k) (x) v(k), u as a row and v as a column: positions ``xi=0 xj=k yi=k yj=0``.
 
-    Gives a `ScalarResult`.  An engine without it computes the products and reduces them (`ops.inner`).
+    The result is a `ScalarResult`.  For an engine without it, `ops.inner` computes the products and reduces them.
     """
 
     name: ClassVar[str] = "inner"
@@ -207,7 +207,7 @@ class ScatterVector(Spec):
     """t(index[p]) = u(p), size `index.size`.
 
     Where an index repeats, values combine by `dup` (in any order, so `dup` should be associative and commutative);
-    without `dup` the one with the largest p stays.
+    without `dup` the value with the largest p is kept.
     """
 
     name: ClassVar[str] = "scatter_vector"
@@ -276,11 +276,11 @@ class BuildMatrix(Spec):
 
 @dataclass(frozen=True, eq=False)
 class ImportCSR(Spec):
-    """A matrix from compressed rows as they come: validated, narrowed to the right index widths, each row sorted.
+    """A matrix from arrays in CSR format: validated, narrowed to the required index widths, each row sorted.
 
-    Raises InvalidFormat naming the array and the position: offsets that do not start at 0, decrease, or do not
-    end at the number of columns given; columns out of range; and DuplicateIndex (first one) without `dup`.
-    Arrays that are already right are taken without a copy.
+    Raises InvalidFormat, which names the array and the position, for offsets that do not start at 0, decrease, or do
+    not end at the number of columns given, and for columns out of range; DuplicateIndex (first one) without `dup`.
+    Arrays that already meet these conditions are not copied.
     """
 
     name: ClassVar[str] = "import_csr"
@@ -305,13 +305,13 @@ class Convert(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Closure(Spec):
-    """c = x (+) x A (+) x A^2 (+) ... frontier by frontier, until nothing changes.
+    """c = x (+) x A (+) x A^2 (+) ... = x A*, computed frontier by frontier until no entry changes.
 
-    by_row: rows of A (push walks them); by_column: rows of A transposed (pull).
-    final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` with one
-        weight >= 0 throughout and one source value), so the search is level-synchronous and may pull.
-    max_steps: stop with `Answer.converged` False after so many frontiers.
-    The answer: the closed vector, and the facts of the run.
+    by_row: rows of A (push traverses them); by_column: rows of A transposed (pull).
+    final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` where all weights are one
+        value >= 0 and all sources have one value), so the search is level-synchronous and may pull.
+    max_steps: stop after this number of frontiers, with `ClosureAnswer.converged` False.
+    The result (`ClosureAnswer`): the closed vector, and the facts of the run.
     """
 
     name: ClassVar[str] = "closure"
@@ -327,7 +327,7 @@ class Closure(Spec):
 
 @dataclass(frozen=True)
 class Step:
-    """One level of a closure: what was in the frontier, and how it was expanded."""
+    """One level of a closure: the size of its frontier, and how it was expanded."""
 
     direction: str
     frontier: int
@@ -336,7 +336,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class ClosureAnswer:
-    """The closed vector; whether it converged; the number of steps; one `Step` each where a trace was asked for."""
+    """The closed vector; whether it converged; the number of steps; one `Step` for each if a trace was requested."""
 
     store: VectorStore
     converged: bool
@@ -346,10 +346,10 @@ class ClosureAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Link(Spec):
-    """Union-find over rows: for every row i and its neighbours at positions [first, last) of the row, unite i and j.
+    """Union-find over rows: for every row i and each neighbour j at positions [first, last) of the row, hook i and j.
 
-    forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  A new forest is
-    returned in which the two ends of each visited entry have the same root, and every tree is flat.
+    forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  The result is a new forest
+    in which both endpoints of each visited entry have the same root, and every tree is flat.
     skip: rows whose root is this label before the pass are not visited (None: visit all).  The label may be a
         `ScalarResult` that is still on the device.
     """
@@ -362,6 +362,6 @@ class Link(Spec):
     skip: int | ScalarResult
 
     def skipped(self) -> int | None:
-        """`skip` on the host.  Synchronises if it is on the device."""
+        """Return `skip` as a host value.  Synchronises if it is on the device."""
         label = self.skip() if callable(self.skip) else self.skip
         return None if label is None else int(label)

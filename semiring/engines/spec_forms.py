@@ -1,4 +1,4 @@
-"""Questions about the form in which a matrix is held: compressed, sliced, in another order (see `spec`)."""
+"""Specs that concern the storage of a matrix: compression, slices, permutation (see `spec`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .operands import Spec
 
 @dataclass(frozen=True, eq=False)
 class Encode(Spec):
-    """The same structure as compressed rows, on the same device, as `formats.ccsr` describes.
+    """The same structure as compressed rows (`formats.ccsr`), on the same device.
 
-    pattern: plain, in the device's memory.
-    before: the column of the entry before the first one, if row 0 goes on from there (an encoder that is fed in
-        slices cuts rows), else -1.
+    pattern: uncompressed, device-resident.
+    before: the column of the entry before the first one, if row 0 continues a row (an encoder that receives slices
+        splits rows), else -1.
     """
 
     name: ClassVar[str] = "encode"
@@ -26,7 +26,7 @@ class Encode(Spec):
 
 @dataclass(frozen=True, eq=False)
 class MeasureCompressed(Spec):
-    """The bytes that `Encode` would need for all its arrays, padding included; exact.  Synchronises."""
+    """The exact number of bytes of all arrays that `Encode` would create, padding included.  Synchronises."""
 
     name: ClassVar[str] = "measure_compressed"
     pattern: AnyPattern
@@ -35,9 +35,9 @@ class MeasureCompressed(Spec):
 
 @dataclass(frozen=True, eq=False)
 class CheckCompressed(Spec):
-    """None if a compressed pattern is well formed throughout; raises InvalidFormat naming array and position.
+    """Validation of a whole compressed pattern: None if well formed, else InvalidFormat naming array and position.
 
-    Reads nothing outside the arrays, whatever they hold.  Synchronises.
+    No read is out of bounds, whatever the arrays contain.  Synchronises.
     """
 
     name: ClassVar[str] = "check_compressed"
@@ -46,11 +46,11 @@ class CheckCompressed(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Slices(Spec):
-    """The rows ``bounds[s]`` to ``bounds[s + 1]`` of a, for each s in `wanted`, as an iterator of plain matrices.
+    """An iterator of uncompressed matrices: the rows ``bounds[s]`` to ``bounds[s + 1]`` of a, for each s in `wanted`.
 
-    Slice s comes as a plain CSR of shape (bounds[s + 1] - bounds[s], ncols) in the device's memory, from whatever form
-    and place a has: decoded, copied, or a view.  An engine may prepare the next while the current one is in use, and
-    may use the memory of a slice again once the one after the next is asked for: nobody keeps them.
+    Slice s is an uncompressed, device-resident CSR of shape (bounds[s + 1] - bounds[s], ncols), for every storage kind
+    of a: decoded, copied, or a view.  An engine may prepare the next slice while the current one is in use, and may
+    reuse the memory of a slice once the slice after the next is requested: callers must not keep slices.
     """
 
     name: ClassVar[str] = "slices"
@@ -61,10 +61,10 @@ class Slices(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Permute(Spec):
-    """t(i, cols[j]) = a(rows[i], j): rows and columns in another order.
+    """t(i, cols[j]) = a(rows[i], j): permutation of rows and columns.
 
-    rows: for each row of t the row of a that it is; cols: for each column of a its place in t.  Both are permutations,
-    int32 or int64.  The result is plain, in the device's memory.
+    rows: for each row of t, the corresponding row of a; cols: for each column of a, its position in t.  Both are
+    permutations, int32 or int64.  The result is uncompressed and device-resident.
     """
 
     name: ClassVar[str] = "permute"

@@ -1,4 +1,4 @@
-"""Rows that come in slices, cut again where tiles of compressed rows end."""
+"""Repartition of slices of rows at the boundaries of tiles of compressed rows."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from ..memory.arrays import to_device, to_host
 
 
 class Tiles(NamedTuple):
-    """Whole tiles as a plain pattern in device memory; `before` as in `spec_forms.Encode`."""
+    """Whole tiles as an uncompressed pattern in device memory; `before` as in `spec_forms.Encode`."""
 
     pattern: Pattern
     before: int
 
 
 class TileCutter:
-    """Takes slices of rows, one after another, and gives the same entries in whole tiles.
+    """Accepts consecutive slices of rows and returns the same entries in whole tiles.
 
-    Less than a tile is kept until the next slice comes; no array of a slice is.  A row that is cut begins the next
-    tiles, and goes on there from `before`.
+    Entries that do not fill a tile are copied and kept for the next slice; arrays of a slice are not kept.  A row that
+    is split begins the next tiles, and continues there from `before`.
     """
 
     def __init__(self, ncols: int, device: str) -> None:
         self.ncols, self.device = ncols, device
         xp = array_module(device)
-        # Offsets of the rows that are kept, from 0 to the number of entries kept; their columns.
+        # The kept rows: their offsets, from 0 to the number of kept entries, and their columns.
         self._indptr, self._indices = xp.zeros(1, np.int64), xp.zeros(0, index_dtype(ncols))
         self._before = -1
 
     def feed(self, indptr: Array, indices: Array) -> Tiles | None:
-        """The tiles that these rows complete, or None.  Offsets begin at 0.  Synchronises."""
+        """Return the tiles that these rows complete, or None.  Offsets begin at 0.  Synchronises."""
         xp, kept = array_module(self.device), int(self._indices.size)
         indptr = to_device(indptr, self.device).astype(np.int64, copy=False)
         indices = to_device(indices, self.device).astype(index_dtype(self.ncols), copy=False)
@@ -50,7 +50,7 @@ class TileCutter:
             self._before = before
             self._keep(indptr[: self._ends(indptr, total) + 1].copy(), indices.copy())
         else:
-            # The row that holds the first entry to be kept; whether it begins there.
+            # The row of the first entry to keep; whether the row begins at that entry.
             row = int(to_host(xp.searchsorted(indptr, xp.asarray([whole]), side="right"))[0]) - 1
             start, last = (int(to_host(x)[0]) for x in (indptr[row : row + 1], indices[whole - 1 : whole]))
             made = self._tiles(xp.minimum(indptr[: row + 2], whole), indices[:whole], before)
@@ -60,7 +60,7 @@ class TileCutter:
         return made
 
     def rest(self) -> Tiles | None:
-        """The last tile, which is not full, or None."""
+        """Return the last, partial tile, or None."""
         made = self._tiles(self._indptr, self._indices, self._before)
         self._keep(self._indptr[:1], self._indices[:0])
         self._before = -1
@@ -77,6 +77,6 @@ class TileCutter:
         self._indptr, self._indices = indptr, indices
 
     def _ends(self, indptr: Array, total: int) -> int:
-        """The first offset that is `total`: the empty rows after it do not matter."""
+        """Return the first position whose offset is `total`: empty rows after it are irrelevant."""
         xp: Any = array_module(self.device)
         return int(to_host(xp.searchsorted(indptr, xp.asarray([total])))[0])  # synchronises
