@@ -1,6 +1,6 @@
 """The CUDA engine: fixed kernel text behind a generated prologue, compiled on demand by NVRTC, launched through CuPy.
 
-Importing it registers every operation below; it loads CuPy, and compiles nothing.
+The import registers every operation below and loads CuPy; it compiles nothing.
 """
 
 from __future__ import annotations
@@ -35,5 +35,5 @@ OPERATIONS = (
 for _operation in OPERATIONS:
     importlib.import_module(f"{__name__}.{_operation}")
 
-# CuPy is loaded now, whoever asked for it first.
+# CuPy is loaded at this point, whichever module imported it first.
 apply_budget()

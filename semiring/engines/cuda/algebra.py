@@ -1,4 +1,4 @@
-"""What kernels may know about an operator before they run: constants, starting values, native atomics."""
+"""Properties of operators that hosts of kernels determine before a launch: constants, start values, native atomics."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _POSITIONS = frozenset(("xi", "xj", "yi", "yj"))
 
 
 class RingFacts(NamedTuple):
-    """What kernels' hosts check of a semiring, determined once.
+    """Properties of a semiring that hosts of kernels check, determined once.
 
-    positions: products depend on where the operands come from.  x, y: products read this operand.  selects: sums of
-    equal products are that product.  early: sums are likely to be finished before their row is (the ends of a number
-    type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.  native: see `native_atomic`.
+    positions: products depend on the positions of the operands.  x, y: products read this operand.  selects: sums of
+    equal products are that product.  early: sums are likely to reach the terminal value before the end of their row
+    (the limits of a number type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.
+    native: see `native_atomic`.
     """
 
     positions: bool
@@ -46,7 +47,7 @@ class RingFacts(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def ring_facts(ring: TypedSemiring) -> RingFacts:
-    """The facts of a semiring."""
+    """Return the facts of a semiring."""
     add, mult = ring.add, ring.mult
     return RingFacts(
         positions=reads_positions(mult),
@@ -61,12 +62,12 @@ def ring_facts(ring: TypedSemiring) -> RingFacts:
 
 
 def reads_positions(op: TypedBinary) -> bool:
-    """True if the result depends on where the operands come from."""
+    """Return True if the result depends on the positions of the operands."""
     return bool(op.uses & _POSITIONS)
 
 
 def evaluate_once(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic:
-    """``op(x, y)`` of scalars on the host; an operand that the expression does not read may be None."""
+    """Compute ``op(x, y)`` of scalars on the host; an operand that the expression does not read may be None."""
     operands: list[tuple[str, Any]] = []
     for name, value, dtype in (("x", x, op.x), ("y", y, op.y)):
         if value is not None:
@@ -75,7 +76,7 @@ def evaluate_once(op: TypedBinary, x: np.generic | None, y: np.generic | None) -
 
 
 def constant_product(ring: TypedSemiring, a: CSR, u: VectorStore, flip: bool) -> np.generic | None:
-    """The one value that all results of a product have, if there is one: then only presence is computed."""
+    """Return the value that all results of a product share, or None; if it exists, only presence is computed."""
     facts = ring_facts(ring)
     if facts.positions or not facts.selects:
         return None
@@ -86,10 +87,10 @@ def constant_product(ring: TypedSemiring, a: CSR, u: VectorStore, flip: bool) ->
 
 
 def start_value(monoid: TypedMonoid) -> np.generic | None:
-    """A value that the monoid leaves nothing of, or None: what slots hold before anything is combined into them.
+    """Return an exact neutral element of the monoid, or None: the initial value of slots that results combine into.
 
-    The identity, but exact for floats: fmin and fmax take the other operand of a NaN (infinity would hide one), and
-    -0.0 + x is x even for x = -0.0.
+    It is the identity, but exact for floats: fmin and fmax return the other operand of a NaN (infinity would hide one),
+    and -0.0 + x is x even for x = -0.0.
     """
     dtype = monoid.dtype
     if monoid.is_any or monoid.identity is None:
@@ -106,7 +107,7 @@ _NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
 
 
 def native_atomic(monoid: TypedMonoid) -> int:
-    """Which atomic instruction is the monoid: 1 add, 2 min, 3 max; 0 if none is (compare-and-swap then)."""
+    """Return the atomic instruction of the monoid: 1 add, 2 min, 3 max; 0 if it has none (compare-and-swap is used)."""
     op: TypedBinary = monoid.op
     dtype: np.dtype[Any] = monoid.dtype
     known = _NATIVE.get(op.expr, 0)
@@ -115,9 +116,10 @@ def native_atomic(monoid: TypedMonoid) -> int:
 
 
 class Arrivals(NamedTuple):
-    """What a level-synchronous closure computes for an entry: kind 0 its presence, 1 the value of its level, 2 its own.
+    """The value that a level-synchronous closure computes for an entry.
 
-    first: kind 1: the value in front of the first level.  constant: kind 0: the value of all entries.
+    kind: 0 only its presence, 1 one value for each level, 2 a value of its own.
+    first: kind 1: the value before the first level.  constant: kind 0: the value of all entries.
     """
 
     kind: int
@@ -126,7 +128,7 @@ class Arrivals(NamedTuple):
 
 
 def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
-    """The least that a closure from these entries over `a` must compute."""
+    """Return the minimum that a closure from these entries over `a` must compute."""
     mult, z, facts = ring.mult, ring.z, ring_facts(ring)
     if facts.positions or (facts.x and frontier.iso is None) or (facts.y and a.iso is None):
         return Arrivals(2)
@@ -134,5 +136,5 @@ def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
         return Arrivals(1)
     first = frontier.iso if frontier.iso.dtype == z else z.type(cast(frontier.iso, z)[()])
     if evaluate_once(mult, first, a.iso if facts.y else None) == first:
-        return Arrivals(0, constant=first)  # nothing but presence is left to compute
+        return Arrivals(0, constant=first)  # only presence is computed
     return Arrivals(1, first)

@@ -39,6 +39,6 @@ def apply(q: Apply) -> Store:
 
 @functools.lru_cache(maxsize=1024)
 def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
-    """The kernel for entries of this form (`entry_form`) and type."""
+    """Return the kernel for entries of this form (`entry_form`) and type."""
     prologue = form + indexunary("function", op) + typedefs(A=element, K=op.k, Z=op.z)
     return kernel("apply.cuh", "apply_entries", prologue)

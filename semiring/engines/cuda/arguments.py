@@ -1,8 +1,8 @@
-"""Kernel arguments by name: the struct that a kernel file declares is the one list of them.
+"""Kernel arguments by name: the struct that a kernel file declares is their only definition.
 
-A kernel with many arguments takes them as one struct by value.  The kernel's text declares the struct, field by field
-with its type; this module reads the declaration, and a call packs its arguments by the names of the fields.  So an
-argument that is missing or unknown raises, and none can take the place of another.
+A kernel with many arguments accepts them as one struct by value.  The kernel's text declares the struct, field by field
+with its type; this module parses the declaration, and a call packs its arguments by the names of the fields.  A missing
+or unknown argument therefore raises, and arguments cannot be interchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .launch import values_of
 __all__ = ["arguments", "layout", "packer", "source_argument"]
 
 _FIELD = re.compile(r"(?:const )?([\w:]+)(\*?) (\w+);")
-# Codes of Python's module `struct`, native: sizes and alignment are those of the host's C++, which are the device's.
+# Native codes of Python's module `struct`: sizes and alignment are those of the host's C++, equal to the device's.
 _POINTER = "P"
 _CODES = {
     "ColumnsArgument": _POINTER,
@@ -36,7 +36,7 @@ _CODES = {
 
 
 def layout(name: str, body: str, types: dict[str, str]) -> dict[str, str]:
-    """The fields of a struct in order, each with its code; `types` are the codes of types that the prologue names."""
+    """Return the fields of a struct in order, with their codes; `types`: codes of the types that the prologue names."""
     known = {**_CODES, **types}
     codes: dict[str, str] = {}
     for line in re.sub(r"//.*", "", body).splitlines():
@@ -53,11 +53,11 @@ def layout(name: str, body: str, types: dict[str, str]) -> dict[str, str]:
 
 
 def packer(name: str, codes: dict[str, str]) -> Callable[..., Any]:
-    """The function `name` that takes every field by name, and returns the struct as bytes.
+    """Return the function `name`, which accepts every field by name and returns the struct as bytes.
 
-    Pointers are CuPy arrays, what else has an address as ``x.data.ptr``, addresses as integers (parts of `scratch`), or
-    None; other fields are Python or NumPy numbers.  It is made from its text, as `namedtuple` makes its own: so Python
-    itself matches names, raises TypeError, and spends least time on it.
+    Pointers are CuPy arrays, other objects with ``x.data.ptr``, addresses as integers (parts of `scratch`), or None;
+    other fields are Python or NumPy numbers.  The function is generated as source text, as in `namedtuple`: Python
+    itself then matches names and raises TypeError, at the lowest cost.
     """
     form = struct.Struct("@" + "".join(codes.values()) + "0P")  # ends at a multiple of a pointer's size
     values = [_address(field) if code == _POINTER else field for field, code in codes.items()]
@@ -74,9 +74,9 @@ def _address(field: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any]:
-    """The `packer` of the struct `name` in the text of a kernel file, includes and all.
+    """Return the `packer` of the struct `name` in the text of a kernel file, with its includes.
 
-    types: the types of fields by value that the prologue names, as in ``typedefs``.
+    types: the types of by-value fields that the prologue names, as in ``typedefs``.
     """
     found = re.search(rf"^struct {name} {{\n(.*?)^}};", module_text(file), re.MULTILINE | re.DOTALL)
     if found is None:
@@ -85,7 +85,7 @@ def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any
 
 
 def source_argument(file: str, f: IndexList) -> bytes:
-    """The struct ``SourceArguments`` (sources.cuh): the first entries of a closure."""
+    """Pack the struct ``SourceArguments`` (sources.cuh): the first entries of a closure."""
     values, iso = values_of(f)
     single = f.index if isinstance(f, SingleEntry) else None
     packed: bytes = arguments(file, "SourceArguments", U=f.dtype)(

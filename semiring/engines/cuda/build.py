@@ -1,7 +1,7 @@
-"""Stores from triples in any order, and from compressed rows as they come.
+"""Stores from triples in any order, and from arrays in CSR format.
 
-A position becomes one sort key, (row, column) in as few bits as the shape needs; a stable radix sort brings
-repeats together in the order in which they were given.
+A position becomes one sort key, (row, column) in as few bits as the shape needs; a stable radix sort makes
+repeats adjacent, in the order in which they were given.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def build(
     *,
     refuse: bool,
 ) -> CSR:
-    """A matrix from triples (no `rows`: all 0).  Without `dup` repeats are refused, or else the last one stays."""
+    """Return a matrix from triples (no `rows`: 0).  Without `dup`, repeats raise if `refuse`; else the last stays."""
     n = int(cols.size)
     bits = width(ncols)
     keys = cupy.empty(n, _keys(nrows, ncols))
@@ -75,7 +75,7 @@ def _iso(iso: np.generic | None, dtype: np.dtype[Any]) -> np.generic | None:
 
 
 def _payload(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The values as sorting may overwrite them."""
+    """Return the values in an array that sorting may overwrite."""
     made = cast_array(values, dtype)
     return made.copy() if made is values else made
 
@@ -109,10 +109,10 @@ def assembled(
     refuse: bool,
     vector: bool = False,
 ) -> CSR:
-    """The matrix of (key, value) pairs in any order.
+    """Return the matrix of (key, value) pairs in any order.
 
-    Synchronises: the number of distinct keys is read back.  Without `dup` repeats are refused, naming the first
-    one (by its column alone for a `vector`), or else the last one given stays.
+    Synchronises: the number of distinct keys is read back.  Without `dup`, repeats raise if `refuse`, with the first
+    one named (by its column alone for a `vector`); else the last one given is kept.
     """
     bits = width(ncols)
     keys, values = sort_keys(keys, values, 0, bits + width(nrows))
@@ -133,7 +133,7 @@ def _repeated(bits: int, keys: Array, *, vector: bool) -> DuplicateIndex:
     smallest.data.memset_async(0xFF, smallest.nbytes)
     n = int(keys.size)
     kernel("build.cuh", "build_repeated", _prologue(keys))(grid(n), BLOCK, n, keys, smallest)
-    key = read_one(smallest)  # synchronises: on the way to an error
+    key = read_one(smallest)  # synchronises: only before an error is raised
     row, column = key >> bits, key & ((1 << bits) - 1)
     place: Any = column if vector else (row, column)
     return repeated(place)
@@ -148,7 +148,7 @@ def csr_from_sorted(
     values: Array | None,
     iso: np.generic | None,
 ) -> CSR:
-    """The matrix of sorted, distinct keys, whose column stands in the low `bits`.  Nothing waits."""
+    """Return the matrix of sorted, distinct keys, whose low `bits` hold the column.  Does not wait for the device."""
     n = int(keys.size)
     indices = cupy.empty(n, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(n))
@@ -171,7 +171,7 @@ def _merged(
     ranks: Array,
     runs: int,
 ) -> CSR:
-    """The matrix of sorted keys with repeats: runs combine by `dup`, or their last element stays."""
+    """Return the matrix of sorted keys with repeats: runs combine by `dup`, or their last element is kept."""
     n, low = int(keys.size), np.int32(width(ncols))
     indices = cupy.empty(runs, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(runs))
@@ -193,9 +193,10 @@ def _merged(
 
 @implements(ImportCSR, engine="cuda")
 def import_csr(q: ImportCSR) -> CSR:
-    """A matrix from compressed rows as they come: checked, narrowed, each row sorted.
+    """A matrix from arrays in CSR format: validated, narrowed, each row sorted.
 
-    Synchronises twice, for the checks on offsets and on columns.  Arrays that are right are taken as they are.
+    Synchronises twice, for the checks on offsets and on columns.  Arrays that already meet the conditions are not
+    copied.
     """
     indptr, indices = cupy.ascontiguousarray(q.indptr), cupy.ascontiguousarray(q.indices)
     n = int(indices.size)
@@ -217,7 +218,7 @@ def import_csr(q: ImportCSR) -> CSR:
 
 
 def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: bool) -> Array:
-    """One key for each entry of compressed rows: (row, column), or (column, row) if `swapped`."""
+    """Return one key for each entry of a CSR matrix: (row, column), or (column, row) if `swapped`."""
     n = int(indices.size)
     keys = cupy.empty(n, _keys(nrows, ncols))
     types = typedefs(KEY=keys.dtype, MAJOR=indptr.dtype, MINOR=indices.dtype, R=_INT32, O=_INT32, V=_BYTE)
@@ -230,7 +231,7 @@ def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: 
 def _bad_positions(
     entry: str, count: int, arguments: tuple[Any, ...], n: int, major: np.dtype[Any], minor: np.dtype[Any]
 ) -> list[int]:
-    """The first position at which each of `count` checks fails; all bits set where none does.  Synchronises."""
+    """Return the first position at which each of `count` checks fails; all bits set if none fails.  Synchronises."""
     first = cupy.empty(count, np.uint64)
     first.data.memset_async(0xFF, first.nbytes)
     run = kernel("check.cuh", entry, typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2))
@@ -239,7 +240,7 @@ def _bad_positions(
 
 
 def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
-    """Offsets start at 0, do not decrease, and end at the number of columns."""
+    """Raise InvalidFormat unless offsets start at 0, do not decrease, and end at the number of columns."""
     check_size(int(indptr.size), nrows)
     start, end = read_one(indptr[:1]), read_one(indptr[-1:])  # synchronises
     if start != 0:

@@ -1,7 +1,7 @@
 """Every kernel file with representative prologues, so that all kernel text can be compiled without a GPU.
 
-A prologue here is made of the same pieces as the ones that operations make.  What varies is chosen to take every
-`if constexpr` branch at least once, with narrow and wide indices, small and large values.
+A prologue here consists of the same parts as those that operations generate.  The parameters are chosen to compile
+every `if constexpr` branch at least once, with 32-bit and 64-bit indices, small and large values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _VALUE = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
 _ROW = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
 _BAND = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
 _FORMS = (0, 1, 2)  # dense, index list, compressed rows
-# Columns plain and compressed, narrow and wide.
+# Columns: uncompressed and compressed, 32 and 64 bits.
 _COLUMNS = (
     codec_types("plain", INT32),
     codec_types("varint", INT32, UINT32),
@@ -55,7 +55,7 @@ Entry = tuple[str, str]
 
 
 def entries() -> Iterator[Entry]:
-    """(kernel file, prologue), for every file that has kernels."""
+    """Yield (kernel file, prologue) for every file that contains kernels."""
     yield from _moves()
     yield from _elementwise()
     yield from _reductions()
@@ -129,7 +129,7 @@ def _placement() -> Iterator[Entry]:
 
 
 def _thresholds(**given: int) -> str:
-    """Every row of the tuning table as a constant, and what a kernel needs besides."""
+    """Return every row of the tuning table as a constant, and the additional constants `given`."""
     return constants(**({name: row.value for name, row in tuning.TABLE.items()} | given))
 
 

@@ -1,4 +1,4 @@
-"""Compressed rows from outside: well formed, or an error that says where they are not."""
+"""Validation of compressed rows from external sources: an error names the position of the first defect."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .specialise import typedefs
 __all__ = ["check_compressed"]
 
 _NONE = np.iinfo(np.uint64).max
-_GROUP = 8  # tiles a warp takes at a time
+_GROUP = 8  # tiles that a warp processes at a time
 
 
 @implements(CheckCompressed, engine="cuda", accepts=ADDRESSABLE)
 def check_compressed(q: CheckCompressed) -> None:
-    """First types and sizes, then the offsets, then all tiles, a warp each, decoded and thrown away.
+    """Check types and sizes, then the offsets, then decode all tiles, one warp each, without storing the columns.
 
-    Synchronises: the ends of the offsets, and what was found among them and in the tiles, are read back.
+    Synchronises: the first and last offsets, and the defects found in the offsets and in the tiles, are read back.
     """
     pattern = q.pattern
     if not isinstance(pattern, CompressedPattern):

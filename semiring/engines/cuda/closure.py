@@ -1,4 +1,4 @@
-"""The closure  c = x (+) x A (+) x A^2 (+) ...  in one go: the loop over frontiers runs on the device."""
+"""The closure  c = x (+) x A (+) x A^2 (+) ... = x A*:  the loop over frontiers runs on the device."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .packing import packing
 from .primitives import filled
 from .specialise import constants, semiring, typedefs
 
-_STATE_WORDS = 64  # 32-bit words in front of the bitmaps: room for the state of both kernels, and alignment
+_STATE_WORDS = 64  # 32-bit words before the bitmaps: the state of both kernels, and alignment
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
 _ALWAYS = 2**62
 _SLICES = "with .to(placement='host') the search goes slice by slice"
@@ -37,21 +37,21 @@ _SLICES = "with .to(placement='host') the search goes slice by slice"
 
 @functools.cache
 def _cluster_blocks(device: int) -> int:
-    """Blocks of the single-cluster kernel (``grid.cuh``), or one block where the device has no clusters."""
+    """Return the blocks of the single-cluster kernel (``grid.cuh``): one block if the device has no clusters."""
     return 8 if int(cupy.cuda.Device(device).compute_capability) >= 90 else 1
 
 
 class _Pair:
-    """The two kernels of a closure: one cluster, then, behind it, a grid that fills the device."""
+    """The two kernels of a closure: single-cluster, then full-grid."""
 
     def __init__(self, file: str, names: tuple[str, str], prologue: str) -> None:
         self._first, self._second = (kernel(file, name, prologue) for name in names)
         self._block = tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
-        # For each device: blocks of the cluster, and of a cooperative grid that is resident as a whole.
+        # For each device: blocks of the cluster, and of a cooperative grid whose blocks are all resident.
         self._blocks: dict[int, tuple[int, int]] = {}
 
     def launch(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
-        """Queue both."""
+        """Queue both kernels."""
         device = runtime.getDevice()
         blocks = self._blocks.get(device)
         if blocks is None:
@@ -62,7 +62,7 @@ class _Pair:
 
 
 class _Plan(NamedTuple):
-    """The call plan of a closure: its kernels, and what packs their arguments."""
+    """The call plan of a closure: its kernels, and the packer of their arguments."""
 
     pair: _Pair
     pack: Callable[..., bytes]
@@ -82,7 +82,10 @@ def _level_plan(
     may_pull: bool,
     has_hubs: bool,
 ) -> _Plan:
-    """entered: the type of the sources' values.  columns, blocks: parts of the prologue.  values: `Arrivals.kind`."""
+    """Return the plan of `closure_level`.
+
+    entered: the type of the sources' values.  columns, blocks: parts of the prologue.  values: `Arrivals.kind`.
+    """
     prologue = (
         semiring(ring)
         + typedefs(P=offset, A=element, U=entered, Z=ring.z)
@@ -106,7 +109,7 @@ def _relax_plan(
     columns: str,
     blocks: str,
 ) -> _Plan:
-    """Parameters as of `_level_plan`."""
+    """Return the plan of `closure_relax`; parameters as in `_level_plan`."""
     prologue = semiring(ring) + typedefs(P=offset, A=element, U=entered, Z=ring.z) + columns + blocks
     file = "closure_relax.cuh"
     pair = _Pair(file, ("relax_narrow", "relax_wide"), prologue)
@@ -115,7 +118,7 @@ def _relax_plan(
 
 
 def _blocks(pattern: AnyPattern) -> str:
-    """The constants of both kernels; wide indices and decoded columns leave shared memory for half as many threads."""
+    """Return the constants of both kernels; with 64-bit indices or decoding, half as many threads fit shared memory."""
     wide = pattern.indptr.dtype.itemsize + index_dtype(pattern.ncols).itemsize > 8
     return _block_text(wide or pattern.format == "ccsr")
 
@@ -139,14 +142,14 @@ def _frontier(q: Closure) -> IndexList:
 
 
 def _workspace(words: int, clear: int) -> Any:
-    """Memory for the state and `words` words behind it, of which the state and the first `clear` are 0."""
+    """Allocate the state and `words` words after it; the state and the first `clear` words are set to 0."""
     memory = cupy.cuda.alloc(4 * (_STATE_WORDS + words))
     memory.memset_async(0, 4 * (_STATE_WORDS + clear), get_current_stream())
     return memory
 
 
 def _words(memory: Any, first: int, count: int) -> Array:
-    """So many words of a workspace as an array."""
+    """Return `count` words of a workspace as an array."""
     return cupy.ndarray(count, np.uint32, memory + 4 * (_STATE_WORDS + first))
 
 
@@ -158,7 +161,7 @@ def _trace(q: Closure, rows: int) -> tuple[Array | None, int]:
 def _steps(trace: Array | None, steps: int) -> tuple[Step, ...]:
     if trace is None:
         return ()
-    kept = read_back(trace[:steps]) if steps else ()  # synchronises: only where a trace was asked for
+    kept = read_back(trace[:steps]) if steps else ()  # synchronises: only if a trace was requested
     return tuple(Step("pull" if pulled else "push", int(rows), int(edges)) for pulled, rows, edges in kept)
 
 
@@ -167,25 +170,25 @@ def _empty(q: Closure, n: int) -> ClosureAnswer:
 
 
 def _hubs(t: CSR) -> Array | None:
-    """The hubs of the rows that a pull looks through: to decode a row costs far more than to test two.
+    """Return the hubs of the rows that a pull probes: decoding a row costs far more than testing two hubs.
 
-    Plain rows do without: a probe of theirs costs little more than one of a hub, and hubs are kept, 8 bytes a row.
-    Rows out of core do not come here (`outofcore_closure`).
+    None for uncompressed rows: a probe of a row costs little more than one of a hub, and hubs occupy 8 bytes a row.
+    Out-of-core rows are not passed to this function (`outofcore_closure`).
     """
     return hubs(t.pattern, build=True) if t.format == "ccsr" else None
 
 
 def _piece_room(t: CSR) -> int:
-    """Places for pieces of long rows, for every level anew; what finds no place is gone through where it is found."""
+    """Return the slots for segments of long rows at each level; segments without a slot are processed where found."""
     return min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
 
 
 class _Structure(NamedTuple):
-    """What a search derives from the patterns of a matrix and its transpose alone: kept with the former.
+    """Data that a search derives from the patterns of a matrix and its transpose alone; cached with the matrix.
 
-    transpose: the pattern that it was derived with, None for pushes only; weak, because either may refer to the other.
-    columns, blocks: parts of the prologue.  nonempty, nonempty_count: the rows that a pull looks at.
-    pieces: places for segments of long rows.
+    transpose: the pattern of the transpose, None for pushes only; weak, because either may refer to the other.
+    columns, blocks: parts of the prologue.  nonempty, nonempty_count: the rows that a pull examines.
+    pieces: slots for segments of long rows.
     """
 
     transpose: weakref.ref[Any] | None
@@ -199,7 +202,7 @@ class _Structure(NamedTuple):
 
 
 def _structure(a: CSR, t: CSR | None) -> _Structure:
-    """Synchronises the first time that a pattern is searched, for its longest row."""
+    """Return the structure, cached.  Synchronises the first time that a pattern is searched, for its longest row."""
     transpose = None if t is None else t.pattern
     known: _Structure | None = a.pattern.facts.get("cuda.search")
     if known is not None and (None if known.transpose is None else known.transpose()) is transpose:
@@ -220,14 +223,14 @@ def _structure(a: CSR, t: CSR | None) -> _Structure:
 
 @implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, accepts=ADDRESSABLE, priority=1)
 def closure_level(q: Closure) -> ClosureAnswer:
-    """Level by level in two launches: push and pull in turns, chosen on the device.
+    """Level by level in two launches; the device chooses push or pull for each level.
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
     indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
-    compressed rows another bitmap, and two columns a row, which are kept.
+    compressed rows another bitmap, and two columns a row, which are cached.
     Synchronises once, at the end, for the number of entries, the steps and the convergence; and the first time that a
-    matrix is used, for facts that are kept: the longest row, and with compressed rows their hubs.
-    Raises NotSupported for more rows and entries than one word counts (`packing`); `closure_outofcore` takes such
+    matrix is used, for cached facts: the longest row, and with compressed rows their hubs.
+    Raises NotSupported for more rows and entries than one word counts (`packing`); `closure_outofcore` accepts such
     matrices, but reads no values of entries.
     """
     a = q.by_row.get()
@@ -247,7 +250,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
     t_indptr = t_values = found_hubs = None
     if t is not None:
         t_values = t.values if kind == 2 and ring_facts(q.semiring).y else None
-        if t_values is None:  # else the entry itself must be found, for its value
+        if t_values is None:  # otherwise the entry itself must be found, because its value is needed
             found_hubs = _hubs(t)
         t_indptr, t_indices = t.pattern.indptr, column_argument(there)
     words, offset, shift, room = word_count(n), a.pattern.indptr.dtype, structure.shift, structure.pieces
@@ -285,7 +288,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
     accepts=ADDRESSABLE,
 )
 def closure_relax(q: Closure) -> ClosureAnswer:
-    """Label-correcting in three launches: what changed offers its products until nothing changes.
+    """Label-correcting in three launches: changed entries relax their neighbours until nothing changes.
 
     The monoid must be idempotent (min, max, or, and).  Memory beyond the matrix and the result: two columns and four
     offsets a row, and two bitmaps.  Synchronises once, at the end.

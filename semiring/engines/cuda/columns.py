@@ -1,4 +1,4 @@
-"""The columns of a pattern as kernels take them, whichever way they are stored (``kernels/columns.cuh``)."""
+"""The columns of a pattern as kernel arguments, for every storage kind (``kernels/columns.cuh``)."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ _INT64 = np.dtype(np.int64)
 
 @functools.lru_cache(maxsize=64)
 def codec_types(codec: str, column: np.dtype[Any], offset: np.dtype[Any] = _UINT32) -> str:
-    """The piece of a prologue that defines CODEC, J (the type of columns) and AT (of tile offsets; unused if plain)."""
+    """Return the prologue lines for CODEC, J (type of columns), AT (type of tile offsets; unused if uncompressed)."""
     return typedefs(J=column, AT=offset) + constants(CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
 
 
 def transposed_codec(codec: str) -> str:
-    """The piece of a prologue that defines T_CODEC, how the columns of the transpose are stored."""
+    """Return the prologue lines for T_CODEC, the codec of the columns of the transpose."""
     return constants(T_CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
 
 
 def _readers(codec: str) -> str:
-    """What includes the readers of a codec in the kernel's text."""
+    """Return the lines that include the readers of a codec in the kernel's text."""
     return "" if codec == "plain" else f"#define READS_{codec.upper()}\n"
 
 
 def codec_of(pattern: AnyPattern) -> str:
-    """``"plain"``, ``"varint"`` or ``"packed"``."""
+    """Return ``"plain"`` (uncompressed), ``"varint"`` or ``"packed"``."""
     return "plain" if isinstance(pattern, Pattern) else pattern.codec
 
 
 def column_types(pattern: AnyPattern) -> str:
-    """The piece of a prologue that makes ``columns.cuh`` read the columns of `pattern`: J, AT and CODEC."""
+    """Return the prologue lines that make ``columns.cuh`` read the columns of `pattern`: J, AT and CODEC."""
     if isinstance(pattern, Pattern):
         return codec_types("plain", pattern.indices.dtype)
     return codec_types(pattern.codec, pattern.base.dtype, pattern.at.dtype)
 
 
 def column_argument(pattern: AnyPattern) -> Array:
-    """The kernel argument of type ``ColumnsArgument``: the columns themselves, or a descriptor in device memory.
+    """Return the kernel argument of type ``ColumnsArgument``: the columns, or a descriptor in device memory.
 
-    The descriptor is made once for a pattern and kept in its facts.  The entries lie in device memory or are pinned.
+    The descriptor is built once for a pattern and cached in its facts.  The entries are in device or pinned memory.
     """
     assert pattern.placement != "host", "kernels cannot address what is streamed"
     if isinstance(pattern, Pattern):
@@ -80,10 +80,10 @@ def column_argument(pattern: AnyPattern) -> Array:
 
 
 def side_by_side(a: AnyPattern, t: AnyPattern) -> tuple[AnyPattern, AnyPattern]:
-    """Both patterns as one kernel reads them: with tile offsets of one type.
+    """Return both patterns with tile offsets of one type, as one kernel requires.
 
-    The streams of a matrix and its transpose may lie on two sides of 2^32 elements; then the offsets of the narrower
-    are widened, 8 bytes a tile of 128 entries, which are kept with it.
+    If only one of the streams of a matrix and its transpose has 2^32 elements or more, the offsets of the other are
+    widened, 8 bytes a tile of 128 entries, and cached with it.
     """
     if isinstance(a, CompressedPattern) and isinstance(t, CompressedPattern) and a.at.dtype != t.at.dtype:
         return _with_wide_offsets(a), _with_wide_offsets(t)
@@ -100,7 +100,7 @@ def _with_wide_offsets(pattern: CompressedPattern) -> CompressedPattern:
 
 
 def types_of_both(a: AnyPattern, t: AnyPattern) -> str:
-    """`column_types` for a kernel that also reads the transpose, stored as T_CODEC says; both are `side_by_side`."""
+    """Return `column_types` for a kernel that also reads the transpose (T_CODEC); both patterns are `side_by_side`."""
     tiled = t if isinstance(t, CompressedPattern) else a
     offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else _UINT32
     types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
@@ -108,12 +108,12 @@ def types_of_both(a: AnyPattern, t: AnyPattern) -> str:
 
 
 def column_mask(ncols: int) -> np.uint64:
-    """2^b - 1, where b is the number of bits of a column."""
+    """Return 2^b - 1, where b is the number of bits of a column."""
     return np.uint64((1 << column_bits(ncols)) - 1)
 
 
 def _described(pattern: CompressedPattern) -> Array:
-    """The struct ``CompressedColumns``, field by field."""
+    """Return the struct ``CompressedColumns``, field by field."""
     stream = pattern.stream
     assert stream.data.ptr % 16 == 0, "a stream begins at a multiple of 16"
     mask = int(column_mask(pattern.ncols))

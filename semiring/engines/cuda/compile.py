@@ -1,8 +1,8 @@
-"""Kernel text to machine code: includes expanded, compiled by NVRTC, kept on disk, loaded on first launch.
+"""Kernel text to machine code: includes expanded, compiled by NVRTC, cached on disk, loaded on first launch.
 
-The text that is compiled is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every
-include expanded: the readers of a codec only where the prologue defines that it is read.  The cache key is
-made from exactly this text, so an edited include is a new key.  Compiling needs no GPU.
+The compiled text is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every include
+expanded: the readers of a codec only if the prologue defines that it is read.  The cache key is a digest of
+exactly this text, so an edited include changes the key.  Compilation needs no GPU.
 
 Options.  Subnormal floats are kept (no ``-ftz``), division and square root are rounded correctly, and products
 are contracted into fused multiply-adds, which is NVRTC's default: a sum of products may therefore differ from
@@ -42,9 +42,9 @@ def _source(file: str) -> str:
 
 
 def _expand(file: str, seen: set[str], defined: frozenset[str] = frozenset()) -> str:
-    """The text of a file with each include replaced by the file's text where it occurs first; lines keep their numbers.
+    """Return a file's text with the first occurrence of each include replaced by its text; lines keep their numbers.
 
-    Parts in ``#ifdef READS_...`` are left out, with their includes, unless the prologue defines the name.
+    Parts in ``#ifdef READS_...`` are omitted, with their includes, unless the prologue defines the name.
     """
     if file in seen:
         return ""
@@ -69,22 +69,22 @@ def _common() -> tuple[str, frozenset[str]]:
 
 @functools.lru_cache(maxsize=1024)
 def module_text(file: str, prologue: str = "") -> str:
-    """The whole text of a kernel file behind a prologue, as the compiler gets it."""
+    """Return the whole text that is passed to the compiler for a prologue and a kernel file."""
     common, seen = _common()
     body = _expand(file, set(seen), frozenset(_DEFINED.findall(prologue)))
     return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{body}'
 
 
 def compile_text(file: str, prologue: str, arch: str) -> bytes:
-    """The machine code of a kernel file for an architecture such as ``"sm_90"``; needs no GPU.
+    """Return the machine code of a kernel file for an architecture such as ``"sm_90"``; needs no GPU.
 
-    For ``"compute_90"`` it is PTX; so it is, of the newest kind that NVRTC knows, where NVRTC is older than the
-    GPU, and the driver translates it.
+    For ``"compute_90"`` it is PTX.  If NVRTC is older than the GPU, it is PTX of the newest architecture that NVRTC
+    supports, and the driver translates it.
 
     Raises
     ------
     SemiringError
-        With the compiler's messages, if the text does not compile.
+        If the text does not compile; the message includes the compiler's messages.
     """
     from cupy_backends.cuda.libs import nvrtc
 
@@ -106,7 +106,7 @@ def compile_text(file: str, prologue: str, arch: str) -> bytes:
 
 @functools.cache
 def _compiler_version() -> str:
-    """What identifies NVRTC in the cache key, without loading its library (0.2 s) where its package tells."""
+    """Return the version of NVRTC for the cache key; its library (0.2 s) is not loaded if its package has metadata."""
     from importlib import metadata
 
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
@@ -118,7 +118,7 @@ def _compiler_version() -> str:
 
 
 def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
-    """`compile_text` behind the disk cache.  An entry is a stamp, a digest and the code; a damaged one is remade."""
+    """Run `compile_text` through the disk cache.  An entry is a stamp, a digest and code; a damaged one is rebuilt."""
     key = hashlib.sha256()
     for part in (module_text(file, prologue), arch, *_OPTIONS, _compiler_version()):
         key.update(part.encode() + b"\0")
@@ -130,7 +130,7 @@ def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
             return body
     binary = compile_text(file, prologue, arch)
     compilations.note(file)
-    with contextlib.suppress(OSError):  # a folder that cannot be written costs time in the next process, no more
+    with contextlib.suppress(OSError):  # if the folder is not writable, the next process compiles again
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
@@ -149,7 +149,7 @@ _modules: dict[tuple[int, str, str], Any] = {}
 
 
 def module(device: int, file: str, prologue: str) -> Any:
-    """The loaded module of a text on a device; loaded once in a process."""
+    """Return the module of a text, loaded once per process on each device."""
     found = _modules.get((device, file, prologue))
     if found is None:
         import cupy
@@ -161,7 +161,7 @@ def module(device: int, file: str, prologue: str) -> Any:
                 if int(arch[3:]) < 70:
                     raise NotSupported(f"CUDA devices below compute capability 7.0 are not supported; got {arch}")
                 found = cupy.cuda.function.Module()
-                # Apart from the main thread an interrupt leaves neither the compiler nor a file half-way.
+                # Outside the main thread an interrupt cannot stop the compiler or a file operation half-way.
                 found.load(apart(functools.partial(_cached_binary, file, prologue, arch)))
                 _modules[device, file, prologue] = found
     return found

@@ -1,4 +1,4 @@
-"""Formats of a vector."""
+"""Conversion between the formats of a vector."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .specialise import typedefs
 def convert(q: Convert) -> VectorStore:
     """The same vector in another format.
 
-    To an index list from a bitmap it synchronises (its length is read back); all else is queued, and to full
-    costs nothing: the value slots are taken as they are.
+    From a bitmap to an index list it synchronises (the length is read back); other conversions are queued.  A
+    conversion to full costs nothing: the result shares the value slots.
     """
     if q.u.format == q.to:
         return q.u

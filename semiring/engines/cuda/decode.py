@@ -1,4 +1,4 @@
-"""Bulk decoding: a range of the entries of a compressed pattern as plain columns."""
+"""Bulk decoding: a range of the entries of a compressed pattern to uncompressed columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .specialise import typedefs
 __all__ = ["decode_range"]
 
 _BLOCK = 256
-_GROUP = 8  # tiles a warp takes at a time
+_GROUP = 8  # tiles that a warp processes at a time
 
 
 def decode_range(
@@ -25,28 +25,28 @@ def decode_range(
     stream: Array | None = None,
     position: int = 0,
 ) -> None:
-    """``out[p - first]`` = the column of entry p, for ``first <= p < last``.
+    """Set ``out[p - first]`` to the column of entry p, for ``first <= p < last``.
 
-    A warp decodes a tile of 128 entries; bytes are read once, in lines of 16, from device memory or through the link
-    from pinned memory.  Stores are 16 bytes wide where the address of ``out[0]`` and `first` agree modulo 16 bytes (an
-    `out` that is a view from element ``first % 4`` on of an array does).  One launch; nothing waits.
+    A warp decodes a tile of 128 entries; bytes are read once, in lines of 16, from device memory or, over the
+    interconnect, from pinned memory.  Stores are 16 bytes wide if the address of ``out[0]`` and `first` agree modulo 16
+    bytes (as for a view that begins at element ``first % 4`` of an array).  One launch; does not wait for the device.
 
     Parameters
     ----------
     pattern : CompressedPattern
         In device memory or pinned; or host, if `stream` is given.
     first, last : int
-        The range of entries; the whole tiles around it are read.
+        The range of entries; all tiles that overlap it are read completely.
     out : cupy.ndarray
         At least ``last - first`` columns, of the type of ``pattern.base``.
     stream : cupy.ndarray, optional
         Holds the stream from element `position` on, at least the elements ``at[first // 128]`` to
-        ``at[ceil(last / 128)]`` and `PADDING` elements more.  It may begin anywhere in memory, if the multiple of 16
-        bytes before it can be read.
+        ``at[ceil(last / 128)]`` and `PADDING` elements more.  It need not be aligned, but memory must be readable from
+        the preceding multiple of 16 bytes on.
     position : int
         See `stream`.
 
-    Columns come out right for a well-formed stream; for any other nothing outside the arrays is read.
+    Columns are correct for a well-formed stream; for any other stream no read is out of bounds.
     """
     assert 0 <= first <= last <= pattern.nvals
     assert out.dtype == pattern.base.dtype

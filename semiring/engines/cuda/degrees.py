@@ -1,4 +1,4 @@
-"""Facts about the rows of a pattern, computed once and kept with it."""
+"""Facts about the rows of a pattern, computed once and cached with it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ __all__ = ["Degrees", "degrees", "present_rows"]
 
 
 class Degrees:
-    """words: a presence bit for every row that has entries.
+    """Facts about the rows of a pattern.
 
-    Products with a full vector have exactly these rows, and so share the words with their results.
+    words: the presence bit of every non-empty row.  Products with a full vector have exactly these rows, so their
+    results share the words.
     """
 
     __slots__ = ("_counts", "_read", "words")
 
-    # Stays true where only the entries of the pattern move.
+    # Remains valid if the entries of the pattern are moved to other memory.
     from_offsets: ClassVar[bool] = True
 
     def __init__(self, words: Array, counts: Array) -> None:
-        """counts: on the device, the number of rows that have entries, and the most entries in a row."""
+        """counts: on the device, the number of non-empty rows, and the maximum number of entries in a row."""
         self.words = words
         self._counts = counts
         self._read: tuple[int, int] | None = None
 
     @property
     def nonempty(self) -> int:
-        """The number of rows that have entries.  Synchronises the first time."""
+        """The number of non-empty rows.  Synchronises the first time."""
         return self._counted()[0]
 
     @property
     def longest(self) -> int:
-        """The most entries in a row.  Synchronises the first time."""
+        """The maximum number of entries in a row.  Synchronises the first time."""
         return self._counted()[1]
 
     def _counted(self) -> tuple[int, int]:
@@ -50,12 +51,12 @@ class Degrees:
 
     @property
     def present(self) -> Array | int:
-        """The number of rows that have entries: on the device as long as nobody has read it."""
+        """The number of non-empty rows; on the device until it is first read."""
         return self._counts if self._read is None else self._read[0]
 
 
 def degrees(pattern: AnyPattern) -> Degrees:
-    """The facts about a pattern's rows.  Nothing waits: numbers are read when they are first looked at."""
+    """Return the facts about a pattern's rows.  Does not wait for the device: numbers are read at first access."""
     known = pattern.facts.get("cuda.degrees")
     if isinstance(known, Degrees):
         return known
@@ -69,7 +70,7 @@ def degrees(pattern: AnyPattern) -> Degrees:
 
 
 def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.generic) -> VectorStore:
-    """A vector with an entry for every row of the pattern that has entries; full if all are known to have.
+    """Return a vector with an entry for each non-empty row of the pattern; full if all rows are known to be non-empty.
 
     values: a slot for every row, or the value that all entries share.
     """

@@ -1,4 +1,4 @@
-"""Compressed rows made on the device: the lengths of all tiles, their sums, then the stream."""
+"""Encoding of compressed rows on the device: the lengths of all tiles, their prefix sums, then the stream."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _INT64 = np.dtype(np.int64)
 
 @implements(Encode, engine="cuda")
 def encode(q: Encode) -> CompressedPattern:
-    """A warp makes a tile, twice: once to learn its length, once to write it.
+    """Encode the entries by tiles; a warp encodes each tile twice, to measure it and to write it.
 
-    Memory besides the result: 5 bytes a tile (varint 4), and its offsets again where they need 64 bits.  Synchronises:
-    the length of the stream is read back, so that it can be allocated.
+    Memory besides the result: 5 bytes a tile (varint 4), and a second copy of its offsets if they need 64 bits.
+    Synchronises: the length of the stream is read back for its allocation.
     """
     pattern = q.pattern
     assert isinstance(pattern, Pattern)
@@ -64,7 +64,7 @@ def _made(pattern: Pattern, codec: Codec, base: Array, at: Array, stream: Array)
 
 @implements(MeasureCompressed, engine="cuda")
 def measure_compressed(q: MeasureCompressed) -> int:
-    """The first half of encoding, with nothing kept but the sum.  Synchronises."""
+    """The first half of encoding, of which only the sum is kept.  Synchronises."""
     pattern = q.pattern
     assert isinstance(pattern, Pattern)
     tiles, total = tile_count(pattern.nvals), 0
@@ -76,13 +76,13 @@ def measure_compressed(q: MeasureCompressed) -> int:
 
 
 def _longest(codec: Codec, ncols: int) -> int:
-    """A bound on the elements of a tile."""
+    """Return a bound on the elements of a tile."""
     bits = column_bits(ncols)
     return TILE * -(-bits // 7) if codec == "varint" else 3 + TILE // 32 * bits
 
 
 def _blocks(tiles: int, codec: Codec) -> int:
-    # With varint a warp takes eight tiles in a row.
+    # With varint a warp processes eight consecutive tiles.
     return grid(32 * (-(-tiles // 8) if codec == "varint" else tiles), _BLOCK)
 
 

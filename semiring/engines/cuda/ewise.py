@@ -27,8 +27,8 @@ _INT32 = np.dtype(np.int32)
 def ewise(q: Ewise) -> Store:
     """t = op(a, b) on the intersection, or the union.
 
-    Dense vectors: one launch, nothing waits.  Matrices, and two index lists: each entry looks for its partner by
-    binary search, so skewed rows cost no more than even ones; the number of partners is read back (synchronises).
+    Dense vectors: one launch, no wait for the device.  Matrices, and two index lists: a binary search finds the partner
+    of each entry, so skewed rows cost no more than even ones; the number of partners is read back (synchronises).
     """
     if isinstance(q.a, CSR) or (isinstance(q.a, IndexList) and isinstance(q.b, IndexList)):
         return _sorted(q)
@@ -37,7 +37,7 @@ def ewise(q: Ewise) -> Store:
 
 
 class _Plan(NamedTuple):
-    """The call plan of an element-wise operation: its kernels' text, and the values that stand for an absent side.
+    """The call plan of an element-wise operation: its kernels' text, and the values that replace an absent operand.
 
     alpha, beta: 0 where the mode does not read them.
     """
@@ -59,7 +59,7 @@ def _plan(
 
 
 def _planned(q: Ewise) -> tuple[_Plan, np.generic, np.generic]:
-    """The plan, and the values that stand for an absent side."""
+    """Return the plan, and the values that replace an absent operand."""
     z = q.op.z
     plan = _plan(
         q.op,
@@ -76,7 +76,7 @@ def _planned(q: Ewise) -> tuple[_Plan, np.generic, np.generic]:
 def _sorted_kernels(
     prologue: str, form: int, index: np.dtype[Any], ap: np.dtype[Any], bp: np.dtype[Any], rank: np.dtype[Any]
 ) -> tuple[str, tuple[Kernel, Kernel, Kernel]]:
-    """The text that `ewise_indptr` shares, and the kernels that mark and write."""
+    """Return the text that `ewise_indptr` shares, and the kernels that mark and write."""
     text = prologue + constants(FORM=form) + typedefs(I=index, AP=ap, BP=bp, R=rank)
     mark, write_a, write_b = (
         kernel("ewise.cuh", name, text + typedefs(O=_INT32))
@@ -86,7 +86,7 @@ def _sorted_kernels(
 
 
 def _shared_value(q: Ewise) -> np.generic | None:
-    """The one value of all results, if both sides have one and it can be known here."""
+    """Return the value that all results share, if both operands are iso-valued and the host can compute it."""
     if (q.a.values is not None and q.b.values is not None and {"x", "y"} & q.op.uses) or q.op.uses & _POSITIONS:
         return None
     x = None if q.a.iso is None else cast(q.a.iso, q.op.x)
@@ -134,7 +134,7 @@ def _dense(q: Ewise, a: Bitmap | Full, b: Bitmap | Full) -> VectorStore:
 
 
 def _sorted(q: Ewise) -> Store:
-    """Both sides sorted: compressed rows, or two index lists as one row."""
+    """Combine two sorted operands: CSR matrices, or two index lists as one row."""
     a, b = q.a, q.b
     assert isinstance(a, (CSR, IndexList))
     assert isinstance(b, (CSR, IndexList))

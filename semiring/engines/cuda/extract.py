@@ -1,4 +1,4 @@
-"""Parts of an object, in any order and any number of times."""
+"""Extraction of entries of vectors and matrices, in any order and with repetition."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .specialise import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
-# A range up to this length is listed, which takes microseconds; a longer one only where it meets entries.
+# A range up to this length is expanded, which takes microseconds; of a longer one, only columns with entries.
 LISTED = 1 << 16
 
 
 def index_arguments(index: Index) -> tuple[np.dtype[Any], tuple[Any, int, int]]:
-    """The type X of an index array, and the arguments (array, start, step)."""
+    """Return the type X of an index array, and the arguments (array, start, step)."""
     if index.array is None:
         return _INT32, (None, index.start, index.step)
     return index.array.dtype, (cupy.ascontiguousarray(index.array), 0, 0)
@@ -41,7 +41,7 @@ def _prologue(x: np.dtype[Any], values: Array | None, **types: np.dtype[Any]) ->
 
 @implements(ExtractVector, engine="cuda")
 def extract_vector(q: ExtractVector) -> VectorStore:
-    """t(p) = u(index[p]): one launch (one more for an index list), nothing waits."""
+    """t(p) = u(index[p]): one launch (one more for an index list), no wait for the device."""
     if q.index.is_all:
         return q.u
     u, n = as_dense(q.u), q.index.count
@@ -77,7 +77,7 @@ def extract_row(q: ExtractRow) -> VectorStore:
 def extract_matrix(q: ExtractMatrix) -> CSR:
     """t(p, q) = a(rows[p], cols[q]).  Synchronises: the number of entries is read back, once for each axis.
 
-    Rows are copied whole; columns are looked up in the sorted index and put in order by one sort.
+    Whole rows are copied; columns are looked up in the sorted index and ordered by one sort.
     """
     made = q.a if q.rows.is_all else _rows(q.a, q.rows)
     return made if q.cols.is_all else _columns(made, q.cols)
@@ -140,7 +140,7 @@ def _columns(a: CSR, cols: Index) -> CSR:
 
 
 def _occurring(a: CSR, cols: Index) -> tuple[Array, Array]:
-    """As `_sorted_index`, for a range of more columns than there are entries: those of it that occur in the matrix.
+    """As `_sorted_index`, for a range of more columns than there are entries: only columns that occur in the matrix.
 
     Synchronises, for their number.
     """
@@ -152,7 +152,7 @@ def _occurring(a: CSR, cols: Index) -> tuple[Array, Array]:
 
 
 def _sorted_index(cols: Index) -> tuple[Array, Array]:
-    """The wanted columns in ascending order, and where each of them goes."""
+    """Return the requested columns in ascending order, and the position of each in the result."""
     wide = index_dtype(max(cols.size, cols.count))
     goes_to = counting(cols.count, wide)
     if cols.array is None:

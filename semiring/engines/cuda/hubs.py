@@ -1,4 +1,4 @@
-"""The neighbours with the longest rows, of every row of a pattern: computed once and kept with it."""
+"""Hubs: the top-degree neighbours of every row of a pattern, computed once and cached with it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ __all__ = ["HUBS", "hubs"]
 HUBS = 2
 
 _FACT = "cuda.hubs"
-# Of so many parts of the free memory the hubs may take one: whoever asks for them needs memory too.
+# The hubs may occupy 1/_PARTS of the free memory, because the caller needs memory as well.
 _PARTS = 4
 
 
 def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
-    """Two columns for each row of a square pattern, an array (2, n): its neighbours k with the most entries in row k.
+    """Return two columns for each row of a square pattern, an array (2, n): the neighbours k whose rows k are longest.
 
-    -1 where a row has fewer neighbours; of equal ones, any.  None if they are not known and `build` is false, or they
-    would need more than a quarter of the memory that is free.
+    -1 if a row has fewer neighbours; ties are broken arbitrarily.  None if they are not cached and `build` is false, or
+    they would need more than a quarter of the free memory.
 
-    Building sweeps all entries once, slice by slice, and synchronises; two columns a row are kept with the pattern.
+    Building is one pass over all entries, slice by slice, and synchronises; two columns a row are cached with the
+    pattern.
     """
     known: Array | None = pattern.facts.get(_FACT)
     if known is not None or not build or pattern.nrows != pattern.ncols:
@@ -56,7 +57,7 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
 
 
 def _sweep(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
-    """The hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
+    """Compute the hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
     lanes = 1
     while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:
         lanes *= 2
