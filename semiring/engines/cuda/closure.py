@@ -179,7 +179,7 @@ def _hubs(t: CSR) -> Array | None:
 
 
 def _piece_room(t: CSR) -> int:
-    """Return the slots for segments of long rows at each level; segments without a slot are processed where found."""
+    """Return the number of slots for segments of long rows at each level; others are processed where found."""
     return min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
 
 

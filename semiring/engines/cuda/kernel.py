@@ -1,8 +1,8 @@
 """Kernel handles: from a kernel file and a prologue to launches.
 
-A handle compiles and loads its kernel on each device that it is first launched on.  That first launch also fixes the
-layout of its arguments, so that every later launch packs all of them in one call and passes them to the driver: about
-a third of the host's time that a launch through `cupy.RawKernel` takes.
+A handle compiles and loads its kernel at the first launch on each device.  That launch also fixes the layout of the
+arguments; every later launch packs all of them in one call and passes them to the driver, which needs about a third
+of the host time of a launch through `cupy.RawKernel`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _code(argument: Any) -> str:
 def _launcher(function: int, codes: list[str]) -> Callable[..., None]:
     """``launch(grid, block, shared, stream, cooperative, *arguments)`` for arguments of these codes.
 
-    It is made from its text, as `namedtuple` makes its own, so that packing is one call without a loop.  The packed
-    arguments are in frames: a launch takes one from a list and puts it back, so that no two launches share one.
+    The function is generated as source text, as in `namedtuple`, so that packing is one call without a loop.  Packed
+    arguments are stored in frames: a launch removes one from a list and returns it, so no two launches share a frame.
     """
     form = struct.Struct("@" + "".join(codes))
     offsets, end = [], 0
@@ -51,7 +51,7 @@ def _launcher(function: int, codes: list[str]) -> Callable[..., None]:
     frames: list[tuple[Any, int, Any]] = []
 
     def frame() -> tuple[Any, int, Any]:
-        """Room for packed arguments, and the address of the list of their addresses."""
+        """Allocate a buffer for packed arguments, and return it with the address of the list of their addresses."""
         room = (ctypes.c_uint64 * (form.size // 8 + 1))()
         base = ctypes.addressof(room)
         addresses = (ctypes.c_void_p * max(len(offsets), 1))(*(base + offset for offset in offsets))
@@ -89,12 +89,12 @@ def launch({", ".join(["grid", "block", "shared", "stream", "cooperative", *name
 
 
 class Kernel:
-    """One entry point of a kernel file behind a prologue; a handle that loads itself on each device it is used on.
+    """A handle of one entry point of a kernel file behind a prologue; it is loaded on first use on each device.
 
-    Call it as ``kernel(grid, block, *args)``: it is queued on CuPy's current stream and nothing waits.  Arguments
-    are CuPy arrays and what else has an address as ``x.data.ptr``, None (a null pointer), Python ints (64 bits), NumPy
-    scalars (their type) and structs by value as bytes (see `arguments`); each position keeps the type that it has in
-    the first launch.  A grid of 0 blocks launches nothing.
+    ``kernel(grid, block, *args)`` queues it on CuPy's current stream without waiting for the device.  Arguments are
+    CuPy arrays, other objects with ``x.data.ptr``, None (a null pointer), Python ints (64 bits), NumPy scalars (their
+    type) and structs by value as bytes (see `arguments`); each position keeps the type that it has in the first launch.
+    A grid of 0 blocks launches nothing.
     """
 
     __slots__ = ("_functions", "_launchers", "entry", "file", "prologue")
@@ -137,7 +137,7 @@ class Kernel:
             launch(grid, block, shared, stream, cooperative, *args)
 
     def resident_blocks(self, block: int, shared: int = 0) -> int:
-        """How many blocks of this size one multiprocessor holds at once: what a cooperative grid may use."""
+        """Return the number of resident blocks of this size on one multiprocessor, the limit of a cooperative grid."""
         function = self.function()
         if shared > 48 * 1024:
             _allow_shared(function, shared)
@@ -151,5 +151,5 @@ def _allow_shared(function: Any, shared: int) -> None:
 
 @functools.lru_cache(maxsize=4096)
 def kernel(file: str, entry: str, prologue: str = "") -> Kernel:
-    """The kernel `entry` of ``kernels/<file>`` behind a prologue.  Costs nothing until it is launched."""
+    """Return the kernel `entry` of ``kernels/<file>`` behind a prologue.  It is compiled at its first launch."""
     return Kernel(file, entry, prologue)

@@ -1,4 +1,4 @@
-"""Between an operation and its kernels: grid sizes, arguments, counters, and reading back.
+"""Launch utilities: grid sizes, arguments, counters, and read-backs.
 
 Nothing here compiles or computes.  Only `read_back`, `read_one`, `read_words`, `Counter.read` and `Queued.read` wait
 for the device.
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 BLOCK = 256
-# Waves of resident blocks that a grid-stride kernel is cut into: enough to even out, few enough to stay cheap.
+# Waves of resident blocks of a grid-stride kernel: enough to balance load, few enough to limit overhead.
 _WAVES = 4
 _COUNTERS = 4096
 
@@ -76,7 +76,7 @@ class Counter:
     __slots__ = ("_pool", "ptr")
 
     def __init__(self, pool: Array, ptr: int) -> None:
-        self._pool = pool  # keeps the memory
+        self._pool = pool  # keeps the memory alive
         self.ptr = ptr
 
     @property
@@ -90,7 +90,7 @@ class Counter:
 
 
 class _Local(threading.local):
-    """What a thread keeps: pools of counters and streams for reading, and page-locked memory to read into."""
+    """State of one thread: pools of counters, streams for read-backs, and page-locked memory for read-backs."""
 
     def __init__(self) -> None:
         # For a device and a stream: cleared memory, its address, and how many counters of it are in use.
@@ -107,10 +107,10 @@ _local = _Local()
 
 
 def counter() -> Counter:
-    """One int64 on the device that holds 0 and that nobody else has.
+    """Return an exclusive int64 on the device that holds 0.
 
     Counters are parts of an array that one memset clears, so an operation that counts needs no launch for it.
-    They belong to a stream: what another stream queued cannot overtake the clearing.
+    Each belongs to a stream, so work of another stream cannot run before the memset.
     """
     key = runtime.getDevice(), get_current_stream().ptr
     pool = _local.counters.get(key)
@@ -123,7 +123,7 @@ def counter() -> Counter:
 
 
 def scratch(*parts: int) -> tuple[Any, list[int]]:
-    """Device memory for kernels alone, in one allocation: the memory, and the addresses of parts of so many bytes.
+    """Allocate device memory for kernels at once; return the memory, and the addresses of parts of the given bytes.
 
     Each part is aligned to 256 bytes.  The memory must be referenced until the last kernel that uses it is queued.
     """
@@ -151,9 +151,9 @@ def full(size: int, dtype: np.dtype[Any], values: Any) -> Full:
 
 
 def read_back(array: Array) -> np.ndarray[Any, Any]:
-    """A small device array on the host: synchronises, and is counted like every copy back.
+    """Copy a small device array to the host: synchronises, and is counted like every copy to the host.
 
-    Goes through pinned memory on the current stream, which costs 7 microseconds where a pageable copy costs 11.
+    It is staged in pinned memory on the current stream, which takes 7 microseconds; a pageable copy takes 11.
     """
     return _copied(array, get_current_stream())
 
@@ -164,12 +164,12 @@ def read_one(array: Array | Counter) -> int:
 
 
 def read_words(address: int, count: int) -> tuple[int, ...]:
-    """So many unsigned 64-bit words at an address of the device: synchronises, and is counted."""
+    """Return `count` unsigned 64-bit words at a device address: synchronises, and is counted."""
     return struct.unpack(f"{count}Q", _read_bytes(address, 8 * count, get_current_stream()))
 
 
 class Queued:
-    """The first bytes of a device array that queued kernels write, read without waiting for what is queued later."""
+    """The first bytes of a device array that queued kernels write; reading does not wait for work queued later."""
 
     __slots__ = ("_array", "_device", "_nbytes", "_written")
 

@@ -1,4 +1,4 @@
-"""Union-find driven by the rows of a matrix: the linking pass of Afforest."""
+"""Union-find over the rows of a matrix: the hook pass of Afforest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRAWS = 1024
 
 
 class _Plan(NamedTuple):
-    """The call plan of union-find: its kernels, and what packs their arguments."""
+    """The call plan of union-find: its kernels, and the packer of their arguments."""
 
     copy: Kernel
     rows: Kernel
@@ -50,9 +50,9 @@ def _plan(offset: np.dtype[Any], label: np.dtype[Any], columns: str) -> _Plan:
 
 @implements(Link, engine="cuda", accepts=ADDRESSABLE)
 def link(q: Link) -> Full:
-    """Rows with few entries by a thread each, the entries of the others divided evenly; compare-and-swap hooking.
+    """Hook by compare-and-swap: one thread for each short row, the entries of long rows partitioned evenly.
 
-    Three or four launches.  Does not synchronise; a label to skip is read where it is on the device.
+    Three or four launches.  Does not synchronise; a label to skip that is on the device is read there.
     """
     forest = q.forest
     assert isinstance(forest, Full)
@@ -62,7 +62,7 @@ def link(q: Link) -> Full:
 
 
 def _linked(q: Link, old: Array) -> Array:
-    """The flat forest after uniting the rows with the entries at the positions of `q`."""
+    """Return the flat forest after hooking the rows to the entries at the positions of `q`."""
     pattern, dtype, n = q.pattern, old.dtype, q.pattern.nrows
     parent = cupy.empty(n, dtype)
     if n == 0:
@@ -95,10 +95,10 @@ def _linked(q: Link, old: Array) -> Array:
 
 @implements(LinkSample, engine="cuda", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleAnswer:
-    """The hubs of every row, if they are known; else its first neighbours, in one pass.
+    """Hook every row to its hubs, if they are cached; else to its first neighbours, in one pass.
 
-    Outside the memory of the device hubs are worth finding: a pass over first neighbours reads as much of a stream.
-    Finding them synchronises.
+    For entries outside device memory hubs are built: a pass over first neighbours reads as much of the stream.
+    Building them synchronises.
     """
     forest, n = q.forest, q.pattern.nrows
     assert isinstance(forest, Full)
@@ -139,7 +139,7 @@ class DeviceLabel:
 
 @implements(MostFrequent, engine="cuda")
 def most_frequent(q: MostFrequent) -> ScalarResult:
-    """A label that is most frequent among 1,024 that one block draws; it stays on the device."""
+    """A label that is most frequent in a sample of 1,024 that one block draws; it stays on the device."""
     forest = q.forest
     assert isinstance(forest, Full)
     if forest.values is None or forest.size == 0:

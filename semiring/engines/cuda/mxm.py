@@ -1,4 +1,4 @@
-"""Matrix times matrix, by expanding all products, sorting them, and combining those of one place."""
+"""Matrix times matrix: expand all products, sort them, and combine those of equal position."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j); products that the mask does not admit are dropped before they are sorted.
 
-    Batches of rows are as large as half of the free memory lets them be; a single row may exceed that.
+    Batches of rows use up to half of the free memory; a single row may exceed that.
     Synchronises: the number of products, and for each batch the number of results (under a mask also that of
     products admitted), are read back.
     """
@@ -86,7 +86,7 @@ class _Expansion:
         self.offsets = exclusive_scan(products, _INT64)
 
     def _constant(self) -> np.generic | None:
-        """The value of every result, where products depend on nothing and any of them serves."""
+        """Return the value of every result if products are constant and the monoid is `any`, else None."""
         ring = self.q.semiring
         if not ring.add.is_any or ring.mult.uses:
             return None
@@ -94,10 +94,10 @@ class _Expansion:
         return value
 
     def cuts(self, total: int) -> list[tuple[int, int, int]]:
-        """Where batches begin: (row, entry of A, product), and the end."""
+        """Return the partition bounds of batches: (row, entry of A, product) at each begin and at the end."""
         a = self.q.a
         batches = 1
-        if total * _PRODUCT_BYTES > 1 << 30:  # below a gigabyte nobody needs to ask
+        if total * _PRODUCT_BYTES > 1 << 30:  # below 1 GiB one batch is used without a query of the free memory
             free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
             batches = -(-total // max(free // 2 // _PRODUCT_BYTES, _SMALLEST_BATCH))
         if batches == 1:
@@ -109,9 +109,9 @@ class _Expansion:
         return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
 
     def needed(self, parts: list[CSR], total: int, stacked: bool) -> int:
-        """About the bytes of the whole result: the entries so far, for all products; without any, one a product.
+        """Estimate the bytes of the whole result from the entries so far; without any, from one entry a product.
 
-        Twice, where parts are put together at the end.
+        The estimate doubles if parts are concatenated at the end.
         """
         so_far = sum(part.nvals for part in parts)
         entries = so_far * total // self.done if self.done else total

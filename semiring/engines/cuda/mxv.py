@@ -33,9 +33,9 @@ _BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 
 
 class _Mask(NamedTuple):
-    """A mask as kernels take it; form 0 is none, 1 presence, 2 presence and value, 3 value alone.
+    """A mask as kernel arguments; form 0 is none, 1 presence, 2 presence and value, 3 value alone.
 
-    admitted: how many results it admits, where that is known without waiting for the device.
+    admitted: the number of results that it admits, if known without waiting for the device.
     """
 
     form: int = 0
@@ -57,10 +57,10 @@ class _Choice(NamedTuple):
 
 
 def _in_slices(q: Mxv) -> dict[str, Any] | None:
-    """What to change in a product that goes slice by slice: a pull over all entries of a pinned compressed matrix.
+    """Return the fields to replace for a product slice by slice: a pull over all entries of a pinned compressed matrix.
 
-    Decoding slice after slice keeps the link busier than rows that wait for their tiles.  Only if two slices fit, in
-    plain form, beside the result.
+    Bulk decoding by slices uses more of the interconnect's bandwidth than rows that wait for their tiles.  Condition:
+    two uncompressed slices fit beside the result.
     """
     if not q.by_row.ready or q.nout == 0:
         return None
@@ -87,10 +87,10 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
-    Synchronises only for facts that are kept: the longest row the first time that a matrix is used, and the number
-    of entries of a bitmap vector if it was not known; and, where these leave open whether to push, for the number of
-    edges of its entries.  A pinned compressed matrix of which all is read goes slice by slice, if there is memory for
-    two of them, and synchronises for the bounds of the slices and for the longest row of each.
+    Synchronises only for cached facts: the longest row the first time that a matrix is used, and the number of entries
+    of a bitmap vector if it was not known; and, if these do not decide whether to push, for the number of edges of its
+    entries.  A pinned compressed matrix that is read completely is processed slice by slice, if there is memory for two
+    slices, and synchronises for the bounds of the slices and for the longest row of each.
     """
     mask = _mask(q.mask, q.nout)
     if mask is None or q.nout == 0:
@@ -122,7 +122,7 @@ def _mask(mask: Mask | None, nout: int) -> _Mask | None:
 
 
 def _choose(q: Mxv, mask: _Mask) -> _Choice:
-    """Push follows the edges of u's entries, each for an atomic; pull probes until its sums are finished."""
+    """Choose push (one atomic for each edge of u's entries) or pull (probes until the sums are terminal)."""
     u, facts = q.vector, ring_facts(q.semiring)
     if isinstance(u, Full) and q.by_row.ready and q.direction == "auto":
         return _Choice(False, True)
@@ -154,7 +154,7 @@ def _choose(q: Mxv, mask: _Mask) -> _Choice:
     columns = q.by_column.get().pattern
     if pays(min(entries, present * degrees(columns).longest)):
         return _Choice(True)
-    if not pays(present):  # a row that is empty costs a push no less
+    if not pays(present):  # an empty row costs a push no less
         return _Choice(False, _is_dense(u))
     edges = _edges(columns, u)  # synchronises
     return _Choice(pays(edges), edges * tuning.DENSE_SHARE >= entries)
@@ -233,7 +233,7 @@ def _push_kernels(ring: TypedSemiring, types: _Types, form: int) -> tuple[Kernel
 
 
 class _Rows(NamedTuple):
-    """How a pull goes through the rows of a pattern: kept with it."""
+    """The strategy of a pull over the rows of a pattern; cached with it."""
 
     skewed: bool
     lanes: int
@@ -289,7 +289,7 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
 
 
 def _lanes(a: CSR, average: float) -> int:
-    """How many lanes go through a row together; of compressed rows one or all, which decode by prefix sums."""
+    """Return the lanes that process a row together; for compressed rows one or all, which decode by prefix sums."""
     if a.format == "ccsr":
         return 32 if average > tuning.DECODED_ROW else 1
     lanes = 1
@@ -299,7 +299,7 @@ def _lanes(a: CSR, average: float) -> int:
 
 
 def _tiles(pattern: AnyPattern, run_tiles: Kernel) -> Array:
-    """Where the tiles begin: kept with the pattern."""
+    """Return the positions at which tiles begin; cached with the pattern."""
     known = pattern.facts.get("cuda.tiles")
     if known is None:
         tiles = -(-(pattern.nrows + pattern.nvals) // tuning.TILE)

@@ -1,10 +1,10 @@
-"""A level-synchronous closure where the entries lie in host memory: what a level reads of them is what it costs.
+"""A level-synchronous closure for entries in host memory: the bytes that a level reads determine its cost.
 
-It counts rows and entries apart, so it also serves matrices in device memory that are too large for `packing`.
+It counts rows and entries in separate words, so it also supports device-resident matrices too large for `packing`.
 
-A level is a few launches and one read-back: first, in device memory alone, open rows look for a visited hub
-(`hubs.hubs`); what either direction would have to read of the rest is then known exactly, and the cheaper one is taken.
-Rows are read in the order of their addresses, each line once, because the link is fast for runs alone.
+A level is a few launches and one read-back: first, in device memory alone, unvisited rows are tested for a visited hub
+(`hubs.hubs`); the bytes that each direction must read for the remaining rows are then exact, and the cheaper is used.
+Rows are read in the order of their addresses, each line once: the interconnect is fast only for contiguous runs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _serves(q: Closure) -> bool:
 
 @implements(Closure, engine="cuda", when=_serves, accepts=EVERY_KIND, priority=2)
 def closure_outofcore(q: Closure) -> ClosureAnswer:
-    """Level by level over entries in host memory: hubs first, then what costs fewer bytes of push and pull.
+    """Level by level over entries in host memory: hubs first, then push or pull, whichever reads fewer bytes.
 
     Memory beyond the matrix and the result: two hubs a row, five bits a row and two an entry's tile of 128, and two
     buffers where the entries are streamed.  Synchronises once a level, and again where they are streamed.
@@ -148,7 +148,7 @@ class _Search:
         self._kernel("outofcore_open")(grid(self.a.nrows), BLOCK, level)
 
     def _read(self, level: Any, push: int, pull: int, *, looked: bool) -> str:
-        """The sweep that reads fewer bytes; gives its direction."""
+        """Run the pass that reads fewer bytes; return its direction."""
         choices: list[tuple[str, Sweeper, Array, Marks]] = []
         if self.pulling is not None and looked:
             choices.append(("pull", self.pulling, self.rest, self.pulling.weigh(self.pull_tiles, pull)))

@@ -1,6 +1,6 @@
-"""Union-find over the rows of a matrix whose entries lie in host memory: only what takes part is read.
+"""Union-find over the rows of a matrix whose entries reside in host memory: only entries that take part are read.
 
-It lists no rows, so it also serves matrices in device memory that are too large for `packing`.
+It lists no rows, so it also supports device-resident matrices that are too large for `packing`.
 """
 
 from __future__ import annotations

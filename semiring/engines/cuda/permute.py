@@ -1,4 +1,4 @@
-"""Rows and columns in another order: new rows are gathered, and sorted slice by slice."""
+"""Permutation of rows and columns: new rows are gathered, and sorted slice by slice."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def permute(q: Permute) -> CSR:
 
 
 def _offsets(a: CSR, rows: Array) -> Array:
-    """Where each new row begins."""
+    """Return the offsets of the new rows."""
     lengths = cupy.empty(a.nrows, _INT64)
     types = typedefs(X=rows.dtype, V=np.dtype(np.uint8), P=a.indptr.dtype, I=_INT32) + constants(FORM=2)
     run = kernel("extract.cuh", "extract_lengths", types)
@@ -63,7 +63,7 @@ def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int,
     if nvals <= _SLICE:
         return [(0, nrows, 0, nvals)] if nvals else []
     wanted = cupy.arange(_SLICE, nvals, _SLICE, dtype=_INT64)
-    # Between two candidates lie at most _SLICE entries, or one row.
+    # Two consecutive candidate bounds are at most _SLICE entries, or one row, apart.
     inner = cupy.searchsorted(offsets, wanted, side="right") - 1
     ends = cupy.concatenate([inner, inner + 1])
     pairs = read_back(cupy.stack([ends, offsets[ends]], axis=1).astype(_INT64))  # synchronises

@@ -19,9 +19,9 @@ __all__ = ["Part", "elements", "prefetching"]
 
 Ranges = Sequence[tuple[int, int]]
 
-# A part lies in its buffer as it lies in the whole array modulo so many bytes, so that wide loads stay aligned.
+# A part has the same offset in its buffer as in the whole array modulo this number of bytes: wide loads stay aligned.
 _ALIGNED = 128
-# What readers may load past the end of a part: a word of 16 bytes, as much as the padding of a compressed stream.
+# Bytes that readers may load past the end of a part: one 16-byte word, as much as the padding of a compressed stream.
 _PAST = 16
 
 
@@ -54,9 +54,9 @@ def prefetching(
     Parameters
     ----------
     array : of a pattern (see `elements`) or of values: NumPy, over page-locked memory, or in device memory
-    ranges : of elements, in the order in which they are wanted
-    held : how many parts, counted back from the last one given, must stay as they are
-    pieces : what of each range is wanted, ascending: of the rest nothing is copied.  By default all of it
+    ranges : of elements, in the order of use
+    held : the number of most recently yielded parts that must remain valid
+    pieces : the subranges of each range to copy, ascending; the rest is not copied.  By default the whole range
 
     Yields
     ------
@@ -86,7 +86,7 @@ def prefetching(
 
 
 class _Copies:
-    """The ring of buffers: part k lies in buffer k modulo their number."""
+    """The ring of buffers: part k is stored in buffer k modulo their number."""
 
     def __init__(
         self, source: np.ndarray[Any, Any], ranges: Ranges, buffers: int, pieces: Sequence[Ranges] | None
@@ -126,12 +126,12 @@ class _Copies:
         self.copied[slot].record(self.stream)
 
     def _extent(self, piece: tuple[int, int]) -> tuple[int, int]:
-        """The elements that are copied for some: from a multiple of 128 bytes to 16 bytes past their end."""
+        """Return the elements to copy for a subrange: from a multiple of 128 bytes to 16 bytes past its end."""
         begin, end = piece
         return begin - begin % (_ALIGNED // self.item), min(end + _PAST // self.item, int(self.source.size))
 
     def finish(self, k: int) -> Part:
-        """Part k, which the current stream has once it comes past here."""
+        """Return part k; the current stream waits for its copy."""
         if k in self.staged:
             self.staged.pop(k).result()
         position, past = self._extent(self.ranges[k])
@@ -141,20 +141,20 @@ class _Copies:
         return Part(held, position, *self.ranges[k])
 
     def close(self) -> None:
-        """Give the buffers back: whoever gets them next comes after the copies that may still be under way."""
+        """Release the buffers; later work on the current stream waits for copies that may still be in progress."""
         for staged in self.staged.values():
             staged.result()
         cupy.cuda.get_current_stream().wait_event(self.stream.record())
         self.closed = True
 
     def __del__(self) -> None:
-        # Where an interrupt or an error left `close`, copies into the buffers may be under way when their memory goes
-        # back to the pool.  The thread that stages holds this object until it has queued its copy.
+        # If an interrupt or an error prevented `close`, copies into the buffers may be in progress when their memory
+        # returns to the pool.  The staging thread references this object until it has queued its copy.
         if not getattr(self, "closed", True):
             self.stream.synchronize()  # synchronises
 
 
 @functools.cache
 def _stager() -> ThreadPoolExecutor:
-    """The thread that has memory staged that is not page-locked, one part after the other."""
+    """Return the thread that stages memory that is not page-locked, one part after the other."""
     return ThreadPoolExecutor(1, thread_name_prefix="semiring-prefetch")

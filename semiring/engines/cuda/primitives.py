@@ -1,6 +1,6 @@
-"""What several operations are made of and no semiring enters: scans, sorts, compaction, conversion of arrays.
+"""Primitives that depend on no semiring: scans, sorts, compaction, conversion of arrays.
 
-Everything is queued on the current stream; only the functions that say so wait for the device.
+All work is queued on the current stream; only functions documented to synchronise wait for the device.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _INT32 = np.dtype(np.int32)
 
 
 def moved(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The unsigned integer as wide as `dtype`: what kernels see of values that they only move."""
+    """Return the unsigned integer type of the width of `dtype`, which kernels use for values that they only move."""
     return _UNSIGNED[dtype.itemsize]
 
 
@@ -186,7 +186,7 @@ def _convert_scatter(index: np.dtype[Any], value: np.dtype[Any]) -> Kernel:
 
 
 def entry_form(store: CSR | VectorStore) -> tuple[str, int, tuple[Any, ...]]:
-    """How kernels that loop over entries see a store: prologue, number of slots, (indptr, nrows, indices)."""
+    """Return the arguments of a store for kernels over entries: prologue, number of slots, (indptr, nrows, indices)."""
     if isinstance(store, CSR):
         text = _form_text(ROWS, store.indptr.dtype, store.indices.dtype)
         return text, store.nvals, (store.indptr, store.nrows, store.indices)

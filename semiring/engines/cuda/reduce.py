@@ -30,8 +30,8 @@ _INT32 = np.dtype(np.int32)
 def reduce_rows(q: ReduceRows) -> VectorStore:
     """t(i) = (+)_j a(i, j): partitioned by entries, not by rows, so skewed rows cost no more.
 
-    An iso-valued matrix is reduced from its row offsets alone.  Which rows have entries is a fact of the pattern, which
-    the result shares; it is full where all are known to have.  Nothing waits.
+    An iso-valued matrix is reduced from its row offsets alone.  The result shares the pattern's presence bits of
+    non-empty rows; it is full if all rows are known to be non-empty.  Does not wait for the device.
     """
     a, z = q.a, q.monoid.dtype
     value = None if a.iso is None else z.type(cast(a.iso, z)[()])
@@ -91,7 +91,7 @@ def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out:
 
 @implements(ReduceScalar, engine="cuda")
 def reduce_scalar(q: ReduceScalar) -> ScalarResult:
-    """(+) over all entries: one launch.  Reading the result waits for it and for nothing that is queued later."""
+    """(+) over all entries: one launch.  Reading the result waits for this launch, not for work queued later."""
     a, z = q.a, q.monoid.dtype
     n = a.nvals if isinstance(a, (CSR, IndexList)) else a.size
     if n == 0:

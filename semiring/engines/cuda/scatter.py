@@ -1,4 +1,4 @@
-"""Entries sent to given places, where several may meet."""
+"""Scatter of entries to given positions, which may repeat."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
 
 
 def _targets(index: Index, p: Array | None = None) -> Array:
-    """Where each p goes, in order; all of them, or those given, whose number alone decides the cost."""
+    """Return the target position of each p, in order; of all p, or of those given at a cost of their number alone."""
     if index.array is None and p is not None and index.count > LISTED:
         return p.astype(np.int64) * index.step + index.start
     if index.array is None:

@@ -56,9 +56,9 @@ def keep(q: Keep) -> Store:
 
 @implements(Outside, engine="cuda")
 def outside(q: Outside) -> Store:
-    """The entries of a that do not lie in the region rows x columns.
+    """The entries of a that are outside the region rows x columns.
 
-    The members of an index array are bits of the dimension, or where that is far larger than the array, are searched.
+    An index array becomes a bitmap of the dimension; if the dimension is far larger than the array, it is searched.
     """
     cols = Index(1, 1) if q.cols is None else q.cols
     arguments = (*_members(q.rows), *_members(cols))

@@ -5,7 +5,7 @@ Every function here gives a piece of C++ text; pieces are put together by ``+``.
 - ``f(x, y, ...)``, a device function that casts its arguments, evaluates the expression and casts the result;
 - the types ``f_x``, ``f_y``, ``f_z`` (``f_k`` for the thunk);
 - the constants ``f_reads_x``, ``f_reads_y``, ``f_reads_positions`` (``f_reads_i`` and so on), so that kernels
-  can leave out loads that nobody needs.
+  can omit unused loads.
 """
 
 from __future__ import annotations

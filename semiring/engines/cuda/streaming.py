@@ -1,7 +1,7 @@
-"""Slices of rows as plain matrices in device memory, from every form and placement.
+"""Slices of rows as uncompressed, device-resident matrices, from every storage kind.
 
-What lies in device memory is not copied.  What is pinned is copied as well: the copy engine keeps the link busier than
-kernels that read it, above all those that decode, and the next slice is copied while the current one is in use.
+Device-resident data is not copied.  Pinned data is copied: the copy engine uses more of the interconnect's bandwidth
+than kernels that read it, especially kernels that decode, and the next slice is copied while the current one is in use.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .decode import decode_range
 from .launch import read_back
 from .prefetch import elements, prefetching
 
-# A slice stays as it is until the one after the next is asked for: the last one given and the one before.
+# A slice remains valid until the slice after the next is requested: the current one and the one before.
 _HELD = 2
 
 
 @implements(Slices, engine="cuda", accepts=EVERY_KIND)
 def slices(q: Slices) -> Iterator[CSR]:
-    """The rows of each wanted slice: views, or copied and decoded while the slice before is in use.
+    """The rows of each requested slice: views, or copied and decoded while the slice before is in use.
 
     Synchronises at the first slice: the offsets at the bounds are read back.  Device memory beside the matrix: two
     slices if it is compressed, three if it is copied, and two of the compressed stream if that is copied.

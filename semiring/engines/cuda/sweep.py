@@ -1,8 +1,8 @@
-"""Sweeps over the entries of some rows of a pattern that need not lie in device memory (``outofcore_sweep.cuh``).
+"""Passes over the entries of some rows of a pattern that need not be device-resident (``outofcore_sweep.cuh``).
 
-Where kernels can address the entries, a sweep is one launch.  A stream is swept window by window, in the way that takes
-less of the link's time (`windows`): what is marked is copied while the window before is in use, one launch for each
-window, or is read in place if the memory is page-locked, one launch for all such windows in a row.
+If kernels can address the entries, a pass is one launch.  A stream is processed in chunks, each in the way that uses
+less time of the interconnect (`windows`): marked blocks are copied while the chunk before is in use, one launch for
+each chunk, or, in page-locked memory, tiles are read in place, one launch for all consecutive chunks of this kind.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _GRAB = 4
 
 
 def out_of_core(pattern: AnyPattern) -> bool:
-    """True if reading the entries means reading through the link."""
+    """Return True if entries are read over the interconnect."""
     return pattern.placement != "device"
 
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Which tiles a sweep reads: their bitmap, about how many bytes that takes of the link, and how, for a stream."""
+    """The tiles that a pass reads: their bitmap, the estimated cost in bytes, and for a stream the plan of the pass."""
 
     tiles: Array
     nbytes: float
@@ -52,9 +52,9 @@ class Marks:
 
 
 class Sweeper:
-    """The entries of one pattern, and what is needed to sweep over them again and again.
+    """The entries of one pattern, and the state for repeated passes over them.
 
-    traffic: counts on the device the bytes of entries that kernels asked for in host memory, in sectors of 32.
+    traffic: counts on the device the bytes of entries that kernels requested from host memory, in sectors of 32.
     copied: the bytes of entries copied so far; 0 where nothing is streamed.
     """
 
@@ -71,14 +71,14 @@ class Sweeper:
         self._tile_bytes = (tile + edges) * 100 / tuning.READ_PERCENT
 
     def read(self) -> int:
-        """The bytes that came through the link.  Synchronises."""
+        """Return the bytes transferred over the interconnect.  Synchronises."""
         return self.copied + int(read_back(self.traffic)[0])  # synchronises
 
     def weigh(self, tiles: Array, marked: int | None = None) -> Marks:
-        """The price of a sweep over the marked tiles.  Synchronises where the entries are streamed.
+        """Return the cost of a pass over the marked tiles.  Synchronises where the entries are streamed.
 
-        marked: as how many tiles those count that kernels read themselves; by default all of them, or where nothing is
-            streamed none.
+        marked: the number of tiles to charge for tiles that kernels read themselves; by default all of them, or none if
+            nothing is streamed.
         """
         if self._layout is None:
             return Marks(tiles, (0 if marked is None else marked) * self._tile_bytes, None)
@@ -95,9 +95,9 @@ class Sweeper:
         return Marks(tiles, 0.0 if plan is None else plan.nbytes, plan)
 
     def run(self, file: str, entry: str, prologue: str, rows: Array, marks: Marks, *further: Any) -> None:
-        """Queue a sweep over the entries of `rows` (a bitmap) in the marked tiles.
+        """Queue a pass over the entries of `rows` (a bitmap) in the marked tiles.
 
-        The kernel takes ``SweepArguments``, then the `further` ones; its prologue is `self.prologue`, then `prologue`.
+        The kernel accepts ``SweepArguments``, then `further`; its prologue is `self.prologue`, then `prologue`.
         """
         function = kernel(file, entry, self.prologue + prologue)
         pattern = self.pattern

@@ -1,4 +1,4 @@
-"""Transposition, and whether it changes anything."""
+"""Transposition, and the test for a symmetric structure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .specialise import constants, typedefs
 
 @implements(Transpose, engine="cuda")
 def transpose(q: Transpose) -> CSR:
-    """t(j, i) = a(i, j): one stable sort by the bits of the column.  Nothing waits."""
+    """t(j, i) = a(i, j): one stable sort by the bits of the column.  Does not wait for the device."""
     a = q.a
     keys = row_keys(a.nrows, a.ncols, a.indptr, a.indices, swapped=True)
     low = width(a.nrows)
@@ -26,7 +26,7 @@ def transpose(q: Transpose) -> CSR:
     return csr_from_sorted(a.ncols, a.nrows, low, keys, a.dtype, values, a.iso)
 
 
-# It searches in other rows for every entry: not through the link.
+# Every entry needs a search in another row, so entries are not read over the interconnect.
 @implements(IsSymmetric, engine="cuda", when=lambda q: q.pattern.placement == "device")
 def is_symmetric(q: IsSymmetric) -> bool:
     """Whether a(j, i) is present wherever a(i, j) is.  Synchronises: one number is read back."""

@@ -1,7 +1,7 @@
-"""Thresholds of the traversal kernels: one row each, with where the number comes from.
+"""Thresholds of the traversal kernels: one row each, with the source of the number.
 
-A row is *measured* (on what) or *reasoned* (from what).  Kernels get the numbers through their prologue, so changing
-one here is all there is to do.
+A row is *measured* (on what) or *reasoned* (from what).  Kernels receive the numbers through their prologue, so a
+change here is sufficient.
 
 A measured row gives the time of the *kernel* (its launch alone) or of the *call* (the wall
 clock around a synchronised public call, which adds allocation, other launches and read-backs): each source names which.

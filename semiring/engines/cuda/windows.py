@@ -1,7 +1,7 @@
-"""How a sweep comes to the tiles of a stream that it wants: runs of blocks are copied, or kernels read tiles in place.
+"""Access of a pass to the marked tiles of a stream: runs of blocks are copied, or kernels read tiles in place.
 
-A stream is cut into windows of its addresses.  Of each window that is copied, only blocks are copied in which something
-is wanted; where few tiles are, and kernels can read host memory, reading those alone takes less of the link's time.
+A stream is partitioned by address into chunks (windows).  Of a chunk that is copied, only blocks with marked tiles are
+copied; if few tiles are marked, and kernels can read host memory, reading only these uses less interconnect time.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = ["BLOCK_TILES", "Layout", "Plan", "layout"]
 
 Numbers = np.ndarray[Any, Any]
 
-# Tiles of a block: 32 words of a bitmap of tiles, and 512 KB of plain columns.
+# Tiles of a block: 32 words of a bitmap of tiles, and 512 KB of uncompressed columns.
 BLOCK_TILES = 1024
 _FACT = "cuda.windows"
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a sweep does with a stream, window by window.
+    """The plan of a pass over a stream, chunk by chunk.
 
     first, last: run i that could be copied is of the blocks first[i] to last[i], exclusive.
-    group: the first run of each window, and after the last window the number of runs.
-    in_place: of each window whether kernels read it in host memory.
-    nbytes: the link's time for all of it, as bytes that a copy moves meanwhile.
+    group: the first run of each chunk, and after the last chunk the number of runs.
+    in_place: for each chunk, whether kernels read it in host memory.
+    nbytes: the interconnect time of the whole pass, as the bytes that a copy transfers in that time.
     """
 
     first: Numbers
@@ -47,7 +47,7 @@ class Plan:
     def steps(self) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
         """(first block, end, runs of blocks to copy) in ascending order; no runs: read in place.
 
-        A step is a window, or as many windows read in place as follow one another.
+        A step is one chunk to copy, or all consecutive chunks to read in place.
         """
         starts = np.flatnonzero(~self.in_place | np.concatenate(([True], ~self.in_place[:-1])))
         for begin, end in zip(starts.tolist(), [*starts[1:].tolist(), self.in_place.size], strict=True):
@@ -76,16 +76,16 @@ class Layout:
         return int(self.edges.size) - 1
 
     def plan(self, wanted: Numbers, call: int, tile_bytes: float | None) -> Plan | None:
-        """The cheapest way for a sweep; None if it wants nothing.
+        """Return the plan of least cost for a pass; None if no tile is marked.
 
-        wanted: how many tiles of each block.  call: the bytes that are copied while a copy is started.
-        tile_bytes: what a tile read in place costs, as bytes copied meanwhile; None where kernels cannot read.
+        wanted: the number of marked tiles of each block.  call: the bytes copied while a copy is started.
+        tile_bytes: the cost of a tile read in place, as bytes copied in that time; None if kernels cannot read it.
         """
         at = np.flatnonzero(wanted)
         if at.size == 0:
             return None
         window, begin, end = self.window[at], self.edges[at], self.edges[at + 1]
-        # A gap is copied too where starting another copy would take longer.
+        # A gap is also copied if starting another copy would take longer.
         far = (begin[1:] - end[:-1]) * self.item > call
         cut = np.flatnonzero(far | (np.diff(window) != 0)) + 1
         heads, tails = np.concatenate(([0], cut)), np.concatenate((cut, [at.size])) - 1
@@ -105,7 +105,7 @@ class Layout:
 
 
 def layout(pattern: AnyPattern) -> Layout:
-    """The blocks of a pattern's stream.  Synchronises the first time that a compressed pattern is asked."""
+    """The blocks of a pattern's stream.  Synchronises the first time for each compressed pattern."""
     known = pattern.facts.get(_FACT)
     if isinstance(known, Layout):
         return known

@@ -31,7 +31,7 @@ _NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
 def write_vector(q: WriteVector) -> VectorStore:
     """C<M, replace> accum= T: one launch for bitmaps and full vectors, one more for each index list among them.
 
-    Queued, nothing waits: the result is a bitmap whose count stays on the device, or full where that is certain.
+    Does not wait for the device: the result is a bitmap whose count stays on the device, or full if that is certain.
     """
     size, dtype = q.c.size, q.c.dtype
     if q.accum is None and q.mask is None:
@@ -100,7 +100,7 @@ class _Operand:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the kernel is given for it."""
+        """Return the kernel arguments of the operand."""
         return self.words, self.all, self.values, self.iso
 
 
@@ -110,7 +110,7 @@ def _vector(mask: Mask) -> VectorStore:
 
 
 def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None:
-    """The one value of all results, if it can be known here: they all come from T, or C and T agree."""
+    """Return the value that all results share, if the host can determine it: all are from T, or C and T agree."""
     if q.accum is not None or t.store.iso is None:
         return None
     value: np.generic = q.c.dtype.type(cast(t.store.iso, q.c.dtype)[()])
@@ -121,13 +121,13 @@ def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None
 
 
 def _stays_full(q: WriteVector, c: _Operand, t: _Operand) -> bool:
-    """Whether every entry of the result is certain to be present."""
+    """Return True if every entry of the result is certain to be present."""
     whole = t.is_full or (q.accum is not None and c.is_full)
     return whole and (q.mask is None or (c.is_full and not q.replace))
 
 
 def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
-    """T in C's type; T itself if nothing changes."""
+    """Return T in C's type; T itself if nothing changes."""
     if t.dtype == dtype:
         return t
     values = None if t.values is None else cast_array(t.values, dtype)
