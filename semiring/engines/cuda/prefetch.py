@@ -29,7 +29,7 @@ class Part:
     """The elements `begin` to `end` of an array, in device memory.
 
     array: the elements.  held: what has been copied, a little more at both ends, from element `position` on; it begins
-    at a multiple of 16 bytes.  whole: the address at which element 0 of the whole array would lie; what it points to
+    at a multiple of 16 bytes.  whole: the address that element 0 of the whole array would have; what it points to
     exists only as far as `held` goes.
     """
 
@@ -67,7 +67,7 @@ def prefetching(
     Notes
     -----
     Page-locked memory is copied on a stream of its own; anything else is staged by threads meanwhile.  A part's buffer
-    is written again when the `held`-th part after it is asked for, once the work that was queued by then on the current
+    is written again when the `held`-th part after it is requested, once the work that was queued by then on the current
     stream is done.  Nothing here waits for the device, except for the copies out of memory that is not page-locked.
     """
     if device_of(array) == "cuda" and not in_host_memory(array):

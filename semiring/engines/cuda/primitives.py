@@ -53,7 +53,7 @@ def width(bound: int) -> int:
 
 
 def key_dtype(bits: int) -> np.dtype[Any]:
-    """The narrowest sort key of at least so many bits."""
+    """Return the narrowest type of sort keys with at least `bits` bits."""
     return _UNSIGNED[4 if bits <= 32 else 8]
 
 
@@ -107,7 +107,7 @@ def rows_of_entries(a: CSR) -> Array:
 
 
 def put(out: Array, at: int, part: Array) -> None:
-    """out[at : at + part.size] = part, for two contiguous arrays of one type: a plain copy."""
+    """Set ``out[at : at + part.size] = part`` for two contiguous arrays of one type, by a memory copy."""
     if part.size:
         out[at : at + part.size].data.copy_from_device_async(part.data, part.nbytes)
 

@@ -26,7 +26,7 @@ from .specialise import constants, indexunary, typedefs
 
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
-# An index array is searched where the dimension has so many times its members, or so many times _FEW if that is more:
+# An index array is searched if the dimension is larger than this factor times its members, or times _FEW if larger:
 # bits then take more memory than the array does (reasoned: 64 bits a member; 8 MB of bits are cleared in microseconds).
 _SEARCHED = 64
 _FEW = 1 << 20

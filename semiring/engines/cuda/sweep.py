@@ -30,7 +30,7 @@ __all__ = ["Marks", "Sweeper", "out_of_core"]
 
 _SWEEP_BLOCK = 256  # as in outofcore_sweep.cuh
 # Blocks a multiprocessor.  32 warps wait for a tile of 300 to 500 bytes each: more than a megabyte under way, where
-# the link needs 0.2.
+# the interconnect needs 0.2.
 _RESIDENT = 4
 _BLOCK_WORDS = BLOCK_TILES // 32
 # Words of the bitmap that a warp takes at a time, if there are enough of them for all warps.
