@@ -218,7 +218,7 @@ def ways(engine: str) -> tuple[tuple[str, bool], ...]:
 
 
 def worn(names: Any) -> list[Any]:
-    """(name, outfit) for all; those other than the name's own run only where compilation is short."""
+    """Pairs of a name and a test configuration; configurations of other names run only where compilation is short."""
     return [
         pytest.param(
             name,

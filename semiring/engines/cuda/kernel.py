@@ -1,8 +1,8 @@
 """Kernel handles: from a kernel file and a prologue to launches.
 
 A handle compiles and loads its kernel at the first launch on each device.  That launch also fixes the layout of the
-arguments; every later launch packs all of them in one call and passes them to the driver, which needs about a third
-of the host time of a launch through `cupy.RawKernel`.
+arguments; every later launch packs all of them in one call and passes them to the driver, without the conversion of
+each argument that a launch through `cupy.RawKernel` repeats.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POINTER = "P"
 
 
 def _code(argument: Any) -> str:
-    """The code of an argument in Python's module `struct`: an address, 64 bits, a NumPy type, or a struct's bytes."""
+    """Return an argument's code in Python's module `struct`: an address, 64 bits, a NumPy type, or a struct's bytes."""
     if argument is None or hasattr(getattr(argument, "data", None), "ptr"):
         return _POINTER
     if isinstance(argument, np.generic):
