@@ -200,7 +200,7 @@ def loops(name: str, device: str, report: Report) -> None:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Run the measurements that the command line selects."""
     parser = arguments.parser("host_time", __doc__)
     parser.add_argument("--calls", nargs="+", metavar="CALL", help="only those whose names begin so")
     parser.add_argument("--profile", nargs="*", metavar="CALL", help="profile those whose names begin so, or all")

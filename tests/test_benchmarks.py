@@ -18,6 +18,7 @@ from benchmarks import (
     compiling,
     compression,
     graphs,
+    host_time,
     importing,
     larger,
     loading,
@@ -255,3 +256,11 @@ def test_a_run_names_what_became_worse(
     assert "WORSE  ratio: 4 ms, was 8 (100% worse)" in printed
     assert "steady: " not in printed
     assert report.worse(Row("time", "us", 9.0), lines[0]) is None
+
+
+def test_host_time_measures_and_profiles(device: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    run(host_time, ["--calls", "apply", "--profile", "apply"], "cpu", tmp_path, monkeypatch)
+    (row,) = rows_of(tmp_path).values()
+    assert row["what"] == "apply"
+    assert 0 < row["value"] < 1e5
+    assert "function calls" in capsys.readouterr().out

@@ -90,3 +90,35 @@ def test_launches_at_once_share_no_memory() -> None:
     for thread in threads:
         thread.join()
     assert found == {1: 101, 2: 102}
+
+
+def test_a_thread_without_a_context_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first launch of a thread fails, the runtime makes the context current, and the launch is repeated once."""
+
+    class Refused(RuntimeError):
+        status = 201
+
+    calls: list[str] = []
+
+    def launch(*_: Any) -> None:
+        calls.append("launch")
+        if calls.count("launch") == 1 or Refused.status != 201:
+            raise Refused
+
+    class Null:
+        ptr = 0
+
+    monkeypatch.setattr(kernel.driver, "CUDADriverError", Refused)
+    monkeypatch.setattr(kernel.runtime, "getDevice", lambda: 0)
+    monkeypatch.setattr(kernel.runtime, "free", lambda address: calls.append("context"))
+    monkeypatch.setattr(kernel, "get_current_stream", Null)
+    handle = kernel.Kernel("file", "entry", "")
+    handle._launchers[0] = launch
+    handle(1, 32)
+    assert calls == ["launch", "context", "launch"]
+    handle(0, 32)
+    assert len(calls) == 3, "a grid of 0 blocks launches nothing"
+    Refused.status = 700
+    with pytest.raises(Refused):
+        handle(1, 32)
+    assert calls[3:] == ["launch"], "another error is not retried"
