@@ -114,13 +114,13 @@ def test_a_barrier_of_an_ordinary_launch_does_not_compile(group: str, monkeypatc
 
 
 def test_cooperative_grids_are_launched_cooperatively() -> None:
-    """`closure._launch` launches the second of its two kernels cooperatively, and nothing else is."""
+    """`closure_plans._Pair.launch` launches the second of its kernels cooperatively, and nothing else is."""
     text = "".join(path.read_text() for path in FOLDER.glob("*.cuh"))
     parts = re.split(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", text)[1:]
     waiting = {name for name, body in zip(parts[::2], parts[1::2], strict=True) if "CooperativeGrid group(" in body}
     assert waiting == {"closure_wide", "relax_wide"}
     launches = [path.name for path in FOLDER.parent.glob("*.py") if "cooperative=True" in path.read_text()]
-    assert launches == ["closure.py"]
+    assert launches == ["closure_plans.py"]
 
 
 def test_included_files_are_part_of_the_text() -> None:

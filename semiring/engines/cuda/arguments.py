@@ -20,7 +20,7 @@ from ...formats.vectors import SingleEntry
 from .compile import module_text
 from .launch import values_of
 
-__all__ = ["arguments", "layout", "packer", "source_argument"]
+__all__ = ["arguments", "layout", "pack_source", "packer", "source_argument"]
 
 _FIELD = re.compile(r"(?:const )?([\w:]+)(\*?) (\w+);")
 # Native codes of Python's module `struct`: sizes and alignment are those of the host's C++, equal to the device's.
@@ -85,11 +85,13 @@ def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any
 
 
 def source_argument(file: str, f: IndexList) -> bytes:
-    """Pack the struct ``SourceArguments`` (sources.cuh): the first entries of a closure."""
+    """Pack the struct ``SourceArguments`` of a kernel file (sources.cuh): the first entries of a closure."""
+    return pack_source(arguments(file, "SourceArguments", U=f.dtype), f)
+
+
+def pack_source(pack: Callable[..., bytes], f: IndexList) -> bytes:
+    """Pack ``SourceArguments`` with their `packer`."""
+    if isinstance(f, SingleEntry):
+        return pack(sources=None, single=f.index, u_values=None, u_iso=f.iso, source_count=1)
     values, iso = values_of(f)
-    single = f.index if isinstance(f, SingleEntry) else None
-    packed: bytes = arguments(file, "SourceArguments", U=f.dtype)(
-        sources=f.indices if single is None else None, single=single or 0, u_values=values, u_iso=iso,
-        source_count=f.nvals,
-    )  # fmt: skip
-    return packed
+    return pack(sources=f.indices, single=0, u_values=values, u_iso=iso, source_count=f.nvals)

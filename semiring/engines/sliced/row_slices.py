@@ -66,13 +66,15 @@ class RowSlice:
 
 def _copied(record: Any, buffers: list[tuple[int, int]]) -> Any:
     """Return a store or a pattern with copies of the arrays that overlap the buffers."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for field in fields(record):
         value = getattr(record, field.name)
         if hasattr(value, "nbytes") and hasattr(value, "dtype") and value.ndim and value.size:
             begin, end = _extent(value)
             if any(begin < other_end and other_begin < end for other_begin, other_end in buffers):
                 changes[field.name] = value.copy()
+    if changes and hasattr(record, "facts"):
+        changes["facts"] = scalar_facts(record)
     return replace(record, **changes) if changes else record
 
 

@@ -1,8 +1,9 @@
 // Level-synchronous closure: c = x (+) x A (+) x A^2 (+) ..., where an entry is final when it first appears.
 //
-// Two launches do the whole search.  `closure_narrow` is one cluster: it takes the first entries and goes on while
-// a frontier has few edges, at a hardware barrier of 0.2 us a level.  `closure_wide` is every multiprocessor: it goes
-// on to the end, choosing push or pull for each level; it returns at once if nothing is left.
+// Two launches do the whole search.  `closure_narrow` is one cluster: it enters the first entries and continues while
+// a frontier has few edges, at a hardware barrier of 0.2 us a level.  `closure_wide` is every multiprocessor: it continues
+// to the end, choosing push or pull for each level; it returns at once if nothing is left.  The host omits it where no
+// frontier can have more edges than the cluster processes.
 //
 // What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there is no clearing), with
 // hubs the rows that are left to probe, pieces of long rows, and one list of n places (expand.cuh; which rows they are
@@ -31,44 +32,50 @@ enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT
        PIECE_COUNT = WIDE_COUNT + 3 };
 constexpr u64 NO_PIECE = ~u64(0);
 
-// closure.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
-struct SearchArguments {
+// closure.py packs both structs by the names of their fields (arguments.py): a line is a type and a name.
+
+// Depends on the patterns of the matrix and its transpose alone: packed once, with the matrix.
+struct MatrixArguments {
     const P* indptr;
     ColumnsArgument indices;
-    const A* a_values;
-    A a_iso;
     const P* t_indptr;
     Transposed::Argument t_indices;
-    const A* t_values;
     const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
-    const u32* candidates;  // rows of the transpose that have entries
+    const u32* candidates;  // bitmap of the rows of the transpose that have entries
     i64 candidate_count;
+    i64 piece_room;
+    i64 n;
+    i64 nvals;
+    int shift;  // of the packing
+    int skewed;
+};
+
+// One search.
+struct SearchArguments {
+    const A* a_values;
+    A a_iso;
+    const A* t_values;
     u32* visited;  // two bitmaps, one after the other; with hubs a third, of the rows that are left to probe
     J* queue;  // null unless values depend on rows
     P* start;
     P* before;
     Z* values;
     u64* pieces;  // with pulls: `piece_room` places for pieces of long rows
-    i64 piece_room;
     u64* state;
     i64* trace;
     i64 trace_rows;
-    i64 n;
-    i64 nvals;
     i64 max_steps;
-    int shift;  // of the packing
     int direction;  // 0 by rule, 1 push, 2 pull
-    int skewed;
 };
 
-struct Search : SearchArguments {
+struct Search : MatrixArguments, SearchArguments {
     Columns columns;
     Transposed::Columns t_columns;
     Packing packing;
 
-    DEVICE explicit Search(const SearchArguments& given)
-        : SearchArguments(given), columns(open_columns(given.indices)), t_columns(given.t_indices),
-          packing{given.shift} {}
+    DEVICE Search(const MatrixArguments& matrix, const SearchArguments& given)
+        : MatrixArguments(matrix), SearchArguments(given), columns(open_columns(matrix.indices)),
+          t_columns(matrix.t_indices), packing{matrix.shift} {}
 
     DEVICE i64 words() const { return (n + 31) / 32; }
     DEVICE u32* rest() const { return visited + 2 * words(); }
@@ -177,8 +184,8 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
 
 // One cluster.  Enters the given rows, then goes on while it is narrow.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
-    closure_narrow(const SourceArguments entered, const SearchArguments given) {
-    const Search s(given);
+    closure_narrow(const SourceArguments entered, const MatrixArguments matrix, const SearchArguments given) {
+    const Search s(matrix, given);
     Cluster group;
     u64* const counters = s.state + NARROW_COUNT;
     const Append to = {s.queue, s.start, s.before, counters, 0};
@@ -200,8 +207,9 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
 }
 
 // The whole grid, launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT) closure_wide(const SearchArguments given) {
-    const Search s(given);
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT)
+    closure_wide(const MatrixArguments matrix, const SearchArguments given) {
+    const Search s(matrix, given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     const u64 head = s.state[HEAD], tail = s.state[TAIL];
     const Z level = *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE);
