@@ -24,6 +24,8 @@ from semiring import Matrix, Vector, ops, semiring
 
 from .checks import is_many, row, square
 
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
+
 
 @dataclass(frozen=True)
 class BfsTrace:
@@ -73,16 +75,18 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     n = square("bfs_levels", A)
     if is_many(source):
         return _many(A, [row("bfs_levels", s, n) for s in source])
-    one = _level_dtype(n).type(1)
-    return ops.closure(_start(A, row("bfs_levels", source, n)), A, semiring.min_plus, weight=one)
+    dtype = _level_dtype(n)
+    start = Vector.from_coo([row("bfs_levels", source, n)], 0, dtype, size=n, device=A.device)
+    return ops.closure(start, A, semiring.min_plus, weight=dtype.type(1))
 
 
 @ops.reports_memory
 def bfs_trace(A: Matrix, source: int) -> BfsTrace:
     """Compute `bfs_levels` from one source, with direction, frontier and edges of every level; same parameters."""
     n = square("bfs_trace", A)
-    start, one = _start(A, row("bfs_trace", source, n)), _level_dtype(n).type(1)
-    closed = ops.closure_with_trace(start, A, semiring.min_plus, weight=one)
+    dtype = _level_dtype(n)
+    start = Vector.from_coo([row("bfs_trace", source, n)], 0, dtype, size=n, device=A.device)
+    closed = ops.closure_with_trace(start, A, semiring.min_plus, weight=dtype.type(1))
     return BfsTrace(closed.vector, closed.trace)
 
 
@@ -110,9 +114,9 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
     -----
     Cost and synchronisation as `bfs_levels` from one source.
     """
-    s = row("bfs_parents", source, square("bfs_parents", A))
-    dtype = _level_dtype(A.nrows)
-    start = Vector.from_coo([s], s, dtype, size=A.nrows, device=A.device)
+    n = square("bfs_parents", A)
+    s, dtype = row("bfs_parents", source, n), _level_dtype(n)
+    start = Vector.from_coo([s], s, dtype, size=n, device=A.device)
     return ops.closure(start, A, semiring.any_secondi[dtype])
 
 
@@ -132,9 +136,5 @@ def _many(A: Matrix, sources: list[int]) -> Matrix:
     return levels
 
 
-def _start(A: Matrix, source: int) -> Vector:
-    return Vector.from_coo([source], 0, _level_dtype(A.nrows), size=A.nrows, device=A.device)
-
-
 def _level_dtype(n: int) -> np.dtype[Any]:
-    return np.dtype(np.int32) if n < 2**31 - 1 else np.dtype(np.int64)
+    return _INT32 if n < 2**31 - 1 else _INT64

@@ -15,9 +15,10 @@ def square(name: str, A: Matrix) -> int:
     """Return the number of rows of A; DimensionMismatch unless it is square, InvalidValue unless it is a Matrix."""
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{name}: expected a Matrix, got {_described(A)}; {_remedy(A)}")
-    if A.nrows != A.ncols:
+    nrows, ncols = A.shape
+    if nrows != ncols:
         raise DimensionMismatch(f"{name}: an adjacency matrix is square, got shape {A.shape}")
-    return A.nrows
+    return nrows
 
 
 def _described(A: Any) -> str:
@@ -57,6 +58,8 @@ def count(name: str, parameter: str, value: Any) -> int:
 
 def row(name: str, source: Any, n: int) -> int:
     """Return a source as a row number; IndexOutOfBound unless 0 <= source < n."""
+    if type(source) is int and 0 <= source < n:
+        return source
     if isinstance(source, bool) or not hasattr(source, "__index__"):
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
     try:
@@ -70,4 +73,9 @@ def row(name: str, source: Any, n: int) -> int:
 
 def is_many(source: Any) -> bool:
     """Return whether `source` is a sequence of sources."""
-    return isinstance(source, Sized) and not isinstance(source, (str, bytes)) and getattr(source, "ndim", 1) == 1
+    return (
+        type(source) is not int
+        and isinstance(source, Sized)
+        and not isinstance(source, (str, bytes))
+        and getattr(source, "ndim", 1) == 1
+    )

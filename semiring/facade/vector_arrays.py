@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
+from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
 from ..memory.arrays import read_only, to_device, to_host
 from ..ops import reshape
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .vector import Vector
 
 V = TypeVar("V", bound="Vector")
+_NUMBERS = frozenset((bool, int, float))
 
 
 def from_coo(
@@ -60,6 +62,11 @@ def from_coo(
     Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
     """
     where = device_for(indices, values, device=device)
+    if type(indices) is list and len(indices) == 1 and type(values) in _NUMBERS and dtype is not None:
+        (index,) = indices  # one entry from Python numbers: the source of a search needs no array
+        if type(index) is int and size is not None and shape is None and 0 <= index < extent("size", size):
+            chosen = dtypes.lookup(dtype)
+            return cls._new(SingleEntry(size, chosen, index, cast_scalar(values, chosen), where), name=name)
     indices, values = as_indices("indices", indices), as_values(True if values is None else values)
     chosen = value_type("values", values, dtype)
     (count,) = sizes("from_coo", shape, size=size)

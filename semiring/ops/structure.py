@@ -65,8 +65,12 @@ def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
         return Rows(a)
     if a.iso is None and values:
         ready = "transpose" in a.cache
+    elif "transpose" in a.pattern.facts:
+        ready = True
     else:
-        ready = "transpose" in a.pattern.facts or is_symmetric(a.pattern)
+        ready = is_symmetric(a.pattern)
+        if ready:
+            return Rows(a)
     return Rows(transposed(a, values=values) if ready else None, lambda: transposed(a, values=values))
 
 
