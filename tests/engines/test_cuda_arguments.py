@@ -26,13 +26,13 @@ CODES = dict(zip(LETTERS, "?bhIfqd", strict=True))
 
 
 def fields(name: str, code: str = "q") -> dict[str, str]:
-    return arguments.layout(name, BODIES[name], dict.fromkeys("AUZF", code))
+    return arguments.layout(name, BODIES[name], dict.fromkeys("ABMUZF", code))
 
 
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
-        "HubArguments", "LevelArguments", "LinkArguments", "RelaxArguments", "SearchArguments", "SourceArguments",
-        "SweepArguments",
+        "DenseArguments", "HubArguments", "LevelArguments", "LinkArguments", "MatrixArguments", "RelaxArguments",
+        "SearchArguments", "SourceArguments", "SweepArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
@@ -56,7 +56,7 @@ def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.Monkey
     asserts = ""
     for number, (letter, code) in enumerate(CODES.items()):
         codes = fields(name, code)
-        body = re.sub(r"\b[AUZF] (?=\w+;)", f"{letter} ", re.sub(r"//.*", "", BODIES[name]))
+        body = re.sub(r"\b[ABMUZF] (?=\w+;)", f"{letter} ", re.sub(r"//.*", "", BODIES[name]))
         asserts += f"struct Tried{number} {{\n{body}}};\n"
         for field, field_code in codes.items():
             size, of_type = struct.calcsize("@" + field_code), f"decltype(Tried{number}::{field})"
@@ -127,7 +127,8 @@ def calls() -> list[tuple[str, set[str]]]:
             if not isinstance(node, ast.Call):
                 continue
             given = {str(keyword.arg) for keyword in node.keywords}
-            if isinstance(node.func, ast.Attribute) and node.func.attr == "pack" and given:
+            called = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+            if called == "pack" and given:
                 name = max(BODIES, key=lambda name: len(set(fields(name)) & given) - len(set(fields(name)) - given))
             elif (
                 isinstance(node.func, ast.Call)

@@ -22,6 +22,7 @@ OPERATIONS = (
     "extract",
     "link",
     "mxm",
+    "mxm_dense",
     "mxv",
     "permute",
     "reduce",

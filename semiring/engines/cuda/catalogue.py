@@ -139,6 +139,8 @@ def _products() -> Iterator[Entry]:
     for number, ring in enumerate(_SEMIRINGS):
         wide = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
         yield "mxm.cuh", wide + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)
+        flags = constants(MASKED=number > 0, VALUED=number > 1, COMPLEMENT=number > 2, KEEPS=not ring.add.is_any)
+        yield "mxm_dense.cuh", wide + flags + semiring(ring)
         for shape in (number, number + 1):
             index, flip, mask = shapes[shape % 4]
             text = semiring(ring) + typedefs(P=index, A=FP32, U=INT8, M=FP32)

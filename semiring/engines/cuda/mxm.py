@@ -57,6 +57,15 @@ def mxm(q: Mxm) -> CSR:
         return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
 
 
+def constant(q: Mxm) -> np.generic | None:
+    """Return the value of every result if products are constant and the monoid is `any`, else None."""
+    ring = q.semiring
+    if not ring.add.is_any or ring.mult.uses:
+        return None
+    value: np.generic = ring.z.type(evaluate(ring.mult.expr, {}, ring.z)[()])
+    return value
+
+
 class _Expansion:
     """The products of A and B, numbered in the order of A's entries."""
 
@@ -79,19 +88,11 @@ class _Expansion:
             + constants(FORM=2)
             + semiring(q.semiring)
         )
-        self.iso = self._constant()
+        self.iso = constant(q)
         products = cupy.empty(a.nvals, _INT64)
         run = kernel("mxm.cuh", "mxm_count", self.prologue)
         run(grid(a.nvals), BLOCK, a.nvals, a.indices, b.indptr, products)
         self.offsets = exclusive_scan(products, _INT64)
-
-    def _constant(self) -> np.generic | None:
-        """Return the value of every result if products are constant and the monoid is `any`, else None."""
-        ring = self.q.semiring
-        if not ring.add.is_any or ring.mult.uses:
-            return None
-        value: np.generic = ring.z.type(evaluate(ring.mult.expr, {}, ring.z)[()])
-        return value
 
     def cuts(self, total: int) -> list[tuple[int, int, int]]:
         """Return the partition bounds of batches: (row, entry of A, product) at each begin and at the end."""

@@ -124,6 +124,17 @@ SPARSE_SHARE: Final = _row(
     "where only columns are at hand: with fewer than one entry in so many, push; else the transpose is worth making",
 )  # fmt: skip
 
+# Matrix product.
+DENSE_SLOTS: Final = _row(
+    "DENSE_SLOTS", 1 << 22, "reasoned",
+    "positions of a small result: 32 MB of slots for values of 8 bytes, of which only those with products are written, "
+    "and 1 MB of bits to clear",
+)  # fmt: skip
+DENSE_STEPS: Final = _row(
+    "DENSE_STEPS", 256, "reasoned",
+    "steps of one warp, about 1 us each, of a product of small matrices: as long as the launches of a sort",
+)  # fmt: skip
+
 # Union-find.
 LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 SHORT_ROW: Final = _row(
