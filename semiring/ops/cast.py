@@ -36,10 +36,12 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """Return one value as a NumPy scalar of `dtype`, cast as arrays are; InvalidValue if it is not a number."""
     kind = type(value)
     if kind is dtype.type:
-        return cast(np.generic, value)
+        return value  # type: ignore[no-any-return]
     if kind is _PYTHON.get(dtype.kind):  # the common case in loops, such as a depth; the rest uses the general path
-        with suppress(OverflowError):
-            return cast(np.generic, dtype.type(value))
+        try:
+            return dtype.type(value)  # type: ignore[no-any-return]
+        except OverflowError:  # the general path wraps it
+            pass
     if kind is float and dtype == FP64:
         return np.float64(value)
     if kind is np.ndarray and value.ndim == 0:

@@ -129,12 +129,25 @@ class Arrivals(NamedTuple):
 
 def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
     """Return the minimum that a closure from these entries over `a` must compute."""
-    mult, z, facts = ring.mult, ring.z, ring_facts(ring)
+    facts = ring_facts(ring)
     if facts.positions or (facts.x and frontier.iso is None) or (facts.y and a.iso is None):
         return Arrivals(2)
     if frontier.iso is None:
         return Arrivals(1)
-    first = frontier.iso if frontier.iso.dtype == z else z.type(cast(frontier.iso, z)[()])
-    if evaluate_once(mult, first, a.iso if facts.y else None) == first:
-        return Arrivals(0, constant=first)  # only presence is computed
-    return Arrivals(1, first)
+    source, weight = frontier.iso, a.iso if facts.y else None
+    key = (None, b"") if weight is None else (weight.dtype, weight.tobytes())
+    first, stays = _first_step(ring, source.dtype, source.tobytes(), *key)
+    return Arrivals(0, constant=first) if stays else Arrivals(1, first)
+
+
+@functools.lru_cache(maxsize=256)
+def _first_step(
+    ring: TypedSemiring, dtype: np.dtype[Any], source: bytes, weight_dtype: np.dtype[Any] | None, weight: bytes
+) -> tuple[np.generic, bool]:
+    """Return the value of the sources in the semiring's type, and whether a step leaves it unchanged.
+
+    Values are given by their bytes, because 0.0 and -0.0 are equal, and NaN differs from itself.
+    """
+    first: np.generic = cast(np.frombuffer(source, dtype)[0], ring.z)[()]  # type: ignore[assignment]
+    y: Any = None if weight_dtype is None else np.frombuffer(weight, weight_dtype)[0]
+    return first, bool(evaluate_once(ring.mult, first, y) == first)

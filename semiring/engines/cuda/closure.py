@@ -72,7 +72,6 @@ def closure_level(q: Closure) -> ClosureAnswer:
     plan = level_plan(q.semiring, a, t, f.dtype, kind)
     memory, lists = cupy.cuda.alloc(plan.result_bytes), cupy.cuda.alloc(plan.scratch_bytes)
     memory.memset_async(0, plan.clear_bytes, get_current_stream())
-    values = None if constant is not None else cupy.ndarray(n, z, memory + plan.values_at)
     trace, traced = _trace(q, n) if q.trace else (None, 0)
     a_values, a_iso = values_of(a)
     state, start, place = memory.ptr, lists.ptr, plan.place_bytes
@@ -80,19 +79,20 @@ def closure_level(q: Closure) -> ClosureAnswer:
     search = plan.pack(
         a_values=a_values, a_iso=a_iso, t_values=None if t is None or not plan.reads_t_values else t.values,
         visited=state + STATE_BYTES, queue=queue if plan.queue_bytes else None, start=start, before=start + place,
-        values=values, pieces=queue + plan.queue_bytes, state=state, trace=trace, trace_rows=traced,
+        values=state + plan.values_at, pieces=queue + plan.queue_bytes, state=state, trace=trace, trace_rows=traced,
         max_steps=min(q.max_steps, _ALWAYS), direction=_DIRECTIONS[direction],
     )  # fmt: skip
     source = pack_source(plan.pack_source, f)
     alone = plan.single and direction != "pull"  # the cluster then continues to the end
     plan.pair.launch((source, plan.matrix, search), None if alone else (plan.matrix, search))
 
-    head, tail, steps, parity = read_words(state, 4)  # synchronises
+    values = constant if constant is not None else cupy.ndarray(n, z, memory + plan.values_at)
     shift = plan.shift
+    head, tail, steps, parity = read_words(state, 4)  # synchronises
     reached = tail >> shift
     words = cupy.ndarray(plan.words, np.uint32, memory + (STATE_BYTES + 4 * parity * plan.words))
     note(steps=steps, reached=reached, edges=tail & ((1 << shift) - 1))
-    store = bitmap(n, z, words, values if constant is None else constant, reached)
+    store = bitmap(n, z, words, values, reached)
     return ClosureAnswer(store, head >> shift == reached, steps, _steps(trace, min(steps, traced)))
 
 
