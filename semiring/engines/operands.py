@@ -98,9 +98,12 @@ class Spec:
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available."""
-        fields = vars(self)
-        found = [fields[name].kind for name in self.matrices if fields[name] is not None]
-        return tuple([kind for kind in found if kind is not None])
+        fields, found = vars(self), []
+        for name in self.matrices:
+            operand = fields[name]
+            if operand is not None and (kind := operand.kind) is not None:
+                found.append(kind)
+        return tuple(found)
 
     def with_mask(self, mask: Mask) -> Self:
         """Return the same request with this mask, for a spec that has a mask."""

@@ -255,7 +255,7 @@ class Sparse(Generic[StoreT]):
         return same(*stores, check_dtype=check_dtype, tolerance=(rel_tol, abs_tol))
 
     def _same_kind(self, other: Any) -> Self:
-        if not isinstance(other, Sparse) or other.ndim != self.ndim:
+        if type(other) is not type(self) and (not isinstance(other, Sparse) or other.ndim != self.ndim):
             raise InvalidValue(f"expected a {type(self).__name__}, got {type(other).__name__}")
         return other  # type: ignore[return-value]
 

@@ -177,11 +177,9 @@ class Infix(Sparse[Any]):
     # -- as operators ------------------------------------------------------------------------------------
 
     def _arithmetic(self, other: Any, op: str, *, union: bool = False) -> Any:
-        if is_scalar(other):
-            return self.apply(op, right=scalar(other))
-        if not isinstance(other, Infix):
-            return self._unknown(other)
-        return self.ewise_add(other, op) if union else self.ewise_mult(other, op)
+        if isinstance(other, Infix):
+            return self._ewise(ewise_add if union else ewise_mult, other, op, {})
+        return self.apply(op, right=scalar(other)) if is_scalar(other) else self._unknown(other)
 
     def _reflected(self, other: Any, op: str) -> Any:
         return self.apply(op, left=scalar(other)) if is_scalar(other) else self._unknown(other)

@@ -64,6 +64,7 @@ import numpy as np
 from ..exceptions import InvalidFormat
 from ..memory.arrays import Array, device_of, index_dtype, to_device
 from ..memory.placement import Placement
+from .derived import derived
 from .kinds import StorageKind, storage_kind
 from .pattern import scalar_facts
 
@@ -131,12 +132,12 @@ class CompressedPattern:
         """The number of tiles."""
         return tile_count(self.nvals)
 
-    @property
+    @derived
     def kind(self) -> StorageKind:
         """Format, codec and placement."""
         return storage_kind("ccsr", self.codec, self.placement)
 
-    @property
+    @derived
     def device(self) -> str:
         """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
         return device_of(self.indptr)

@@ -10,6 +10,7 @@ import numpy as np
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
 from .ccsr import CompressedPattern
+from .derived import derived
 from .kinds import StorageKind
 from .pattern import Pattern
 
@@ -45,32 +46,32 @@ class CSR:
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)
 
-    @property
+    @derived
     def nrows(self) -> int:
         """Number of rows."""
         return self.pattern.nrows
 
-    @property
+    @derived
     def ncols(self) -> int:
         """Number of columns."""
         return self.pattern.ncols
 
-    @property
+    @derived
     def shape(self) -> tuple[int, int]:
         """(nrows, ncols)."""
         return (self.pattern.nrows, self.pattern.ncols)
 
-    @property
+    @derived
     def nvals(self) -> int:
         """The number of stored entries."""
         return self.pattern.nvals
 
-    @property
+    @derived
     def indptr(self) -> Array:
         """Row offsets."""
         return self.pattern.indptr
 
-    @property
+    @derived
     def indices(self) -> Array:
         """Columns, of an uncompressed pattern."""
         return uncompressed_pattern(self.pattern).indices
@@ -85,12 +86,12 @@ class CSR:
         """Where the entries reside."""
         return self.pattern.placement
 
-    @property
+    @derived
     def kind(self) -> StorageKind:
         """Format, codec and placement of the entries."""
         return self.pattern.kind
 
-    @property
+    @derived
     def device(self) -> str:
         """The device that computes with it."""
         return self.pattern.device

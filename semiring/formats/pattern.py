@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from ..memory.arrays import Array, device_of, to_device
 from ..memory.placement import Placement
+from .derived import derived
 from .kinds import StorageKind, storage_kind
 
 
@@ -41,17 +42,17 @@ class Pattern:
 
     format: Literal["csr"] = field(default="csr", init=False, repr=False)
 
-    @property
+    @derived
     def nvals(self) -> int:
         """The number of stored entries."""
         return int(self.indices.size)
 
-    @property
+    @derived
     def kind(self) -> StorageKind:
         """Format, codec and placement."""
         return storage_kind("csr", "none", self.placement)
 
-    @property
+    @derived
     def device(self) -> str:
         """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
         return device_of(self.indptr)

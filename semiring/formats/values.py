@@ -18,7 +18,7 @@ def with_values(store: S, dtype: np.dtype[Any], values: Array | None, iso: np.ge
     if isinstance(store, CSR):
         return CSR(store.pattern, dtype, values, iso)
     if isinstance(store, SingleEntry) and iso is not None:
-        return SingleEntry(store.size, dtype, store.index, iso, store.on)
+        return SingleEntry(store.size, dtype, store.index, iso, store.device)
     if isinstance(store, IndexList):
         return IndexList(store.size, dtype, store.indices, values, iso)
     if isinstance(store, Bitmap):

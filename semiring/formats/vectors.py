@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
+from .derived import derived
 
 
 def word_count(size: int) -> int:
@@ -72,12 +73,12 @@ class IndexList:
     def __post_init__(self) -> None:
         assert (self.values is None) != (self.iso is None)
 
-    @property
+    @derived
     def nvals(self) -> int:
         """The number of stored entries."""
         return int(self.indices.size)
 
-    @property
+    @derived
     def device(self) -> str:
         """The device of the arrays."""
         return device_of(self.indices)
@@ -102,33 +103,19 @@ class SingleEntry(IndexList):
     """
 
     def __init__(self, size: int, dtype: np.dtype[Any], index: int, iso: np.generic, device: str) -> None:
-        vars(self).update(size=size, dtype=dtype, values=None, iso=iso, index=index, on=device, listed=None)
+        vars(self).update(size=size, dtype=dtype, values=None, iso=iso, index=index, nvals=1, device=device)
 
     index: int
-    on: str
-    listed: Array | None
 
-    @property
+    @derived
     def indices(self) -> Array:
         """The index as an array on the device."""
-        if self.listed is None:
-            vars(self)["listed"] = to_device(np.array([self.index], index_dtype(self.size)), self.on)
-        return self.listed
-
-    @property
-    def nvals(self) -> int:
-        """1."""
-        return 1
-
-    @property
-    def device(self) -> str:
-        """The device that computes with it."""
-        return self.on
+        return to_device(np.array([self.index], index_dtype(self.size)), self.device)
 
     def to(self, device: str) -> IndexList:
         """The same vector on another device."""
         assert self.iso is not None
-        return self if device == self.on else SingleEntry(self.size, self.dtype, self.index, self.iso, device)
+        return self if device == self.device else SingleEntry(self.size, self.dtype, self.index, self.iso, device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +145,7 @@ class Bitmap:
         """The number of stored entries.  Synchronises if it is still on the device."""
         return self.count.get()
 
-    @property
+    @derived
     def device(self) -> str:
         """The device of the arrays."""
         return device_of(self.words)
@@ -202,7 +189,7 @@ class Full:
         """The number of stored entries: all."""
         return self.size
 
-    @property
+    @derived
     def device(self) -> str:
         """The device of the values."""
         return self.on if self.values is None else device_of(self.values)

@@ -110,6 +110,10 @@ class Family(Generic[T]):
             return _builtin, (self.kind, self.name)
         return _rebuild, (type(self), {**self.__dict__, "_cache": {}})
 
+    def _known(self, x: object, y: object) -> T | None:
+        """Return the cached operator for two value types, without the conversion of names to types."""
+        return self._cache.get((x, y)) if isinstance(x, np.dtype) and isinstance(y, np.dtype) else None
+
     def _cached(self, key: Any, make: Callable[[], T]) -> T:
         if (made := self._cache.get(key)) is None:
             made = self._cache.setdefault(key, make())
@@ -254,6 +258,9 @@ class Binary(_Scalar[TypedBinary]):
         DomainMismatch
             Where the family has none for them; the message lists the supported types.
         """
+        known = self._known(x, y)
+        if known is not None:
+            return known
         left = lookup(x)
         right = left if y is None else lookup(y)
 
@@ -291,6 +298,9 @@ class IndexUnary(_Scalar[TypedIndexUnary]):
         By default the thunk has the type of x where the two are compared, int64 elsewhere. An operator that
         does not read the value has one typed form, whatever `x` is.
         """
+        known = self._known(x, k)
+        if known is not None:
+            return known
         value = lookup(x)
         thunk = None if k is None else lookup(k)
 
@@ -414,6 +424,9 @@ class Semiring(Family[TypedSemiring]):
         (``plus_pair``, ``plus_iseq``) are int64, uint64 or float64 for any operands; indexing (``plus_pair[int8]``)
         chooses another type.
         """
+        known = self._known(x, y)
+        if known is not None:
+            return known
 
         def make() -> TypedSemiring:
             if self.add.sums and self.mult.counts:

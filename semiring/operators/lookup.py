@@ -191,10 +191,10 @@ _CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {
 
 def lookup_kind(kind: str, obj: object) -> Any:
     """Return the operator of a kind for `obj`: see the functions above."""
+    if isinstance(obj, str):
+        return table.find(kind, obj) or _by_text(kind, obj)  # most names are in the table as they are
     if isinstance(obj, _CLASSES[kind]):
         return obj
-    if isinstance(obj, str):
-        return _by_text(kind, obj)
     if kind == "binary" and isinstance(obj, (Monoid, TypedMonoid)):
         return obj.op
     if kind == "monoid" and isinstance(obj, (Binary, TypedBinary)):

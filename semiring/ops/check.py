@@ -32,6 +32,8 @@ def engine_of(operation: str, first: Store, *others: Store | None) -> str:
 
 def same_shape(operation: str, a: Any, b: Any) -> None:
     """Raise DimensionMismatch unless both have one shape; mentions `.T` where transposing would fit."""
+    if isinstance(a, VectorStore) and isinstance(b, VectorStore) and a.size == b.size:
+        return
     left, right = shape_of(a), shape_of(b)
     if left != right:
         raise DimensionMismatch(f"{operation}: shapes {left} and {right} differ{transpose_hint(left, right)}")

@@ -40,7 +40,9 @@ def ewise_union(a: S, b: S, op: Any, alpha: Any, beta: Any) -> Plan[S]:
 def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha: Any, beta: Any) -> Plan[S]:
     check.same_shape(name, a, b)
     # On a union either operand may be alone, so both get the common type; `first` would otherwise use that of x only.
-    x, y = (a.dtype, b.dtype) if mode == "intersect" else (dtypes.unify(a.dtype, b.dtype),) * 2
+    x, y = a.dtype, b.dtype
+    if mode != "intersect" and x is not y:
+        x = y = dtypes.unify(x, y)
     if mode == "fill":  # the defaults promote as NumPy's result_type(a, b, alpha, beta) does
         for default in (scalar_dtype(alpha, x), scalar_dtype(beta, x)):
             y = dtypes.unify(y, default)

@@ -87,16 +87,18 @@ class Plan(Generic[S]):
             raise out_of_memory(self.operation, self.device, error) from error
 
     def _carried_out(self, out: S | None, write: Write) -> S:
-        check.output_shape(self.operation, out, write.mask, self.shape)
-        check.one_device(self.operation, self.device, out, None if write.mask is None else write.mask.store)
+        mask = write.mask
+        if out is not None or mask is not None:
+            check.output_shape(self.operation, out, mask, self.shape)
+            check.one_device(self.operation, self.device, out, None if mask is None else mask.store)
         engine, question = engine_for(self.device), self.question
         if self._made is not None:
             return cast(S, finish(self._made, engine, out, write))
         if not isinstance(question, Spec):
             made = question()
             return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
-        if write.mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
-            masked = question.with_mask(write.mask)
+        if mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
+            masked = question.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
                 return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numpy_helpers import cast, evaluate
+from ..numpy_helpers import cast, evaluate_scalars
 
 if TYPE_CHECKING:
     from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
@@ -27,18 +27,14 @@ def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) ->
     if op.uses & _POSITIONS or ("x" in op.uses and x is None) or ("y" in op.uses and y is None):
         return None
     operands = {"x": (x, op.x), "y": (y, op.y)}
-    variables = {name: cast_value(*operands[name]) for name in op.uses}
-    made: np.generic = op.z.type(evaluate(op.expr, variables, op.z)[()])
-    return made
+    return evaluate_scalars(op.expr, op.z, [(name, cast_value(*operands[name])) for name in op.uses])
 
 
 def indexunary_value(op: TypedIndexUnary, x: np.generic, k: np.generic) -> np.generic | None:
     """Return op(x, k); None if the operator reads a position."""
     if op.uses & {"i", "j"}:
         return None
-    variables = {"x": cast_value(x, op.x), "k": cast_value(k, op.k)}
-    made: np.generic = op.z.type(evaluate(op.expr, variables, op.z)[()])
-    return made
+    return evaluate_scalars(op.expr, op.z, [("x", cast_value(x, op.x)), ("k", cast_value(k, op.k))])
 
 
 def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:

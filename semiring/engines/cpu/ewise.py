@@ -15,7 +15,7 @@ from .compile import kernel
 from .constants import binary_value, cast_value
 from .operands import rows_of, values_of
 from .rows import share
-from .threads import parts_for, run
+from .threads import parts_for, run, total
 from .types import call, converted, position, put, value_at
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
@@ -69,7 +69,7 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     counts = np.zeros(parts, np.int64)
     operators = _operators(q, None)
     run(_slots, parts, slots.indices, left, avals, right, bvals, *operators, words, made, counts)
-    return slots.store(a.size, z, words, made, None, int(counts.sum()))
+    return slots.store(a.size, z, words, made, None, total(counts))
 
 
 @kernel

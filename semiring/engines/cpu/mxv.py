@@ -28,7 +28,7 @@ from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .members import is_wide, ranked
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
-from .threads import assisted, run, threads_for
+from .threads import assisted, run, threads_for, total
 from .types import call, combine, position, present, put, stops, value_at
 
 # The cost of a visit of a push relative to a pull: a push writes where a pull only reads.
@@ -117,7 +117,7 @@ def _pulled(q: Mxv) -> VectorStore:
     mask = presence.expanded(made.mask, q.nout)
     operands = (indptr, indices, avals, words, uvals, mask, made.add, made.mult, made.flip)
     assisted(_pull, threads, *operands, made.words, made.values, counts, work=a.nvals + a.nrows)
-    return made.result(q, int(counts.sum()))
+    return made.result(q, total(counts))
 
 
 def _is_wide(size: int, entries: int) -> bool:
@@ -142,8 +142,9 @@ def _scattered(q: Mxv, a: CSR) -> VectorStore:
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
     operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
     run(_push, threads, *operands, q.nout, made.words, made.values, counts, work=edges)
-    result = made.result(q, int(counts.sum()))
-    return as_index_list(result) if int(counts.sum()) * _SPARSE_RESULT < q.nout else result
+    count = total(counts)
+    result = made.result(q, count)
+    return as_index_list(result) if count * _SPARSE_RESULT < q.nout else result
 
 
 def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:

@@ -1,7 +1,8 @@
 """Presence bits in NumPy: 32 entries a word, so that a pass over all of them is cheap.
 
 These passes read a thirty-second of the bytes of values, and NumPy runs them at memory bandwidth; compiled kernels
-would not repay their compilation.
+would not repay their compilation.  The exception is the bits of a short index list: NumPy needs six calls for them, and
+one kernel serves all operations.
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ import numpy as np
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ...memory.allocation import require
 from ..operands import Mask
+from .compile import kernel
 from .members import is_wide
+from .operands import kernel_array
+from .types import position
 
 Words = np.ndarray[Any, Any]
 
 # Below one entry in this many, bits are set and found entry by entry instead of word by word.
 _SPARSE = 64
+# Index lists up to this length are converted by one kernel, on one thread and without checks for an abort.
+_SHORT = 1 << 15
 
 
 def empty_slots(operation: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -34,7 +40,9 @@ def no_bits(size: int) -> Words:
 
 def all_bits(size: int) -> Words:
     """Return the bits of all entries."""
-    return trimmed(np.full(word_count(size), 0xFFFFFFFF, np.uint32), size)
+    words = np.empty(word_count(size), np.uint32)
+    words.fill(0xFFFFFFFF)
+    return trimmed(words, size)
 
 
 def expanded(words: Words | None, size: int) -> Words:
@@ -73,18 +81,28 @@ def from_indices(indices: np.ndarray[Any, Any], size: int) -> Words:
         words, i = no_bits(size), int(indices[0])
         words[i >> 5] = 1 << (i & 31)
         return words
+    if indices.size <= _SHORT:
+        words = no_bits(size)
+        _set_bits(kernel_array(indices), words)
+        return words
     if indices.size * _SPARSE < size:
         words = no_bits(size)
-        if indices.size:
-            word = indices >> 5
-            first = np.flatnonzero(np.concatenate(([True], word[1:] != word[:-1])))
-            bits = np.uint32(1) << (indices & 31).astype(np.uint32)
-            words[word[first]] = np.bitwise_or.reduceat(bits, first)
+        word = indices >> 5
+        first = np.flatnonzero(np.concatenate(([True], word[1:] != word[:-1])))
+        bits = np.uint32(1) << (indices & 31).astype(np.uint32)
+        words[word[first]] = np.bitwise_or.reduceat(bits, first)
         return words
     require("convert", "cpu", size)
     flags = np.zeros(size, np.bool_)
     flags[indices] = True
     return from_flags(flags)
+
+
+@kernel
+def _set_bits(indices: Any, words: Any) -> None:
+    for p in range(indices.size):
+        i = position(indices, p)
+        words[i >> 5] |= np.uint32(1) << np.uint32(i & 31)
 
 
 def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:

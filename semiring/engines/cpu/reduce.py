@@ -15,7 +15,7 @@ from .compile import kernel
 from .constants import cast_value, sum_value
 from .operands import kernel_array, values_of
 from .rows import share_words
-from .threads import parts_for, run, threads_for
+from .threads import parts_for, run, threads_for, total
 from .types import combine, converted, present, stops, value_at
 
 # Partial sums cover chunks of fixed size, so that a floating sum does not depend on the number of threads.
@@ -36,7 +36,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     counts = np.zeros(parts, np.int64)
     method = _reduce_rows if a.iso is None else _reduce_rows_iso
     run(method, parts, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
-    return presence.from_slots(a.nrows, z, words, values, None, int(counts.sum()))
+    return presence.from_slots(a.nrows, z, words, values, None, total(counts))
 
 
 @kernel

@@ -269,6 +269,11 @@ def _compile_jobs() -> None:
         _jobs_compiled = True
 
 
+def total(counts: np.ndarray[Any, Any]) -> int:
+    """Return the sum of one count a thread, without a NumPy reduction where there is one thread."""
+    return int(counts[0]) if counts.size == 1 else int(counts.sum())
+
+
 def run(kernel: Any, parts: int, *args: Any, work: int = 0) -> None:
     """Compute all parts of `kernel`, on this thread and its helpers.
 

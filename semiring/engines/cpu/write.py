@@ -14,7 +14,7 @@ from .atomics import bit_count
 from .compile import kernel
 from .constants import binary_value, cast_value
 from .presence import Words
-from .threads import parts_for, run
+from .threads import parts_for, run, total
 from .types import combine, converted, value_at
 
 
@@ -36,7 +36,7 @@ def write_vector(q: WriteVector) -> VectorStore:
     counts = np.zeros(parts, np.int64)
     accum = None if q.accum is None else types.binary(q.accum)
     run(_write, parts, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
-    return slots.store(c.size, c.dtype, words, made, None, int(counts.sum()))
+    return slots.store(c.size, c.dtype, words, made, None, total(counts))
 
 
 def _constant(q: WriteVector) -> np.generic | None:
