@@ -27,6 +27,7 @@ from .chain import Chain
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)
+_KEYWORDS = frozenset(Writing.__annotations__)
 
 
 class Sparse(Generic[StoreT]):
@@ -377,9 +378,9 @@ class Sparse(Generic[StoreT]):
         made = type(self) if cls is None else cls
         if not writing:
             return made._new(None, plan)
-        unknown = writing.keys() - Writing.__annotations__.keys()
-        if unknown:
-            raise TypeError(f"{plan.operation}() got an unexpected keyword argument {min(unknown)!r}")
+        if not _KEYWORDS.issuperset(writing):
+            unknown = min(writing.keys() - _KEYWORDS)
+            raise TypeError(f"{plan.operation}() got an unexpected keyword argument {unknown!r}")
         write = as_write(writing.get("mask"), writing.get("accum"), writing.get("replace", False))
         out = writing.get("out")
         if out is None:

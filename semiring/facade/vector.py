@@ -157,7 +157,7 @@ class Vector(Infix):
         self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
 
     def _index(self, key: Any) -> Index:
-        if is_scalar(key):
+        if not isinstance(key, slice) and is_scalar(key):
             key = [position(scalar(key), self.size, "a vector")]
         return positions(index_value(key), self.size, "a vector", self.device)
 

@@ -213,4 +213,4 @@ VectorStore = IndexList | Bitmap | Full
 def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
     """Return a vector without entries."""
     xp = array_module(device)
-    return IndexList(size, dtype, xp.zeros(0, dtype=index_dtype(size)), xp.zeros(0, dtype=dtype))
+    return IndexList(size, dtype, xp.empty(0, dtype=index_dtype(size)), xp.empty(0, dtype=dtype))

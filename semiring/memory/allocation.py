@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
@@ -29,7 +28,7 @@ C = TypeVar("C")
 _CUDA_MEMORY_ALLOCATION = 2
 # Frequently called members that allocate nothing of a size that users determine.
 _NOT_REPORTED = frozenset(
-    {"__init_subclass__", "shape", "nrows", "ncols", "size", "ndim", "dtype", "device", "store", "operand"}
+    {"__init_subclass__", "shape", "nrows", "ncols", "size", "ndim", "dtype", "device", "store", "operand", "S", "V"}
 )
 
 # Smaller amounts are allocated without a check: the query of free memory takes longer than the allocation.
@@ -68,15 +67,21 @@ def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: 
     require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
 
 
-@contextmanager
-def allocating(operation: str, device: str, needed: Callable[[], int | None] | None = None) -> Iterator[None]:
-    """Turn an allocation that fails inside the block into OutOfMemory; `needed`: bytes in all, if known."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, OutOfMemory) or not is_shortage(error):
-            raise
-        raise out_of_memory(operation, device, error, None if needed is None else needed()) from error
+class allocating:
+    """Turn an allocation that fails inside a `with` block into OutOfMemory; `needed`: bytes in all, if known."""
+
+    __slots__ = ("_device", "_needed", "_operation")
+
+    def __init__(self, operation: str, device: str, needed: Callable[[], int | None] | None = None) -> None:
+        self._operation, self._device, self._needed = operation, device, needed
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, OutOfMemory) and is_shortage(error):
+            needed = None if self._needed is None else self._needed()
+            raise out_of_memory(self._operation, self._device, error, needed) from error
 
 
 def reports_memory(function: Callable[P, R], name: str | None = None) -> Callable[P, R]:

@@ -12,11 +12,12 @@ import numpy as np
 Array = Any
 
 _INT32_LIMIT = 2**31
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 def index_dtype(bound: int) -> np.dtype[Any]:
     """Return the dtype of indices below `bound` (or of offsets up to `bound`): int32 below 2**31, else int64."""
-    return np.dtype(np.int32) if bound < _INT32_LIMIT else np.dtype(np.int64)
+    return _INT32 if bound < _INT32_LIMIT else _INT64
 
 
 def device_of(array: Array) -> str:

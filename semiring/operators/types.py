@@ -198,17 +198,17 @@ class TypedMonoid(_Callable):
         """The name of the monoid, which is that of its operator."""
         return self.op.name
 
-    @property
+    @cached_property
     def dtype(self) -> DType:
         """The type of operands and result."""
         return self.op.z
 
-    @property
+    @cached_property
     def z(self) -> DType:
         """The type of operands and result."""
         return self.op.z
 
-    @property
+    @cached_property
     def uses(self) -> frozenset[str]:
         """The variables that the operator reads."""
         return self.op.uses
@@ -237,27 +237,27 @@ class TypedSemiring(_Callable):
         """Its own name where it was registered under one, else ``add_mult``."""
         return self.label or f"{self.add.name}_{self.mult.name}"
 
-    @property
+    @cached_property
     def x(self) -> DType:
         """The type that left operands are cast to."""
         return self.mult.x
 
-    @property
+    @cached_property
     def y(self) -> DType:
         """The type that right operands are cast to."""
         return self.mult.y
 
-    @property
+    @cached_property
     def z(self) -> DType:
         """The type of the result."""
         return self.add.dtype
 
-    @property
+    @cached_property
     def dtype(self) -> DType:
         """The type of the result."""
         return self.add.dtype
 
-    @property
+    @cached_property
     def uses(self) -> frozenset[str]:
         """The variables that the multiplication reads."""
         return self.mult.uses

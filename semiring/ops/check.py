@@ -41,10 +41,16 @@ def same_shape(operation: str, a: Any, b: Any) -> None:
 
 def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tuple[int, ...]) -> None:
     """Raise DimensionMismatch unless the output and the mask have the shape of the result."""
-    for role, store in (("output", out), ("mask", None if mask is None else mask.store)):
-        if store is not None and (got := shape_of(store)) != shape:
-            hint = transpose_hint(shape, got)
-            raise DimensionMismatch(f"{operation}: the result has shape {shape}, the {role} {got}{hint}")
+    if out is not None and shape_of(out) != shape:
+        raise _other_shape(operation, "output", out, shape)
+    if mask is not None and shape_of(mask.store) != shape:
+        raise _other_shape(operation, "mask", mask.store, shape)
+
+
+def _other_shape(operation: str, role: str, store: Store, shape: tuple[int, ...]) -> DimensionMismatch:
+    got = shape_of(store)
+    hint = transpose_hint(shape, got)
+    return DimensionMismatch(f"{operation}: the result has shape {shape}, the {role} {got}{hint}")
 
 
 def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
@@ -54,8 +60,9 @@ def transpose_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str:
 
 def vector_size(operation: str, u: Any, expected: int, a: Any, transposed: bool) -> None:
     """Raise DimensionMismatch unless the vector fits the matrix."""
-    (size,), shape = shape_of(u), shape_of(a)
+    (size,) = shape_of(u)
     if size != expected:
+        shape = shape_of(a)
         nrows, ncols = shape[::-1] if transposed else shape
         other = nrows if expected == ncols else ncols
         hint = "; it would fit with .T" if other == size else ""

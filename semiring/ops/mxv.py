@@ -49,7 +49,9 @@ def _product(
     transpose: bool,
     flip: bool,
 ) -> Plan[VectorStore]:
-    ninner, nout = check.shape_of(a) if transpose else check.shape_of(a)[::-1]
+    nout, ninner = a.shape
+    if transpose:
+        nout, ninner = ninner, nout
     check.vector_size(name, u, ninner, a, transpose != flip)
     family = operators.lookup_semiring(semiring)
     typed = family.typed(u.dtype, a.dtype) if flip else family.typed(a.dtype, u.dtype)

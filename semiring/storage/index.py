@@ -68,7 +68,7 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
         value = array_module(device_of(value)).flatnonzero(value)
     elif value.dtype.kind not in "iu":
         raise DomainMismatch(f"{axis}: an index array must hold integers, got {value.dtype}")
-    if value.size:
+    if value.size and not _are_positions(value, size):
         low, high = _extremes(value)
         if high >= size or low < -size:
             wrong = high if high >= size else low
@@ -81,6 +81,14 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
             value = value.astype(index_dtype(size), copy=False)
         array = to_device(value, device).astype(index_dtype(size), copy=False)
     return Index(size, int(array.size), array=array)
+
+
+def _are_positions(value: Array, size: int) -> bool:
+    """Return True if all are found to be below `size` and not negative, by one pass over an array on the host."""
+    # As unsigned numbers, negative ones are at least 2^(bits - 1).
+    if not isinstance(value, np.ndarray) or not value.dtype.isnative or size > 1 << (8 * value.itemsize - 1):
+        return False
+    return int(value.view(f"u{value.itemsize}").max()) < size
 
 
 def _extremes(value: Array) -> tuple[int, int]:

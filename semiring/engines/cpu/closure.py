@@ -98,7 +98,11 @@ class _Search:
         self.state = np.zeros(STATE_SIZE, np.int64)
         indptr = self.a.indptr
         self.state[FRONTIER_SIZE] = self.state[REACHED] = start.size
-        self.state[FRONTIER_EDGES] = (indptr[start + 1] - indptr[start]).sum(dtype=np.int64)
+        if start.size == 1:  # one source
+            i = int(start[0])
+            self.state[FRONTIER_EDGES] = int(indptr[i + 1]) - int(indptr[i])
+        else:
+            self.state[FRONTIER_EDGES] = (indptr[start + 1] - indptr[start]).sum(dtype=np.int64)
         self.state[UNSEEN_EDGES] = self.a.nvals
         self.trace = _Trace(np.empty((_TRACE_ROWS if q.trace else 0, 3), np.int64))
 

@@ -7,13 +7,15 @@ atomics; the order of summation is that of pull for any number of threads.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Full, IndexList, Pattern, VectorStore
+from ...operators.types import TypedSemiring
 from ..operands import Index
 from ..recording import note
 from ..registry import implements
@@ -76,6 +78,26 @@ def _direction(q: Mxv) -> str:
     return "push" if push < pull else "pull"
 
 
+class _Plan(NamedTuple):
+    """The operators of a product as kernel arguments, and which operands they read."""
+
+    add: Any
+    mult: Any
+    flip: bool | None
+    matrix_read: bool
+    vector_read: bool
+
+
+_CONSTANT = _Plan(types.STRUCTURE, None, None, False, False)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(semiring: TypedSemiring, flip: bool) -> _Plan:
+    add, mult, uses = types.monoid(semiring.add), types.binary(semiring.mult), semiring.mult.uses
+    of_matrix, of_vector = ("y", "x") if flip else ("x", "y")
+    return _Plan(add, mult, flip or None, of_matrix in uses, of_vector in uses)
+
+
 class _Arguments:
     """The kernel arguments of a product; one compiled kernel handles all products with a constant value."""
 
@@ -85,17 +107,12 @@ class _Arguments:
         self.iso = sum_value(semiring.add, binary_value(semiring.mult, x, y))
         self.mask = presence.admitted(q.mask, q.nout)
         self.words = presence.no_bits(q.nout)
-        of_matrix, of_vector = ("y", "x") if q.flip else ("x", "y")
+        self.values: Any = None
         if self.iso is None:
-            self.add: Any = types.monoid(semiring.add)
-            self.mult: Any = types.binary(semiring.mult)
-            self.flip: Any = True if q.flip else None
-            self.matrix_read = of_matrix in semiring.mult.uses
-            self.vector_read = of_vector in semiring.mult.uses
-            self.values: Any = presence.empty_slots("mxv", q.nout, semiring.z)
+            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _plan(semiring, q.flip)
+            self.values = presence.empty_slots("mxv", q.nout, semiring.z)
         else:
-            self.add, self.mult, self.flip, self.values = types.STRUCTURE, None, None, None
-            self.matrix_read = self.vector_read = False
+            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _CONSTANT
 
     def result(self, q: Mxv, count: int) -> VectorStore:
         return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, count)

@@ -80,18 +80,19 @@ class _Operand:
     def __init__(self, store: VectorStore) -> None:
         self.store = store
         self.dtype = store.dtype
-        self.empty = isinstance(store, IndexList) and store.nvals == 0
         self.words: Array | None = None
         self.values: Array | None = None
         self.iso: np.generic
-        if self.empty:
-            self.all = _NO
-            self.iso = store.dtype.type(0)
-        else:
-            dense = as_dense(store)
-            self.all = _YES
-            self.words = words_of(dense)
-            self.values, self.iso = values_of(dense)
+        self.empty = False
+        self.all = _YES
+        if isinstance(store, IndexList):
+            self.empty = store.nvals == 0
+            if self.empty:
+                self.all, self.iso = _NO, store.dtype.type(0)
+                return
+            store = as_dense(store)
+        self.words = words_of(store)
+        self.values, self.iso = values_of(store)
 
     @property
     def is_full(self) -> bool:
@@ -113,7 +114,9 @@ def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None
     """Return the value that all results share, if the host can determine it: all are from T, or C and T agree."""
     if q.accum is not None or t.store.iso is None:
         return None
-    value: np.generic = q.c.dtype.type(cast(t.store.iso, q.c.dtype)[()])
+    value: np.generic = t.store.iso
+    if t.dtype != q.c.dtype:
+        value = q.c.dtype.type(cast(value, q.c.dtype)[()])
     if q.replace or c.empty:
         return value
     old = c.store.iso
