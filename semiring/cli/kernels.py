@@ -9,6 +9,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from ..engines import registry
 from ..engines.registry import EVERY_KIND, UNCOMPRESSED, Accepts
@@ -37,9 +38,16 @@ def rows(engine: str) -> list[Row]:
     Engine ``"any"``: those that process slices, on every engine, where no implementation accepts the storage kind.
     """
     folder = files("semiring.engines") / ("sliced" if engine == "any" else engine)
-    modules = sorted(path.name.removesuffix(".py") for path in folder.iterdir() if path.name.endswith(".py"))
-    found = [row for name in modules for row in _of_module((folder / f"{name}.py").read_text(encoding="utf-8"))]
-    return sorted(found, key=lambda row: -row.priority)
+    return sorted((row for source in _sources(folder) for row in _of_module(source)), key=lambda row: -row.priority)
+
+
+def _sources(folder: Traversable) -> Iterator[str]:
+    """Yield the text of every module in the folder and its subfolders."""
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _sources(item)
+        elif item.name.endswith(".py"):
+            yield item.read_text(encoding="utf-8")
 
 
 def _of_module(source: str) -> Iterator[Row]:

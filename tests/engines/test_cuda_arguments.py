@@ -122,7 +122,7 @@ def calls() -> list[tuple[str, set[str]]]:
     struct is the one that shares the most names.
     """
     found = []
-    for path in FOLDER.glob("*.py"):
+    for path in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call):
                 continue

@@ -37,7 +37,7 @@ def test_a_file_includes_only_files_listed_before_it() -> None:
 
 def test_modules_that_launch_a_file_exist_and_others_have_no_kernel() -> None:
     for file, launched in ROWS.items():
-        modules = re.findall(r"`(\w+\.py)`", launched)
+        modules = re.findall(r"`([\w/]+\.py)`", launched)
         assert bool(modules) == ("__global__" in text_of(file)), file
         for module in modules:
             assert f'"{file}"' in (ENGINE / module).read_text(encoding="utf-8"), f"{module} does not name {file}"

@@ -30,16 +30,17 @@ KINDS = ("skewed", "star", "path", "pieces", "few rows", "directed")
 
 
 @pytest.fixture(autouse=True)
-def many_parts(engine: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Parts of a stream so small that small matrices have several."""
+def many_chunks(engine: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Chunks of a stream so small that small matrices have several."""
     if engine == "cuda":
-        from semiring.engines.cuda import sweep, tuning, windows
+        from semiring.engines.cuda import tuning
+        from semiring.engines.cuda.outofcore import chunks, passes
 
-        monkeypatch.setattr(tuning, "WINDOW_BYTES", 1 << 13)
+        monkeypatch.setattr(tuning, "CHUNK_BYTES", 1 << 13)
         for call in ("COPY_CALL", "STAGED_CALL"):
             monkeypatch.setattr(tuning, call, 0)
-        monkeypatch.setattr(windows, "BLOCK_TILES", 32)
-        monkeypatch.setattr(sweep, "_BLOCK_WORDS", 1)
+        monkeypatch.setattr(chunks, "BLOCK_TILES", 32)
+        monkeypatch.setattr(passes, "_BLOCK_WORDS", 1)
     with storage_kinds.small_slices(5000):
         yield
 

@@ -304,13 +304,13 @@ def test_large_pageable_arrays_go_through_staging() -> None:
 
 @pytest.mark.gpu
 def test_parts_are_aligned_as_in_the_whole() -> None:
-    from semiring.engines.cuda.prefetch import prefetching
+    from semiring.engines.cuda.outofcore.prefetch import prefetching
 
     with sr.use("cuda"):
         source = np.arange(100_000, dtype=np.uint8)
         ranges = [(5, 70), (70, 70), (133, 60_000), (99_000, 100_000)]
         for part, (begin, end) in zip(prefetching(source, ranges), ranges, strict=True):
-            assert part.whole % 128 == 0
+            assert part.origin % 128 == 0
             assert part.held.data.ptr % 16 == 0
             assert np.array_equal(to_host(part.array), source[begin:end])
             past = min(end + 16, source.size)

@@ -10,8 +10,8 @@ import importlib
 from ...memory.budget import apply_budget
 
 OPERATIONS = (
-    "outofcore_closure",
-    "outofcore_link",
+    "outofcore.closure",
+    "outofcore.link",
     "apply",
     "build",
     "check_compressed",
@@ -28,7 +28,7 @@ OPERATIONS = (
     "reduce",
     "scatter",
     "select",
-    "streaming",
+    "outofcore.streaming",
     "transpose",
     "write",
 )

@@ -142,10 +142,10 @@ SHORT_ROW: Final = _row(
 )
 
 # Entries in host memory.
-WINDOW_BYTES: Final = _row(
-    "WINDOW_BYTES", 1 << 25, "reasoned",
-    "a part of a stream that is copied in 0.6 ms, twenty times what queueing a copy and a kernel takes; two lie on the "
-    "device",
+CHUNK_BYTES: Final = _row(
+    "CHUNK_BYTES", 1 << 25, "reasoned",
+    "a chunk of a stream, which is copied in 0.6 ms: twenty times what queueing a copy and a kernel takes; two chunks "
+    "are device-resident",
 )  # fmt: skip
 COPY_CALL: Final = _row(
     "COPY_CALL", 1 << 18, "reasoned",

@@ -8,15 +8,15 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from ...formats import Full, word_count
-from ..recording import note, noting
-from ..registry import EVERY_KIND, implements
-from ..spec import Link
-from .kernel import kernel
-from .launch import BLOCK, grid
-from .packing import linked_rows, packable
-from .specialise import typedefs
-from .sweep import Sweeper, out_of_core
+from ....formats import Full, word_count
+from ...recording import note, noting
+from ...registry import EVERY_KIND, implements
+from ...spec import Link
+from ..kernel import kernel
+from ..launch import BLOCK, grid
+from ..packing import linked_rows, packable
+from ..specialise import typedefs
+from .passes import Passes, out_of_core
 
 _FILE = "outofcore_link.cuh"
 
@@ -39,17 +39,17 @@ def link_outofcore(q: Link) -> Full:
     parent = cupy.full(n, forest.iso, forest.dtype) if forest.values is None else forest.values.copy()
     if pattern.nvals == 0:
         return Full(n, forest.dtype, parent)
-    sweeper = Sweeper(pattern)
-    rows, tiles = cupy.empty(word_count(n), np.uint32), cupy.zeros(sweeper.words, np.uint32)
+    passes = Passes(pattern)
+    rows, tiles = cupy.empty(word_count(n), np.uint32), cupy.zeros(passes.words, np.uint32)
     labels = typedefs(F=forest.dtype)
     last = -1 if q.last is None else q.last
     skipped = q.skipped()  # synchronises where the label is still on the device
     skip = forest.dtype.type(0 if skipped is None else skipped)
-    kernel(_FILE, "outofcore_list", sweeper.prologue + labels)(
+    kernel(_FILE, "outofcore_list", passes.prologue + labels)(
         grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(skipped is not None), skip, rows, tiles
     )
-    sweeper.run(_FILE, "outofcore_link", labels, rows, sweeper.weigh(tiles), parent, q.first, last)
-    kernel(_FILE, "outofcore_flatten", sweeper.prologue + labels)(grid(n), BLOCK, parent, n)
+    passes.run(_FILE, "outofcore_link", labels, rows, tiles, passes.plan(tiles), parent, q.first, last)
+    kernel(_FILE, "outofcore_flatten", passes.prologue + labels)(grid(n), BLOCK, parent, n)
     if noting():
-        note(host_bytes=sweeper.read())  # synchronises
+        note(host_bytes=passes.host_bytes())  # synchronises
     return Full(n, forest.dtype, parent)

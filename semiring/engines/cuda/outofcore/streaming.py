@@ -12,11 +12,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import CSR, TILE, Array, CompressedPattern, Pattern, index_dtype
-from ..registry import EVERY_KIND, implements
-from ..spec_forms import Slices
-from .decode import decode_range
-from .launch import read_back
+from ....formats import CSR, TILE, Array, CompressedPattern, Pattern, index_dtype
+from ...registry import EVERY_KIND, implements
+from ...spec_forms import Slices
+from ..decode import decode_range
+from ..launch import read_back
 from .prefetch import elements, prefetching
 
 # A slice remains valid until the slice after the next is requested: the current one and the one before.
@@ -38,7 +38,7 @@ def slices(q: Slices) -> Iterator[CSR]:
     if a.values is None:
         values = (None for _ in ranges)
     else:
-        values = (part.array for part in prefetching(a.values, ranges, held=_HELD))
+        values = (chunk.array for chunk in prefetching(a.values, ranges, held=_HELD))
     for (first, last), (begin, end), indices, x in zip(rows, ranges, columns, values, strict=True):
         offsets = cupy.empty(last - first + 1, index_dtype(end - begin))
         cupy.subtract(pattern.indptr[first : last + 1], begin, out=offsets, casting="unsafe")
@@ -48,31 +48,31 @@ def slices(q: Slices) -> Iterator[CSR]:
 def _columns(pattern: Any, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]:
     """The columns of each range of entries, as arrays in device memory."""
     if isinstance(pattern, Pattern):
-        yield from (part.array for part in prefetching(pattern.indices, ranges, held=_HELD))
+        yield from (chunk.array for chunk in prefetching(pattern.indices, ranges, held=_HELD))
         return
     most = max((end - begin for begin, end in ranges), default=0)
     buffers = [cupy.empty(most + 4, index_dtype(pattern.ncols)) for _ in range(min(_HELD, len(ranges)))]
     streams = _streams(pattern, ranges)
-    for k, (part, (begin, end)) in enumerate(zip(streams, ranges, strict=True)):
+    for k, (stream, (begin, end)) in enumerate(zip(streams, ranges, strict=True)):
         # Laid out modulo 16 bytes as the entries are numbered, so that the decoder stores 16 bytes at a time.
         shift = begin % 4
         out = buffers[k % len(buffers)][shift : shift + end - begin]
-        decode_range(pattern, begin, end, out, *part)
+        decode_range(pattern, begin, end, out, *stream)
         yield out
 
 
 def _streams(pattern: CompressedPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-    """For each range of entries the part of the stream that holds it and where that begins; () for the whole stream."""
+    """For each range of entries, a chunk of the stream that holds it and its position; () for the whole stream."""
     if pattern.placement == "device":
         yield from (() for _ in ranges)
         return
     tiles = [tile for begin, end in ranges for tile in (begin // TILE, -(-end // TILE))]
-    for part in prefetching(elements(pattern), _pairs(pattern.at, tiles)):
-        yield part.held, part.position
+    for chunk in prefetching(elements(pattern), _pairs(pattern.at, tiles)):
+        yield chunk.held, chunk.position
 
 
 def _pairs(offsets: Array, at: list[int]) -> list[tuple[int, int]]:
-    """The offsets at the given places, two by two.  Synchronises."""
+    """The offsets at the given positions, two by two.  Synchronises."""
     if not at:
         return []
     found = read_back(offsets[cupy.asarray(np.array(at, np.int64))]).tolist()  # synchronises

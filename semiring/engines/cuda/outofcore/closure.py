@@ -14,21 +14,21 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import Array, IndexList, word_count
-from ...formats.vectors import empty_vector
-from ..recording import note, noting
-from ..registry import EVERY_KIND, implements, run
-from ..spec import Closure, ClosureAnswer, Convert, Step
-from . import tuning
-from .algebra import arrivals, evaluate_once
-from .arguments import arguments, source_argument
-from .degrees import degrees
-from .hubs import hubs
-from .kernel import kernel
-from .launch import BLOCK, bitmap, grid, read_back, values_of
-from .packing import packable
-from .specialise import constants, semiring, typedefs
-from .sweep import Marks, Sweeper, out_of_core
+from ....formats import Array, IndexList, word_count
+from ....formats.vectors import empty_vector
+from ...recording import note, noting
+from ...registry import EVERY_KIND, implements, run
+from ...spec import Closure, ClosureAnswer, Convert, Step
+from .. import tuning
+from ..algebra import arrivals, evaluate_once
+from ..arguments import arguments, source_argument
+from ..degrees import degrees
+from ..hubs import hubs
+from ..kernel import kernel
+from ..launch import BLOCK, bitmap, grid, read_back, values_of
+from ..packing import packable
+from ..specialise import constants, semiring, typedefs
+from .passes import Passes, out_of_core
 
 _FILE = "outofcore_closure.cuh"
 _COUNTS = 5
@@ -58,7 +58,7 @@ def closure_outofcore(q: Closure) -> ClosureAnswer:
     a = q.by_row.get()
     if f.nvals == 0:
         return ClosureAnswer(empty_vector(a.nrows, q.semiring.z, "cuda"), True, 0)
-    return _Search(q, f).answer()
+    return _Search(q, f).result()
 
 
 class _Search:
@@ -76,12 +76,12 @@ class _Search:
         self.stored = None if self.arriving.kind == 0 else cupy.empty(n, z)
         self.visited, self.frontier, self.next, self.rest = cupy.zeros((4, words), np.uint32)
         self.counts = cupy.zeros(_COUNTS, np.uint64)
-        self.pushing = Sweeper(a.pattern)
-        self.pulling: Sweeper | None = None
-        self.candidates = self.hubs = None
+        self.pushing = Passes(a.pattern)
+        self.pulling: Passes | None = None
+        self.nonempty = self.hubs = None
         if t is not None:
-            self.pulling = self.pushing if t.pattern is a.pattern else Sweeper(t.pattern)
-            self.candidates = degrees(t.pattern).words
+            self.pulling = self.pushing if t.pattern is a.pattern else Passes(t.pattern)
+            self.nonempty = degrees(t.pattern).words
             self.hubs = hubs(t.pattern, build=True)
         self.push_tiles = None if q.direction == "pull" else cupy.empty(self.pushing.words, np.uint32)
         self.pull_tiles = None if self.pulling is None else cupy.empty(self.pulling.words, np.uint32)
@@ -91,16 +91,16 @@ class _Search:
             + constants(VALUES=self.arriving.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
         )
 
-    def answer(self) -> ClosureAnswer:
-        """Levels until the frontier is empty, or `max_steps` are done."""
+    def result(self) -> ClosureAnswer:
+        """Compute levels until the frontier is empty, or `max_steps` are done."""
         q, n = self.q, self.a.nrows
-        self._enter()
+        entered = source_argument(_FILE, self.f)
+        self._kernel("outofcore_enter")(grid(self.f.nvals), BLOCK, entered, self.next, self.stored)
         level, steps, reached, edges = self.arriving.first, 0, 0, 0
         trace: list[Step] = []
         while True:
             argument = self._argument(level, writes=steps > 0)
             self._advance(argument)
-            self._open(argument)
             rows, leaving, push, pull, looked = (int(count) for count in read_back(self.counts))  # synchronises
             reached, edges = reached + rows, edges + leaving
             if rows == 0 or steps == q.max_steps:
@@ -115,46 +115,43 @@ class _Search:
         store = bitmap(n, q.semiring.z, self.visited, values, reached)
         note(steps=steps, reached=reached, edges=edges)
         if noting():
-            sweepers = {id(s): s for s in (self.pushing, self.pulling) if s is not None}
-            note(host_bytes=sum(s.read() for s in sweepers.values()))  # synchronises
+            passes = {p for p in (self.pushing, self.pulling) if p is not None}
+            note(host_bytes=sum(p.host_bytes() for p in passes))  # synchronises
         return ClosureAnswer(store, rows == 0, steps, tuple(trace))
 
     def _kernel(self, entry: str) -> Any:
         return kernel(_FILE, entry, self.pushing.prologue + self.prologue)
 
-    def _enter(self) -> None:
-        entered = source_argument(_FILE, self.f)
-        self._kernel("outofcore_enter")(grid(self.f.nvals), BLOCK, entered, self.next, self.stored)
-
     def _argument(self, level: np.generic | None, *, writes: bool) -> Any:
-        """What the kernels of a level take."""
+        """Return the argument of the kernels of a level."""
         a, z = self.a, self.q.semiring.z
         return arguments(_FILE, "LevelArguments", A=a.dtype, Z=z)(
             indptr=a.indptr, t_indptr=None if self.pulling is None else self.pulling.pattern.indptr, hubs=self.hubs,
             n=a.nrows, nvals=a.nvals, next=self.next, frontier=self.frontier, visited=self.visited,
-            candidates=self.candidates, rest=self.rest, push_tiles=self.push_tiles, pull_tiles=self.pull_tiles,
+            candidates=self.nonempty, rest=self.rest, push_tiles=self.push_tiles, pull_tiles=self.pull_tiles,
             values=self.stored, a_iso=self.iso, level=z.type(0) if level is None else level, writes=writes,
             counts=self.counts,
         )  # fmt: skip
 
     def _advance(self, level: Any) -> None:
-        self.counts.data.memset_async(0, self.counts.nbytes, cupy.cuda.get_current_stream())
-        self._kernel("outofcore_advance")(grid(self.a.nrows), BLOCK, level)
-
-    def _open(self, level: Any) -> None:
-        for tiles in (self.push_tiles, self.pull_tiles):
-            if tiles is not None:
-                tiles.data.memset_async(0, tiles.nbytes, cupy.cuda.get_current_stream())
-        self._kernel("outofcore_open")(grid(self.a.nrows), BLOCK, level)
+        """Begin a level: the next frontier, and the tiles that each direction would read."""
+        for cleared in (self.counts, self.push_tiles, self.pull_tiles):
+            if cleared is not None:
+                cleared.data.memset_async(0, cleared.nbytes, cupy.cuda.get_current_stream())
+        for entry in ("outofcore_advance", "outofcore_open"):
+            self._kernel(entry)(grid(self.a.nrows), BLOCK, level)
 
     def _read(self, level: Any, push: int, pull: int, *, looked: bool) -> str:
         """Run the pass that reads fewer bytes; return its direction."""
-        choices: list[tuple[str, Sweeper, Array, Marks]] = []
+        choices: list[tuple[str, Passes, Array, Array, int]] = []
         if self.pulling is not None and looked:
-            choices.append(("pull", self.pulling, self.rest, self.pulling.weigh(self.pull_tiles, pull)))
+            choices.append(("pull", self.pulling, self.rest, self.pull_tiles, pull))
         if self.push_tiles is not None:
-            choices.append(("push", self.pushing, self.frontier, self.pushing.weigh(self.push_tiles, push)))
-        direction, sweeper, rows, marks = min(choices, key=lambda choice: choice[3].nbytes)
-        if marks.nbytes:
-            sweeper.run(_FILE, f"outofcore_{direction}", self.prologue, rows, marks, level)
+            choices.append(("push", self.pushing, self.frontier, self.push_tiles, push))
+        plans = [passes.plan(tiles, marked) for _, passes, _, tiles, marked in choices]
+        plan, (direction, passes, rows, tiles, _) = min(
+            zip(plans, choices, strict=True), key=lambda pair: pair[0].nbytes
+        )
+        if plan.nbytes:
+            passes.run(_FILE, f"outofcore_{direction}", self.prologue, rows, tiles, plan, level)
         return direction
