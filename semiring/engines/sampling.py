@@ -27,14 +27,14 @@ class LinkSample(Spec):
 
 
 @dataclass(frozen=True, eq=False)
-class LinkSampleAnswer:
+class LinkSampleResult:
     """The new forest.  Every row is hooked to its neighbours at positions [0, visited), possibly also to others."""
 
     store: VectorStore
     visited: int
 
 
-def link_first(q: LinkSample, engine: str) -> LinkSampleAnswer:
+def link_first(q: LinkSample, engine: str) -> LinkSampleResult:
     """Hook every row to its first neighbour in one pass, to its second in the next, and so on.
 
     Each pass ends with flat trees, so that the next pass finds every root in one step.
@@ -42,7 +42,7 @@ def link_first(q: LinkSample, engine: str) -> LinkSampleAnswer:
     forest = q.forest
     for place in range(q.count):
         forest = run(Link(forest, q.pattern, place, place + 1, None), engine)
-    return LinkSampleAnswer(forest, q.count)
+    return LinkSampleResult(forest, q.count)
 
 
 @dataclass(frozen=True, eq=False)

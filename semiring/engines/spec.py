@@ -310,8 +310,8 @@ class Closure(Spec):
     by_row: rows of A (push traverses them); by_column: rows of A transposed (pull).
     final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` where all weights are one
         value >= 0 and all sources have one value), so the search is level-synchronous and may pull.
-    max_steps: stop after this number of frontiers, with `ClosureAnswer.converged` False.
-    The result (`ClosureAnswer`): the closed vector, and the facts of the run.
+    max_steps: stop after this number of frontiers, with `ClosureResult.converged` False.
+    The result (`ClosureResult`): the closed vector, and the facts of the run.
     """
 
     name: ClassVar[str] = "closure"
@@ -335,7 +335,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosureAnswer:
+class ClosureResult:
     """The closed vector; whether it converged; the number of steps; one `Step` for each if a trace was requested."""
 
     store: VectorStore

@@ -337,14 +337,14 @@ class Matrix(Infix):
         n = n.__index__()
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: the matrix must be square, got shape {self.shape}")
-        answer: Matrix | None = None
+        power: Matrix | None = None
         square = self.dup()
         while True:
             if n & 1:
-                answer = square if answer is None else answer.mxm(square, op)
+                power = square if power is None else power.mxm(square, op)
             n >>= 1
             if not n:
-                return cast(Matrix, answer)
+                return cast(Matrix, power)
             square = square.mxm(square, op)
 
     # -- shape -------------------------------------------------------------------------------------------

@@ -103,11 +103,11 @@ def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any]
 
 def to_dicts(self: Matrix) -> dict[int, dict[int, Any]]:
     """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
-    answer: dict[int, dict[int, Any]] = {}
+    result: dict[int, dict[int, Any]] = {}
     rows, columns, values = (to_host(part).tolist() for part in self.to_coo(index_dtype=None))
     for i, j, x in zip(rows, columns, values, strict=True):
-        answer.setdefault(i, {})[j] = x
-    return answer
+        result.setdefault(i, {})[j] = x
+    return result
 
 
 def from_dicts(

@@ -40,8 +40,8 @@ def apply(
     """op(A): unary; op(left, A) or op(A, right): binary, bound; op(A, i, j, right): index-unary."""
     typed, k = _typed(a, op, left, right)
     shared = _without_engine(a, typed, k)
-    question = Apply(a, typed, k) if shared is None else lambda: shared
-    return Plan("apply", check.shape_of(a), typed.z, a.device, cast(Any, question))
+    request = Apply(a, typed, k) if shared is None else lambda: shared
+    return Plan("apply", check.shape_of(a), typed.z, a.device, cast(Any, request))
 
 
 def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:

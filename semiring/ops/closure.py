@@ -24,7 +24,7 @@ from ..config import config
 from ..dtypes import largest
 from ..engines import registry
 from ..engines.residency import is_resident
-from ..engines.spec import Closure, ClosureAnswer
+from ..engines.spec import Closure, ClosureResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedSemiring
@@ -40,7 +40,7 @@ def closure(
     transposed: bool = False,
     max_steps: int | None = None,
     trace: bool = False,
-) -> ClosureAnswer:
+) -> ClosureResult:
     """Return the closure of `frontier` under `a`, with the facts of its run.
 
     Shapes: A (n, n); the frontier n; the result n, of the semiring's type.
@@ -73,7 +73,7 @@ def closure(
         # storage kinds: the transpose would be uncompressed and device-resident, and use the memory that they save.
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
-    answer: ClosureAnswer = registry.run(
+    result: ClosureResult = registry.run(
         Closure(
             frontier=frontier,
             by_row=by_row,
@@ -86,13 +86,13 @@ def closure(
         ),
         engine,
     )
-    if not answer.converged:
+    if not result.converged:
         raise ConvergenceFailure(
-            f"closure: still changing after {answer.steps} steps",
-            result=answer.store,
-            iterations=answer.steps,
+            f"closure: still changing after {result.steps} steps",
+            result=result.store,
+            iterations=result.steps,
         )
-    return answer
+    return result
 
 
 def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) -> bool:

@@ -18,8 +18,8 @@ from .write import Plan
 
 def extract_vector(u: VectorStore, index: Index) -> Plan[VectorStore]:
     """W = u(I).  Positions may repeat."""
-    question: Any = (lambda: u) if index.is_all else ExtractVector(u, index)
-    return Plan("extract", (index.count,), u.dtype, u.device, question)
+    request: Any = (lambda: u) if index.is_all else ExtractVector(u, index)
+    return Plan("extract", (index.count,), u.dtype, u.device, request)
 
 
 def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False) -> Plan[CSR]:
@@ -29,15 +29,15 @@ def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False
         return structure.transposed(a) if transposed else a
 
     if rows.is_all and cols.is_all:
-        question: Any = whole
+        request: Any = whole
     elif transposed:
 
-        def question() -> CSR:
+        def request() -> CSR:
             return cast(CSR, registry.run(ExtractMatrix(whole(), rows, cols), check.engine_of("extract", a)))
 
     else:
-        question = ExtractMatrix(a, rows, cols)
-    return Plan("extract", (rows.count, cols.count), a.dtype, a.device, question)
+        request = ExtractMatrix(a, rows, cols)
+    return Plan("extract", (rows.count, cols.count), a.dtype, a.device, request)
 
 
 def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> Plan[VectorStore]:
@@ -52,8 +52,8 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
         row = ExtractRow(structure.transposed(a) if transposed else a, at)
         return cast(VectorStore, registry.run(row, check.engine_of("extract", a)))
 
-    question = line if index.is_all else lambda: extract_vector(line(), index).into()
-    return Plan("extract", (index.count,), a.dtype, a.device, question)
+    request = line if index.is_all else lambda: extract_vector(line(), index).into()
+    return Plan("extract", (index.count,), a.dtype, a.device, request)
 
 
 def _column(a: CSR, col: int) -> IndexList:

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.sampling import LinkSample, LinkSampleAnswer, MostFrequent
+from ..engines.sampling import LinkSample, LinkSampleResult, MostFrequent
 from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
@@ -47,7 +47,7 @@ def link(
     return cast(VectorStore, registry.run(Link(forest, a.pattern, first, last, skip), engine))
 
 
-def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleAnswer:
+def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleResult:
     """Return the forest after hooking each row to up to `neighbours` of its neighbours, the ones cheapest to find.
 
     The result contains the position in every row from which `link` is to continue: `neighbours` if the first ones were
@@ -57,7 +57,7 @@ def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSamp
     if neighbours < 0:
         raise InvalidValue(f"link_sample: neighbours must not be negative, got {neighbours}")
     engine = check.engine_of("link_sample", forest, a)
-    return cast(LinkSampleAnswer, registry.run(LinkSample(forest, a.pattern, neighbours), engine))
+    return cast(LinkSampleResult, registry.run(LinkSample(forest, a.pattern, neighbours), engine))
 
 
 def most_frequent(forest: VectorStore) -> ScalarResult:

@@ -22,7 +22,7 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
     Compressed rows stay compressed, by the same codec.
     """
 
-    def question() -> CSR:
+    def request() -> CSR:
         engine = check.engine_of("permute", a)
         with allocating("permute", a.device):
             places = inverse(cols)
@@ -34,7 +34,7 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
             made.pattern.facts["symmetric"] = a.pattern.facts["symmetric"]
         return made
 
-    return Plan("permute", a.shape, a.dtype, a.device, question)
+    return Plan("permute", a.shape, a.dtype, a.device, request)
 
 
 def inverse(permutation: Array) -> Array:

@@ -109,11 +109,11 @@ def _run(
         dtype = weight.dtype if isinstance(weight, np.generic) else store.dtype
         matrix = CSR(matrix.pattern, dtype, None, cast_scalar(weight, dtype))
     try:
-        answer = _closure(store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
+        result = _closure(store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
     except ConvergenceFailure as failure:
         failure.result = frontier.with_store(failure.result)
         raise
-    return Closed(frontier.with_store(answer.store), answer.steps, answer.trace)
+    return Closed(frontier.with_store(result.store), result.steps, result.trace)
 
 
 def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
@@ -228,8 +228,8 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
     2018.
     """
     matrix, _ = _operand("link_sample", a)
-    answer = _link_sample(forest.store, matrix, neighbours=neighbours)
-    return forest.with_store(answer.store), answer.visited
+    result = _link_sample(forest.store, matrix, neighbours=neighbours)
+    return forest.with_store(result.store), result.visited
 
 
 __all__ = [

@@ -81,7 +81,7 @@ def _transposed_pattern(pattern: AnyPattern) -> AnyPattern:
     if is_symmetric(pattern):
         return pattern
     require_rows("transpose", pattern.device, pattern.ncols, pattern.nvals, 0, scratch=4)
-    plain = structure_only(pattern)
-    answer = registry.run(Transpose(plain), check.engine_of("transpose", plain)).pattern
-    pattern.facts["transpose"] = answer
-    return cast(AnyPattern, answer)
+    structure = structure_only(pattern)
+    made = registry.run(Transpose(structure), check.engine_of("transpose", structure)).pattern
+    pattern.facts["transpose"] = made
+    return cast(AnyPattern, made)

@@ -59,7 +59,7 @@ class Plan(Generic[S]):
     """An operation that is checked and not yet executed, so that an output and a mask can still be fused into it.
 
     operation: its name, for messages.  shape, dtype: of the result.  device: where its operands reside.
-    question: the request to the engine, or a function that returns the result or its plan.
+    request: the request to the engine, or a function that returns the result or its plan.
     Operands are immutable stores, so the result is that of the moment when the plan was made.
     """
 
@@ -67,7 +67,7 @@ class Plan(Generic[S]):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     device: str
-    question: Spec | Callable[[], S | Plan[S]]
+    request: Spec | Callable[[], S | Plan[S]]
     _made: S | None = field(default=None, init=False, repr=False)
 
     def result(self) -> S:
@@ -91,18 +91,18 @@ class Plan(Generic[S]):
         if out is not None or mask is not None:
             check.output_shape(self.operation, out, mask, self.shape)
             check.one_device(self.operation, self.device, out, None if mask is None else mask.store)
-        engine, question = engine_for(self.device), self.question
+        engine, request = engine_for(self.device), self.request
         if self._made is not None:
             return cast(S, finish(self._made, engine, out, write))
-        if not isinstance(question, Spec):
-            made = question()
+        if not isinstance(request, Spec):
+            made = request()
             return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
-        if mask is not None and config.fusion and isinstance(question, (Mxv, Mxm)):
-            masked = question.with_mask(mask)
+        if mask is not None and config.fusion and isinstance(request, (Mxv, Mxm)):
+            masked = request.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
                 return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))
-        return cast(S, finish(registry.run(question, engine), engine, out, write))
+        return cast(S, finish(registry.run(request, engine), engine, out, write))
 
 
 def stored(operand: S | Plan[S]) -> S:

@@ -91,12 +91,12 @@ def sizes(operation: str, shape: Any, **given: Any) -> list[Any]:
     parts = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if len(parts) != len(given):
         raise InvalidValue(f"{operation}: shape= must be ({', '.join(given)}{',' * (len(given) == 1)}), got {shape!r}")
-    answer = []
+    extents = []
     for (name, value), part in zip(given.items(), parts, strict=True):
-        answer.append(extent(name, part))
-        if value is not None and extent(name, value) != answer[-1]:
+        extents.append(extent(name, part))
+        if value is not None and extent(name, value) != extents[-1]:
             raise InvalidValue(f"{operation}: shape={shape!r} and {name}={value} disagree; give one of them")
-    return answer
+    return extents
 
 
 # Kinds and sizes of the value types, in any byte order.

@@ -115,18 +115,18 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
 
     def compiled(name: str) -> tuple[str, dict[str, Any]]:
         worker = idle.get()
-        answer = worker.run(name)
+        result = worker.run(name)
         idle.put(worker)
-        return name, answer
+        return name, result
 
     kernels: dict[str, int] = {}
     pool = ThreadPoolExecutor(len(workers))
     try:
         for done in as_completed([pool.submit(compiled, name) for name in names]):
-            name, answer = done.result()
-            kernels[name] = answer["kernels"]
+            name, result = done.result()
+            kernels[name] = result["kernels"]
             if report is not None:
-                what = f"{name}: {answer['kernels']} kernels compiled for {device}, {answer['seconds']:.1f} s"
+                what = f"{name}: {result['kernels']} kernels compiled for {device}, {result['seconds']:.1f} s"
                 report(what, len(kernels) / len(names))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -166,10 +166,10 @@ class _Worker:
             self._messages.seek(0)
             last = self._messages.read().strip().rpartition("\n")[2]
             raise SemiringError(f"warm: the process that compiles {name} ended: {last or 'without a message'}")
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise SemiringError(f"warm: {name} failed: {answer['error']}")
-        return answer
+        result: dict[str, Any] = json.loads(line)
+        if "error" in result:
+            raise SemiringError(f"warm: {name} failed: {result['error']}")
+        return result
 
     def end(self) -> None:
         """End the process in any state; it replaces files atomically, so that none is left incomplete."""

@@ -72,16 +72,16 @@ def main(device: str) -> None:
         for line in sys.stdin:
             name = line.strip()
             started = time.perf_counter()
-            answer: dict[str, Any] = {"name": name}
+            result: dict[str, Any] = {"name": name}
             try:
                 for call in calls(name):
                     for A in graphs:
                         _compute(call(A))
-                answer |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
+                result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
                 compiled = compilations.count()
             except Exception as error:
-                answer["error"] = f"{type(error).__name__}: {error}"
-            print(json.dumps(answer), flush=True)
+                result["error"] = f"{type(error).__name__}: {error}"
+            print(json.dumps(result), flush=True)
 
 
 def _compute(result: Any) -> None:

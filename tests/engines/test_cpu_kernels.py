@@ -96,10 +96,10 @@ def test_pull_derives_the_transpose_only_when_it_pays() -> None:
         asked.append(True)
         return graph
 
-    question = replace(search(graph, 0, "push"), by_column=Rows(None, derive))
-    registry.run(question, "cpu")
+    spec = replace(search(graph, 0, "push"), by_column=Rows(None, derive))
+    registry.run(spec, "cpu")
     assert not asked
-    registry.run(replace(question, direction="auto"), "cpu")
+    registry.run(replace(spec, direction="auto"), "cpu")
     assert len(asked) == 1
 
 

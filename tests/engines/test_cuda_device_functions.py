@@ -114,10 +114,10 @@ def test_unions_by_many_threads(label: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[:2000]
 
 
-def skipped(program: Path, stream: bytes, questions: list[tuple[int, int, int]]) -> list[tuple[int, ...]]:
+def skipped(program: Path, stream: bytes, skips: list[tuple[int, int, int]]) -> list[tuple[int, ...]]:
     file = program.with_name("stream")
     file.write_bytes(stream)
-    lines = "".join(f"{position} {end} {count}\n" for position, end, count in questions)
+    lines = "".join(f"{position} {end} {count}\n" for position, end, count in skips)
     done = subprocess.run([program, file], input=lines, capture_output=True, text=True, check=True, timeout=20)
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
 
@@ -130,8 +130,8 @@ def test_skip_finds_the_ends_of_numbers(skip: Path) -> None:
         stream = b"".join(b"\x80" * int(length - 1) + b"\x01" for length in lengths)
         ends = np.concatenate(([0], np.cumsum(lengths)))
         pairs = [(int(a), int(n)) for a, n in zip(draw.integers(0, 170, 40), draw.integers(0, 128, 40), strict=True)]
-        questions = [(int(ends[a]), int(ends[a + n]), n) for a, n in pairs]
-        found = skipped(skip, stream + bytes(16), questions)
+        skips = [(int(ends[a]), int(ends[a + n]), n) for a, n in pairs]
+        found = skipped(skip, stream + bytes(16), skips)
         assert found == [(int(ends[a + n]), int(ends[a + n]), 0) for a, n in pairs]
 
 

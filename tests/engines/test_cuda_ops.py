@@ -58,7 +58,7 @@ def some_matrix() -> CSR:
     return CSR(Pattern(4, 4, indptr, indices), INT32, cupy.arange(5, dtype=np.int32))
 
 
-def questions() -> list[Spec]:
+def specs() -> list[Spec]:
     u, v = some_bitmap(1), some_bitmap(2)
     mask = Mask(v, True, True)
     one = Full(SIZE, INT32, None, np.int32(7), "cuda")
@@ -81,10 +81,10 @@ def questions() -> list[Spec]:
     ]
 
 
-@pytest.mark.parametrize("question", questions() if cupy.cuda.is_available() else [], ids=lambda q: q.name)
-def test_dense_operations_do_not_wait(question: Spec) -> None:
+@pytest.mark.parametrize("spec", specs() if cupy.cuda.is_available() else [], ids=lambda q: q.name)
+def test_dense_operations_do_not_wait(spec: Spec) -> None:
     Transfers.reset()
-    registry.run(question, "cuda")
+    registry.run(spec, "cuda")
     assert Transfers.copies == 0
 
 

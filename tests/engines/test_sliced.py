@@ -127,12 +127,12 @@ def test_keep_and_link_skip_irrelevant_slices(engine: str) -> None:
     assert details("keep", kept, engine)["skipped"] == 4
     labels = np.where(np.arange(130) < 64, 0, np.arange(130)).astype(np.int32)
     forest = place(Full(130, labels.dtype, labels), device_for(engine))
-    question = Link(forest, a.pattern, 0, None, 0)
-    if in_slices(question, engine):
-        assert details("link", question, engine)["skipped"] == 2
+    spec = Link(forest, a.pattern, 0, None, 0)
+    if in_slices(spec, engine):
+        assert details("link", spec, engine)["skipped"] == 2
     for first, last, skip in ((0, None, 0), (0, 2, None), (3, 40, None), (1, None, 5)):
         with small_slices():
-            check(replace(question, first=first, last=last, skip=skip), engine)
+            check(replace(spec, first=first, last=last, skip=skip), engine)
     with small_slices():
         check(kept, engine)
 

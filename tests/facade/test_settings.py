@@ -28,7 +28,7 @@ def test_set_as_a_statement_reaches_the_operations() -> None:
     v = sr.Vector.from_coo([0], [1], size=3)
     for direction in ("push", "pull"):
         sr.config.set(direction=direction)
-        assert v.vxm(A, "any_pair")._plan.question.direction == direction
+        assert v.vxm(A, "any_pair")._plan.request.direction == direction
 
 
 def test_set_in_a_with_block_restores_after_an_exception() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from semiring.dtypes import BOOL, FP64, INT32, INT64
 from semiring.engines import registry
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Closure, ClosureAnswer, Link, Mxv
+from semiring.engines.spec import Closure, ClosureResult, Link, Mxv
 from semiring.formats import CSR, Full
 from semiring.operators import semiring
 from tests import storage_kinds
@@ -48,8 +48,8 @@ def small_weights(a: CSR) -> CSR:
     return replace(a, values=rng.integers(0, 8, a.nvals).astype(a.dtype), cache={})
 
 
-def closure_on(spec: Closure, engine: str) -> ClosureAnswer:
-    found: ClosureAnswer = registry.run(place(spec, device_for(engine)), engine)
+def closure_on(spec: Closure, engine: str) -> ClosureResult:
+    found: ClosureResult = registry.run(place(spec, device_for(engine)), engine)
     return replace(found, store=found.store.to("cpu"))
 
 
@@ -76,7 +76,7 @@ def test_closure(engine: str, pooled: Semiring, final: bool, data: st.DataObject
         compare_closures(spec, source, expected, again)
 
 
-def compare_closures(spec: Closure, source: int, expected: ClosureAnswer, got: ClosureAnswer) -> None:
+def compare_closures(spec: Closure, source: int, expected: ClosureResult, got: ClosureResult) -> None:
     assert got.converged
     check_invariants(got.store)
     assert_same(got.store, expected.store, values=not spec.semiring.add.is_any)
@@ -86,7 +86,7 @@ def compare_closures(spec: Closure, source: int, expected: ClosureAnswer, got: C
         assert_each_came_from_the_level_above(spec, got, source)
 
 
-def assert_each_came_from_the_level_above(spec: Closure, got: ClosureAnswer, source: int) -> None:
+def assert_each_came_from_the_level_above(spec: Closure, got: ClosureResult, source: int) -> None:
     """Under ``any`` a value is legal if some entry of the frontier before, according to the result, gives it."""
     values, present = densify(got.store)
     n = values.size

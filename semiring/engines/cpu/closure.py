@@ -16,7 +16,7 @@ import numpy as np
 from ...formats import CSR, index_dtype, uncompressed_pattern
 from ..numpy_helpers import cast
 from ..registry import implements
-from ..spec import Closure, ClosureAnswer, Step
+from ..spec import Closure, ClosureResult, Step
 from . import closure_hubs, closure_levels, closure_relax, presence, types
 from .closure_state import (
     CONVERGED,
@@ -47,7 +47,7 @@ _TRACE_ROWS = 1024
 
 
 @implements(Closure, engine="cpu")
-def closure(q: Closure) -> ClosureAnswer:
+def closure(q: Closure) -> ClosureResult:
     """c = x (+) x A (+) x A^2 (+) ...: by levels that push or pull, or by relaxing what changed."""
     return _Search(q).result()
 
@@ -110,7 +110,7 @@ class _Search:
         assert self.values is not None
         self.values[start] = cast_value(values, self.z) if isinstance(values, np.generic) else cast(values, self.z)
 
-    def result(self) -> ClosureAnswer:
+    def result(self) -> ClosureResult:
         if self.q.final_on_arrival:
             self._levels()
         else:
@@ -118,7 +118,7 @@ class _Search:
         self.trace.collect(self.state)
         store = presence.from_slots(self.n, self.z, self.words, self.values, self.iso)
         steps = int(self.state[STEPS])
-        return ClosureAnswer(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
+        return ClosureResult(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
 
     def _drive(self, kernel: Any, threads: int, arguments: Any) -> None:
         """Call the kernel until it is done, and provide what it requests."""

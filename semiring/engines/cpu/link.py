@@ -13,7 +13,7 @@ import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, frequent_label, link_first
+from ..sampling import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..spec import Link, ScalarResult
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
@@ -43,7 +43,7 @@ def link(q: Link) -> VectorStore:
 
 
 @implements(LinkSample, engine="cpu", accepts=EVERY_KIND)
-def link_sample(q: LinkSample) -> LinkSampleAnswer:
+def link_sample(q: LinkSample) -> LinkSampleResult:
     """Link the first neighbours of every row, one neighbour at a time."""
     return link_first(q, "cpu")
 

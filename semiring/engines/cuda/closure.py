@@ -10,7 +10,7 @@ from ...formats import Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
-from ..spec import Closure, ClosureAnswer, Convert, Step
+from ..spec import Closure, ClosureResult, Convert, Step
 from . import tuning
 from .algebra import arrivals, start_value
 from .arguments import pack_source, source_argument
@@ -45,12 +45,12 @@ def _steps(trace: Array | None, steps: int) -> tuple[Step, ...]:
     return tuple(Step("pull" if pulled else "push", int(rows), int(edges)) for pulled, rows, edges in kept)
 
 
-def _empty(q: Closure, n: int) -> ClosureAnswer:
-    return ClosureAnswer(empty_vector(n, q.semiring.z, "cuda"), True, 0)
+def _empty(q: Closure, n: int) -> ClosureResult:
+    return ClosureResult(empty_vector(n, q.semiring.z, "cuda"), True, 0)
 
 
 @implements(Closure, engine="cuda", when=lambda q: q.final_on_arrival, accepts=ADDRESSABLE, priority=1)
-def closure_level(q: Closure) -> ClosureAnswer:
+def closure_level(q: Closure) -> ClosureResult:
     """Level by level in at most two launches; the device chooses push or pull for each level.
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
@@ -93,7 +93,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
     words = cupy.ndarray(plan.words, np.uint32, memory + (STATE_BYTES + 4 * parity * plan.words))
     note(steps=steps, reached=reached, edges=tail & ((1 << shift) - 1))
     store = bitmap(n, z, words, values, reached)
-    return ClosureAnswer(store, head >> shift == reached, steps, _steps(trace, min(steps, traced)))
+    return ClosureResult(store, head >> shift == reached, steps, _steps(trace, min(steps, traced)))
 
 
 @implements(
@@ -102,7 +102,7 @@ def closure_level(q: Closure) -> ClosureAnswer:
     when=lambda q: start_value(q.semiring.add) is not None,
     accepts=ADDRESSABLE,
 )
-def closure_relax(q: Closure) -> ClosureAnswer:
+def closure_relax(q: Closure) -> ClosureResult:
     """Label-correcting in three launches: changed entries relax their neighbours until nothing changes.
 
     The monoid must be idempotent (min, max, or, and).  Memory beyond the matrix and the result: two columns and four
@@ -142,4 +142,4 @@ def closure_relax(q: Closure) -> ClosureAnswer:
     waiting, total, steps, _, count = read_words(state, 5)  # synchronises
     note(steps=steps, reached=count, edges=total)
     store: VectorStore = bitmap(n, z, present, values, count)
-    return ClosureAnswer(store, waiting >> shift == 0, steps, _steps(trace, min(steps, traced)))
+    return ClosureResult(store, waiting >> shift == 0, steps, _steps(trace, min(steps, traced)))

@@ -12,7 +12,7 @@ import numpy as np
 from ...formats import Array, Full, index_dtype
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleAnswer, MostFrequent, link_first
+from ..sampling import LinkSample, LinkSampleResult, MostFrequent, link_first
 from ..spec import Link, ScalarResult
 from . import tuning
 from .arguments import arguments
@@ -94,7 +94,7 @@ def _linked(q: Link, old: Array) -> Array:
 
 
 @implements(LinkSample, engine="cuda", accepts=EVERY_KIND)
-def link_sample(q: LinkSample) -> LinkSampleAnswer:
+def link_sample(q: LinkSample) -> LinkSampleResult:
     """Hook every row to its hubs, if they are cached; else to its first neighbours, in one pass.
 
     For entries outside device memory hubs are built: a pass over first neighbours reads as much of the stream.
@@ -107,7 +107,7 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
         if forest.values is None or not q.pattern.kind.addressable or not 0 < q.count <= tuning.SHORT_ROW:
             return link_first(q, "cuda")
         first = Link(forest, q.pattern, 0, q.count, None)
-        return LinkSampleAnswer(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
+        return LinkSampleResult(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
     parent = forest.values.copy()
     prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("plain", found.dtype)
     prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
@@ -115,7 +115,7 @@ def link_sample(q: LinkSample) -> LinkSampleAnswer:
     kernel("link.cuh", "link_hubs", prologue)(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)
     kernel("link.cuh", "link_flatten", prologue)(blocks, tuning.LINK_BLOCK, parent, n)
     note(kernel="hubs")
-    return LinkSampleAnswer(Full(n, forest.dtype, parent), 0)
+    return LinkSampleResult(Full(n, forest.dtype, parent), 0)
 
 
 class DeviceLabel:

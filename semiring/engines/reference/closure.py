@@ -6,14 +6,14 @@ import numpy as np
 
 from ...formats import VectorStore
 from ..registry import implements
-from ..spec import Closure, ClosureAnswer, Mxv, Step
+from ..spec import Closure, ClosureResult, Mxv, Step
 from .dense import densify, sparsify
 from .evaluation import Fold, Values
 from .products import mxv
 
 
 @implements(Closure, engine="reference")
-def closure(q: Closure) -> ClosureAnswer:
+def closure(q: Closure) -> ClosureResult:
     """C = x (+) x A (+) x A^2 (+) ...: multiply the frontier and fold it into C; changed entries are the next one."""
     x, x_present = densify(q.frontier)
     size = q.by_row.get().nrows
@@ -31,7 +31,7 @@ def closure(q: Closure) -> ClosureAnswer:
         total.add(t_present, t[t_present])
         frontier = total.present & (~was_present | _differs(total.values, before))
     store: VectorStore = sparsify(total.values, total.present, total.values.dtype)
-    return ClosureAnswer(store, not frontier.any(), steps, tuple(trace) if q.trace else ())
+    return ClosureResult(store, not frontier.any(), steps, tuple(trace) if q.trace else ())
 
 
 def _times(q: Closure, frontier: VectorStore, size: int) -> VectorStore:

@@ -19,7 +19,7 @@ from ...operators.types import TypedBinary
 from .. import recording, registry
 from ..operands import Mask, Rows
 from ..registry import slices
-from ..spec import Closure, ClosureAnswer, Ewise, Keep, Mxv, Step
+from ..spec import Closure, ClosureResult, Ewise, Keep, Mxv, Step
 from .products import product, united
 from .row_slices import drop_unread, is_uncompressed, uncompressed
 from .vectors import converted
@@ -29,7 +29,7 @@ _WORK_BYTES_A_ROW = 24
 
 
 @slices(Closure)
-def closure(q: Closure, engine: str) -> ClosureAnswer:
+def closure(q: Closure, engine: str) -> ClosureResult:
     """C = x (+) x A (+) x A^2 (+) ...: new and improved entries are the next frontier.
 
     Synchronises several times a step.
@@ -37,7 +37,7 @@ def closure(q: Closure, engine: str) -> ClosureAnswer:
     decoded = _decoded(q, engine)
     if decoded is not None:
         recording.note(kernel="uncompressed first")
-        return cast(ClosureAnswer, registry.run(decoded, engine))
+        return cast(ClosureResult, registry.run(decoded, engine))
     reached = frontier = q.frontier
     trace: list[Step] = []
     steps = 0
@@ -54,7 +54,7 @@ def closure(q: Closure, engine: str) -> ClosureAnswer:
             frontier = _changed(before, reached, found, engine)
         trace.append(Step(direction, size, edges))
     recording.note(kernel="sliced", steps=steps)
-    return ClosureAnswer(reached, frontier.nvals == 0, steps, tuple(trace) if q.trace else ())
+    return ClosureResult(reached, frontier.nvals == 0, steps, tuple(trace) if q.trace else ())
 
 
 def _decoded(q: Closure, engine: str) -> Closure | None:

@@ -18,7 +18,7 @@ from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
-from ...spec import Closure, ClosureAnswer, Convert, Step
+from ...spec import Closure, ClosureResult, Convert, Step
 from .. import tuning
 from ..algebra import arrivals, evaluate_once
 from ..arguments import arguments, source_argument
@@ -47,7 +47,7 @@ def _serves(q: Closure) -> bool:
 
 
 @implements(Closure, engine="cuda", when=_serves, accepts=EVERY_KIND, priority=2)
-def closure_outofcore(q: Closure) -> ClosureAnswer:
+def closure_outofcore(q: Closure) -> ClosureResult:
     """Level by level over entries in host memory: hubs first, then push or pull, whichever reads fewer bytes.
 
     Memory beyond the matrix and the result: two hubs a row, five bits a row and two an entry's tile of 128, and two
@@ -57,7 +57,7 @@ def closure_outofcore(q: Closure) -> ClosureAnswer:
     assert isinstance(f, IndexList)
     a = q.by_row.get()
     if f.nvals == 0:
-        return ClosureAnswer(empty_vector(a.nrows, q.semiring.z, "cuda"), True, 0)
+        return ClosureResult(empty_vector(a.nrows, q.semiring.z, "cuda"), True, 0)
     return _Search(q, f).result()
 
 
@@ -91,7 +91,7 @@ class _Search:
             + constants(VALUES=self.arriving.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
         )
 
-    def result(self) -> ClosureAnswer:
+    def result(self) -> ClosureResult:
         """Compute levels until the frontier is empty, or `max_steps` are done."""
         q, n = self.q, self.a.nrows
         entered = source_argument(_FILE, self.f)
@@ -117,7 +117,7 @@ class _Search:
         if noting():
             passes = {p for p in (self.pushing, self.pulling) if p is not None}
             note(host_bytes=sum(p.host_bytes() for p in passes))  # synchronises
-        return ClosureAnswer(store, rows == 0, steps, tuple(trace))
+        return ClosureResult(store, rows == 0, steps, tuple(trace))
 
     def _kernel(self, entry: str) -> Any:
         return kernel(_FILE, entry, self.pushing.prologue + self.prologue)
