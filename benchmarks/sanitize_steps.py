@@ -13,9 +13,9 @@ import numpy as np
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import engine_for
-from semiring.engines.registry import run as run_question
+from semiring.engines.registry import run as run_spec
 from semiring.engines.sliced import bounds
-from semiring.engines.spec_forms import CheckCompressed
+from semiring.engines.spec_storage import CheckCompressed
 from tests import verify
 
 from . import graphs
@@ -166,7 +166,7 @@ def _round_trip(A: Matrix, codec: str) -> Matrix:
     assert compressed.nbytes == A.compressed_nbytes(codec)
     pattern = compressed.store.pattern
     engine = engine_for(A.device)
-    run_question(CheckCompressed(pattern), engine)
+    run_spec(CheckCompressed(pattern), engine)
     for name, places, value in (
         ("stream", slice(None, None, 3), np.iinfo(pattern.stream.dtype).max),
         ("stream", slice(None), 0),
@@ -177,7 +177,7 @@ def _round_trip(A: Matrix, codec: str) -> Matrix:
         array = getattr(pattern, name).copy()
         array[places] = value
         damaged = replace(pattern, facts={}, **{name: array})
-        assert _refused(partial(run_question, CheckCompressed(damaged), engine)).get(0), name
+        assert _refused(partial(run_spec, CheckCompressed(damaged), engine)).get(0), name
         if engine == "cuda" and name == "stream":
             Matrix._new(replace(compressed.store, pattern=damaged)).decompress().wait()
     return compressed.decompress()

@@ -18,7 +18,7 @@ from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
 from semiring.engines.sliced.row_slices import uncompressed
-from semiring.engines.spec_forms import Encode
+from semiring.engines.spec_storage import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
 from semiring.memory.arrays import to_host
 

@@ -16,8 +16,8 @@ from ..memory.locked import locked_empty
 from ..memory.placement import placed
 from ..memory.transfer import download
 from . import registry
-from .spec_forms import Encode, MeasureCompressed
-from .tiles import TileCutter, Tiles
+from .spec_storage import Encode, MeasureCompressed
+from .tiles import TilePartitioner, Tiles
 
 # A slice of rows: a matrix, a pattern, or (offsets from 0, columns).
 Rows = CSR | Pattern | tuple[Array, Array]
@@ -55,7 +55,7 @@ class Encoder:
         self.ncols, self.codec, self.engine, self.placement = ncols, codec, engine, placement
         self.device = "cuda" if engine == "cuda" else "cpu"
         self._indptr = indptr
-        self._cutter = TileCutter(ncols, self.device)
+        self._partitioner = TilePartitioner(ncols, self.device)
         self._bases: list[Array] = []
         self._ats: list[tuple[Array, int]] = []
         self._stream = _Stream(codec, self.device, placement, used)
@@ -64,14 +64,14 @@ class Encoder:
     def feed(self, rows: Rows) -> None:
         """Append rows; their columns must ascend and be less than ncols."""
         if isinstance(rows, CSR):
-            rows = _plain(rows)
+            rows = _uncompressed(rows)
         indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
         self._entries += int(indices.size)
-        self._encode(self._cutter.feed(indptr, indices))
+        self._encode(self._partitioner.feed(indptr, indices))
 
     def finish(self, facts: dict[str, Any] | None = None) -> CompressedPattern:
         """Return the pattern of all rows fed.  The encoder cannot be used afterwards."""
-        self._encode(self._cutter.rest())
+        self._encode(self._partitioner.rest())
         xp = array_module(self.device)
         used = self._stream.used
         at = xp.zeros(tile_count(self._entries) + 1, at_dtype(used + PADDING[self.codec]))
@@ -138,14 +138,14 @@ class _Stream:
 
 def measured(slices: Iterable[Rows], ncols: int, codec: Codec, engine: str) -> int:
     """Return the exact number of stream elements, without padding, for rows given in slices.  Synchronises."""
-    cutter = TileCutter(ncols, "cuda" if engine == "cuda" else "cpu")
+    partitioner = TilePartitioner(ncols, "cuda" if engine == "cuda" else "cpu")
     used = 0
     for rows in slices:
         if isinstance(rows, CSR):
-            rows = _plain(rows)
+            rows = _uncompressed(rows)
         indptr, indices = (rows.indptr, rows.indices) if isinstance(rows, Pattern) else rows
-        used += _used(cutter.feed(indptr, indices), codec, engine)
-    return used + _used(cutter.rest(), codec, engine)
+        used += _used(partitioner.feed(indptr, indices), codec, engine)
+    return used + _used(partitioner.rest(), codec, engine)
 
 
 def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
@@ -175,8 +175,8 @@ def _varint_bytes(number: int) -> int:
     return max(1, -(-number.bit_length() // 7))
 
 
-def _plain(rows: CSR) -> Pattern:
-    assert isinstance(rows.pattern, Pattern), "slices of rows are plain"
+def _uncompressed(rows: CSR) -> Pattern:
+    assert isinstance(rows.pattern, Pattern), "slices of rows are uncompressed"
     return rows.pattern
 
 

@@ -74,7 +74,7 @@ class Implementation:
         return f"{self.engine}.{getattr(self.function, '__name__', self.operation)}"
 
 
-class _Candidates(NamedTuple):
+class _Implementations(NamedTuple):
     """The implementations for operands of given storage kinds, by descending priority; facts that decide on slicing."""
 
     rows: tuple[Implementation, ...]
@@ -90,7 +90,7 @@ _MODULES = {
 _SLICED = "semiring.engines.sliced.operations"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
-_candidates: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Candidates] = {}
+_implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Implementations] = {}
 # For each operation, its sliced implementation: a function of the spec and the engine's name, and the parts of the
 # write that it fuses.
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
@@ -122,7 +122,7 @@ def implements(
         about = (function.__doc__ or "").strip().split("\n")[0]
         row = Implementation(spec.name, engine, function, when, frozenset(fuses), about, accepts, priority, in_slices)
         _table.setdefault((spec.name, engine), []).append(row)
-        _candidates.clear()
+        _implementations.clear()
         return function
 
     return register
@@ -149,7 +149,7 @@ def load(engine: str) -> None:
 def find(spec: Spec, engine: str) -> Implementation | None:
     """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
     kinds = spec.kinds()
-    found = _candidates.get((type(spec), engine, kinds))
+    found = _implementations.get((type(spec), engine, kinds))
     if found is None:
         found = _collect(spec, engine, kinds)
     for row in found.rows:
@@ -161,13 +161,13 @@ def find(spec: Spec, engine: str) -> Implementation | None:
     return None if found.on_device else _slice_by_slice(spec, engine)
 
 
-def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Candidates:
+def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Implementations:
     load(engine)
     rows = [row for row in _table.get((spec.name, engine), ()) if all(map(row.accepts.admits, kinds))]
     rows.sort(key=lambda row: (-row.priority, row.name))
     uncompressed = all(kind.uncompressed for kind in kinds)
     on_device = uncompressed and all(kind.placement == "device" for kind in kinds)
-    found = _candidates[type(spec), engine, kinds] = _Candidates(tuple(rows), uncompressed, on_device)
+    found = _implementations[type(spec), engine, kinds] = _Implementations(tuple(rows), uncompressed, on_device)
     return found
 
 

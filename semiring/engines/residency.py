@@ -19,7 +19,7 @@ from ..memory.arrays import to_host
 from ..memory.placement import placed
 from . import registry
 from .sliced.row_slices import uncompressed
-from .spec_forms import Slices
+from .spec_storage import Slices
 
 
 def resident(a: CSR) -> CSR:
@@ -71,9 +71,7 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     xp = array_module(a.device)
     tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])
     low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
-    window = _tile(a.pattern, tile, low, high)
-    matrix = structure_only(window)
-    return resident_rows(matrix, 1, 2).indices, low
+    return resident_rows(structure_only(_tile(a.pattern, tile, low, high)), 1, 2).indices, low
 
 
 def _tile(pattern: CompressedPattern, tile: int, low: int, high: int) -> CompressedPattern:

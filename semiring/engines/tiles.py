@@ -11,13 +11,13 @@ from ..memory.arrays import to_device, to_host
 
 
 class Tiles(NamedTuple):
-    """Whole tiles as an uncompressed pattern in device memory; `before` as in `spec_forms.Encode`."""
+    """Whole tiles as an uncompressed pattern in device memory; `before` as in `spec_storage.Encode`."""
 
     pattern: Pattern
     before: int
 
 
-class TileCutter:
+class TilePartitioner:
     """Accepts consecutive slices of rows and returns the same entries in whole tiles.
 
     Entries that do not fill a tile are copied and kept for the next slice; arrays of a slice are not kept.  A row that

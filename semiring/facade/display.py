@@ -19,24 +19,24 @@ _SHOWN = 10
 
 def matrix(a: Matrix) -> str:
     """Return the text of a matrix."""
-    columns, rows = _window(a.ncols), _window(a.nrows)
+    columns, rows = _shown_positions(a.ncols), _shown_positions(a.nrows)
     return "\n".join([_header(a), *_table(_cells(a, rows, columns), rows, columns)])
 
 
 def vector(v: Vector) -> str:
     """Return the text of a vector."""
-    window = _window(v.size)
-    cells = {(0, j): _text(value) for j, value in _entries(v, window)}
-    return "\n".join([_header(v), *_table(cells, None, window)])
+    positions = _shown_positions(v.size)
+    cells = {(0, j): _text(value) for j, value in _entries(v, positions)}
+    return "\n".join([_header(v), *_table(cells, None, positions)])
 
 
 def html(x: Any) -> str:
     """Return the same preview as an HTML table, for notebooks."""
     if x.ndim == 1:
-        rows, columns = [0], _window(x.size)
+        rows, columns = [0], _shown_positions(x.size)
         cells = {(0, j): _text(value) for j, value in _entries(x, columns)}
     else:
-        rows, columns = _window(x.nrows), _window(x.ncols)
+        rows, columns = _shown_positions(x.nrows), _shown_positions(x.ncols)
         cells = _cells(x, rows, columns)
     marked = _with_gap(columns)
     lines = [["<th></th>", *("<th>…</th>" if j is None else f"<th>{j}</th>" for j in marked)]]
@@ -67,17 +67,17 @@ def counted(entries: int) -> str:
     return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
-def _window(size: int) -> list[int]:
+def _shown_positions(size: int) -> list[int]:
     """Return the positions that are shown: all of a few, else the first and the last five."""
     half = _SHOWN // 2
     return list(range(size)) if size <= _SHOWN else [*range(half), *range(size - half, size)]
 
 
-def _entries(v: Any, window: list[int]) -> list[tuple[int, Any]]:
-    if not window:
+def _entries(v: Any, positions: list[int]) -> list[tuple[int, Any]]:
+    if not positions:
         return []
-    indices, values = (to_host(part) for part in v[window].to_coo(index_dtype=None))
-    return [(window[i], values[p]) for p, i in enumerate(indices.tolist())]
+    indices, values = (to_host(part) for part in v[positions].to_coo(index_dtype=None))
+    return [(positions[i], values[p]) for p, i in enumerate(indices.tolist())]
 
 
 def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int], str]:

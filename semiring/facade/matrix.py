@@ -19,7 +19,7 @@ from ..ops.transpose import transpose
 from ..ops.write import Plan, Write, stored
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, matrix_arrays, matrix_edges, matrix_forms, matrix_reductions
+from . import display, matrix_arrays, matrix_conversions, matrix_edges, matrix_reductions
 from .chain import linked
 from .infix import Infix
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
@@ -87,14 +87,14 @@ class Matrix(Infix):
 
     # -- in another form ---------------------------------------------------------------------------------
 
-    compress = matrix_forms.compress
-    decompress = matrix_forms.decompress
-    compressed_nbytes = matrix_forms.compressed_nbytes
-    permute = matrix_forms.permute
-    diag = matrix_forms.diag
-    setdiag = matrix_forms.setdiag
-    resize = matrix_forms.resize
-    __reduce__ = matrix_forms.pickled
+    compress = matrix_conversions.compress
+    decompress = matrix_conversions.decompress
+    compressed_nbytes = matrix_conversions.compressed_nbytes
+    permute = matrix_conversions.permute
+    diag = matrix_conversions.diag
+    setdiag = matrix_conversions.setdiag
+    resize = matrix_conversions.resize
+    __reduce__ = matrix_conversions.pickled
 
     # -- reductions --------------------------------------------------------------------------------------
 

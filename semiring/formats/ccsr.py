@@ -41,7 +41,7 @@ and 2 are decoded with one prefix sum of 32 gaps each, and chunk 3 with the sums
 does not yield the column of entry 127: the gap between tiles is not stored.)  A thread that needs one entry adds at
 most 63 gaps, and at most 32 outside chunk 3.
 
-A compressed pattern is *well formed* (`engines.spec_forms.CheckCompressed`) if
+A compressed pattern is *well formed* (`engines.spec_storage.CheckCompressed`) if
 
 - the arrays have the dtypes and sizes stated below; `indptr` rises from 0 to nvals;
 - `at` rises from 0, ``at[ntiles]`` plus the padding is the size of the stream, and each tile uses exactly the
@@ -160,7 +160,7 @@ class CompressedPattern:
 def check_arrays(pattern: CompressedPattern) -> None:
     """Raise InvalidFormat unless the arrays have the types and sizes that belong to the shape; reads no element.
 
-    The first part of `engines.spec_forms.CheckCompressed`: kernels can check a pattern that passes without reading
+    The first part of `engines.spec_storage.CheckCompressed`: kernels can check a pattern that passes without reading
     out of bounds.
     """
     if pattern.codec not in CODECS:

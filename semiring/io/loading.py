@@ -71,7 +71,7 @@ def read_to_device(path: PathLike, sections: Iterable[tuple[int, int, np.dtype[A
         return [uploaded(_read_small(path, *section)) for section in sections]
 
     def filling(offset: int) -> Fill:
-        return lambda piece, begin: reader.read(offset + begin, piece)
+        return lambda chunk, begin: reader.read(offset + begin, chunk)
 
     with _Reader(path) as reader:
         parts = [(filling(offset), cupy.empty(count, dtype)) for offset, count, dtype in sections]

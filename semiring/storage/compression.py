@@ -12,7 +12,7 @@ from ..engines import registry
 from ..engines.encoding import Encoder, measured
 from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import slice_bounds
-from ..engines.spec_forms import Encode, MeasureCompressed, Slices
+from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes

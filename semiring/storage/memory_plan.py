@@ -13,7 +13,7 @@ import numpy as np
 from ..config import checked_device, engine_for
 from ..engines import registry
 from ..engines.spec import ImportCSR
-from ..engines.spec_forms import MeasureCompressed
+from ..engines.spec_storage import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Placement, device_of, index_dtype
 from ..formats.placement import place
@@ -37,7 +37,7 @@ def checked_placement(placement: Any) -> Placement | None:
     return placement  # type: ignore[no-any-return]
 
 
-def plain_nbytes(nrows: int, ncols: int, nvals: int, itemsize: int) -> int:
+def uncompressed_nbytes(nrows: int, ncols: int, nvals: int, itemsize: int) -> int:
     """Return the bytes of an uncompressed matrix; itemsize: of a value, 0 where all entries share one."""
     entries = nvals * (index_dtype(ncols).itemsize + itemsize)
     return (nrows + 1) * index_dtype(nvals).itemsize + entries
@@ -123,7 +123,7 @@ def arriving(
     """
     nrows, nvals = int(indptr.size) - 1, int(indices.size)
     itemsize = dtype.itemsize if values.ndim else 0
-    whole, near = plain_nbytes(nrows, ncols, nvals, itemsize), (nrows + 1) * index_dtype(nvals).itemsize
+    whole, near = uncompressed_nbytes(nrows, ncols, nvals, itemsize), (nrows + 1) * index_dtype(nvals).itemsize
     chosen = automatic(device, nrows, near, whole - near) if placement is None else placement
     if device == "cuda" and device_of(indices) == "cpu":
         needed, free = whole if chosen == "device" else near, free_memory(device)
@@ -180,15 +180,15 @@ def what_fits(
     Returns
     -------
     str
-        "the matrix needs 28,900,000,000 bytes plain, about 9,400,000,000 as varint; free are ...; what works: ..."
+        "the matrix needs 28,900,000,000 bytes uncompressed, about 9,400,000,000 as varint; free are ...; what works: "
     """
-    plain, free = plain_nbytes(nrows, ncols, nvals, itemsize), free_memory(device)
+    whole, free = uncompressed_nbytes(nrows, ncols, nvals, itemsize), free_memory(device)
     sizes = {} if measure is None else {codec: size + nvals * itemsize for codec, size in measure().items()}
-    parts = [f"{plain:,} bytes plain", *(f"about {size:,} as {codec}" for codec, size in sizes.items())]
+    parts = [f"{whole:,} bytes uncompressed", *(f"about {size:,} as {codec}" for codec, size in sizes.items())]
     known = "" if free is None else f"; free are {free:,} bytes on {device}"
     needs = f"the matrix needs {', '.join(parts)}{known}"
     if free is not None and near > free:
-        return f'{needs}; of these {near:,} (row offsets) lie there in every placement: what works is device="cpu"'
+        return f'{needs}; of these {near:,} (row offsets) are stored there in every placement; what works: device="cpu"'
     advice = ['placement="pinned" (read in host memory)', 'placement="host" (streamed)', 'placement="auto"']
     fitting = [codec for codec, size in sizes.items() if free is not None and size <= free]
     if fitting:

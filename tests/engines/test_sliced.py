@@ -22,7 +22,7 @@ from semiring.engines.reference.dense import sparsify
 from semiring.engines.sliced import symmetry
 from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
 from semiring.engines.spec import Apply, Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
-from semiring.engines.spec_forms import Slices
+from semiring.engines.spec_storage import Slices
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, Full, Pattern, index_dtype
 from semiring.memory import allocation
@@ -157,7 +157,7 @@ def overwritten(engine: str, monkeypatch: pytest.MonkeyPatch) -> str:
             array[...] = 0
 
     row = replace(original, function=slices)
-    monkeypatch.setattr(registry, "_candidates", {})
+    monkeypatch.setattr(registry, "_implementations", {})
     monkeypatch.setitem(registry._table, ("slices", engine), [row])
     return engine
 
@@ -242,7 +242,7 @@ def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkey
     key = "mxv", engine
     registry.load(engine)
     rows = registry._table[key]
-    monkeypatch.setattr(registry, "_candidates", {})
+    monkeypatch.setattr(registry, "_implementations", {})
     eager = replace(rows[0], accepts=registry.EVERY_KIND, in_slices=lambda q: {"direction": "pull"})
     monkeypatch.setitem(registry._table, key, [eager, *rows[1:]])
     u = place(make_vector(130, INT64, "full", 1.0, False, 1), device_for(engine))

@@ -14,7 +14,7 @@ from semiring.config import _from_environment, config
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CODECS
 from semiring.storage import memory_plan
-from semiring.storage.memory_plan import estimated, plain_nbytes, what_fits
+from semiring.storage.memory_plan import estimated, uncompressed_nbytes, what_fits
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,14 @@ def test_the_environment_sets_it() -> None:
 
 
 def test_the_error_names_what_fits_and_how_to_write_it() -> None:
-    assert plain_nbytes(10, 10, 100, 8) == 11 * 4 + 100 * 12
-    assert plain_nbytes(10, 2**31 + 1, 2**31, 0) == 11 * 8 + 2**31 * 8
+    assert uncompressed_nbytes(10, 10, 100, 8) == 11 * 4 + 100 * 12
+    assert uncompressed_nbytes(10, 2**31 + 1, 2**31, 0) == 11 * 8 + 2**31 * 8
     said = what_fits(10, 10, 1 << 40, 0, lambda: {"varint": 3 << 40, "packed": 1 << 20}, "cpu")
-    for piece in (f"{plain_nbytes(10, 10, 1 << 40, 0):,} bytes plain", f"about {3 << 40:,} as varint", "free are"):
+    for piece in (
+        f"{uncompressed_nbytes(10, 10, 1 << 40, 0):,} bytes uncompressed",
+        f"about {3 << 40:,} as varint",
+        "free are",
+    ):
         assert piece in said
     assert 'compress("packed").to(placement="device")' in said
     assert 'placement="pinned"' in said
@@ -78,7 +82,7 @@ def test_the_error_reports_bytes_of_what_does_not_fit(monkeypatch: pytest.Monkey
     offsets = A.nbytes - entries
     monkeypatch.setattr(memory_plan, "free_memory", lambda device: {"cpu": 10 * entries, "cuda": offsets + 100}[device])
     with pytest.raises(
-        OutOfMemory, match=r'^open: the matrix needs .*plain.*what works: .*placement="pinned"'
+        OutOfMemory, match=r'^open: the matrix needs .*uncompressed.*what works: .*placement="pinned"'
     ) as caught:
         memory_plan.destined("open", store, "device", "cuda")
     assert (caught.value.asked_bytes, caught.value.free_bytes) == (A.nbytes, offsets + 100)
@@ -89,7 +93,7 @@ def test_the_error_reports_bytes_of_what_does_not_fit(monkeypatch: pytest.Monkey
     with pytest.raises(OutOfMemory, match='placement="host"'):
         memory_plan.destined("open", store, "device", "cuda")
     monkeypatch.setattr(memory_plan, "free_memory", lambda device: offsets - 1)
-    with pytest.raises(OutOfMemory, match=rf'of these {offsets:,} .*in every placement: what works is device="cpu"$'):
+    with pytest.raises(OutOfMemory, match=rf'of these {offsets:,} .*in every placement; what works: device="cpu"$'):
         memory_plan.destined("open", store, "host", "cuda")
 
 
@@ -163,7 +167,7 @@ def test_what_exceeds_the_budget_is_refused_with_advice() -> None:
     with pytest.raises(sr.exceptions.OutOfMemory) as caught:
         Matrix.from_csr(indptr, columns, ncols=64_000)
     said = str(caught.value)
-    assert f"{plain_nbytes(indptr.size - 1, 64_000, columns.size, 0):,} bytes plain" in said
+    assert f"{uncompressed_nbytes(indptr.size - 1, 64_000, columns.size, 0):,} bytes uncompressed" in said
     assert 'placement="pinned"' in said
     assert caught.value.asked_bytes is not None
     assert caught.value.free_bytes is not None
@@ -186,7 +190,7 @@ def test_larger_matrices_work_within_the_budget(placement: str) -> None:
         assert A.store.nbytes > BUDGET
         degrees = A.reduce_rowwise("plus")
         assert degrees.nvals == indptr.size - 1
-        with pytest.raises(sr.exceptions.OutOfMemory, match="bytes plain"):
+        with pytest.raises(sr.exceptions.OutOfMemory, match="bytes uncompressed"):
             A.to(placement="device")
     assert 0 < peak.used <= peak.held <= BUDGET
 

@@ -17,7 +17,7 @@ from semiring import Matrix, Vector, algorithms, io, ops, random
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 from semiring.ops import public
-from semiring.storage.memory_plan import plain_nbytes
+from semiring.storage.memory_plan import uncompressed_nbytes
 
 FREE = 10**7
 # The most that an operation of this file may allocate before it raises: below the request of each of them.
@@ -114,7 +114,7 @@ def test_rows_that_do_not_fit(nrows: int, nvals: int, monkeypatch: pytest.Monkey
         assert caught.value.asked_bytes is not None
         return caught.value.asked_bytes
 
-    matrix_bytes = plain_nbytes(nrows, nrows, nvals, 8)
+    matrix_bytes = uncompressed_nbytes(nrows, nrows, nvals, 8)
     assert requested(0) == matrix_bytes
     work_on_rows = (nrows + 1) * (4 + 16) if nvals else 0
     assert requested(16) == matrix_bytes + work_on_rows + 16 * nvals

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from semiring.engines import registry
 from semiring.engines.encoding import Encoder, measured
-from semiring.engines.spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
+from semiring.engines.spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CODECS, CSR, TILE, Codec, CompressedPattern, Pattern, Placement, index_dtype
 from semiring.formats.ccsr import PADDING, compressed_nbytes

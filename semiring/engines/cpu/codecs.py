@@ -20,7 +20,7 @@ from ...formats.ccsr import (
 )
 from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
-from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
+from ..spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
 from .codecs_check import FAULTS, check_tiles
 from .operands import Array, kernel_array
 from .packed import decode_packed, encode_packed, measure_packed

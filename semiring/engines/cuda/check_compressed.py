@@ -9,7 +9,7 @@ from ...exceptions import InvalidFormat
 from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE, check_arrays
 from ..registry import ADDRESSABLE, implements
-from ..spec_forms import CheckCompressed
+from ..spec_storage import CheckCompressed
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back

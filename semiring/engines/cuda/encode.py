@@ -11,7 +11,7 @@ from ...formats import Array, CompressedPattern, Pattern, index_dtype
 from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits, compressed_nbytes, tile_count
 from ...formats.pattern import offset_facts
 from ..registry import implements
-from ..spec_forms import Encode, MeasureCompressed
+from ..spec_storage import Encode, MeasureCompressed
 from .columns import codec_types, column_mask
 from .kernel import kernel
 from .launch import counter, grid, read_one

@@ -11,7 +11,7 @@ from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run
 from ..sliced.bounds import slice_bounds
-from ..spec_forms import Slices
+from ..spec_storage import Slices
 from . import tuning
 from .arguments import arguments
 from .columns import column_types
@@ -50,13 +50,13 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
     rows, wanted = where.rows, tuple(where.filled())
     if wanted:
         for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronises
-            _sweep(pattern, rows[s], part.pattern, made)
+            _rank_neighbours(pattern, rows[s], part.pattern, made)
     pattern.facts[_FACT] = made
     note(hubs_bytes=int(made.nbytes))
     return made
 
 
-def _sweep(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
+def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
     """Compute the hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
     lanes = 1
     while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:

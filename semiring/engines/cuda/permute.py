@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
-from ..spec_forms import Permute
+from ..spec_storage import Permute
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width

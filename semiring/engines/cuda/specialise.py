@@ -1,6 +1,6 @@
 """Prologues: the few generated lines that turn fixed kernel text into a kernel for given types and operators.
 
-Every function here gives a piece of C++ text; pieces are put together by ``+``.  An operator called `f` becomes
+Every function here returns C++ text; ``+`` concatenates texts.  An operator called `f` becomes
 
 - ``f(x, y, ...)``, a device function that casts its arguments, evaluates the expression and casts the result;
 - the types ``f_x``, ``f_y``, ``f_z`` (``f_k`` for the thunk);

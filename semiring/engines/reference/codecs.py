@@ -13,7 +13,7 @@ from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern,
 from ...formats.ccsr import ELEMENT, PADDING, at_dtype, check_arrays, column_bits
 from ...formats.pattern import scalar_facts
 from ..registry import EVERY_KIND, implements
-from ..spec_forms import CheckCompressed, Encode, MeasureCompressed, Slices
+from ..spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
 
 _MOST_BYTES = 9
 
@@ -76,7 +76,7 @@ def slices(q: Slices) -> Iterator[CSR]:
 
 
 def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPattern:
-    """Encode the pattern as compressed rows; `before` as in `spec_forms.Encode`."""
+    """Encode the pattern as compressed rows; `before` as in `spec_storage.Encode`."""
     columns, indptr = decode(pattern).tolist(), pattern.indptr.tolist()
     bits = column_bits(pattern.ncols)
     numbers = _numbers(columns, indptr, before)

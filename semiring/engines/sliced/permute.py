@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import CSR, Pattern, array_module, index_dtype
 from ...memory.allocation import require
 from ..registry import run, slices
-from ..spec_forms import Permute
+from ..spec_storage import Permute
 from .bounds import slice_bounds
 from .row_slices import note_slices, walk
 

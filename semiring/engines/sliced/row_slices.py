@@ -14,7 +14,7 @@ from ...memory.allocation import require
 from ...memory.arrays import address_of, to_device
 from .. import recording, registry
 from ..spec import Keep, Mxm, Mxv
-from ..spec_forms import Slices
+from ..spec_storage import Slices
 from .bounds import slice_bounds
 
 S = TypeVar("S", bound=Store)
