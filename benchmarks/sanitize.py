@@ -23,7 +23,8 @@ from unittest import mock
 
 import semiring as sr
 
-from .sanitize_steps import STEPS, large, small
+from .sanitize_inputs import small
+from .sanitize_steps import STEPS, large
 
 _BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
 _ENTRY = re.compile(r'extern "C" __global__[\w\s]*?(\w+)\(')
