@@ -1,8 +1,8 @@
 """Operators: what is computed, as rows of data. Nothing here computes on arrays.
 
 Modules `unary`, `binary`, `indexunary`, `select`, `monoid`, `semiring`, `agg` and `op` hold the families; the
-functions ``lookup_*`` convert what a user writes into one; `families` defines how a type is chosen, `types` what an
-engine receives, `expression` how the text of an operator is parsed.
+functions ``lookup_*`` convert what a user writes into one; `family` and `families` define how a type is chosen, `types`
+what an engine receives, `expression` how the text of an operator is parsed.
 """
 
 from __future__ import annotations

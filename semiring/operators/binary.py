@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, DType
 from semiring.operators import table
-from semiring.operators.families import POSITION_TYPES, Binary
+from semiring.operators.families import Binary
+from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_binary
 from semiring.operators.registration import registration
 from semiring.operators.types import TypedBinary

@@ -15,185 +15,23 @@ Operators on positions (``firsti``) return int64, unless indexed: ``firsti[int32
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Final
 
-import numpy as np
-
-from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, lookup, unify, widest
+from semiring.dtypes import ALL, INT64, DType, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
 from semiring.operators.constants import Value, constant, constant_text
-from semiring.operators.describe import describe
-from semiring.operators.expression import used_variables
-from semiring.operators.infer import infer
-from semiring.operators.types import (
-    TypedBinary,
-    TypedIndexUnary,
-    TypedMonoid,
-    TypedSemiring,
-    TypedUnary,
-    dispatch,
-)
+from semiring.operators.family import Family, ScalarFamily, nearest
+from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
 
-__all__ = ["Binary", "Family", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
+__all__ = ["Binary", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
 
-T = TypeVar("T", TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)
 _LAWS: Final = {"c": "commutative", "a": "associative", "i": "idempotent", "s": "selective"}
-_POSITIONS: Final = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
-POSITION_TYPES: Final = (INT32, INT64)
-
-
-def nearest(dtype: DType, supported: tuple[DType, ...]) -> list[DType]:
-    """Return the types of `supported` that `dtype` may be cast to without loss, the best first."""
-    if dtype in supported:
-        return [dtype]
-    safe = [other for other in supported if np.can_cast(dtype, other, "safe")]
-    if dtype == BOOL and INT64 in safe:
-        safe.insert(0, INT64)
-    return safe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Family(Generic[T]):
-    """The common part of all families: name, lookup by type, calls, pickling."""
-
-    kind: ClassVar[str]
-    name: str
-
-    builtin: bool = field(default=True, kw_only=True)
-    _cache: dict[Any, T] = field(default_factory=dict, kw_only=True, init=False)
-
-    def __getitem__(self, dtype: object) -> T:
-        """Return the operator for operands of this type, as `typed`; for positions, the one with this result type."""
-        raise NotImplementedError
-
-    @property
-    def types(self) -> Mapping[DType, DType]:
-        """Operand type to result type, for all types that need no cast."""
-        raise NotImplementedError
-
-    def __init_subclass__(cls) -> None:
-        describe(cls)
-
-    def _describe(self) -> str:
-        """Return what the operator computes, as part of `doc`."""
-        raise NotImplementedError
-
-    @property
-    def doc(self) -> str:
-        """One line for ``help``: what it computes, its laws, and the types that need no cast."""
-        types: dict[DType, list[str]] = {}
-        for x, z in self.types.items():
-            types.setdefault(z, []).append(x.name)
-        if all(names == [z.name] for z, names in types.items()):
-            listed = ", ".join(z.name for z in types)
-        else:
-            listed = "; ".join(f"{', '.join(names)} to {z.name}" for z, names in types.items())
-        return f"{self!r}: {self._describe()}. Types: {listed}."
-
-    def __call__(self, operand: Any, *rest: Any) -> Any:
-        """``sqrt(A)``, ``plus(A | B)``, ``min_plus(A @ B)``, ``tril(A, -1)``: the operand with this operator.
-
-        Raises
-        ------
-        InvalidValue
-            If `operand` is not an object of this package that accepts an operator.
-        """
-        return dispatch(self, operand, *rest)
-
-    def __repr__(self) -> str:
-        return f"{self.kind}.{self.name}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.builtin:
-            return _builtin, (self.kind, self.name)
-        return _rebuild, (type(self), {**self.__dict__, "_cache": {}})
-
-    def _known(self, x: object, y: object) -> T | None:
-        """Return the cached operator for two value types, without the conversion of names to types."""
-        return self._cache.get((x, y)) if isinstance(x, np.dtype) and isinstance(y, np.dtype) else None
-
-    def _cached(self, key: Any, make: Callable[[], T]) -> T:
-        if (made := self._cache.get(key)) is None:
-            made = self._cache.setdefault(key, make())
-        return made
-
-    def _mismatch(self, *got: DType) -> DomainMismatch:
-        supported = ", ".join(dtype.name for dtype in self.types) or "none of the built-in types"
-        operands = " and ".join(dtype.name for dtype in got)
-        return DomainMismatch(f"{self!r} is not defined on {operands}; it supports {supported}")
-
-
-def _builtin(kind: str, name: str) -> Any:
-    from semiring.operators.lookup import lookup_kind  # a cycle: lookup imports modules that import this one
-
-    return lookup_kind(kind, name)
-
-
-def _rebuild(cls: type[Any], state: dict[str, Any]) -> Any:
-    made = object.__new__(cls)
-    made.__dict__.update(state)
-    return made
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Scalar(Family[T]):
-    """A family given by an expression: `supported` types, and the result type `z` that follows from them.
-
-    `z` is a type, ``"same"``, ``"double"`` (floats stay, other types become float64) or ``"infer"``.
-    """
-
-    expr: str
-    supported: tuple[DType, ...] = ALL
-    z: DType | str = "same"
-    otherwise: DType | None = field(default=None, kw_only=True)
-
-    @property
-    def uses(self) -> frozenset[str]:
-        """The variables that the expression reads."""
-        return used_variables(self.expr)
-
-    @property
-    def positional(self) -> bool:
-        """Whether the result is made of positions alone: it has no operand type."""
-        return bool(self.uses) and self.uses <= _POSITIONS | {"k"} and self.supported == POSITION_TYPES
-
-    @property
-    def types(self) -> Mapping[DType, DType]:
-        """Operand type to result type, for all types that need no cast."""
-        found = {}
-        for dtype in self.supported:
-            try:
-                found[dtype] = self._result(dtype)
-            except DomainMismatch:  # an inferred expression may use functions that this type lacks
-                continue
-        return found
-
-    def _describe(self) -> str:
-        return self.expr
-
-    def _result(self, dtype: DType, **variables: DType) -> DType:
-        if isinstance(self.z, np.dtype):
-            return self.z
-        if self.z == "infer":
-            positions = dict.fromkeys(_POSITIONS, INT64)
-            return infer(self.expr, {"x": dtype, "y": dtype, "k": dtype} | positions | variables, repr(self))
-        return dtype if self.z == "same" or dtype.kind == "f" else FP64
-
-    def _choose(self, *operands: DType) -> DType:
-        common = operands[0]
-        for operand in operands[1:]:
-            common = unify(common, operand)
-        for dtype in nearest(common, self.supported):
-            return dtype
-        if self.otherwise is None:
-            raise self._mismatch(*operands)
-        return self.otherwise
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Unary(_Scalar[TypedUnary]):
+class Unary(ScalarFamily[TypedUnary]):
     """A function of one value."""
 
     kind: ClassVar[str] = "unary"
@@ -213,7 +51,7 @@ class Unary(_Scalar[TypedUnary]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Binary(_Scalar[TypedBinary]):
+class Binary(ScalarFamily[TypedBinary]):
     """A function of two values, or of the positions of their entries.
 
     `laws` has a letter for each law that holds on the types on which the operator is closed: c(ommutative),
@@ -287,7 +125,7 @@ class Binary(_Scalar[TypedBinary]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IndexUnary(_Scalar[TypedIndexUnary]):
+class IndexUnary(ScalarFamily[TypedIndexUnary]):
     """A function of a value, its row and column, and a thunk that the caller passes."""
 
     kind: ClassVar[str] = "indexunary"

@@ -18,7 +18,8 @@ import numpy as np
 
 from semiring.exceptions import UdfParseError, UnknownOperator
 from semiring.operators import table
-from semiring.operators.families import Binary, Family, IndexUnary, Monoid, Select, Semiring, Unary
+from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
+from semiring.operators.family import Family
 from semiring.operators.types import (
     TypedBinary,
     TypedIndexUnary,

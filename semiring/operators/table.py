@@ -11,7 +11,7 @@ from semiring.exceptions import InvalidValue, UnknownOperator
 
 if TYPE_CHECKING:
     from semiring.operators.agg import Aggregator
-    from semiring.operators.families import Family
+    from semiring.operators.family import Family
 
 __all__ = ["KINDS", "add", "attribute", "check_name", "find", "listing", "names", "unknown"]
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, DType
 from semiring.operators import table
-from semiring.operators.families import POSITION_TYPES, IndexUnary, Unary
+from semiring.operators.families import IndexUnary, Unary
+from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_unary
 from semiring.operators.registration import registration
 from semiring.operators.types import TypedIndexUnary, TypedUnary
