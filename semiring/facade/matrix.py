@@ -85,7 +85,7 @@ class Matrix(Infix):
     to_edgelist = matrix_edges.to_edgelist
     to_dicts = matrix_edges.to_dicts
 
-    # -- in another form ---------------------------------------------------------------------------------
+    # -- conversions -------------------------------------------------------------------------------------
 
     compress = matrix_conversions.compress
     decompress = matrix_conversions.decompress
@@ -94,6 +94,7 @@ class Matrix(Infix):
     diag = matrix_conversions.diag
     setdiag = matrix_conversions.setdiag
     resize = matrix_conversions.resize
+    transpose = matrix_conversions.transpose
     __reduce__ = matrix_conversions.pickled
 
     # -- reductions --------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ class Matrix(Infix):
     reduce_scalar = matrix_reductions.reduce_scalar
     reduce = matrix_reductions.reduce
 
-    # -- looking -----------------------------------------------------------------------------------------
+    # -- properties and elements -------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -346,25 +347,6 @@ class Matrix(Infix):
             if not n:
                 return cast(Matrix, power)
             square = square.mxm(square, op)
-
-    # -- shape -------------------------------------------------------------------------------------------
-
-    def transpose(self, **writing: Unpack[Writing]) -> Matrix:
-        """C(j, i) = self(i, j), as a new Matrix.
-
-        Parameters
-        ----------
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DimensionMismatch, InvalidMask, DeviceMismatch
-
-        Notes
-        -----
-        Cost O(nvals) once; the transpose is cached with the entries.
-        """
-        return cast(Matrix, self._deliver(transpose(self.store), writing, Matrix))
 
     def __repr__(self) -> str:
         return display.matrix(self)

@@ -1,4 +1,4 @@
-"""Convert a Matrix: compress or reorder its rows, change its shape or a diagonal.
+"""Convert a Matrix: compress or reorder its rows, transpose it, change its shape or a diagonal.
 
 `Matrix` binds these functions as its methods.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from ..formats import CompressedPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
 from ..ops.permute import permute as permute_store
+from ..ops.transpose import transpose as transpose_store
 from ..storage import compression
 from ..storage.coerce import extent, permutation, sizes
 from .operand import is_empty, is_scalar, scalar
 from .vector import Vector, index_value
+from .writing import Writing
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -186,6 +188,24 @@ def resize(
     """
     nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
     self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
+
+
+def transpose(self: M, **writing: Unpack[Writing]) -> M:
+    """C(j, i) = self(i, j), as a new Matrix.
+
+    Parameters
+    ----------
+    **writing : mask, accum, replace, out
+
+    Raises
+    ------
+    DimensionMismatch, InvalidMask, DeviceMismatch
+
+    Notes
+    -----
+    Cost O(nvals) once; the transpose is cached with the entries.
+    """
+    return self._deliver(transpose_store(self.store), writing)  # type: ignore[no-any-return]
 
 
 def pickled(self: Matrix) -> Any:
