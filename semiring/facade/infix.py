@@ -68,39 +68,22 @@ class Infix(Sparse[Any]):
         return self._ewise(ewise_add, other, op, writing)
 
     def ewise_mult(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
-        """C = self (x) other on the intersection: `op` where both are present.
-
-        Parameters
-        ----------
-        other : of the same shape
-        op : binary operator or monoid, by object or name
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(entries of both).
-        """
+        """C = self (x) other on the intersection: `op` where both are present; the rest as `ewise_add`."""
         return self._ewise(ewise_mult, other, op, writing)
 
     def ewise_union(
         self, other: Self, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
     ) -> Self:
-        """C = op(self, other) on the union, with a default for the missing operand.
+        """C = op(self, other) on the union, with a default for the missing operand; the rest as `ewise_add`.
 
         Parameters
         ----------
-        other : of the same shape
-        op : binary operator or monoid, by object or name
         left_default, right_default : scalars that replace the missing entries of self and of `other`
-        **writing : mask, accum, replace, out
 
         Raises
         ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator, EmptyObject
+        EmptyObject
+            If a default is a Scalar without a value.
         """
         a, b = self.store, self._same_kind(other).store
         left, right = scalar(left_default), scalar(right_default)

@@ -140,8 +140,7 @@ def from_coo(
     Parameters
     ----------
     rows, columns : integers, in any order
-    values : as many values; or one for all; or None, which means True
-    dtype : type of the values; by default theirs
+    values, dtype : as `from_csr`
     nrows, ncols (or shape) : by default the largest index + 1
     dup_op : binary operator that combines repeated positions
 

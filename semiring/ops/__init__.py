@@ -6,31 +6,10 @@ and Vector objects: `closure` (a whole traversal in one call) and `link`, `link_
 (union-find over rows).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 
-from .public import (
-    Closed,
-    Label,
-    Step,
-    closure,
-    closure_with_trace,
-    link,
-    link_sample,
-    most_frequent,
-    reports_memory,
-    singletons,
-)
+from . import public
+from .public import *  # noqa: F403  # the public names are listed once, in `public`
 
-__all__ = [
-    "Closed",
-    "Label",
-    "Step",
-    "closure",
-    "closure_with_trace",
-    "link",
-    "link_sample",
-    "most_frequent",
-    "reports_memory",
-    "singletons",
-]
+__all__ = public.__all__
 
 
 def __dir__() -> list[str]:
