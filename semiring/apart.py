@@ -37,7 +37,7 @@ _shared: dict[object, _Job] = {}
 
 
 class _Job:
-    """One piece of work: not started, running, or finished with a result or an exception."""
+    """One task: not started, running, or finished with a result or an exception."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.claim = [work]

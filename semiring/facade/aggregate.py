@@ -61,13 +61,13 @@ def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
 
 def _search(a: Matrix, aggregator: Any) -> Vector:
     """Return the position or the value of one entry of each row: its extreme, its first or its last."""
-    candidates = a
+    entries = a
     if aggregator.at in ("min", "max"):
         extremes = a.reduce_rowwise(aggregator.at)
         if aggregator.gives == "value":
             return extremes
-        candidates = a.dup(mask=_equal_to(extremes, a).V)
-    columns = candidates.apply(operators.indexunary.colindex)
+        entries = a.dup(mask=_equal_to(extremes, a).V)
+    columns = entries.apply(operators.indexunary.colindex)
     place = columns.reduce_rowwise("max" if aggregator.at == "last" else "min")
     if aggregator.gives == "position":
         return place

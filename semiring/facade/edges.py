@@ -74,10 +74,10 @@ def _of_list(given: Any) -> Edges:
 
 def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any) -> Edges:
     chosen = _chosen(list(columns), source, target, weight)
-    rows, cols = (_vertices(f"column {name!r}", _plain(name, columns[name])) for name in chosen[:2])
+    rows, cols = (_vertices(f"column {name!r}", _without_missing(name, columns[name])) for name in chosen[:2])
     if chosen[2] is None:
         return Edges(rows, cols, None)
-    values = _plain(chosen[2], columns[chosen[2]])
+    values = _without_missing(chosen[2], columns[chosen[2]])
     if values.dtype.kind not in "biuf":
         raise InvalidValue(
             f"{_PLACE}: column {chosen[2]!r} holds the weights and must hold numbers, got {_content(values)}; "
@@ -159,7 +159,7 @@ def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _plain(name: Any, column: Any) -> Any:
+def _without_missing(name: Any, column: Any) -> Any:
     """Return a column as an array; InvalidValue where values are missing."""
     for count in ("null_count", "isna", "isnull"):  # Arrow and polars; pandas
         found = getattr(column, count, None)

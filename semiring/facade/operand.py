@@ -26,9 +26,9 @@ def is_empty(value: Any) -> bool:
 
 def scalar(value: Any) -> Any:
     """Return the value of a Scalar or a zero-dimensional array; anything else unchanged."""
-    bare = getattr(value, "_bare", None)
-    if bare is not None:
-        return bare()
+    unwrapped = getattr(value, "_unwrapped", None)
+    if unwrapped is not None:
+        return unwrapped()
     if getattr(value, "ndim", None) == 0 and hasattr(value, "get"):
         return to_host(value)[()]  # synchronises
     return value

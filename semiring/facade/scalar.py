@@ -189,11 +189,11 @@ class Scalar:
         if right is not None and left is not None:
             raise InvalidValue("apply: bind left= or right=, not both")
         if right is not None:
-            right = _bare(right)
+            right = _unwrapped(right)
             typed: Any = operators.lookup_binary(op).typed(self._dtype, scalar_dtype(right, self._dtype))
             variables["y"] = right
         elif left is not None:
-            left = _bare(left)
+            left = _unwrapped(left)
             typed = operators.lookup_binary(op).typed(scalar_dtype(left, self._dtype), self._dtype)
             variables = {"x": left, "y": x}
         else:
@@ -208,7 +208,7 @@ class Scalar:
             return self._chain.rebound(operator)  # type: ignore[no-any-return]  # min_plus(u @ A @ v)
         return self.apply(operator, *rest)
 
-    def _bare(self) -> Any:
+    def _unwrapped(self) -> Any:
         """Return the value for use as an argument; EmptyObject if there is none."""
         value = self.get()
         if value is None:
@@ -255,88 +255,88 @@ class Scalar:
         return bool(self.get(False))
 
     def __int__(self) -> int:
-        return int(self._bare())
+        return int(self._unwrapped())
 
     def __float__(self) -> float:
-        return float(self._bare())
+        return float(self._unwrapped())
 
     def __index__(self) -> int:
-        return self._bare().__index__()  # type: ignore[no-any-return]
+        return self._unwrapped().__index__()  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self._bare(), dtype=dtype)
+        return np.asarray(self._unwrapped(), dtype=dtype)
 
     def _partner(self, other: Any) -> Any:
         """Return the other operand; a Python integer that does not fit in this type gets a type that holds it."""
-        value = _bare(other)
+        value = _unwrapped(other)
         if isinstance(value, bool) or not isinstance(value, int) or self._dtype.kind not in "iu":
             return value
         low, high = dtypes.limits(self._dtype)
         return value if int(low) <= value <= int(high) else scalar_dtype(value, self._dtype).type(value)
 
     def __add__(self, other: Any) -> Any:
-        return self._bare() + self._partner(other)
+        return self._unwrapped() + self._partner(other)
 
     def __radd__(self, other: Any) -> Any:
-        return self._partner(other) + self._bare()
+        return self._partner(other) + self._unwrapped()
 
     def __sub__(self, other: Any) -> Any:
-        return self._bare() - self._partner(other)
+        return self._unwrapped() - self._partner(other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._partner(other) - self._bare()
+        return self._partner(other) - self._unwrapped()
 
     def __mul__(self, other: Any) -> Any:
-        return self._bare() * self._partner(other)
+        return self._unwrapped() * self._partner(other)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._partner(other) * self._bare()
+        return self._partner(other) * self._unwrapped()
 
     def __truediv__(self, other: Any) -> Any:
-        return self._bare() / self._partner(other)
+        return self._unwrapped() / self._partner(other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._partner(other) / self._bare()
+        return self._partner(other) / self._unwrapped()
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._bare() // self._partner(other)
+        return self._unwrapped() // self._partner(other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return self._partner(other) // self._bare()
+        return self._partner(other) // self._unwrapped()
 
     def __mod__(self, other: Any) -> Any:
-        return self._bare() % self._partner(other)
+        return self._unwrapped() % self._partner(other)
 
     def __rmod__(self, other: Any) -> Any:
-        return self._partner(other) % self._bare()
+        return self._partner(other) % self._unwrapped()
 
     def __pow__(self, other: Any) -> Any:
-        return self._bare() ** self._partner(other)
+        return self._unwrapped() ** self._partner(other)
 
     def __rpow__(self, other: Any) -> Any:
-        return self._partner(other) ** self._bare()
+        return self._partner(other) ** self._unwrapped()
 
     def __lt__(self, other: Any) -> Any:
-        return self._bare() < _bare(other)
+        return self._unwrapped() < _unwrapped(other)
 
     def __le__(self, other: Any) -> Any:
-        return self._bare() <= _bare(other)
+        return self._unwrapped() <= _unwrapped(other)
 
     def __gt__(self, other: Any) -> Any:
-        return self._bare() > _bare(other)
+        return self._unwrapped() > _unwrapped(other)
 
     def __ge__(self, other: Any) -> Any:
-        return self._bare() >= _bare(other)
+        return self._unwrapped() >= _unwrapped(other)
 
     def __neg__(self) -> Any:
-        return -self._bare()
+        return -self._unwrapped()
 
     def __abs__(self) -> Any:
-        return abs(self._bare())
+        return abs(self._unwrapped())
 
     def __format__(self, spec: str) -> str:
         """Return the value by a format such as ``.3f`` (EmptyObject if there is none); without one, as `str`."""
-        return format(self._bare(), spec) if spec else str(self)
+        return format(self._unwrapped(), spec) if spec else str(self)
 
     def __reduce__(self) -> Any:
         return _restore, (self.get(), self._dtype.str, self.name)
@@ -347,8 +347,8 @@ class Scalar:
         return f"Scalar({label}{self._dtype}, {'empty' if value is None else value})"
 
 
-def _bare(value: Any) -> Any:
-    return value._bare() if isinstance(value, Scalar) else value
+def _unwrapped(value: Any) -> Any:
+    return value._unwrapped() if isinstance(value, Scalar) else value
 
 
 def _restore(value: Any, dtype: str, name: str | None) -> Scalar:

@@ -57,8 +57,8 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    narrow = resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
-    return IndexList(a.nrows, a.dtype, row_numbers(narrow), narrow.values, narrow.iso)
+    line = resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
+    return IndexList(a.nrows, a.dtype, row_numbers(line), line.values, line.iso)
 
 
 def row_numbers(a: CSR) -> Array:

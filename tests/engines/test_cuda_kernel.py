@@ -58,7 +58,7 @@ def test_a_struct_is_aligned_as_one_that_holds_an_address(monkeypatch: pytest.Mo
     def driver(*given: Any) -> None:
         found.extend((ctypes.c_void_p * 2).from_address(given[9]))
 
-    launch.__globals__["launch_plain"] = driver
+    launch.__globals__["launch_kernel"] = driver
     launch(1, 1, 0, 0, False, np.int8(1), b"0123456789")
     assert found[1] % 8 == 0
     assert found[1] - found[0] == 8
@@ -82,7 +82,7 @@ def test_launches_at_once_share_no_memory() -> None:
         (address,) = (ctypes.c_void_p * 1).from_address(given[9])
         found[given[1]] = ctypes.c_int64.from_address(address).value
 
-    launch.__globals__["launch_plain"] = driver
+    launch.__globals__["launch_kernel"] = driver
     threads = [threading.Thread(target=launch, args=(grid, 1, 0, 0, False, 100 + grid)) for grid in (1, 2)]
     for thread in threads:
         thread.start()

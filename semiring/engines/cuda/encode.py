@@ -43,8 +43,8 @@ def encode(q: Encode) -> CompressedPattern:
     sizes = cupy.empty(tiles, _UINT32)
     widths = cupy.empty(tiles, np.uint8) if codec == "packed" else None
     _sizes(pattern, codec, q.before, sizes, widths, None)
-    narrow = tiles * _longest(codec, pattern.ncols) + padding < 2**32
-    at = exclusive_scan(sizes, _UINT32 if narrow else _INT64)
+    fits_32_bits = tiles * _longest(codec, pattern.ncols) + padding < 2**32
+    at = exclusive_scan(sizes, _UINT32 if fits_32_bits else _INT64)
     del sizes
     total = read_one(at[-1:])  # synchronises
     at = cast_array(at, at_dtype(total + padding))

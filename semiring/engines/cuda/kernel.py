@@ -72,7 +72,7 @@ def launch({", ".join(["grid", "block", "shared", "stream", "cooperative", *name
     if cooperative:
         launch_cooperative(function, grid, 1, 1, block, 1, 1, shared, stream, taken[1])
     else:
-        launch_plain(function, grid, 1, 1, block, 1, 1, shared, stream, taken[1], 0)
+        launch_kernel(function, grid, 1, 1, block, 1, 1, shared, stream, taken[1], 0)
     frames.append(taken)
 """
     made: dict[str, Any] = {
@@ -80,7 +80,7 @@ def launch({", ".join(["grid", "block", "shared", "stream", "cooperative", *name
         "frame": frame,
         "pack": form.pack_into,
         "function": function,
-        "launch_plain": driver.launchKernel,
+        "launch_kernel": driver.launchKernel,
         "launch_cooperative": driver.launchCooperativeKernel,
     }
     exec(text, made)

@@ -47,10 +47,10 @@ def mxm(q: Mxm) -> CSR:
     plan = _Expansion(q)
     total = read_one(plan.offsets[-1:])  # synchronises
     note(products=total)
-    cuts = plan.cuts(total)
+    bounds = plan.bounds(total)
     parts: list[CSR] = []
-    with allocating("mxm", "cuda", needed=lambda: plan.needed(parts, total, len(cuts) > 2)):
-        for begin, end in pairwise(cuts):
+    with allocating("mxm", "cuda", needed=lambda: plan.needed(parts, total, len(bounds) > 2)):
+        for begin, end in pairwise(bounds):
             if end[0] > begin[0]:
                 parts.append(plan.batch(*begin, *end))
                 plan.done = end[2]
@@ -94,7 +94,7 @@ class _Expansion:
         run(grid(a.nvals), BLOCK, a.nvals, a.indices, b.indptr, products)
         self.offsets = exclusive_scan(products, _INT64)
 
-    def cuts(self, total: int) -> list[tuple[int, int, int]]:
+    def bounds(self, total: int) -> list[tuple[int, int, int]]:
         """Return the partition bounds of batches: (row, entry of A, product) at each begin and at the end."""
         a = self.q.a
         batches = 1
