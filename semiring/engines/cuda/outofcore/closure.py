@@ -101,11 +101,11 @@ class _Search:
         while True:
             argument = self._argument(level, writes=steps > 0)
             self._advance(argument)
-            rows, leaving, push, pull, looked = (int(count) for count in read_back(self.counts))  # synchronises
+            rows, leaving, push, pull, tested = (int(count) for count in read_back(self.counts))  # synchronises
             reached, edges = reached + rows, edges + leaving
             if rows == 0 or steps == q.max_steps:
                 break
-            direction = self._read(argument, push, pull, looked=looked > 0)
+            direction = self._read(argument, push, pull, tested=tested > 0)
             if q.trace:
                 trace.append(Step(direction, rows, leaving))
             steps += 1
@@ -141,10 +141,10 @@ class _Search:
         for entry in ("outofcore_advance", "outofcore_open"):
             self._kernel(entry)(grid(self.a.nrows), BLOCK, level)
 
-    def _read(self, level: Any, push: int, pull: int, *, looked: bool) -> str:
+    def _read(self, level: Any, push: int, pull: int, *, tested: bool) -> str:
         """Run the pass that reads fewer bytes; return its direction."""
         choices: list[tuple[str, Passes, Array, Array, int]] = []
-        if self.pulling is not None and looked:
+        if self.pulling is not None and tested:
             choices.append(("pull", self.pulling, self.rest, self.pull_tiles, pull))
         if self.push_tiles is not None:
             choices.append(("push", self.pushing, self.frontier, self.push_tiles, push))
