@@ -83,7 +83,7 @@ T load_relaxed(const T* address) {
     return std::atomic_ref<T>(*const_cast<T*>(address)).load(std::memory_order_relaxed);
 }
 template <class T>
-T load_near(const T* address) {
+T load_weak(const T* address) {
     return load_relaxed(address);
 }
 template <class T>

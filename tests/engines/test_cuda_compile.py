@@ -185,13 +185,13 @@ def test_a_forest_is_read_and_written_by_atomic_accesses_alone(label: str, monke
     ptx = compile.compile_text("all.cuh", f"typedef {label} F;\n", "compute_80").decode(errors="replace")
     accesses = re.findall(r"^\s*(?:@%p\d+ )?((?:ld|st|atom)\.(?!param)[\w.:]+)", ptx, re.MULTILINE)
     assert {access.split(".")[0] for access in accesses} == {"ld", "st", "atom"}
-    # `load_near` spells "weak" out; a load that the compiler makes does not.
+    # `load_weak` writes ".weak" explicitly; a load that the compiler generates does not.
     allowed = ("ld.weak.global", "st.relaxed.gpu", "atom.")
     assert [access for access in accesses if not access.startswith(allowed)] == []
 
 
 def test_memory_that_others_write_is_read_by_one_function() -> None:
-    """Neither __ldcg, which is a weak load, nor volatile: `load_relaxed` and `load_near` in atomics.cuh."""
+    """Neither __ldcg, which is a weak load, nor volatile: `load_relaxed` and `load_weak` in atomics.cuh."""
     code = {
         path.name: re.sub(r"//.*", "", path.read_text()).replace("asm volatile", "") for path in FOLDER.glob("*.cuh")
     }

@@ -59,7 +59,7 @@ def entries() -> Iterator[Entry]:
     yield from _moves()
     yield from _elementwise()
     yield from _reductions()
-    yield from _placement()
+    yield from _indexing()
     yield from _products()
     yield from _closures()
     yield from _codecs()
@@ -75,21 +75,21 @@ def _moves() -> Iterator[Entry]:
         yield "cast.cuh", typedefs(A=source, Z=target)
     for element, sums, popcount in ((UINT32, INT32, True), (INT64, INT64, False), (UINT32, UINT32, False)):
         yield "scan.cuh", typedefs(IN=element, OUT=sums) + constants(POPCOUNT=popcount)
-    for key, value, places in ((UINT32, UINT8, UINT32), (UINT64, UINT64, UINT64)):
-        yield "sort.cuh", typedefs(KEY=key, V=value, R=places)
+    for key, value, rank in ((UINT32, UINT8, UINT32), (UINT64, UINT64, UINT64)):
+        yield "sort.cuh", typedefs(KEY=key, V=value, R=rank)
 
 
 def _elementwise() -> Iterator[Entry]:
     for form in _FORMS:
-        places = typedefs(P=INT64, I=INT32) + constants(FORM=form)
+        entry_types = typedefs(P=INT64, I=INT32) + constants(FORM=form)
         for op in (_VALUE, _ROW, _BAND):
             operand = typedefs(A=FP64, K=op.k)
-            yield "apply.cuh", places + indexunary("function", op) + operand + typedefs(Z=op.z)
-            yield "select.cuh", places + indexunary("keep", op) + operand
+            yield "apply.cuh", entry_types + indexunary("function", op) + operand + typedefs(Z=op.z)
+            yield "select.cuh", entry_types + indexunary("keep", op) + operand
         for valued in (True, False):
             mask = typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)
-            yield "keep.cuh", places + mask
-        yield "outside.cuh", places
+            yield "keep.cuh", entry_types + mask
+        yield "outside.cuh", entry_types
         for mode in (0, 1, 2):
             types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=INT32, AP=INT32, BP=INT64, R=INT32)
             rest = typedefs(O=INT64) + ("" if form else typedefs(P=INT32))
@@ -111,7 +111,7 @@ def _reductions() -> Iterator[Entry]:
     yield "reduce.cuh", sequential + binary("add", _PLUS32)
 
 
-def _placement() -> Iterator[Entry]:
+def _indexing() -> Iterator[Entry]:
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
         yield "extract.cuh", typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
         yield "check.cuh", typedefs(MAJOR=index, MINOR=index) + constants(FORM=2)

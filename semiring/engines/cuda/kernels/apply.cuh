@@ -1,4 +1,4 @@
-// apply: out = function(a(i, j), i, j, k) for every entry, present or not where the vector is dense.
+// apply: out = function(a(i, j), i, j, k) for every entry, and for every slot of a dense vector.
 
 #include "entries.cuh"
 

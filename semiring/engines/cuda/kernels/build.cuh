@@ -1,16 +1,16 @@
-// From sorted keys to compressed rows.  A key is (major index, minor index) in one word, the minor one in the low
-// `bits`; equal keys are neighbours and stand in the order in which they were given.
+// Sorted keys to rows in CSR format.  A key is (major index, minor index) in one word, the minor index in the low
+// `bits` bits; equal keys are adjacent and in input order.
 
 #include "entries.cuh"
 #include "rank.cuh"
 
-// keys[p] = (major[p], minor[p]); no `major` means 0.
+// keys[p] = (major[p], minor[p]); if `major` is null, all major indices are 0.
 extern "C" __global__ void build_keys(i64 n, const MAJOR* major, const MINOR* minor, int bits, KEY* keys) {
     for (i64 p = thread_id(); p < n; p += thread_count())
         keys[p] = major == nullptr ? KEY(minor[p]) : KEY(u64(major[p]) << bits | u64(minor[p]));
 }
 
-// The same from compressed rows; SWAPPED makes the column the major index, which transposes.
+// The same from rows in CSR format.  With SWAPPED the column is the major index, which transposes.
 extern "C" __global__ void build_row_keys(i64 n, const MAJOR* indptr, i64 nrows, const MINOR* indices, int bits,
                                           KEY* keys) {
     for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
@@ -29,14 +29,14 @@ extern "C" __global__ void build_heads(i64 n, const KEY* keys, u32* marks) {
     }
 }
 
-// *repeated = the smallest key that occurs twice (it starts as all bits set).
+// *repeated = the smallest key that occurs twice; all bits are set before.
 extern "C" __global__ void build_repeated(i64 n, const KEY* keys, u64* repeated) {
     for (i64 p = 1 + thread_id(); p < n; p += thread_count())
         if (keys[p] == keys[p - 1]) atomicMin(repeated, u64(keys[p]));
 }
 
-// minor[rank] = the minor index of each run; starts[rank] = where the run begins, starts[runs] = n.
-// No marks: every element is a run.
+// minor[rank] = the minor index of each run; starts[rank] = the first position of the run, starts[runs] = n.
+// If `marks` is null, every element is a run.
 extern "C" __global__ void build_minor(i64 n, const KEY* keys, int bits, const u32* marks, const R* ranks,
                                        MINOR* minor, R* starts) {
     const u64 mask = bits == 64 ? ~u64(0) : (u64(1) << bits) - 1;
@@ -49,7 +49,7 @@ extern "C" __global__ void build_minor(i64 n, const KEY* keys, int bits, const u
     if (starts != nullptr && thread_id() == 0) starts[ranks[(n + 31) / 32]] = R(n);
 }
 
-// Row offsets: row r begins at the first key that is not below (r, 0).
+// Row offsets: row r begins at the first key >= (r, 0).
 extern "C" __global__ void build_indptr(i64 nrows, i64 n, const KEY* keys, int bits, const u32* marks,
                                         const R* ranks, O* indptr) {
     for (i64 r = thread_id(); r <= nrows; r += thread_count()) {

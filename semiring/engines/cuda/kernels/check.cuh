@@ -1,5 +1,5 @@
-// Checks on compressed rows as they come from outside: the first position at which each condition fails.
-// `first` starts as all bits set; each element is lowered to the smallest offending position.
+// Checks on rows in CSR format that the user provides: the first position at which each condition fails.
+// All bits of `first` are set before; each element becomes the smallest offending position.
 
 #include "entries.cuh"
 
@@ -18,8 +18,8 @@ extern "C" __global__ void check_columns(i64 n, const MAJOR* indptr, i64 nrows, 
     });
 }
 
-// *missing becomes 1 if an entry (i, j) has no (j, i).  A thread that does not see it yet does more than it needs to, and
-// all threads that store store the same.
+// *missing becomes 1 if the matrix has an entry (i, j) but none (j, i).  A thread that reads an outdated 0 does work in
+// vain; all threads store the same value.
 extern "C" __global__ void check_symmetric(i64 n, const MAJOR* indptr, i64 nrows, const MINOR* indices,
                                            u32* missing) {
     for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {

@@ -1,10 +1,10 @@
-// Keeps the marked entries: `marks` has one bit for each of n entries, `ranks` the number of marks before each
+// Compacts the marked entries: `marks` has one bit for each of n entries, `ranks` the number of marks before each
 // word.  V is an unsigned integer of the size of the values, which are only moved.
 
 #include "entries.cuh"
 #include "rank.cuh"
 
-// out[rank(p)] = entry p, for every marked p.  No `indices` means that an entry's index is its position.
+// out[rank(p)] = entry p for every marked p.  If `indices` is null, the index of an entry is its position.
 extern "C" __global__ void compact_entries(i64 n, const u32* marks, const R* ranks, const I* indices,
                                            const V* values, O* out_indices, V* out_values) {
     for (i64 p = thread_id(); p < n; p += thread_count()) {

@@ -1,8 +1,8 @@
-// Between the formats of a vector.  V is an unsigned integer of the size of the values; I the type of indices.
+// Conversions between vector formats.  V is an unsigned integer of the size of the values; I is the type of indices.
 
 #include "semiring.cuh"
 
-// words must be 0; values may be null (iso-valued), and then out is not written.
+// Index list to bitmap.  `words` must be 0.  If `values` is null (iso-valued), `out` is not written.
 extern "C" __global__ void convert_scatter(i64 n, const I* indices, const V* values, u32* words, V* out) {
     for (i64 p = thread_id(); p < n; p += thread_count()) {
         const i64 i = i64(indices[p]);
@@ -11,7 +11,7 @@ extern "C" __global__ void convert_scatter(i64 n, const I* indices, const V* val
     }
 }
 
-// All entries present.
+// Marks all entries as present.
 extern "C" __global__ void convert_fill(i64 size, u32* words) {
     const i64 count = (size + 31) / 32;
     for (i64 w = thread_id(); w < count; w += thread_count()) words[w] = valid_bits(size, w);

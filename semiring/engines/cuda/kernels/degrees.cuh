@@ -1,4 +1,4 @@
-// What is known of the rows of a pattern: which have entries, how many do, and the longest.
+// Facts about the rows of a pattern: the nonempty rows, their number, and the longest length.
 // The prologue defines the type P (offsets).
 
 extern "C" __global__ void degrees(const P* indptr, i64 nrows, u32* words, u64* nonempty_and_longest) {

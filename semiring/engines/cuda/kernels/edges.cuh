@@ -1,4 +1,4 @@
-// The number of entries in the rows that a vector has: how many edges a push of the vector would follow.
+// The number of edges that a push of a vector follows: the entries of the rows in which the vector has an entry.
 // The prologue defines the types P (offsets) and X (indices), and LISTED (an index list, else presence words).
 
 #include "entries.cuh"

@@ -1,12 +1,11 @@
-// Element by element.  MODE is INTERSECT, UNION (one side alone is cast) or FILL (the absent side is replaced).
+// Element-wise operations.  MODE is INTERSECT, UNION (a value without partner is cast) or FILL (a missing value is
+// replaced).
 //
-// Dense vectors go word by word.  Sorted entries go by search: each entry of A looks for its partner in the same
-// row of B; H(p), the number of A's entries before p that have one, then gives every place in the result:
+// Dense vectors are processed word by word.  For sorted entries, each entry of A searches its partner in the same row
+// of B.  H(p), the number of A's entries before p with a partner, determines the position of every result:
 //
-//     intersection  entry p of A with a partner goes to H(p)
-//     union         entry p of A goes to p + (entries of B that precede it) - H(p); and B's, without a partner, alike
-//
-// so work is shared evenly however skewed the rows are.
+//     intersection  entry p of A with a partner: H(p)
+//     union         entry p of A: p + (entries of B before it) - H(p); likewise the entries of B without a partner
 
 #include "mark.cuh"
 #include "rank.cuh"
@@ -52,7 +51,7 @@ extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_
     if (count != nullptr) add_count(count, written);
 }
 
-// Where the entry (i, j) stands, or would stand, among the entries of the other operand.
+// The position of the entry (i, j) among the entries of the other operand, or where it would be inserted.
 template <class P, class I>
 DEVICE i64 ewise_search(const P* indptr, const I* indices, i64 n, i64 i, i64 j) {
     if constexpr (FORM == LIST) return lower_bound(indices, 0, n, i);
@@ -67,14 +66,14 @@ DEVICE bool ewise_found(const P* indptr, const I* indices, i64 n, i64 q, i64 i, 
 // marks = the entries of A that have a partner in B.
 extern "C" __global__ void ewise_mark(i64 nrows, i64 na, const AP* a_indptr, const I* a_indices, i64 nb,
                                       const BP* b_indptr, const I* b_indices, u32* marks) {
-    mark_entries<true>(na, static_cast<const u32*>(nullptr), Places<AP, I>{a_indptr, nrows, a_indices}, marks,
+    mark_entries<true>(na, static_cast<const u32*>(nullptr), EntryIndices<AP, I>{a_indptr, nrows, a_indices}, marks,
                        static_cast<i64*>(nullptr), [=](i64 p, i64 i, i64 j) {
                            const i64 q = ewise_search(b_indptr, b_indices, nb, i, j);
                            return ewise_found(b_indptr, b_indices, nb, q, i, j);
                        });
 }
 
-// The entries of A, alone or with their partners, to their places.
+// Writes the entries of A, combined with their partners.
 extern "C" __global__ void ewise_write_a(i64 nrows, i64 na, const AP* a_indptr, const I* a_indices,
                                          const A* a_values, A a_iso, i64 nb, const BP* b_indptr,
                                          const I* b_indices, const B* b_values, B b_iso, BETA beta,
@@ -100,7 +99,7 @@ extern "C" __global__ void ewise_write_a(i64 nrows, i64 na, const AP* a_indptr, 
     }
 }
 
-// The entries of B that have no partner, to their places in a union.
+// Writes the entries of B without a partner: the rest of a union.
 extern "C" __global__ void ewise_write_b(i64 nrows, i64 nb, const BP* b_indptr, const I* b_indices,
                                          const B* b_values, B b_iso, i64 na, const AP* a_indptr,
                                          const I* a_indices, ALPHA alpha, const u32* marks, const R* ranks,

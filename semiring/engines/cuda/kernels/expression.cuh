@@ -1,7 +1,7 @@
-// The functions that operator expressions may call (operators/vocabulary.py lists them with their meaning).
-// Generated operator functions stand in this namespace too, so that `min`, `abs` or `pow` mean these and not
-// the compiler's. Arguments of one type are computed in it (bool as int), of two in the one that C++ promotes
-// them to; the functions of math.h compute in float where all arguments are float, else in double.
+// The functions that operator expressions may call (operators/vocabulary.py defines them).
+// Generated operator functions are in this namespace too, so `min`, `abs` and `pow` name these functions and not
+// the compiler's.  Arguments are computed in their common type, as C++ promotes them (bool as int).  The functions
+// of math.h compute in float if all arguments are float, else in double.
 
 #pragma once
 
@@ -147,7 +147,7 @@ DEVICE common<A, B> pow(A a, B b) {
             if (n & 1) power = U(power * base);
             base = U(base * base);
         }
-        // The inverse of a power is 0 once truncated, unless the base is 1 or -1 (then it is the power) or 0.
+        // A negative power truncates to 0, unless the base is 1 or -1 (it equals the positive power) or 0.
         if (y < T(0) && x != T(1) && x != T(-1)) return x == T(0) ? highest<T>() : T(0);
         return T(power);
     }
@@ -193,7 +193,7 @@ DEVICE counted<A> bshift(A a, B b) {
     if (b >= B(0)) return shl(a, b);
     return shr(a, negated(i64(b)));
 }
-// 1 at bit b of A's type, counted from 1; 0 where there is no such bit.
+// A's type with only bit b set, counted from 1; 0 if the type has no such bit.
 template <class A, class B>
 DEVICE counted<A> one_bit(B b) {
     return b >= B(1) ? shl(counted<A>(1), i64(b) - 1) : counted<A>(0);
@@ -248,7 +248,7 @@ DEVICE f64 tofloat(A a) {
     return f64(a);
 }
 
-// Rounding leaves integers as they are; the other functions of C compute in double for them.
+// Rounding does not change integers; the other functions of C convert them to double.
 #define ROUNDING(name, function32, function64)                  \
     template <class A>                                          \
     DEVICE A name(A a) {                                        \
@@ -304,8 +304,8 @@ FLOATING2(copysign)
 #undef FLOATING
 #undef FLOATING2
 
-// The device library's hypot may be 2 ulp too long, which beside the largest double is infinity.
-DEVICE f64 hypot_near_the_end(f64 a, f64 b) {
+// The error of the device library's hypot, 2 ulp, would overflow to infinity near the largest double.
+DEVICE f64 hypot_near_limit(f64 a, f64 b) {
     const f64 longer = fmax(fabs(a), fabs(b)), shorter = fmin(fabs(a), fabs(b));
     const f64 ratio = shorter / longer;
     return longer * ::sqrt(1.0 + ratio * ratio);
@@ -315,8 +315,8 @@ DEVICE floating<A, B> hypot(A a, B b) {
     if constexpr (is_same<floating<A, B>, f32>) return ::hypotf(a, b);
     else {
         const f64 x = f64(a), y = f64(b);
-        const bool near_the_end = fmax(fabs(x), fabs(y)) > 0x1p1023 && isfinite(x) && isfinite(y);
-        return near_the_end ? hypot_near_the_end(x, y) : ::hypot(x, y);
+        const bool near_limit = fmax(fabs(x), fabs(y)) > 0x1p1023 && isfinite(x) && isfinite(y);
+        return near_limit ? hypot_near_limit(x, y) : ::hypot(x, y);
     }
 }
 

@@ -4,7 +4,7 @@
 // hooking the larger root to the smaller with compare-and-swap, again and again until the roots agree: no second pass
 // over the entries is ever needed.
 //
-// All threads read and write `parent` at once, by `load_near`, by relaxed stores and by compare-and-swap; why a
+// All threads read and write `parent` at once, by `load_weak`, by relaxed stores and by compare-and-swap; why a
 // parent that is out of date does no harm:
 // - A row leaves its state of being a root by one compare-and-swap, for ever: every other store writes a smaller number
 //   than the row's own, into a row that was seen not to be a root.
@@ -24,9 +24,9 @@
 typedef unsigned_of<sizeof(F)> Bits;
 
 DEVICE F find_root(F* parent, F v) {
-    F above = load_near(parent + v);
+    F above = load_weak(parent + v);
     if (above == v) return v;
-    for (F below = v, next; above > (next = load_near(parent + above)); below = above, above = next)
+    for (F below = v, next; above > (next = load_weak(parent + above)); below = above, above = next)
         store_relaxed(parent + below, next);
     return above;
 }
@@ -55,9 +55,9 @@ DEVICE F old_root(const F* before, F v) {
 // an ancestor that is not the root where the root already stood.
 DEVICE void flatten(F* parent, i64 n) {
     for (i64 v = thread_id(); v < n; v += thread_count()) {
-        const F above = load_near(parent + v);
+        const F above = load_weak(parent + v);
         F root = above;
-        for (F next; (next = load_near(parent + root)) != root;) root = next;
+        for (F next; (next = load_weak(parent + root)) != root;) root = next;
         if (root != above) store_relaxed(parent + v, root);
     }
 }

@@ -1,6 +1,6 @@
-// The value that is most frequent in a sample of a full vector of labels: what connected components skip.
+// The most frequent value in a sample of a full vector of labels: the component that connected components skip.
 //
-// The prologue defines the type F (labels, which are not negative).
+// The prologue defines the type F (nonnegative labels).
 
 #include "warp.cuh"
 
@@ -16,7 +16,7 @@ DEVICE u64 mix(u64 x) {
     return x ^ (x >> 31);
 }
 
-// One block of FREQUENT_DRAWS threads, each of which draws one entry; n > 0.  `out` receives the value.
+// *out = the value.  One block of FREQUENT_DRAWS threads, each of which draws one entry; n > 0.
 extern "C" __global__ void __launch_bounds__(FREQUENT_DRAWS) frequent_value(const F* values, i64 n, F* out) {
     __shared__ FrequentBits value[FREQUENT_SLOTS];  // a hash table with linear probing
     __shared__ unsigned count[FREQUENT_SLOTS];

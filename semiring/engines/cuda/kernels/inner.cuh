@@ -1,7 +1,7 @@
-// The inner product  s = (+)_k  u(k) (x) v(k), where both are present: products and their sum in one pass.
+// The inner product  s = (+)_k  u(k) (x) v(k)  over the common entries: products and their sum in one pass.
 //
-// The prologue defines the semiring; the types U and V of the values, I of listed indices; and LISTED: u is an index list
-// with n entries, and v dense.  Else both are dense, with n slots.
+// The prologue defines the semiring; the types U and V of the values, I of listed indices; and LISTED: u is an index
+// list with n entries, and v is dense.  Otherwise both are dense, with n slots.
 
 #include "entries.cuh"
 #include "reduce_blocks.cuh"

@@ -1,13 +1,13 @@
-// Marks the entries that a condition admits: one bit for each position of storage.  For dense vectors the marks
-// are the presence words of the result.
+// Marks the entries that satisfy a condition, one bit for each position.  For dense vectors the marks are the
+// presence words of the result.
 
 #pragma once
 
 #include "entries.cuh"
 
-// What the kernels below know about the entries of their operand, in the prologue's FORM.
+// The indices of the entries of an operand, in the format FORM of the prologue.
 template <class P, class I>
-struct Places {
+struct EntryIndices {
     const P* indptr;
     i64 nrows;
     const I* indices;
@@ -18,24 +18,24 @@ struct Places {
     }
 };
 
-// out = one bit for each of n positions where the entry is present and admit(p, i, j) holds; *count += their
-// number, if there is a counter.  Every thread of the grid calls.  Row searches are left out unless WHERE.
-template <bool WHERE, class P, class I, class F>
-DEVICE void mark_entries(i64 n, const u32* present, Places<P, I> places, u32* out, i64* count, F admit) {
+// Sets bit p of `out` if entry p is present and admit(p, i, j) returns true, for each of n positions; adds the number
+// of marks to *count unless it is null.  Without NEEDS_ROW, `admit` gets i = 0 for matrices.  The whole grid calls.
+template <bool NEEDS_ROW, class P, class I, class F>
+DEVICE void mark_entries(i64 n, const u32* present, EntryIndices<P, I> entries, u32* out, i64* count, F admit) {
     i64 marked = 0;
-    RowFinder<P> finder{places.indptr, 0, 0};
+    RowFinder<P> finder{entries.indptr, 0, 0};
     for (i64 first = CHUNK * warp_id(); first < n; first += CHUNK * warp_count()) {
         const i64 end = first + CHUNK < n ? first + CHUNK : n;
-        if constexpr (FORM == ROWS && WHERE) finder.enter(places.nrows, first, end - 1);
+        if constexpr (FORM == ROWS && NEEDS_ROW) finder.enter(entries.nrows, first, end - 1);
         for (i64 base = first; base < end; base += 32) {
             const i64 p = base + lane_id();
             bool kept = p < end && is_present(present, p);
             if (kept) {
                 i64 i = 0;
                 if constexpr (FORM == DENSE) i = p;
-                else if constexpr (FORM == LIST) i = i64(places.indices[p]);
-                else if constexpr (WHERE) i = finder.row(p);
-                kept = admit(p, i, places.column(p));
+                else if constexpr (FORM == LIST) i = i64(entries.indices[p]);
+                else if constexpr (NEEDS_ROW) i = finder.row(p);
+                kept = admit(p, i, entries.column(p));
             }
             const u32 word = __ballot_sync(FULL_WARP, kept);
             if (lane_id() == 0) {

@@ -1,4 +1,4 @@
-// How many marked tiles each block of a stream holds: a block is BLOCK_WORDS words of the tile bitmap.
+// The number of marked tiles in each block of a stream; a block is BLOCK_WORDS words of the tile bitmap.
 
 #include "warp.cuh"
 

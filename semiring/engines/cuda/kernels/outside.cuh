@@ -1,9 +1,8 @@
-// outside: marks the entries that do not lie in a region rows x columns.
+// outside: marks the entries outside a region rows x columns.
 
 #include "mark.cuh"
 
-// A set of positions: bits, or `count` numbers in ascending order, or start, start + step, ... with count members
-// (step > 0).
+// A set of indices: a bitmap, or `count` sorted numbers, or start, start + step, ... with `count` members (step > 0).
 struct Members {
     const u32* words;
     const u64* sorted;
@@ -26,13 +25,13 @@ extern "C" __global__ void outside_mark(i64 n, const u32* present, const P* indp
                                         i64 col_step, i64 col_count, u32* out, i64* count) {
     const Members rows{row_words, row_sorted, row_start, row_step, row_count};
     const Members cols{col_words, col_sorted, col_start, col_step, col_count};
-    mark_entries<true>(n, present, Places<P, I>{indptr, nrows, indices}, out, count, [=](i64 p, i64 i, i64 j) {
+    mark_entries<true>(n, present, EntryIndices<P, I>{indptr, nrows, indices}, out, count, [=](i64 p, i64 i, i64 j) {
         if constexpr (FORM == ROWS) return !(rows.has(i) && cols.has(j));
         else return !rows.has(i);
     });
 }
 
-// Sets the bits of the members of an index array; repeats do no harm.
+// Sets the bits of an array of indices, which may repeat.
 extern "C" __global__ void outside_members(i64 n, const I* members, u32* words) {
     for (i64 p = thread_id(); p < n; p += thread_count()) {
         const i64 i = i64(members[p]);

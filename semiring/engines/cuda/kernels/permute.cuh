@@ -1,12 +1,12 @@
-// Rows and columns in another order: the entries of the new rows, as keys that one sort puts in order.
+// Permutation of rows and columns: the entries of the new rows as keys, which one sort orders.
 //
-// A slice of the new rows at a time: row r of the slice is row rows[r] of the matrix, and offsets[r] is where it begins
-// in the result (the slice begins at entry `begin`).  P is the type of row offsets, I of columns, X of the two
-// permutations, KEY of the keys, V an unsigned integer of the size of the values, which are only moved.
+// The new rows are processed in slices: row r of a slice is row rows[r] of the matrix and begins at position offsets[r]
+// of the result; the slice begins at position `begin`.  Types: P of row offsets, I of columns, X of the two
+// permutations, KEY of the keys; V is an unsigned integer of the size of the values, which are only moved.
 
 #include "entries.cuh"
 
-// keys[p - begin] = (row in the slice, new column), for every entry p of the result that lies in the slice.
+// keys[p - begin] = (row in the slice, new column) for every entry p of the result in [begin, end).
 extern "C" __global__ void permute_keys(i64 nrows, const X* rows, const i64* offsets, i64 begin, i64 end,
                                         const P* indptr, const I* indices, const V* values, const X* cols, int bits,
                                         KEY* keys, V* out_values) {

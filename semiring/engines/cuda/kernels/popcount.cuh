@@ -1,4 +1,4 @@
-// The number of bits that are set in presence words.
+// The number of set bits in presence words.
 
 extern "C" __global__ void count_bits(const u32* words, i64 word_count, u64* count) {
     i64 mine = 0;

@@ -4,7 +4,7 @@
 
 #include "semiring.cuh"
 
-// `ranks` has one element more than there are words; p may be the position after the last.  Any thread calls.
+// `ranks` has one element more than `marks` has words; p may be the position after the last.  Any thread may call.
 template <class R>
 DEVICE i64 rank_of(const u32* marks, const R* ranks, i64 p) {
     const i64 before = i64(ranks[p >> 5]);

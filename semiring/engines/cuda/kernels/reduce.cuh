@@ -1,9 +1,9 @@
-// Reductions, in the order of storage: `add(x, y)` need only be associative.  A is the type of the values, OUT
-// that of the results, P that of row offsets.
+// Reductions in storage order: `add(x, y)` must be associative.  Types: A of the values, OUT of the results, P of row
+// offsets.
 //
-// Rows may be as skewed as they like: a warp takes a tile of consecutive entries, whatever rows they belong to. A row
-// that lies in one tile is finished there; of a row that crosses tiles, the tile where it begins keeps the first
-// part in `tail`, the following ones theirs in `head`, and a second pass puts them together.
+// A warp reduces a tile of REDUCE_TILE consecutive entries, independent of row lengths.  A row within one tile is
+// complete.  Of a row that crosses tiles, the first tile stores its part in `tail`, the following tiles theirs in
+// `head`; a second kernel combines the parts.
 
 #include "entries.cuh"
 #include "reduce_blocks.cuh"
@@ -16,8 +16,8 @@ struct Combined {
     DEVICE OUT operator()(OUT x, OUT y) const { return combined(x, y); }
 };
 
-// The combination of all lanes of a segment up to this one; a segment is a run of lanes with one row.
-// Every lane of the warp calls; valid in every lane.
+// The inclusive scan within segments, which are runs of lanes with the same row; valid in every lane.
+// Every lane of the warp calls.
 DEVICE OUT segment_scan(OUT value, i64 row) {
 #pragma unroll
     for (int delta = 1; delta < 32; delta *= 2) {
@@ -35,7 +35,7 @@ extern "C" __global__ void reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, 
         const i64 first = t * REDUCE_TILE;
         const i64 end = first + REDUCE_TILE < n ? first + REDUCE_TILE : n;
         finder.enter(nrows, first, end - 1);
-        i64 open_row = -1;  // the row that the chunk before ended in, and its value so far: the same in every lane
+        i64 open_row = -1;  // the last row of the previous round, and its value so far: the same in every lane
         OUT open_value = OUT();
         for (i64 base = first; base < end; base += 32) {
             const i64 p = base + lane_id();
@@ -60,7 +60,7 @@ extern "C" __global__ void reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, 
     }
 }
 
-// A warp for each tile: finishes the row that begins in the tile and goes on past it.
+// One warp for each tile: completes the row that begins in the tile and continues after it.
 extern "C" __global__ void reduce_rows_carry(i64 n, const P* indptr, i64 nrows, OUT* out, const OUT* head,
                                              const OUT* tail) {
     for (i64 t = warp_id(); (t + 1) * REDUCE_TILE < n; t += warp_count()) {
@@ -80,7 +80,7 @@ extern "C" __global__ void reduce_rows_carry(i64 n, const P* indptr, i64 nrows, 
     }
 }
 
-// The first entry of each row that has any: for a monoid of which any entry is a result.
+// out[r] = the first entry of each nonempty row: for the monoid `any`.
 extern "C" __global__ void reduce_rows_first(i64 nrows, const P* indptr, const A* values, A iso, OUT* out) {
     for (i64 r = thread_id(); r < nrows; r += thread_count()) {
         const i64 p = i64(indptr[r]);
@@ -88,7 +88,7 @@ extern "C" __global__ void reduce_rows_first(i64 nrows, const P* indptr, const A
     }
 }
 
-// Rows one by one, left to right, for an operator that is not associative.
+// Reduces each row by one thread, left to right, for an operator that is not associative.
 extern "C" __global__ void reduce_rows_fold(i64 nrows, const P* indptr, const A* values, A iso, OUT* out) {
     for (i64 r = thread_id(); r < nrows; r += thread_count()) {
         i64 p = i64(indptr[r]);
@@ -100,7 +100,7 @@ extern "C" __global__ void reduce_rows_fold(i64 nrows, const P* indptr, const A*
     }
 }
 
-// The combination of all slots that are present: result[0] is whether there is one, result[1] its bits.
+// Combines all present slots: result[0] is whether there is one, result[1] the bits of the value.
 extern "C" __global__ void reduce_all(i64 n, const u32* words, const A* values, A iso, u64* result, u64* arrived) {
     Maybe<OUT> sum{false, OUT()};
     for (i64 p = thread_id(); p < n; p += thread_count()) {
@@ -110,7 +110,7 @@ extern "C" __global__ void reduce_all(i64 n, const u32* words, const A* values, 
     reduce_blocks(sum, Combined(), result, arrived);
 }
 
-// out[r] = the combination of as many values `iso` as row r has entries, by doubling: no entry is read.
+// out[r] = as many copies of `iso` combined as row r has entries, by doubling; reads no entry.
 extern "C" __global__ void reduce_rows_iso(i64 nrows, const P* indptr, A iso, OUT* out) {
     for (i64 r = thread_id(); r < nrows; r += thread_count()) {
         i64 left = i64(indptr[r + 1]) - i64(indptr[r]);

@@ -1,4 +1,4 @@
-// Row offsets, spelled out and shifted.
+// Row offsets expanded to the row of each entry, or shifted by a constant.
 
 #include "entries.cuh"
 

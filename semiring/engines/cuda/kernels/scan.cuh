@@ -1,5 +1,5 @@
-// out[i] = the sum of in[0 .. i), for i = 0 .. n; out has n + 1 elements, the last one is the total.
-// IN and OUT are integers; with POPCOUNT an element of `in` counts as the number of its bits.
+// Exclusive scan: out[i] = the sum of in[0 .. i), for i = 0 .. n; out[n] is the total.
+// IN and OUT are integers; with POPCOUNT the number of set bits of each element is summed.
 
 #include "semiring.cuh"
 
@@ -21,7 +21,7 @@ extern "C" __global__ void scan_tiles(i64 n, const IN* in, OUT* sums) {
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// One block of 1024 threads: sums becomes its own exclusive scan.
+// One block of 1024 threads: replaces `sums` by its exclusive scan.
 extern "C" __global__ void scan_sums(i64 tiles, OUT* sums) {
     OUT before = 0;
     for (i64 base = 0; base < tiles; base += 1024) {
@@ -33,7 +33,7 @@ extern "C" __global__ void scan_sums(i64 tiles, OUT* sums) {
     }
 }
 
-// One block of 256 threads for each tile; sums is null where there is one tile only.
+// One block of 256 threads for each tile; `sums` is null if there is only one tile.
 extern "C" __global__ void scan_write(i64 n, const IN* in, const OUT* sums, OUT* out) {
     const i64 first = TILE * i64(blockIdx.x) + ITEMS * threadIdx.x;
     OUT items[ITEMS];
@@ -47,7 +47,7 @@ extern "C" __global__ void scan_write(i64 n, const IN* in, const OUT* sums, OUT*
     OUT running = block_scan_exclusive(sum, total) + (sums == nullptr ? OUT(0) : sums[blockIdx.x]);
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item) {
-        // The element after the last one receives the total; the tile that holds it always exists.
+        // Element n receives the total; the tile that contains it always exists.
         if (first + item <= n) out[first + item] = running;
         running += items[item];
     }

@@ -1,19 +1,19 @@
-// scatter: t(index[p]) = u(p).  Where an index repeats, a winner is found first: the largest p, or under an
-// operator the smallest, into which the others are then combined.
+// scatter: t(index[p]) = u(p).  If an index repeats, one entry wins: without an operator the largest p; with an
+// operator the smallest p, and the other entries are combined into it.
 //
-// U is the type of the values, X that of an index array, L that of an index list which holds the p's, W that of
-// winners: an unsigned integer, in which all bits set means that nobody has come yet.
+// Types: U of the values, X of an index array, L of an index list with the p's, W of winners, an unsigned integer
+// in which all bits set means no entry yet.
 
 #include "entries.cuh"
 
-// The k-th candidate: its p, and where it goes.
+// The p of the k-th entry, and its target index.
 DEVICE i64 scatter_source(const L* list, i64 k) { return list == nullptr ? k : i64(list[k]); }
 DEVICE i64 scatter_target(const X* index, i64 start, i64 step, i64 p) {
     return index == nullptr ? start + step * p : i64(index[p]);
 }
 
-// winners, all bits set before, hold the smallest k, or ~(k + 1) of the largest: one rule and one start serve both.
-// They only descend: a bid that is not below the winner of any time never wins, and needs no atomic.
+// winners[i] becomes the smallest k, or ~(k + 1) of the largest k, so both cases are a minimum over initially set bits.
+// Winners only decrease, so a bid that is not below a possibly outdated winner never wins and needs no atomic.
 extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list, const X* index, i64 start,
                                          i64 step, W* winners) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {
@@ -24,7 +24,7 @@ extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list,
     }
 }
 
-// Presence and the winners' values.
+// Writes presence and the values of the winners.
 extern "C" __global__ void scatter_settle(i64 size, const W* winners, const U* values, U iso,
                                           u32* out_words, U* out_values, i64* count) {
     i64 present = 0;
@@ -43,7 +43,7 @@ extern "C" __global__ void scatter_settle(i64 size, const W* winners, const U* v
     add_count(count, present);
 }
 
-// Everybody but the winner joins in; the operator is commutative and associative.
+// Combines all entries but the winners into the output; the operator is commutative and associative.
 extern "C" __global__ void scatter_combine(i64 n, const u32* words, const L* list, const X* index, i64 start,
                                            i64 step, const W* winners, const U* values, U iso, U* out) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {

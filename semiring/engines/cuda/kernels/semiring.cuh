@@ -1,5 +1,5 @@
-// What every kernel text begins with: types and conversion, operator functions, warps and blocks, atomics.
-// The generated prologue follows it, then the text of the kernel.
+// The beginning of every kernel text: types, operator functions, warp and block primitives, atomics.
+// The generated prologue follows, then the text of the kernel.
 
 #pragma once
 

@@ -1,8 +1,8 @@
-// A stable sort of keys by 8 of their bits at a time, with a payload that is moved along.
+// A stable radix sort of keys with a payload, 8 bits a pass.
 //
-// One pass: `sort_histogram` counts digits by tile, a scan over (digit, tile) turns counts into places, and
-// `sort_scatter` moves every element to its place.  KEY is u32 or u64, V an unsigned integer of the payload's
-// size, R the type of places.  Blocks have 256 threads; a tile is 4096 elements, 512 for each warp.
+// In a pass, `sort_histogram` counts the digits of each tile, a scan over (digit, tile) converts counts to positions,
+// and `sort_scatter` moves every element to its position.  KEY is u32 or u64, V an unsigned integer of the payload's
+// size, R the type of positions.  Blocks have 256 threads; a tile is 4096 elements, 512 for each warp.
 
 #include "semiring.cuh"
 
@@ -26,8 +26,8 @@ extern "C" __global__ void sort_histogram(i64 n, const KEY* keys, int shift, i64
 }
 
 extern "C" __global__ void sort_scatter(i64 n, const KEY* keys, const V* payload, int shift, i64 tiles,
-                                        const R* places, KEY* out_keys, V* out_payload) {
-    __shared__ u32 counts[WARPS][256];  // of each warp: first how many of a digit, then how many come before it
+                                        const R* positions, KEY* out_keys, V* out_payload) {
+    __shared__ u32 counts[WARPS][256];  // of each warp and digit: first the count, then the exclusive scan over warps
     __shared__ R begins[256];
     u32* const mine = counts[warp_in_block()];
     for (int d = lane_id(); d < 256; d += 32) mine[d] = 0;
@@ -49,12 +49,12 @@ extern "C" __global__ void sort_scatter(i64 n, const KEY* keys, const V* payload
         counts[w][threadIdx.x] = before;
         before += count;
     }
-    begins[threadIdx.x] = places[i64(threadIdx.x) * tiles + blockIdx.x];
+    begins[threadIdx.x] = positions[i64(threadIdx.x) * tiles + blockIdx.x];
     __syncthreads();
 #pragma unroll
     for (int round = 0; round < ROUNDS; ++round) {
         const i64 p = first + 32 * round + lane_id();
-        // Lanes past the end take part in the vote under a digit of their own.
+        // Lanes past the end vote with a digit that no key has.
         const u32 digit = p < n ? digit_of(held[round], shift) : 256u;
         const u32 peers = __match_any_sync(FULL_WARP, digit);
         if (p < n) {

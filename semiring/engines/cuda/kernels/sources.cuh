@@ -1,4 +1,4 @@
-// The first entries of a closure, as its kernels take them: `sources` ascending, their values or one for all.
+// The first entries of a closure as a kernel argument: ascending `sources` and their values, or one iso value.
 //
 // The prologue defines the types J (columns) and U (values).
 
@@ -14,7 +14,7 @@ struct SourceArguments {
     i64 source_count;
 };
 
-// The row of the entry at place `at`.
+// The row of first entry `at`.
 DEVICE i64 source_row(const SourceArguments& entered, i64 at) {
     return entered.sources == nullptr ? entered.single : i64(entered.sources[at]);
 }

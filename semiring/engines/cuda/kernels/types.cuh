@@ -1,4 +1,4 @@
-// Types of fixed width, their limits, and the one conversion between them that all engines share.
+// Fixed-width types, their limits, and the conversion rule that all engines share.
 
 #pragma once
 
@@ -31,7 +31,7 @@ constexpr bool is_signed = T(-1) < T(0);
 template <>
 constexpr bool is_signed<bool> = false;
 
-// A type chosen by a condition; the unsigned integer of a given size.
+// choose: a type selected by a condition; unsigned_of: the unsigned integer of a given size.
 template <bool C, class A, class B>
 struct choose_type {
     typedef A type;
@@ -46,7 +46,7 @@ using choose = typename choose_type<C, A, B>::type;
 template <int BYTES>
 using unsigned_of = choose<BYTES == 1, u8, choose<BYTES == 2, u16, choose<BYTES == 4, u32, u64>>>;
 
-// The bits of `from` read as another type of the same size.
+// Reinterprets the bits of `from` as another type of the same size.
 template <class To, class From>
 DEVICE To from_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "from_bits needs two types of one size");
@@ -68,8 +68,8 @@ DEVICE constexpr T highest() {
     else return T(~lowest<T>());
 }
 
-// The conversion of GraphBLAS values: integers wrap; floats are truncated towards zero, saturate, and NaN
-// becomes 0; whatever is not 0 is true; everything else as in C.
+// Converts a GraphBLAS value.  Integers wrap.  Floats are truncated towards zero and saturate; NaN becomes 0.
+// A nonzero value becomes true.  All other conversions are those of C.
 template <class To, class From>
 DEVICE To cast(From x) {
     if constexpr (is_same<To, From>) {
@@ -77,7 +77,7 @@ DEVICE To cast(From x) {
     } else if constexpr (is_bool<To>) {
         return x != From(0);
     } else if constexpr (is_float<From> && is_integer<To>) {
-        // The bounds are exact in From, or round outwards to a power of two that To does not reach.
+        // The bounds are exact in From, or rounded outwards to a power of two outside the range of To.
         if (!(x == x)) return To(0);
         if (x <= From(lowest<To>())) return lowest<To>();
         if (x >= From(highest<To>())) return highest<To>();

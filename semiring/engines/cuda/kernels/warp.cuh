@@ -1,5 +1,5 @@
-// Warps and blocks: shuffles of any type, reductions, scans, and the words of presence bits.
-// All launches are one-dimensional with a multiple of 32 threads a block.
+// Warp and block primitives: shuffles of any type, reductions, scans, and words of presence bits.
+// All launches are one-dimensional; a block has a multiple of 32 threads.
 
 #pragma once
 
@@ -18,10 +18,10 @@ DEVICE u32 lanes_below() { return (1u << lane_id()) - 1u; }
 
 // --- presence words ------------------------------------------------------------------------------------
 
-// Entry p of a bitmap; no words at all mean that every entry is present.
+// Bit p of a bitmap.  If `words` is null, every entry is present.
 DEVICE bool bit_test(const u32* words, i64 p) { return (words[p >> 5] >> (p & 31)) & 1u; }
 DEVICE bool is_present(const u32* words, i64 p) { return words == nullptr || bit_test(words, p); }
-// The bits of word w that lie below `size`.
+// The bits of word w at positions below `size`.
 DEVICE u32 valid_bits(i64 size, i64 w) {
     const i64 left = size - 32 * w;
     return left >= 32 ? FULL_WARP : left <= 0 ? 0u : (1u << left) - 1u;
@@ -29,13 +29,13 @@ DEVICE u32 valid_bits(i64 size, i64 w) {
 DEVICE u32 word_at(const u32* words, i64 size, i64 w) {
     return words == nullptr ? valid_bits(size, w) : words[w];
 }
-// Value p of an operand: no array means that all its entries share one value.
+// Value p of an operand.  If `values` is null, the operand is iso-valued.
 template <class T>
 DEVICE T value_at(const T* values, T iso, i64 p) {
     return values == nullptr ? iso : values[p];
 }
 
-// --- warps: every lane of the warp calls -----------------------------------------------------------------
+// --- warps: every lane of the warp must call --------------------------------------------------------------
 
 template <class T>
 DEVICE T shuffle_xor(T value, int mask) {
@@ -62,7 +62,7 @@ DEVICE T shuffle(T value, int lane) {
     return from_bits<T>(U(__shfl_sync(FULL_WARP, W(from_bits<U>(value)), lane)));
 }
 
-// Presence travels with the value: a lane that has nothing takes no part, so no identity is needed.
+// A value and whether it is present.  A lane without a value does not contribute, so no identity is needed.
 template <class T>
 struct Maybe {
     bool hit;
@@ -75,7 +75,7 @@ DEVICE Maybe<T> join(Maybe<T> a, Maybe<T> b, F combine) {
     return a;
 }
 
-// All values of a warp combined, lower lanes on the left; valid in lane 0.
+// Combines all values of a warp, lower lanes on the left; valid in lane 0.
 template <class T, class F>
 DEVICE Maybe<T> warp_reduce(Maybe<T> mine, F combine) {
 #pragma unroll
@@ -94,7 +94,7 @@ DEVICE T warp_sum(T value) {
     for (int mask = 16; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
     return value;
 }
-// The bits that any lane of the warp has; valid in every lane.
+// The bitwise or over a warp; valid in every lane.
 DEVICE u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(FULL_WARP, bits);
@@ -104,7 +104,7 @@ DEVICE u32 warp_or(u32 bits) {
     return bits;
 #endif
 }
-// The sum over this and the lower lanes; valid in every lane.
+// The inclusive prefix sum over the lanes; valid in every lane.
 template <class T>
 DEVICE T warp_scan_inclusive(T value) {
 #pragma unroll
@@ -115,26 +115,26 @@ DEVICE T warp_scan_inclusive(T value) {
     return value;
 }
 
-// --- blocks: every thread of the block calls ------------------------------------------------------------
+// --- blocks: every thread of the block must call ----------------------------------------------------------
 
 // The sum over a block; valid in thread 0.  Synchronises the block twice.
 template <class T>
 DEVICE T block_sum(T value) {
     __shared__ T partial[32];
     value = warp_sum(value);
-    __syncthreads();  // a call before this one may still be reading
+    __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 0) partial[warp_in_block()] = value;
     __syncthreads();
     if (threadIdx.x >= 32) return value;
     return warp_sum(threadIdx.x < (blockDim.x >> 5) ? partial[threadIdx.x] : T(0));
 }
-// All values of a block combined, lower threads on the left; valid in thread 0.  Synchronises twice.
+// Combines all values of a block, lower threads on the left; valid in thread 0.  Synchronises the block twice.
 template <class T, class F>
 DEVICE Maybe<T> block_reduce(Maybe<T> mine, F combine) {
     __shared__ T values[32];
     __shared__ bool hits[32];
     mine = warp_reduce(mine, combine);
-    __syncthreads();  // a call before this one may still be reading
+    __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 0) {
         values[warp_in_block()] = mine.value;
         hits[warp_in_block()] = mine.hit;
@@ -147,14 +147,14 @@ DEVICE Maybe<T> block_reduce(Maybe<T> mine, F combine) {
     partial.value = inside ? values[threadIdx.x] : T();
     return warp_reduce(partial, combine);
 }
-// The sum over the lower threads of the block, and in `total` that over all; both valid in every thread.
-// Synchronises the block three times.
+// The exclusive prefix sum over the threads of a block, and in `total` the sum over all; both are valid in every
+// thread.  Synchronises the block three times.
 template <class T>
 DEVICE T block_scan_exclusive(T value, T& total) {
     __shared__ T sums[33];
     const T inclusive = warp_scan_inclusive(value);
     const int warps = int(blockDim.x >> 5);
-    __syncthreads();  // a call before this one may still be reading
+    __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 31) sums[warp_in_block()] = inclusive;
     __syncthreads();
     if (threadIdx.x < 32) {
@@ -170,7 +170,7 @@ DEVICE T block_scan_exclusive(T value, T& total) {
 
 // --- searches in sorted arrays --------------------------------------------------------------------------
 
-// The first position in [low, high) whose element is not below (lower) or is above (upper) `key`; else high.
+// The first position in [low, high) whose element is >= (lower_bound) or > (upper_bound) `key`; high if none is.
 template <class T>
 DEVICE i64 lower_bound(const T* sorted, i64 low, i64 high, i64 key) {
     while (low < high) {

@@ -1,10 +1,10 @@
 // The whole write of a vector, for one entry:
 //
 //     where the mask admits:  with an accumulator, the union of C and T, both combined; without, T
-//     elsewhere:              C, or nothing under `replace`
+//     elsewhere:              C, or no entry under `replace`
 //
-// C, T and the mask are dense: presence words (null: `all` says whether every entry is present, or none) and
-// values (null: iso-valued).  A warp writes one word: its lanes are the 32 entries, their ballot the word.
+// C, T and the mask are dense: presence words (null: all entries are present if `all` is nonzero, else none) and
+// values (null: iso-valued).  A warp writes one presence word, the ballot of its 32 entries.
 
 #include "entries.cuh"
 
