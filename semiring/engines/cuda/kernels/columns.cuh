@@ -1,14 +1,13 @@
-// The columns of compressed rows, however they are stored: one accessor for plain columns and for both codecs
-// (semiring/formats/ccsr.py says what the streams hold).
+// One accessor for uncompressed, varint and packed columns (formats/ccsr.py defines the streams).
 //
-// The prologue defines CODEC (how columns are stored), J (their type: signed, 4 or 8 bytes), AT (the type of the
-// offsets of tiles), and READS_VARINT or READS_PACKED if a codec is read at all.  A kernel takes a `ColumnsArgument`, opens it once, and then
+// The prologue defines CODEC, J (the type of columns: signed, 4 or 8 bytes), AT (the type of tile offsets), and
+// READS_VARINT or READS_PACKED if the kernel reads that codec.  A kernel accepts a `ColumnsArgument` and opens it once:
 //
 //     columns.at(row_start, p)                the column of entry p, whose row begins at entry row_start; any thread
-//     ColumnCursor c(columns, row_start, p)   walks p, p + 1, ... of one row: c.column(), c.next(); any thread
-//     WarpColumns w(columns, row_start, first, last)   walks a part of one row, up to 32 entries a step; a warp
+//     ColumnCursor c(columns, row_start, p)   iterates over p, p + 1, ... of one row: c.column(), c.next(); any thread
+//     WarpColumns w(columns, row_start, first, last)   iterates over a part of one row, 32 entries a step; a warp
 //
-// Streams may be malformed: readers give some column then, but no load leaves the stream and every loop ends.
+// For malformed streams, readers return arbitrary columns, but no load is out of bounds and every loop ends.
 
 #pragma once
 
@@ -20,30 +19,30 @@
 #include "varint.cuh"
 #endif
 
-// --- plain columns: the same names, at no cost ------------------------------------------------------------
+// --- uncompressed columns ---------------------------------------------------------------------------------
 
-struct PlainColumns {
+struct UncompressedColumns {
     const J* indices;
 
-    DEVICE explicit PlainColumns(const J* argument) : indices(argument) {}
+    DEVICE explicit UncompressedColumns(const J* argument) : indices(argument) {}
     DEVICE i64 at(i64, i64 p) const { return i64(indices[p]); }
 };
 
-struct PlainCursor {
+struct UncompressedCursor {
     const J* entry;
 
-    DEVICE PlainCursor(const PlainColumns& columns, i64, i64 p) : entry(columns.indices + p) {}
+    DEVICE UncompressedCursor(const UncompressedColumns& columns, i64, i64 p) : entry(columns.indices + p) {}
     DEVICE i64 column() const { return i64(*entry); }
     DEVICE void next() { ++entry; }
 };
 
-struct PlainWarp {
+struct UncompressedWarp {
     const J* indices;
     i64 begin, last;
     i64 p, column;
     bool inside;
 
-    DEVICE PlainWarp(const PlainColumns& columns, i64, i64 first, i64 last)
+    DEVICE UncompressedWarp(const UncompressedColumns& columns, i64, i64 first, i64 last)
         : indices(columns.indices), begin(first), last(last), p(0), column(0), inside(false) {}
     DEVICE bool next() {
         if (begin >= last) return false;
@@ -55,25 +54,25 @@ struct PlainWarp {
     }
 };
 
-// --- what kernels use ---------------------------------------------------------------------------------------
+// --- the names that kernels use ---------------------------------------------------------------------------
 
 template <>
 struct ColumnReaders<PLAIN> {
     typedef const J* Argument;
-    typedef PlainColumns Columns;
-    typedef PlainCursor Cursor;
-    typedef PlainWarp Warp;
+    typedef UncompressedColumns Columns;
+    typedef UncompressedCursor Cursor;
+    typedef UncompressedWarp Warp;
 };
 
 typedef ColumnReaders<CODEC>::Argument ColumnsArgument;
 typedef ColumnReaders<CODEC>::Columns Columns;
 
-// `column()` is the column of the current entry.  `next()` may step past the end of the row, once.
+// `column()` returns the column of the current entry.  `next()` may be called once past the end of the row.
 typedef ColumnReaders<CODEC>::Cursor ColumnCursor;
 
-// Every lane of a warp makes it with the same arguments (entries [first, last) of the row that begins at row_start)
-// and calls `next()` together, until it gives false.  After each call the lanes with `inside` hold the entry `p` and
-// its `column`; consecutive lanes hold consecutive entries, and steps come in ascending order.
+// Every lane of a warp constructs it with the same arguments, entries [first, last) of the row that begins at
+// row_start, and calls `next()` until it returns false.  After each call the lanes with `inside` have an entry `p` and
+// its `column`: consecutive lanes have consecutive entries, and steps are in ascending order.
 //
 //     WarpColumns walk(columns, row_start, first, last);
 //     while (walk.next())

@@ -1,5 +1,5 @@
-// Compressed columns to plain ones, a range of entries at a time.  The prologue gives CODEC, J, AT, and P, the type of
-// row offsets (read by varint only).
+// Decompresses the columns of a range of entries.
+// The prologue defines CODEC, J, AT, and P, the type of row offsets (read by varint only).
 
 #include "columns.cuh"
 #include "packed_tile.cuh"
@@ -7,8 +7,8 @@
 
 constexpr int WARPS = 8;
 
-// out[p - first] = the column of entry p, for first <= p < last.  The stream is readable from element `low` to element
-// `high`, and 16 bytes further; `stream` is where its element 0 is or would be.
+// out[p - first] = the column of entry p, for first <= p < last.  `stream` is the address of element 0 of the stream,
+// of which only elements [low, high) and the 16 bytes after them need to be readable.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     decode_tiles(const u8* stream, i64 low, i64 high, const J* base, const AT* at, const P* indptr, i64 nrows, u64 mask,
                  i64 nvals, i64 first, i64 last, J* out) {
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
         __shared__ PackedStage stages[WARPS];
         PackedStage& stage = stages[warp_in_block()];
         const auto nothing = [](i64) {};
-        for_each_tile<PACKED_MOST, 4>(
+        for_each_tile<PACKED_MAX_BYTES, 4>(
             {stream, 4 * low, 4 * high}, base, at, begin, end, stage.lines, nothing,
             [&](i64 t, const TileLines& tile, UJ anchor) {
                 UJ columns[4];
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
         __shared__ VarintStage stages[WARPS];
         VarintStage& stage = stages[warp_in_block()];
         RowStarts rows(indptr, nrows);
-        for_each_tile<VARINT_MOST, 1>(
+        for_each_tile<VARINT_MAX_BYTES, 1>(
             {stream, low, high}, base, at, begin, end, stage.lines,
             [&](i64 t) { rows.enter(TILE_ENTRIES * t); },
             [&](i64 t, const TileLines& tile, UJ anchor) {

@@ -1,13 +1,13 @@
-// Plain columns to compressed ones, a warp for a tile: first how long each tile becomes, then, with the sums of the
-// lengths, the stream.  The prologue gives CODEC, J, AT, and P, the type of row offsets (read by varint only).
+// Compresses columns, one warp a tile: first the size of each tile, then, after a scan of the sizes, the stream.
+// The prologue defines CODEC, J, AT, and P, the type of row offsets (read by varint only).
 
 #include "packed_encode.cuh"
 #include "varint_encode.cuh"
 
 constexpr int WARPS = 8;
 
-// For each tile: sizes, its elements of the stream; widths, the bit width chosen (packed).  Both may be null: then only
-// *total is raised by the sum of all sizes.  `before` is the column in front of the first entry, or -1.
+// sizes[t] = the elements of tile t in the stream; widths[t] = its bit width (packed).  Both may be null.
+// *total += the sum of all sizes.  `before` is the column before the first entry, or -1.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     encode_sizes(const J* indices, const P* indptr, i64 nrows, u64 mask, i64 nvals, i64 before, u32* sizes, u8* widths,
                  u64* total) {
@@ -42,12 +42,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     if (total != nullptr && threadIdx.x == 0 && sum != 0) atomicAdd(total, sum);
 }
 
-// Writes base and the stream, except its padding.
+// Writes `base` and the stream without its padding.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     encode_write(const J* indices, const P* indptr, i64 nrows, u64 mask, i64 nvals, i64 before, const AT* at,
                  const u8* widths, J* base, u8* stream) {
     if constexpr (CODEC == PACKED) {
-        __shared__ u32 words[WARPS][PACKED_LONGEST];
+        __shared__ u32 words[WARPS][PACKED_MAX_WORDS];
         const i64 tiles = tile_count(nvals);
         for (i64 t = warp_id(); t < tiles; t += warp_count()) {
             UJ gaps[CHUNKS];

@@ -64,11 +64,11 @@ DEVICE int wanted_half(Part part, int half) {
 // The entries of tile t that belong to the rows; gives a row that begins before or in it, from where the next tile may
 // seek.  A lane first stands for a row, of 32 at a time, then for an entry.
 template <class Visitor>
-DEVICE i64 sweep_tile(OpenTile& tile, const u32* rows, i64 t, i64 from, const Visitor& visitor) {
+DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const Visitor& visitor) {
     const Entries& of = tile.of;
     const i64 start = TILE_SIZE * t;
     const int count = int(of.nvals - start < TILE_SIZE ? of.nvals - start : TILE_SIZE);
-    tile.turn_to(t, count);
+    tile.select(t, count);
     for (i64 row = row_of(of, start, from);;) {
         const i64 i = row + lane_id();
         const i64 begin = i < of.n ? i64(of.indptr[i]) : of.nvals;
@@ -80,7 +80,7 @@ DEVICE i64 sweep_tile(OpenTile& tile, const u32* rows, i64 t, i64 from, const Vi
         }
         const u32 wanted = __ballot_sync(FULL_WARP, part.from < part.to);
         if (wanted != 0) {
-            tile.reach(wanted_half(part, 0), wanted_half(part, TILE_SIZE / 2));
+            tile.decode_until(wanted_half(part, 0), wanted_half(part, TILE_SIZE / 2));
 #pragma unroll
             for (int c = 0; c < CHUNKS; ++c) {
                 const int s = 32 * c + lane_id();
@@ -117,7 +117,7 @@ template <class Visitor>
 DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
     const Entries of = entries_of(work);
     __shared__ TileStage stages[SWEEP_BLOCK / 32];
-    OpenTile tile(of, stages[warp_in_block()]);
+    TileReader tile(of, stages[warp_in_block()]);
     i64 row = 0;  // the cursor ascends, and so do the rows that a warp meets
     for (;;) {
         u64 taken = 0;
@@ -141,8 +141,8 @@ DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
 constexpr i64 NOWHERE = highest<i64>();
 
 // Marks the tiles that hold entries [begin, end) of each lane's row (none if they are empty), and gives in lane 0 how
-// many were not marked before; of the words that a row has for itself, only `reach` count.  Every lane calls.
-DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 reach) {
+// many were not marked before; of the words that a row has for itself, only `decode_until` count.  Every lane calls.
+DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 decode_until) {
     const bool some = begin < end;
     const i64 first = some ? begin / TILE_SIZE : 0, last = some ? (end - 1) / TILE_SIZE : 0;
     i64 counted = 0;
@@ -151,7 +151,7 @@ DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 reach) {
         const int lane = __ffs(int(longer)) - 1;
         const i64 from = shuffle(first, lane) / 32 + 1, to = shuffle(last, lane) / 32;
         for (i64 w = from + lane_id(); w < to; w += 32) tiles[w] = FULL_WARP;
-        if (lane_id() == 0) counted += 32 * (to - from < reach ? to - from : reach);
+        if (lane_id() == 0) counted += 32 * (to - from < decode_until ? to - from : decode_until);
     }
     // The first and the last word of each row; neighbours share them, so they are put together before the atomic.
     i64 word = some ? first / 32 : NOWHERE;

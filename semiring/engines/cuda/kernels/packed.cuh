@@ -1,4 +1,4 @@
-// Readers of the packed codec: 128 gaps of one bit width a tile, all arithmetic modulo 2^b.
+// Readers of the packed codec: 128 gaps of one bit width a tile; arithmetic is modulo 2^b.
 
 #pragma once
 
@@ -15,11 +15,11 @@ struct PackedWords {
         const i64 from = u64(begin) < u64(size) ? begin : size - 1;
         const i64 left = size - 1 - from;
         words = stream + from;
-        limit = u32(left < 0xffff ? left : 0xffff);  // no tile is nearly as long
+        limit = u32(left < 0xffff ? left : 0xffff);  // every tile is much shorter
     }
     DEVICE u32 operator[](u32 k) const { return words[k < limit ? k : limit]; }
 
-    // `width` bits (fewer than UJ has) that begin `bit` bits behind word `start`.
+    // `width` bits (fewer than UJ has), from bit `bit` after the beginning of word `start`.
     DEVICE UJ bits(u32 start, u32 bit, u32 width) const {
         const u32 k = start + (bit >> 5);
         if constexpr (sizeof(UJ) == 4) {
@@ -33,20 +33,20 @@ struct PackedWords {
     }
 };
 
-// A tile with its header read.
+// A tile and its decoded header.
 struct PackedTile {
     PackedWords words;
     u32 width, exceptions, high;  // w, x and h of the header
-    u32 gaps, places, highs;      // the words where the three parts begin
+    u32 gaps, positions, highs;      // the first word of the gaps, of the exceptions' positions and of their high parts
 
     DEVICE PackedTile(const u32* stream, i64 size, i64 begin, int count, u64 mask) : words(stream, size, begin) {
         const u32 header = words[0];
-        width = header & u32(COLUMN_BITS);  // 31 or 63: more bits than a column has mean nothing
+        width = header & u32(COLUMN_BITS);  // 31 or 63; larger widths are malformed
         exceptions = header >> 6 & 127u;
         high = header >> 14 & u32(COLUMN_BITS);
         gaps = 1 + (count > 64 ? anchor_words(mask) : 0);
-        places = gaps + u32(count + 31) / 32 * width;
-        highs = places + (exceptions + 3) / 4;
+        positions = gaps + u32(count + 31) / 32 * width;
+        highs = positions + (exceptions + 3) / 4;
     }
 
     // The column of entry 64.
@@ -57,20 +57,20 @@ struct PackedTile {
         }
         return column;
     }
-    // The gap of entry s without what an exception adds to it.
+    // The gap of entry s without the high part of an exception.
     DEVICE UJ gap(u32 s) const { return words.bits(gaps, s * width, width); }
-    // Exception e: its entry, and what it adds to the gap.
-    DEVICE u32 place(u32 e) const { return words[places + (e >> 2)] >> (8 * (e & 3)) & 127u; }
-    DEVICE UJ excess(u32 e) const { return words.bits(highs, e * high, high) << width; }
+    // Exception e: its entry, and the high part of its gap.
+    DEVICE u32 position(u32 e) const { return words[positions + (e >> 2)] >> (8 * (e & 3)) & 127u; }
+    DEVICE UJ high_part(u32 e) const { return words.bits(highs, e * high, high) << width; }
     // The number of exceptions at entries 0 to s.
     DEVICE u32 exceptions_to(u32 s) const {
         u32 found = 0;
-        // Four places a word: bit 7 of (128 + s - place) says place <= s; no byte borrows from the next.
+        // Four positions a word: bit 7 of (128 + s - position) is set if position <= s; no byte borrows from the next.
         const u32 least = (128u + s) * 0x01010101u;
         for (u32 e = 0; e < exceptions; e += 4) {
             const u32 left = exceptions - e;
             const u32 valid = left >= 4 ? 0x80808080u : ((1u << (8 * left)) - 1u) & 0x80808080u;
-            const u32 hits = (least - words[places + (e >> 2)]) & valid;
+            const u32 hits = (least - words[positions + (e >> 2)]) & valid;
             found += __popc(hits);
             if (hits != 0x80808080u) break;
         }
@@ -85,9 +85,9 @@ struct PackedColumns {
     u64 mask;
     i64 nvals, size;
 
-    DEVICE explicit PackedColumns(const CompressedColumns* given)
-        : stream(static_cast<const u32*>(given->stream)), base(given->base), offsets(given->at), mask(given->mask),
-          nvals(given->nvals), size(given->size) {}
+    DEVICE explicit PackedColumns(const CompressedColumns* from)
+        : stream(static_cast<const u32*>(from->stream)), base(from->base), offsets(from->at), mask(from->mask),
+          nvals(from->nvals), size(from->size) {}
 
     DEVICE PackedTile tile(i64 t) const {
         return PackedTile(stream, size, i64(offsets[t]), tile_entries(nvals, t), mask);
@@ -112,7 +112,7 @@ struct PackedColumns {
             for (u32 s = first; s <= last; ++s) total += tile.gap(s);
         }
         const u32 below = tile.exceptions == 0 ? 0 : tile.exceptions_to(first - 1);
-        for (u32 e = below; e < tile.exceptions && tile.place(e) <= last; ++e) total += tile.excess(e);
+        for (u32 e = below; e < tile.exceptions && tile.position(e) <= last; ++e) total += tile.high_part(e);
         return total;
     }
     // The column of entry s of tile t, from the nearer of the anchors at entries 0 and 64.
@@ -135,17 +135,17 @@ struct PackedCursor {
     i64 p;
     UJ here;
     PackedTile tile;
-    u32 exception;    // the next one,
-    u32 exceptional;  // and its entry; 128 after the tile's last one
+    u32 exception;    // the next exception
+    u32 exceptional;  // its entry; 128 after the last exception of the tile
 
     DEVICE PackedCursor(const PackedColumns& columns, i64, i64 p)
         : columns(columns), p(p), tile(columns.tile(p / TILE_ENTRIES)) {
         const u32 s = u32(p % TILE_ENTRIES);
         here = columns.column(tile, p / TILE_ENTRIES, s);
         exception = tile.exceptions_to(s);
-        look_ahead();
+        load_exception();
     }
-    DEVICE void look_ahead() { exceptional = exception < tile.exceptions ? tile.place(exception) : 128u; }
+    DEVICE void load_exception() { exceptional = exception < tile.exceptions ? tile.position(exception) : 128u; }
     DEVICE i64 column() const { return i64(here); }
     DEVICE void next() {
         ++p;
@@ -155,31 +155,31 @@ struct PackedCursor {
             here = UJ(columns.base[p / TILE_ENTRIES]);
             tile = columns.tile(p / TILE_ENTRIES);
             exception = 0;
-            look_ahead();
+            load_exception();
             return;
         }
         here += tile.gap(s);
         if (s == exceptional) {
-            here += tile.excess(exception++);
-            look_ahead();
+            here += tile.high_part(exception++);
+            load_exception();
         }
         here &= UJ(columns.mask);
     }
 };
 
-// 32 gaps at once: lane i has the gap of entry 32 chunk + i, exceptions included, and 0 past the end of the tile.
-// Every lane of the warp calls.  `exception` is the first one of the chunk, and becomes that of the next chunk.
+// The gaps of 32 entries: lane i gets the complete gap of entry 32 chunk + i, or 0 past the end of the tile.  Every
+// lane of the warp calls.  `exception` is the first exception of the chunk, and becomes that of the next chunk.
 DEVICE UJ packed_gaps(const PackedTile& tile, u32 chunk, int count, u32& exception) {
     const u32 s = 32 * chunk + u32(lane_id());
     UJ gap = 0;
     if (s < u32(count) && s != 0) gap = tile.gap(s);
-    if (exception < tile.exceptions) {  // a lane takes one and hands it to its entry, the k-th entry from the k-th lane
+    if (exception < tile.exceptions) {  // lane k decodes the k-th exception; the lane of its entry receives it
         const u32 e = exception + u32(lane_id());
-        const u32 place = e < tile.exceptions ? tile.place(e) : 128u;
-        const bool mine = place < 32 * chunk + 32;
-        const UJ excess = mine ? tile.excess(e) : UJ(0);
-        const u32 exceptional = warp_or(mine ? 1u << (place & 31) : 0u);
-        const UJ more = shuffle(excess, __popc(exceptional & lanes_below()));
+        const u32 position = e < tile.exceptions ? tile.position(e) : 128u;
+        const bool mine = position < 32 * chunk + 32;
+        const UJ high_part = mine ? tile.high_part(e) : UJ(0);
+        const u32 exceptional = warp_or(mine ? 1u << (position & 31) : 0u);
+        const UJ more = shuffle(high_part, __popc(exceptional & lanes_below()));
         if (exceptional >> lane_id() & 1u) gap += more;
         exception += u32(__popc(__ballot_sync(FULL_WARP, mine)));
     }
@@ -190,17 +190,17 @@ DEVICE UJ packed_gaps(const PackedTile& tile, u32 chunk, int count, u32& excepti
 DEVICE u32 warp_exceptions_to(const PackedTile& tile, u32 s) {
     u32 found = 0;
     for (u32 e = u32(lane_id()); e - u32(lane_id()) < tile.exceptions; e += 32)
-        found += u32(__popc(__ballot_sync(FULL_WARP, e < tile.exceptions && tile.place(e) <= s)));
+        found += u32(__popc(__ballot_sync(FULL_WARP, e < tile.exceptions && tile.position(e) <= s)));
     return found;
 }
 
 struct PackedWarp {
     const PackedColumns& columns;
     i64 first, last;
-    i64 chunk;  // the next 32 entries, counted over the whole matrix
+    i64 chunk;  // the next 32 entries, numbered over the whole matrix
     PackedTile tile;
     u32 exception;
-    UJ before;  // the column of the entry in front of the chunk
+    UJ before;  // the column of the entry before the chunk
     i64 p, column;
     bool inside;
 
@@ -211,7 +211,7 @@ struct PackedWarp {
         if (first >= last) return;
         const u32 part = u32(chunk % 4);
         if (part == 0) return;
-        // Entry 64 stands at the beginning of chunk 2; what lies between an anchor and the chunk is summed.
+        // The anchor of entry 64 begins chunk 2; chunks 1 and 3 add the gaps between an anchor and the chunk.
         exception = warp_exceptions_to(tile, 32 * part - 1);
         if (part == 2) {
             before = tile.middle(columns.mask) - gap_of_middle();
@@ -224,7 +224,7 @@ struct PackedWarp {
     }
     DEVICE UJ gap_of_middle() const {
         UJ gap = tile.gap(64);
-        for (u32 e = exception; e < tile.exceptions && tile.place(e) <= 64; ++e) gap += tile.excess(e);
+        for (u32 e = exception; e < tile.exceptions && tile.position(e) <= 64; ++e) gap += tile.high_part(e);
         return gap;
     }
     DEVICE bool next() {

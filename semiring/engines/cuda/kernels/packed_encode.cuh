@@ -1,4 +1,4 @@
-// Tiles of the packed codec, made by a warp.  Lane i holds the gaps of the entries 32 c + i, c = 0 .. 3.
+// A warp encodes one packed tile.  Lane i has the gaps of the entries 32 c + i, c = 0 .. 3.
 
 #pragma once
 
@@ -6,13 +6,13 @@
 
 constexpr int CHUNKS = 4;
 constexpr int PACKED_LENGTHS = COLUMN_BITS + 1;  // bit lengths 0 to COLUMN_BITS
-// No tile is longer than one without exceptions and with the widest gaps.
-constexpr int PACKED_LONGEST = 1 + int(sizeof(J)) / 4 + CHUNKS * COLUMN_BITS;
+// The words of the longest tile, which has the widest gaps and no exceptions.
+constexpr int PACKED_MAX_WORDS = 1 + int(sizeof(J)) / 4 + CHUNKS * COLUMN_BITS;
 
 DEVICE int bit_length(u32 x) { return 32 - __clz(i32(x)); }
 DEVICE int bit_length(u64 x) { return 64 - __clzll(i64(x)); }
 
-// The gaps of tile t modulo 2^b; 0 for its first entry and behind its last.
+// The gaps of tile t modulo 2^b; 0 for its first entry and after its last.
 DEVICE void packed_differences(const J* indices, i64 nvals, i64 t, u64 mask, UJ (&gaps)[CHUNKS]) {
     const i64 first = TILE_ENTRIES * t;
     UJ last = 0;
@@ -27,7 +27,7 @@ DEVICE void packed_differences(const J* indices, i64 nvals, i64 t, u64 mask, UJ 
     }
 }
 
-// What makes a tile smallest, and how large it is then.
+// The bit width with the smallest tile, and the size of that tile.
 struct PackedChoice {
     u32 width, words;
 };
@@ -41,7 +41,7 @@ DEVICE PackedChoice packed_choice(const UJ (&gaps)[CHUNKS], int count, u32 ancho
         if (32 * c + lane_id() < count) atomicAdd(lengths + bit_length(gaps[c]), 1u);
     __syncwarp();
     u32 up_to = 0, longest = 0;
-    u32 counts[PACKED_LENGTHS / 32];  // of gaps that are not longer than 32 k + lane bits
+    u32 counts[PACKED_LENGTHS / 32];  // of gaps of at most 32 k + lane bits
 #pragma unroll
     for (int k = 0; k < PACKED_LENGTHS / 32; ++k) {
         const u32 mine = lengths[32 * k + lane_id()];
@@ -51,7 +51,7 @@ DEVICE PackedChoice packed_choice(const UJ (&gaps)[CHUNKS], int count, u32 ancho
         up_to = shuffle(counts[k], 31);
     }
     const u32 chunks = u32(count + 31) / 32;
-    u32 best = ~0u;  // 64 words + width: the least of these is the least width among the smallest tiles
+    u32 best = ~0u;  // the minimum of 64 words + width: the smallest width among the smallest tiles
 #pragma unroll
     for (int k = 0; k < PACKED_LENGTHS / 32; ++k) {
         const u32 width = 32 * k + lane_id();
@@ -66,11 +66,11 @@ DEVICE PackedChoice packed_choice(const UJ (&gaps)[CHUNKS], int count, u32 ancho
         const u32 other = shuffle_xor(best, lanes);
         best = other < best ? other : best;
     }
-    __syncwarp();  // `lengths` may be cleared again
+    __syncwarp();  // the next call clears `lengths`
     return {best % 64, best / 64 + 1 + (count > 64 ? anchors : 0)};
 }
 
-// Ors `width` bits of a value into words of shared memory, from bit `bit` on.
+// Ors a value into words of shared memory, from bit `bit` on.
 DEVICE void put_bits(u32* words, u32 bit, UJ value) {
     if (value == 0) return;
     words += bit / 32;
@@ -88,35 +88,35 @@ DEVICE void put_bits(u32* words, u32 bit, UJ value) {
     }
 }
 
-// Composes a tile of `size` words in shared memory and writes it to `to`.  Every lane calls.
+// Builds a tile of `size` words in shared memory and writes it to `to`.  Every lane calls.
 DEVICE void packed_write(const J* indices, const UJ (&gaps)[CHUNKS], i64 t, int count, u32 width, u32 anchors,
                          u32* words, u32 size, u32* to) {
     for (u32 k = lane_id(); k < size; k += 32) words[k] = 0;
     __syncwarp();
-    const UJ kept = (UJ(1) << width) - 1;
+    const UJ low_bits = (UJ(1) << width) - 1;
     const u32 begin = 1 + (count > 64 ? anchors : 0);
     UJ all = 0;
     u32 exceptions = 0;
 #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
-        put_bits(words + begin, (32 * c + lane_id()) * width, gaps[c] & kept);
+        put_bits(words + begin, (32 * c + lane_id()) * width, gaps[c] & low_bits);
         all |= gaps[c] >> width;
         exceptions += __popc(__ballot_sync(FULL_WARP, gaps[c] >> width != 0));
     }
 #pragma unroll
     for (int lanes = 16; lanes > 0; lanes /= 2) all |= shuffle_xor(all, lanes);
     const u32 high = bit_length(all);
-    const u32 places = begin + u32(count + 31) / 32 * width;
-    const u32 highs = places + (exceptions + 3) / 4;
+    const u32 positions = begin + u32(count + 31) / 32 * width;
+    const u32 highs = positions + (exceptions + 3) / 4;
     u32 rank = 0;
 #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
-        const UJ more = gaps[c] >> width;
-        const u32 hits = __ballot_sync(FULL_WARP, more != 0);
+        const UJ high_part = gaps[c] >> width;
+        const u32 hits = __ballot_sync(FULL_WARP, high_part != 0);
         const u32 mine = rank + __popc(hits & lanes_below());
-        if (more != 0) {
-            atomicOr(words + places + mine / 4, u32(32 * c + lane_id()) << (8 * (mine % 4)));
-            put_bits(words + highs, mine * high, more);
+        if (high_part != 0) {
+            atomicOr(words + positions + mine / 4, u32(32 * c + lane_id()) << (8 * (mine % 4)));
+            put_bits(words + highs, mine * high, high_part);
         }
         rank += __popc(hits);
     }

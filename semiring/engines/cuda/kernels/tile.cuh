@@ -1,12 +1,11 @@
-// One tile of 128 entries for a warp, wherever the entries lie: each line of memory is asked for once, and in order.
+// A warp reads one tile of 128 entries from device or host memory, each line once and in ascending order.
 //
-// Reads of host memory run at the speed of the link where neighbouring lanes ask for neighbouring words of aligned
-// lines, and lines ascend.  So the bytes of a compressed tile are copied to shared memory first, and decoded there; a
-// lane takes the entries 32 c + lane, for c = 0 to 3.  Lines in which no lane wants anything are not read.  Plain
-// columns go to the lane that wants them.  Each half of a packed tile has an anchor of its own, and is fetched as far
-// as somebody wants it.
+// Reads of host memory run at the speed of the interconnect if adjacent lanes read adjacent words of aligned lines in
+// ascending order.  The bytes of a compressed tile are therefore copied to shared memory and decoded there; lane i
+// decodes the entries 32 c + i, c = 0 to 3.  Lines without a needed entry are not read.  Of uncompressed columns each
+// lane reads the ones it needs.  Each half of a packed tile has its own anchor and is read up to its last needed entry.
 //
-// The prologue defines the types P (offsets) and what columns.cuh asks for: J, AT, CODEC.
+// The prologue defines the type P (offsets) and the parameters of columns.cuh.
 
 #pragma once
 
@@ -15,13 +14,13 @@
 
 constexpr int TILE_SIZE = int(TILE_ENTRIES);
 constexpr int CHUNKS = TILE_SIZE / 32;
-// What the longest tile needs, 16 bytes in front of it and behind it included: numbers of 5 bytes, or of 9.
+// The longest tile (numbers of 5 or 9 bytes), and 16 bytes before and after it.
 constexpr int STAGE_WORDS = sizeof(J) == 4 ? 168 : 296;
 
 typedef unsigned_of<sizeof(J)> Column;
 
-// The entries of a pattern.  `entries` is where the array of columns, or the stream, would begin if all of it were
-// there: of what is streamed only a part is, and only tiles in that part may be opened.
+// The entries of a pattern.  `entries` is the address of element 0 of the columns or of the stream.  Of a chunk of
+// streamed entries it is an offset address: only tiles in the chunk may be read.
 struct Entries {
     const P* indptr;
     const J* base;
@@ -32,38 +31,38 @@ struct Entries {
     i64 nvals;
 };
 
-// A place in shared memory for each warp: the bytes of a tile, and of varint the sums of its numbers.
+// Shared memory of a warp: the bytes of a tile and, for varint, the sums of its numbers.
 struct __align__(16) TileStage {
     u32 words[STAGE_WORDS];
     Column sums[TILE_SIZE];
 };
 
-struct OpenTile {
+struct TileReader {
     const Entries& of;
     TileStage& stage;
-    i64 t;                   // which one,
-    int count;               // and its entries
-    bool opened;             // compressed: the rest is known, and something has been fetched
-    u64 from;                // where its bytes begin,
-    int length;              // and how many there are
-    int fetched[2];          // packed: behind how many of them what has been fetched of each half ends
+    i64 t;                   // the number of the tile
+    int count;               // its entries
+    bool opened;             // compressed: `from` and `length` are set, and some bytes are fetched
+    u64 from;                // the address of its bytes
+    int length;              // the number of its bytes
+    int fetched[2];          // packed: the end of the fetched bytes of each half
     Column columns[CHUNKS];  // packed: of the entries 32 c + lane
-    i64 traffic;             // bytes asked for so far, in sectors of 32; the same in every lane
+    i64 traffic;             // bytes read so far, in sectors of 32; the same in every lane
 
-    DEVICE OpenTile(const Entries& of, TileStage& stage)
+    DEVICE TileReader(const Entries& of, TileStage& stage)
         : of(of), stage(stage), t(0), count(0), opened(false), from(0), length(0), fetched{}, columns{}, traffic(0) {}
 
-    // Goes to tile `next` of `entries` entries; nothing is read yet.
-    DEVICE void turn_to(i64 next, int entries) {
+    // Selects tile `next`, which has `entries` entries; reads nothing.
+    DEVICE void select(i64 next, int entries) {
         t = next;
         count = entries;
         opened = false;
     }
-    // Makes the columns known of the entries of the first half in front of `first`, and of those of the second half
-    // in front of `second`; 0 where none is wanted.  Every lane of the warp calls.
-    DEVICE void reach(int first, int second) {
+    // Decodes the entries of the first half before `first` and those of the second half before `second`; 0 if none is
+    // needed.  Every lane of the warp calls.
+    DEVICE void decode_until(int first, int second) {
         if constexpr (CODEC != PLAIN) {
-            __syncwarp();  // what the stage holds may still be read
+            __syncwarp();  // lanes may still read the stage
             if (!opened) locate();
             if constexpr (CODEC == PACKED) {
 #ifdef READS_PACKED
@@ -73,7 +72,7 @@ struct OpenTile {
                 fetch(0, length);
                 __syncwarp();
 #ifdef READS_VARINT
-                add_up(place(), length, count, Column(of.base[t]));
+                sum_numbers(stage_offset(), length, count, Column(of.base[t]));
 #endif
             }
             opened = true;
@@ -83,13 +82,13 @@ struct OpenTile {
         constexpr u64 ELEMENT = CODEC == PACKED ? 4 : 1;
         const i64 bytes = i64(ELEMENT * (u64(of.at[t + 1]) - u64(of.at[t])));
         from = u64(of.entries) + ELEMENT * u64(of.at[t]);
-        const int room = 4 * STAGE_WORDS - place();
+        const int room = 4 * STAGE_WORDS - stage_offset();
         length = int(bytes < 0 ? 0 : bytes < room ? bytes : room);
     }
-    // Where in the stage the tile begins: the stage begins at a multiple of 16 bytes.
-    DEVICE int place() const { return int(from & 15); }
+    // The offset of the tile in the stage, which keeps the alignment to 16 bytes.
+    DEVICE int stage_offset() const { return int(from & 15); }
 
-    // Bytes [begin, end) of the tile into the stage.
+    // Copies bytes [begin, end) of the tile to the stage.
     DEVICE void fetch(int begin, int end) {
         if (begin >= end) return;
         const u64 origin = from & ~u64(15), first = from + u64(begin), last = from + u64(end);
@@ -98,7 +97,7 @@ struct OpenTile {
         }
         traffic += i64(((last + 31) & ~u64(31)) - (first & ~u64(31)));
     }
-    // Goes on to byte `end` and the end of its sector, which comes with it.
+    // Copies the bytes from `done` to `end`, rounded up to whole sectors.
     DEVICE void fetch_to(int& done, int end) {
         if (end <= done) return;
         const int whole = int(((from + u64(end) + 31) & ~u64(31)) - from);
@@ -106,19 +105,19 @@ struct OpenTile {
         fetch(done, reached);
         done = reached;
     }
-    // Of a packed tile, the columns of these parts of its halves.
+    // Decodes these parts of the halves of a packed tile.
     DEVICE void unpack(int first, int second);
-    // Of a varint tile, the numbers, each added to all before it in the tile, whatever rows they belong to.
-    DEVICE void add_up(int place, int bytes, int count, Column anchor);
-    // The column of entry 32 c + lane, whose row begins at entry `row_begin` of the tile (0 if it begins before the
-    // tile), where `wanted`; any other lane gets what it gets.  Every lane of the warp calls.
+    // Decodes a varint tile to prefix sums of its numbers, regardless of rows.
+    DEVICE void sum_numbers(int stage_offset, int bytes, int count, Column anchor);
+    // The column of entry 32 c + lane if `wanted`, otherwise undefined.  The row of the entry begins at entry
+    // `row_begin` of the tile, or before the tile (0).  Every lane of the warp calls.
     DEVICE i64 column(int c, int row_begin, bool wanted) {
         const int s = 32 * c + lane_id();
         if constexpr (CODEC == PLAIN) {
-            const u64 place = u64(of.entries) + sizeof(J) * u64(TILE_SIZE * t + s);
+            const u64 address = u64(of.entries) + sizeof(J) * u64(TILE_SIZE * t + s);
             const u32 lanes = __ballot_sync(FULL_WARP, wanted);
             traffic += 32 * i64(sectors(lanes));
-            return wanted ? i64(__ldcs(reinterpret_cast<const J*>(place))) : 0;
+            return wanted ? i64(__ldcs(reinterpret_cast<const J*>(address))) : 0;
         } else if constexpr (CODEC == PACKED) {
             return i64(columns[c]);
         } else {
@@ -126,7 +125,7 @@ struct OpenTile {
             return i64(J(stage.sums[s] - before));
         }
     }
-    // Sectors of 32 bytes in which a lane wants a column.
+    // The number of 32-byte sectors with a column that a lane needs.
     static DEVICE int sectors(u32 lanes) {
         constexpr int EACH = 32 / int(sizeof(J));
         int found = 0;
@@ -137,21 +136,21 @@ struct OpenTile {
 };
 
 #ifdef READS_PACKED
-DEVICE void OpenTile::unpack(int first, int second) {
+DEVICE void TileReader::unpack(int first, int second) {
     constexpr int HALF = TILE_SIZE / 2;
     const int ends[2] = {first, second};
     if (!opened) {
-        // The header says how much of the rest is needed, unless nearly all of it is.
-        const bool nearly_all = first == HALF && second > 3 * HALF / 2;
+        // The header determines which bytes are needed; nearly whole tiles are fetched at once.
+        const bool fetch_all = first == HALF && second > 3 * HALF / 2;
         fetched[0] = 0;
-        fetch_to(fetched[0], nearly_all ? length : 4 + (count > HALF ? 4 * int(anchor_words(of.mask)) : 0));
+        fetch_to(fetched[0], fetch_all ? length : 4 + (count > HALF ? 4 * int(anchor_words(of.mask)) : 0));
         __syncwarp();
     }
-    const PackedTile tile(stage.words, STAGE_WORDS, place() / 4, count, of.mask);
+    const PackedTile tile(stage.words, STAGE_WORDS, stage_offset() / 4, count, of.mask);
     const int gaps = 4 * int(tile.gaps), width = int(tile.width);
     if (!opened) {
-        const int places = 4 * int(tile.places), middle = gaps + HALF / 8 * width;
-        if (tile.exceptions != 0) fetch(places > fetched[0] ? places : fetched[0], length);
+        const int positions = 4 * int(tile.positions), middle = gaps + HALF / 8 * width;
+        if (tile.exceptions != 0) fetch(positions > fetched[0] ? positions : fetched[0], length);
         fetched[1] = middle > fetched[0] ? middle : fetched[0];
     }
 #pragma unroll
@@ -168,7 +167,7 @@ DEVICE void OpenTile::unpack(int first, int second) {
         for (int c = 2 * half; c < 2 * half + 2; ++c) {
             if (32 * c >= ends[half]) continue;
             Column gap = packed_gaps(tile, u32(c), count, exception);
-            if (32 * c == HALF && lane_id() == 0) gap = 0;  // the anchor is this entry's column
+            if (32 * c == HALF && lane_id() == 0) gap = 0;  // the anchor is the column of this entry
             columns[c] = (before + warp_scan_inclusive(gap)) & Column(of.mask);
             before = shuffle(columns[c], 31);
         }
@@ -177,33 +176,33 @@ DEVICE void OpenTile::unpack(int first, int second) {
 #endif
 
 #ifdef READS_VARINT
-// A lane takes the numbers that end in its 8 bytes.
-DEVICE void OpenTile::add_up(int place, int bytes, int count, Column anchor) {
+// Each lane reads the numbers that end in its 8 bytes.
+DEVICE void TileReader::sum_numbers(int stage_offset, int bytes, int count, Column anchor) {
     const VarintBytes stream(stage.words, 4 * STAGE_WORDS);
-    const int end = place + bytes;
-    int known = 0;      // numbers that ended in earlier rounds
-    int behind = place; // and where the last of them ended
-    for (int round = place; round < end && known < count; round += 256) {
+    const int end = stage_offset + bytes;
+    int decoded = 0;      // numbers of earlier rounds
+    int last_end = stage_offset; // the end of the last of them
+    for (int round = stage_offset; round < end && decoded < count; round += 256) {
         const int mine = round + 8 * lane_id();
-        u64 ends = mine < end ? ~stream.window(mine) & TERMINATORS : 0;
+        u64 ends = mine < end ? ~stream.eight_bytes(mine) & TERMINATORS : 0;
         if (end - mine < 8 && mine < end) ends &= (u64(1) << (8 * (end - mine))) - 1;
         const int found = __popcll(ends);
         const int up_to = warp_scan_inclusive(found);
-        // Where the first number that ends here begins: behind the last end in any lane below.
-        int last = found != 0 ? mine + (63 - __clzll(i64(ends))) / 8 + 1 : behind;
+        // The first number that ends in these bytes begins after the last end in any lower lane.
+        int last = found != 0 ? mine + (63 - __clzll(i64(ends))) / 8 + 1 : last_end;
 #pragma unroll
         for (int delta = 1; delta < 32; delta *= 2) {
             const int below = __shfl_up_sync(FULL_WARP, last, delta);
             if (lane_id() >= delta && below > last) last = below;
         }
         const int lower = __shfl_up_sync(FULL_WARP, last, 1);
-        int begin = lane_id() == 0 ? behind : lower;
-        for (int s = known + up_to - found; ends != 0 && s < count; ends &= ends - 1, ++s) {
+        int begin = lane_id() == 0 ? last_end : lower;
+        for (int s = decoded + up_to - found; ends != 0 && s < count; ends &= ends - 1, ++s) {
             stage.sums[s] = stream.number(begin).value;
             begin = mine + (__ffsll(i64(ends)) - 1) / 8 + 1;
         }
-        known += shuffle(up_to, 31);
-        behind = shuffle(last, 31);
+        decoded += shuffle(up_to, 31);
+        last_end = shuffle(last, 31);
     }
     __syncwarp();
     Column before = 0;

@@ -1,30 +1,30 @@
-// Tiles of compressed columns, one after the other through a warp: fetched with wide loads while the one before is
-// being decoded, each byte once, and laid into shared memory.
+// A warp loads consecutive tiles of compressed columns into shared memory, each byte once, by 16-byte loads that
+// overlap with the decoding of the tile before.
 
 #pragma once
 
 #include "compressed.cuh"
 
-// Tiles in a row that one warp takes: what is looked up once for them costs little.
+// Consecutive tiles that one warp processes, with one look-up of their offsets and anchors.
 constexpr int GROUP_TILES = 8;
 constexpr int LINE = 16;
 
-// Where the stream is: the readable positions [low, high) and the 16 bytes behind them, in bytes.
+// The readable part of a stream, in bytes: positions [low, high) and the 16 bytes after them.
 struct StreamRange {
     const u8* stream;
     i64 low, high;
 };
 
-// The lines of 16 bytes that hold one tile; its bytes begin `shift` bytes behind the first line.
+// The 16-byte lines that contain one tile; the tile begins `shift` bytes after the first line.
 struct TileLines {
     const uint4* lines;
     int count, shift, bytes;
 
-    // Whatever the offsets are, no line lies outside the range, and no tile is longer than `most`.
-    DEVICE TileLines(StreamRange range, i64 begin, i64 end, int most) {
+    // Clamps the tile to the range and to `max_bytes` bytes: offsets may be malformed.
+    DEVICE TileLines(StreamRange range, i64 begin, i64 end, int max_bytes) {
         begin = begin < range.low ? range.low : begin > range.high ? range.high : begin;
         end = end < begin ? begin : end > range.high ? range.high : end;
-        bytes = int(end - begin < most ? end - begin : most);
+        bytes = int(end - begin < max_bytes ? end - begin : max_bytes);
         const u64 address = reinterpret_cast<u64>(range.stream) + u64(begin);
         shift = int(address % LINE);
         lines = reinterpret_cast<const uint4*>(address - u64(shift));
@@ -32,10 +32,10 @@ struct TileLines {
     }
 };
 
-// body(t, tile, anchor) for the tiles [first, last), with the bytes of tile t in `stage` from byte tile.shift on.  MOST
-// is a bound on the bytes of a tile, UNIT the bytes of an element of the stream.
-// Before each group of consecutive tiles comes enter(t).  Every thread of the grid calls, each warp with its own stage.
-template <int MOST, int UNIT, class Enter, class Body>
+// Calls body(t, tile, anchor) for the tiles [first, last), with the bytes of tile t in `stage` from byte tile.shift on,
+// and enter(t) before each group of consecutive tiles.  MAX_BYTES bounds the bytes of a tile; UNIT is the size of an
+// element of the stream.  Every thread of the grid calls, each warp with its own stage.
+template <int MAX_BYTES, int UNIT, class Enter, class Body>
 DEVICE void for_each_tile(StreamRange range, const J* base, const AT* at, i64 first, i64 last, uint4* stage,
                           Enter enter, Body body) {
     for (i64 group = first + GROUP_TILES * warp_id(); group < last; group += GROUP_TILES * warp_count()) {
@@ -43,16 +43,16 @@ DEVICE void for_each_tile(StreamRange range, const J* base, const AT* at, i64 fi
         const i64 offset = lane_id() <= tiles ? UNIT * i64(at[group + lane_id()]) : 0;
         const J anchor = lane_id() < tiles ? base[group + lane_id()] : J(0);
         enter(group);
-        TileLines next(range, shuffle(offset, 0), shuffle(offset, 1), MOST);
+        TileLines next(range, shuffle(offset, 0), shuffle(offset, 1), MAX_BYTES);
         uint4 line = make_uint4(0, 0, 0, 0);
         if (lane_id() < next.count) line = next.lines[lane_id()];
         for (int k = 0; k < tiles; ++k) {
             const TileLines tile = next;
-            __syncwarp();  // the tile before may still be read
+            __syncwarp();  // lanes may still read the tile before
             stage[lane_id()] = line;
             for (int l = 32 + lane_id(); l < tile.count; l += 32) stage[l] = tile.lines[l];
             if (k + 1 < tiles) {
-                next = TileLines(range, shuffle(offset, k + 1), shuffle(offset, k + 2), MOST);
+                next = TileLines(range, shuffle(offset, k + 1), shuffle(offset, k + 2), MAX_BYTES);
                 if (lane_id() < next.count) line = next.lines[lane_id()];
             }
             __syncwarp();
@@ -61,7 +61,7 @@ DEVICE void for_each_tile(StreamRange range, const J* base, const AT* at, i64 fi
     }
 }
 
-// Four columns a lane, of the entries 4 lane to 4 lane + 3 of tile t, into out[p - first] for first <= p < last.
+// Stores the columns of the entries 4 lane to 4 lane + 3 of tile t in out[p - first], for first <= p < last.
 DEVICE void store_columns(i64 t, const UJ (&columns)[4], i64 first, i64 last, J* out) {
     const i64 begin = TILE_ENTRIES * t;
     const i64 p = begin + 4 * lane_id();

@@ -1,4 +1,4 @@
-// Readers of the varint codec: LEB128, the first number of a row its column, the others gaps.
+// Readers of the varint codec: LEB128 numbers; the first number of a row is a column, the others are gaps.
 
 #pragma once
 
@@ -6,9 +6,9 @@
 
 constexpr int VARINT_PADDING = 16;
 constexpr u64 TERMINATORS = 0x8080808080808080ull;
-constexpr int LONGEST_NUMBER = 9;  // bytes; encoders need 5 for columns of 31 bits, but may write more
+constexpr int LONGEST_NUMBER = 9;  // bytes; columns of 31 bits need 5, but encoders may write more
 
-// The bits of 8 bytes without the top bit of each.
+// Concatenates the low 7 bits of each byte.
 DEVICE u64 seven_bits(u64 x) {
     x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
     x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
@@ -24,16 +24,16 @@ struct VarintNumber {
     int bytes;
 };
 
-// The bytes of a stream, which begins at a multiple of 16 in memory.
+// The bytes of a stream, whose address is a multiple of 16.
 struct VarintBytes {
     const u8* stream;
-    i64 limit;  // the last position from where 16 bytes can be loaded
+    i64 limit;  // the last position from which 16 bytes can be loaded
 
     DEVICE VarintBytes(const void* stream, i64 size)
         : stream(static_cast<const u8*>(stream)), limit(size - VARINT_PADDING) {}
 
-    // The 8 bytes from a position on; two aligned loads.
-    DEVICE u64 window(i64 position) const {
+    // 8 bytes from a position, by two aligned loads.
+    DEVICE u64 eight_bytes(i64 position) const {
         const i64 from = u64(position) < u64(limit) ? position : limit;
         const u64* const word = reinterpret_cast<const u64*>(stream + (from & ~i64(7)));
         const int shift = int(from & 7) * 8;
@@ -41,7 +41,7 @@ struct VarintBytes {
     }
     // The number that begins at a position.
     DEVICE VarintNumber number(i64 position) const {
-        const u64 bytes = window(position);
+        const u64 bytes = eight_bytes(position);
         const u64 ends = ~bytes & TERMINATORS;
         const int length = ends == 0 ? 9 : __ffsll(i64(ends)) / 8;
         if constexpr (sizeof(UJ) == 4) {
@@ -49,11 +49,11 @@ struct VarintBytes {
             return {seven_bits(low) | (length > 4 ? u32(bytes >> 32) << 28 : 0u), length};
         } else {
             if (length < 9) return {seven_bits(length < 8 ? bytes & ((1ull << (8 * length)) - 1) : bytes), length};
-            return {seven_bits(bytes) | (window(position + 8) & 0x7f) << 56, length};
+            return {seven_bits(bytes) | (eight_bytes(position + 8) & 0x7f) << 56, length};
         }
     }
-    // Up to where `count` numbers that begin at a position are looked for: as far as they can reach, which is not past
-    // `end`, the end of their tile.  Positions and ends come from a file: whatever they are, a search ends, and in time.
+    // The end of the search for `count` numbers from a position: their maximum length, but at most `end`, the end of
+    // their tile.  Positions and ends may come from a malformed file; the bound limits the search in any case.
     DEVICE i64 search_end(i64 position, i64 end, int count) const {
         const i64 size = limit + VARINT_PADDING;
         if (u64(position) >= u64(size)) return position;
@@ -61,11 +61,11 @@ struct VarintBytes {
         const i64 stop = reach < end ? reach : end;
         return stop < size ? stop : size;
     }
-    // The position `count` numbers further on, or one behind `end` if they are fewer.
+    // The position after `count` numbers, or a position past `end` if there are fewer.
     DEVICE i64 skip(i64 position, i64 end, int count) const {
         const i64 stop = search_end(position, end, count);
         while (count > 0 && position < stop) {
-            u64 ends = ~window(position) & TERMINATORS;
+            u64 ends = ~eight_bytes(position) & TERMINATORS;
             const int found = __popcll(ends);
             if (found < count) {
                 count -= found;
@@ -77,11 +77,11 @@ struct VarintBytes {
         }
         return position;
     }
-    // The same for every lane of a warp, 256 bytes a round.
+    // The same by a whole warp, 256 bytes a round; valid in every lane.
     DEVICE i64 warp_skip(i64 position, i64 end, int count) const {
         const i64 stop = search_end(position, end, count);
         while (count > 0 && position < stop) {
-            u64 ends = ~window(position + 8 * lane_id()) & TERMINATORS;
+            u64 ends = ~eight_bytes(position + 8 * lane_id()) & TERMINATORS;
             const int up_to = warp_scan_inclusive(__popcll(ends)), total = shuffle(up_to, 31);
             if (total < count) {
                 count -= total;
@@ -101,18 +101,18 @@ struct VarintColumns {
     const J* base;
     const AT* offsets;
 
-    DEVICE explicit VarintColumns(const CompressedColumns* given)
-        : bytes(given->stream, given->size), base(given->base), offsets(given->at) {}
+    DEVICE explicit VarintColumns(const CompressedColumns* from)
+        : bytes(from->stream, from->size), base(from->base), offsets(from->at) {}
 
-    struct Place {
-        i64 position;  // where the number of the next entry begins
-        UJ column;      // of the entry before it, or 0 at the beginning of a row
+    struct DecodeState {
+        i64 position;  // of the number of the next entry, in bytes
+        UJ column;     // of the entry before it, or 0 at the beginning of a row
         i64 next;      // the next entry
     };
-    // The nearest place in front of entry p from where sums can start: its row's first entry, or its tile's.  With WARP
-    // every lane of a warp calls, for the same entry.
+    // The state before the nearest entry from which entry p can be decoded: the first of its row or of its tile.  With
+    // WARP every lane of a warp calls, for the same entry.
     template <bool WARP>
-    DEVICE Place start(i64 row_start, i64 p) const {
+    DEVICE DecodeState start(i64 row_start, i64 p) const {
         const i64 t = p / TILE_ENTRIES, first = TILE_ENTRIES * t;
         const i64 begin = i64(offsets[t]);
         if (row_start >= first) {
@@ -122,17 +122,17 @@ struct VarintColumns {
         }
         return {begin + bytes.number(begin).bytes, UJ(base[t]), first + 1};
     }
-    // ... and the place behind entry p, whose column it holds.
-    DEVICE Place behind(i64 row_start, i64 p) const {
-        Place place = start<false>(row_start, p);
-        for (; place.next <= p; ++place.next) {
-            const VarintNumber number = bytes.number(place.position);
-            place.column += number.value;
-            place.position += number.bytes;
+    // The state after entry p, whose column it contains.
+    DEVICE DecodeState after(i64 row_start, i64 p) const {
+        DecodeState state = start<false>(row_start, p);
+        for (; state.next <= p; ++state.next) {
+            const VarintNumber number = bytes.number(state.position);
+            state.column += number.value;
+            state.position += number.bytes;
         }
-        return place;
+        return state;
     }
-    DEVICE i64 at(i64 row_start, i64 p) const { return i64(J(behind(row_start, p).column)); }
+    DEVICE i64 at(i64 row_start, i64 p) const { return i64(J(after(row_start, p).column)); }
 };
 
 struct VarintCursor {
@@ -141,9 +141,9 @@ struct VarintCursor {
     UJ here;
 
     DEVICE VarintCursor(const VarintColumns& columns, i64 row_start, i64 p) : bytes(columns.bytes) {
-        const VarintColumns::Place place = columns.behind(row_start, p);
-        position = place.position;
-        here = place.column;
+        const VarintColumns::DecodeState state = columns.after(row_start, p);
+        position = state.position;
+        here = state.column;
     }
     DEVICE i64 column() const { return i64(J(here)); }
     DEVICE void next() {
@@ -155,7 +155,7 @@ struct VarintCursor {
 
 struct VarintWarp {
     const VarintBytes& bytes;
-    i64 begin, first, last;  // entry `begin` comes next, and is delivered if it is not below `first`
+    i64 begin, first, last;  // `begin` is the next entry to decode; entries in [first, last) are returned
     i64 position;
     UJ before;
     i64 p, column;
@@ -165,14 +165,14 @@ struct VarintWarp {
         : bytes(columns.bytes), begin(last), first(first), last(last), position(0), before(0), p(0), column(0),
           inside(false) {
         if (first >= last) return;
-        const VarintColumns::Place place = columns.start<true>(row_start, first);
-        position = place.position;
-        before = place.column;
-        begin = place.next;
-        if (begin > first) begin = step_back(columns);
+        const VarintColumns::DecodeState state = columns.start<true>(row_start, first);
+        position = state.position;
+        before = state.column;
+        begin = state.next;
+        if (begin > first) begin = include_anchor(columns);
     }
-    // The first entry asked for is the first of its tile: it is an anchor, and no number is left to read for it.
-    DEVICE i64 step_back(const VarintColumns& columns) {
+    // If `first` begins a tile, its column is the anchor, and decoding starts at its number.
+    DEVICE i64 include_anchor(const VarintColumns& columns) {
         const i64 number_begins = i64(columns.offsets[first / TILE_ENTRIES]);
         before -= bytes.number(number_begins).value;
         position = number_begins;
@@ -180,13 +180,13 @@ struct VarintWarp {
     }
     DEVICE bool next() {
         while (begin < last) {
-            // 256 bytes, 8 a lane: the lanes count the numbers that end in theirs, and lane i then seeks the i-th end.
-            const u64 mine = ~bytes.window(position + 8 * lane_id()) & TERMINATORS;
+            // 256 bytes, 8 a lane: each lane counts the numbers that end in its bytes; lane i then finds the i-th end.
+            const u64 mine = ~bytes.eight_bytes(position + 8 * lane_id()) & TERMINATORS;
             const int ends = __popcll(mine);
             const int up_to = warp_scan_inclusive(ends);
             const int total = shuffle(up_to, 31);
-            if (total == 0) return false;  // not even one end in 256 bytes: malformed
-            int owner = 0;                 // the first lane whose bytes reach the end of number `lane`
+            if (total == 0) return false;  // malformed: no number ends in 256 bytes
+            int owner = 0;                 // the first lane whose bytes contain the end of number `lane`
 #pragma unroll
             for (int half = 16; half > 0; half /= 2)
                 if (shuffle(up_to, owner + half - 1) <= lane_id()) owner += half;

@@ -1,4 +1,4 @@
-// Tiles of the varint codec, made by a warp.  Lane i makes the numbers of the entries 32 c + i, c = 0 .. 3.
+// A warp encodes one varint tile.  Lane i encodes the numbers of the entries 32 c + i, c = 0 .. 3.
 
 #pragma once
 
@@ -7,10 +7,10 @@
 
 constexpr int LONGEST_CODE = sizeof(J) == 4 ? 5 : 9;
 
-// body(t) for every tile, with `starts` telling which of its entries begin a row.  Every thread of the grid calls.
+// Calls body(t) for every tile; `starts` marks the entries of the tile that begin a row.  The whole grid calls.
 template <class F>
 DEVICE void for_each_row_marked(const P* indptr, i64 nrows, i64 nvals, u32* starts, F body) {
-    constexpr int GROUP = 8;  // consecutive tiles of a warp share one search for their rows
+    constexpr int GROUP = 8;  // consecutive tiles of a warp, with one search for their rows
     const i64 tiles = tile_count(nvals);
     RowStarts rows(indptr, nrows);
     for (i64 group = GROUP * warp_id(); group < tiles; group += GROUP * warp_count()) {
@@ -25,7 +25,7 @@ DEVICE void for_each_row_marked(const P* indptr, i64 nrows, i64 nvals, u32* star
 
 struct VarintCode {
     UJ value;
-    u32 bytes;  // 0 where there is no entry
+    u32 bytes;  // 0 if there is no entry
 };
 
 // The number of entry 128 t + 32 c + lane.
@@ -40,7 +40,7 @@ DEVICE VarintCode varint_number(const J* indices, const P* indptr, i64 nvals, i6
     return {value, bits == 0 ? 1u : u32(bits + 6) / 7};
 }
 
-// The bytes of a tile while they are put together; they begin where they do in memory, modulo 4.
+// The bytes of a tile that is being encoded; they begin at their global address modulo 4.
 struct VarintLine {
     u32 words[(int(TILE_ENTRIES) * LONGEST_CODE + 3) / 4 + 1];
 };
@@ -62,7 +62,7 @@ DEVICE void varint_write(const J* indices, const P* indptr, i64 nvals, i64 befor
         end += shuffle(up_to, 31);
     }
     __syncwarp();
-    // Words that are all ours at once, the first and the last ones byte by byte: other warps write beside them.
+    // Writes whole words, but the first and the last one byte by byte, because other warps write the other bytes.
     u32* const words = reinterpret_cast<u32*>(to - begin);
     for (u32 k = lane_id(); 4 * k < end; k += 32) {
         if (4 * k >= begin && 4 * k + 4 <= end) {

@@ -1,5 +1,5 @@
-// A tile of varint decoded by a warp: the bytes that end a number are counted, so each number learns where it stands;
-// each lane then reads four numbers, and a sum that starts anew at each row gives columns.
+// A warp decodes one varint tile.  It counts the bytes that end a number, which gives the position of each number; each
+// lane then reads four numbers, and a segmented sum that restarts at each row computes the columns.
 
 #pragma once
 
@@ -7,16 +7,15 @@
 #include "tiles.cuh"
 #include "varint.cuh"
 
-constexpr int VARINT_MOST = int(TILE_ENTRIES) * LONGEST_NUMBER;
+constexpr int VARINT_MAX_BYTES = int(TILE_ENTRIES) * LONGEST_NUMBER;
 
-// The shared memory of a warp.
-struct VarintStage {
-    uint4 lines[VARINT_MOST / LINE + 3];
-    u16 begins[TILE_ENTRIES + 4];  // where each number begins, in bytes of `lines`, and where the last one ends
+struct VarintStage {  // shared memory of a warp
+    uint4 lines[VARINT_MAX_BYTES / LINE + 3];
+    u16 begins[TILE_ENTRIES + 4];  // the first byte of each number in `lines`, and the end of the last
     u32 starts[4];                 // see RowStarts
 };
 
-// Fills stage.begins for at most `count` numbers; returns how many ends there are.  Every lane calls.
+// Fills stage.begins for at most `count` numbers; returns the number of ends in the tile.  Every lane calls.
 DEVICE int varint_begins(VarintStage& stage, const TileLines& tile, int count) {
     int found = 0;
     if (lane_id() == 0) stage.begins[0] = u16(tile.shift);
@@ -27,7 +26,7 @@ DEVICE int varint_begins(VarintStage& stage, const TileLines& tile, int count) {
             const uint4 line = stage.lines[first + lane_id()];
             const u32 words[4] = {line.x, line.y, line.z, line.w};
 #pragma unroll
-            for (int k = 0; k < 4; ++k)  // the top bits of four bytes, side by side
+            for (int k = 0; k < 4; ++k)  // gathers the top bits of four bytes
                 ends |= (((~words[k] >> 7 & 0x01010101u) * 0x01020408u) >> 24 & 15u) << (4 * k);
             const int from = tile.shift - at, to = tile.shift + tile.bytes - at;
             if (from > 0) ends &= ~0u << from;
@@ -63,7 +62,7 @@ DEVICE UJ staged_number(const VarintStage& stage, int from, int length) {
     }
 }
 
-// The numbers of the entries 4 lane to 4 lane + 3; 0 for those that the tile does not have.
+// The numbers of the entries 4 lane to 4 lane + 3; 0 for missing entries.
 DEVICE void varint_numbers(const VarintStage& stage, int found, int count, UJ (&numbers)[4]) {
     const int known = found < count ? found : count;
 #pragma unroll
@@ -79,13 +78,13 @@ DEVICE void varint_numbers(const VarintStage& stage, int found, int count, UJ (&
 // The bits of stage.starts for this lane's four entries.
 DEVICE u32 lane_starts(const VarintStage& stage) { return stage.starts[lane_id() / 8] >> (4 * (lane_id() % 8)) & 15u; }
 
-// Numbers become columns: sums that start anew at the entries of `starts`, and with the anchor at the tile's first.
+// Replaces numbers by columns: sums that restart at the entries of `starts`, and at the first entry with the anchor.
 DEVICE void sum_rows(UJ (&columns)[4], u32 starts, UJ anchor) {
     if (lane_id() == 0) {
         columns[0] = anchor;
         starts |= 1;
     }
-    UJ sum = 0, dropped = 0;  // what stands before the lane's last start and does not count after it
+    UJ sum = 0, dropped = 0;  // dropped: the sum before the lane's last start
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         if (starts >> i & 1u) dropped = sum;
