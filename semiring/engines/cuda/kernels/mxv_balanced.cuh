@@ -1,22 +1,22 @@
-// Pull for rows of very different lengths: rows and entries are laid on one line (row ends among entries, as in a merge),
-// which is cut into tiles of TILE; every block does one tile, whatever rows it touches.
+// Pull for rows of very different lengths: the merge path of row ends and entries is partitioned into tiles of TILE
+// steps, and every block processes one tile.
 // Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
 //
-// A row that ends in a tile is written by it; what a tile knows of the row that goes on behind it is its carry, which
-// `mxv_carry` adds afterwards.  Where the tiles begin depends on the pattern alone (`mxv_tiles`), and is kept with it.
+// The tile in which a row ends writes the row.  The partial sum of a row that continues after a tile is the carry of
+// the tile; `mxv_carry` adds the carries.  The partition (`mxv_tiles`) depends on the pattern and is cached with it.
 // See product.cuh for the prologue; here also TILE and BLOCK.
 
 #include "entry_columns.cuh"
 #include "product.cuh"
 
-// Entry p of plain columns, each of which is needed once; of others nothing, they are decoded into shared memory.
+// The column of entry p if columns are uncompressed; compressed columns are decoded into shared memory instead.
 template <class C>
-DEVICE J streamed_column(const C& columns, i64 p) {
-    if constexpr (CODEC == PLAIN) return streamed(columns.indices + p);
+DEVICE J load_uncompressed(const C& columns, i64 p) {
+    if constexpr (CODEC == PLAIN) return load_streaming(columns.indices + p);
     else return J(0);
 }
 
-// The number of rows that end before each multiple of TILE on the line.
+// first_row[t] = the number of rows that end before step t * TILE of the merge path.
 extern "C" __global__ void mxv_tiles(const P* indptr, i64 nout, i64 nvals, i64* first_row, i64 tiles) {
     for (i64 t = thread_id(); t <= tiles; t += thread_count()) {
         const i64 at = t * TILE < nout + nvals ? t * TILE : nout + nvals;
@@ -36,17 +36,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     constexpr int ROUNDS = int(TILE / BLOCK);
     __shared__ EntryColumns<int(TILE)> decoded;
     __shared__ Z values[VALUED ? TILE : 1];
-    __shared__ u32 hits[ALWAYS ? 1 : TILE / 32];
-    __shared__ u32 left_out[MASK == 0 ? 1 : TILE / 32];
+    __shared__ u32 hits[UNMASKED_FULL ? 1 : TILE / 32];
+    __shared__ u32 rejected[MASK == 0 ? 1 : TILE / 32];
     const int t = int(threadIdx.x);
     const i64 at = i64(blockIdx.x) * TILE;
-    const i64 behind = at + TILE < nout + nvals ? at + TILE : nout + nvals;
+    const i64 path_end = at + TILE < nout + nvals ? at + TILE : nout + nvals;
     const i64 row0 = first_row[blockIdx.x], row1 = first_row[blockIdx.x + 1];
     const i64 p0 = at - row0;
-    const int entries = int(behind - row1 - p0);
+    const int entries = int(path_end - row1 - p0);
     const bool one_row = row0 == row1;
 
-    // The entries of row o that lie in the tile, counted from its first.
+    // The entries of row o in the tile, numbered from its first entry.
     struct Span {
         int start, end;
     };
@@ -65,38 +65,38 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             if (t == 0) carry({false, Z()});
             return;
         }
-        if (t < TILE / 32) left_out[t] = 0;
+        if (t < TILE / 32) rejected[t] = 0;
         __syncthreads();
         for (i64 o = row0 + t; o <= row1 && o < nout; o += BLOCK) {
             if (mask.admits(o)) continue;
             const Span out = span(o);
             for (int w = out.start / 32; 32 * w < out.end; w++) {
                 const u32 from = out.start > 32 * w ? FULL_WARP << (out.start & 31) : FULL_WARP;
-                atomicOr(&left_out[w], from & valid_bits(out.end, w));
+                atomicOr(&rejected[w], from & valid_bits(out.end, w));
             }
         }
         __syncthreads();
     }
 
-    // All loads of one kind stand before the first use of one, so that they wait together.
+    // All loads of one kind precede their first use, so that they overlap.
     J column[ROUNDS];
     A x[ROUNDS];
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         const int e = r * int(BLOCK) + t;
-        bool taken = e < entries;
-        if constexpr (MASK != 0) taken = taken && !((left_out[e / 32] >> (e & 31)) & 1u);
-        column[r] = taken ? streamed_column(columns, p0 + e) : J(-1);
-        x[r] = ALWAYS && taken ? a.value(p0 + e) : A();
+        bool needed = e < entries;
+        if constexpr (MASK != 0) needed = needed && !((rejected[e / 32] >> (e & 31)) & 1u);
+        column[r] = needed ? load_uncompressed(columns, p0 + e) : J(-1);
+        x[r] = UNMASKED_FULL && needed ? a.value(p0 + e) : A();
     }
     if constexpr (CODEC != PLAIN) {
-        const int place = decode_entries<int(BLOCK)>(columns, decoded, indptr, row0, row1, p0, entries);
+        const int first_slot = decode_entries<int(BLOCK)>(columns, decoded, indptr, row0, row1, p0, entries);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            if (column[r] >= 0) column[r] = decoded.at(place + r * int(BLOCK) + t);
+            if (column[r] >= 0) column[r] = decoded.at(first_slot + r * int(BLOCK) + t);
         }
     }
-    // One warp takes the rows of one presence word: a lane adds a short row, the warp a long one.
+    // One warp processes the rows of one presence word: a lane reduces a short row, the warp a long one.
     i64 word = row0 / 32 + warp_in_block();
     Span mine = span(32 * word + lane_id());
 
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         y[r] = U();
         if ((hit >> r) & 1u) {
             y[r] = u.value(i64(column[r]));
-            if constexpr (!ALWAYS) x[r] = a.value(p0 + r * BLOCK + t);
+            if constexpr (!UNMASKED_FULL) x[r] = a.value(p0 + r * BLOCK + t);
         }
     }
 #pragma unroll
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         }
     }
 
-    if (one_row) {  // no row ends here
+    if (one_row) {  // no row ends in the tile
         Maybe<Z> sum = {false, Z()};
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) sum = join(sum, Maybe<Z>{((hit >> r) & 1u) != 0, z[r]}, Add());
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         if constexpr (VALUED) values[r * int(BLOCK) + t] = z[r];
-        if constexpr (!ALWAYS) {
+        if constexpr (!UNMASKED_FULL) {
             const u32 present = __ballot_sync(FULL_WARP, (hit >> r) & 1u);
             if (lane_id() == 0) hits[(r * int(BLOCK) + t) / 32] = present;
         }
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads();
 
     auto entry = [&](int e) {
-        const bool present = ALWAYS || ((hits[e / 32] >> (e & 31)) & 1u);
+        const bool present = UNMASKED_FULL || ((hits[e / 32] >> (e & 31)) & 1u);
         return Maybe<Z>{present, VALUED ? values[e] : Z()};
     };
     for (; 32 * word <= row1; word += BLOCK / 32, mine = span(32 * word + lane_id())) {
@@ -156,10 +156,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         }
         for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
             const int lane = __ffs(int(rows)) - 1;
-            const int row_end = shuffle(mine.end, lane);
+            const int stop = shuffle(mine.end, lane);
             Maybe<Z> part = {false, Z()};
 #pragma unroll 4
-            for (int e = shuffle(mine.start, lane) + lane_id(); e < row_end; e += 32) part = join(part, entry(e), Add());
+            for (int e = shuffle(mine.start, lane) + lane_id(); e < stop; e += 32) part = join(part, entry(e), Add());
             part = warp_reduce(part, Add());
             part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
             part.value = shuffle(part.value, 0);
@@ -170,15 +170,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             if (ends_here && sum.hit) out_values[o] = sum.value;
         }
         if (o == row1) carry(sum);
-        if constexpr (!ALWAYS) {
+        if constexpr (!UNMASKED_FULL) {
             const u32 present = __ballot_sync(FULL_WARP, ends_here && sum.hit);
             if (lane_id() == 0 && present != 0) atomicOr(out_words + word, present);
         }
     }
 }
 
-// Consecutive tiles may carry parts of one row; where the row ends tells how many.  The thread of the first of them adds up
-// a short run, its warp a long one, to what the tile that ends the row found of it, if anything.
+// Adds the carries of each row, a run of consecutive tiles that ends with the row, to the sum of the tile in which the
+// row ends.  The thread of the first tile reduces a short run, its warp a long one.
 extern "C" __global__ void __launch_bounds__(BLOCK) mxv_carry(const P* indptr, const i64* first_row, const bool* hit,
                                                               const Z* value, i64 tiles, u32* out_words, Z* out_values,
                                                               i64 nout) {
@@ -211,8 +211,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxv_carry(const P* indptr, c
     }
     if (!sum.hit) return;
     if constexpr (VALUED) {
-        const bool found = ALWAYS ? i64(indptr[o + 1]) + o > (t + length) * TILE : bit_test(out_words, o);
+        const bool found = UNMASKED_FULL ? i64(indptr[o + 1]) + o > (t + length) * TILE : bit_test(out_words, o);
         out_values[o] = found ? Z(add(sum.value, out_values[o])) : sum.value;
     }
-    if constexpr (!ALWAYS) atomicOr(out_words + (o >> 5), 1u << (o & 31));
+    if constexpr (!UNMASKED_FULL) atomicOr(out_words + (o >> 5), 1u << (o & 31));
 }

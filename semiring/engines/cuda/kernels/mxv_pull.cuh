@@ -1,16 +1,16 @@
-// Pull: every admitted row gathers.  A warp owns 32 rows, and so writes their presence word whole, without atomics.
+// Pull: every admitted row reduces its products.  A warp owns 32 rows and writes their presence word without atomics.
 // See product.cuh for the prologue; here also GROUP (lanes a row) and PROBES.
 
 #include "product.cuh"
 
-// Lane 0 writes the presence of a warp's rows; gives the number of them to lane 0, and 0 to the others.
+// Lane 0 writes the presence word of a warp's rows.  Returns the number of present rows in lane 0, 0 in other lanes.
 DEVICE int write_word(u32* out_words, i64 w, u32 word) {
-    if (ALWAYS || lane_id() != 0) return 0;
+    if (UNMASKED_FULL || lane_id() != 0) return 0;
     out_words[w] = word;
     return __popc(word);
 }
 
-// Rows of about the same length: GROUP lanes a row, 32 / GROUP rows at a time.
+// For rows of similar length: GROUP lanes a row, 32 / GROUP rows at a time.
 extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
     static_assert(CODEC == PLAIN || GROUP == 1 || GROUP == 32, "compressed rows are decoded by a lane or by a warp");
@@ -25,21 +25,21 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
             Maybe<Z> sum = {false, Z()};
             if (o < nout && mask.admits(o)) {
                 const i64 begin = i64(indptr[o]), end = i64(indptr[o + 1]);
-                const auto take = [&](i64 k, i64 p) {
+                const auto gather = [&](i64 k, i64 p) {
                     if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
                 };
                 if constexpr (CODEC == PLAIN) {
 #pragma unroll 4
-                    for (i64 p = begin + sub; p < end; p += GROUP) take(columns.at(begin, p), p);
+                    for (i64 p = begin + sub; p < end; p += GROUP) gather(columns.at(begin, p), p);
                 } else if constexpr (GROUP == 1) {
                     i64 p = begin;
                     if (p < end) {
-                        for (ColumnCursor entry(columns, begin, p); p < end; p++, entry.next()) take(entry.column(), p);
+                        for (ColumnCursor e(columns, begin, p); p < end; p++, e.next()) gather(e.column(), p);
                     }
                 } else {
                     WarpColumns walk(columns, begin, begin, end);
                     while (walk.next()) {
-                        if (walk.inside) take(walk.column, walk.p);
+                        if (walk.inside) gather(walk.column, walk.p);
                     }
                 }
             }
@@ -54,20 +54,20 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
             if constexpr (VALUED) {
                 if (hit) out_values[o] = sum.value;
             }
-            if constexpr (!ALWAYS) {
-                // The bits stand at the first lane of each group: bring them side by side.
-                const u32 apart = __ballot_sync(FULL_WARP, hit);
-                const bool mine = lane_id() < ROWS && ((apart >> (lane_id() * int(GROUP) % 32)) & 1u);
+            if constexpr (!UNMASKED_FULL) {
+                // Compacts the bits of the first lane of each group.
+                const u32 spread = __ballot_sync(FULL_WARP, hit);
+                const bool mine = lane_id() < ROWS && ((spread >> (lane_id() * int(GROUP) % 32)) & 1u);
                 word |= __ballot_sync(FULL_WARP, mine) << (r * ROWS);
             }
         }
         counted += write_word(out_words, w, word);
     }
-    if constexpr (!ALWAYS) add_count(count, counted);
+    if constexpr (!UNMASKED_FULL) add_count(count, counted);
 }
 
-// Where a sum can be finished early: a lane tries the first entries of its row, then the warp goes through the
-// rows that are left one after another, until a lane has finished the sum.
+// For monoids with a terminal value: each lane reads the first PROBES entries of its row; the warp then reads the rest
+// of each unfinished row, until a lane has a terminal sum.
 extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
     i64 counted = 0;
@@ -108,5 +108,5 @@ extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
         }
         counted += write_word(out_words, w, __ballot_sync(FULL_WARP, sum.hit));
     }
-    if constexpr (!ALWAYS) add_count(count, counted);
+    if constexpr (!UNMASKED_FULL) add_count(count, counted);
 }

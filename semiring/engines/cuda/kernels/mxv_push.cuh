@@ -1,9 +1,9 @@
-// Push: the entries of u follow their columns, and what arrives is combined by atomics.
+// Push: the entries of u are multiplied by their columns, and atomics combine the products.
 //
 // `mxv_list` lists the entries of u with their values and the number of edges before each; `mxv_push` divides the
-// edges among blocks (expand.cuh), however skewed the rows are, and asks the mask before it touches the output.
-// The output starts from `start` values, which (+) leaves nothing of, or, for `any`, is written once by whoever
-// sets the presence bit.  Whoever sets a bit also counts it.
+// edges evenly among blocks (expand.cuh) and tests the mask before it accesses the output.  The output initially holds
+// the identity of (+); for `any`, the thread that sets the presence bit writes the value.  The thread that sets a bit
+// counts it.
 // See product.cuh for the prologue (the matrix is by columns of M here); also U_FORM (0 index list, 1 bitmap, 2 full),
 // NATIVE (0 compare-and-swap, 1 atomicAdd, 2 atomicMin, 3 atomicMax) and BLOCK.
 
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
              P* start, P* before, Carried* carried, u64* count, i64 shift) {
     const Packing packing = {int(shift)};
     const Append to = {row, start, before, count, 0};
-    // A thread takes one index, or the four rows of a nibble of a presence word.
+    // A thread processes one index, or the four rows of a nibble of a presence word.
     constexpr i64 ROWS = U_FORM == 0 ? 1 : 4;
     for (i64 first = i64(blockIdx.x) * BLOCK * ROWS; first < items; first += i64(gridDim.x) * BLOCK * ROWS) {
         const i64 at = first + i64(threadIdx.x) * ROWS;
@@ -33,14 +33,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             const i64 k = U_FORM == 0 ? i64(u_indices[at]) : at + __ffs(int(left)) - 1;
             degrees += i64(indptr[k + 1]) - i64(indptr[k]);
         }
-        u64 room = reserve(to, packing.pack(__popc(bits), degrees));
+        u64 packed = reserve(to, packing.pack(__popc(bits), degrees));
         for (; bits; bits &= bits - 1) {
             const i64 position = at + __ffs(int(bits)) - 1;
             const i64 k = U_FORM == 0 ? i64(u_indices[at]) : position;
             const i64 begin = i64(indptr[k]);
-            put(packing, to, room, k, begin);
-            if constexpr (READS_U) carried[packing.rows(room)] = value_at(u_values, u_iso, position);
-            room += packing.pack(1, i64(indptr[k + 1]) - begin);
+            put(packing, to, packed, k, begin);
+            if constexpr (READS_U) carried[packing.rows(packed)] = value_at(u_values, u_iso, position);
+            packed += packing.pack(1, i64(indptr[k + 1]) - begin);
         }
     }
 }
@@ -56,7 +56,7 @@ DEVICE void combine(T* at, T z) {
     else atomic_update(at, [z](T old) { return T(add(old, z)); });
 }
 
-struct Deliver {
+struct Scatter {
     static constexpr bool APPENDS = false;
     static constexpr bool NEEDS_ROW = VALUED;
     typedef Carried Payload;
@@ -65,7 +65,7 @@ struct Deliver {
     const Carried* carried;
     u32* out_words;
     Z* out_values;
-    i64* claimed;  // how many presence bits this thread has set
+    i64* claimed;  // the number of presence bits that this thread set
 
     DEVICE bool first_only() const { return !VALUED || add_is_any; }
     DEVICE Payload payload(i64, i64 place) const {
@@ -74,7 +74,7 @@ struct Deliver {
     }
     DEVICE bool open(Payload, i64, i64 o, i64) const {
         if (!mask.admits(o)) return false;
-        // Bits are only set meanwhile: one that is seen set stays so, and one that is out of date costs an atomic.
+        // No thread clears bits: a set bit stays set, and an outdated 0 costs an atomic.
         return !first_only() || !bit_relaxed(out_words, o);
     }
     DEVICE bool visit(Payload x, i64 k, i64 o, i64 p) const {
@@ -98,14 +98,14 @@ struct Deliver {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* edges, i64 shift, u64* count) {
+    mxv_push(PRODUCT_ARGUMENTS, J* row, P* start, P* before, const Carried* carried, const u64* edges, i64 shift,
+             u64* count) {
     const Matrix a = {a_values, a_iso};
     const Mask mask = {mask_words, mask_values};
     const Packing packing = {int(shift)};
     const RowList list = {row, start, before, 0, *edges};
-    const Append nowhere = {};
     i64 claimed = 0;
-    const Deliver deliver = {a, mask, carried, out_words, out_values, &claimed};
-    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, nowhere, deliver);
+    const Scatter scatter = {a, mask, carried, out_words, out_values, &claimed};
+    expand<BLOCK, GridRank>(packing, indptr, open_columns(indices), list, true, false, Append{}, scatter);
     add_count(count, claimed);
 }

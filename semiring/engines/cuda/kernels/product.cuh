@@ -1,9 +1,9 @@
-// What all kernels of the matrix-vector product share:  t(o) = (+)_k  M(o, k) (x) u(k), where the mask admits o.
+// Definitions for the kernels of the matrix-vector product:  t(o) = (+)_k  M(o, k) (x) u(k), where the mask admits o.
 //
-// The prologue defines the semiring; the types P (offsets), A (matrix values), U (vector values), M (mask values); what
-// columns.cuh asks for; and the constants FLIP (multiply(u, a), not multiply(a, u)), U_FULL (every u(k) is present),
-// MASK (0 none, 1 by presence, 2 by presence and value, 3 by value alone), COMPLEMENT, VALUED (false: only presence
-// is wanted).
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (vector values), M (mask values); the
+// parameters of columns.cuh; and the constants FLIP (multiply(u, a), not multiply(a, u)), U_FULL (every u(k) is
+// present), MASK (0 none, 1 by presence, 2 by presence and value, 3 by value alone), COMPLEMENT, and VALUED (false:
+// compute presence only).
 
 #pragma once
 
@@ -15,13 +15,13 @@ constexpr bool READS_A = VALUED && (FLIP ? multiply_reads_y : multiply_reads_x);
 constexpr bool READS_U = VALUED && (FLIP ? multiply_reads_x : multiply_reads_y);
 constexpr bool READS_O = VALUED && (FLIP ? multiply_reads_yj : multiply_reads_xi);
 
-// Every entry of the matrix takes part.  Which rows of the result are present is then a fact of the pattern that is known
-// beforehand, so kernels leave `out_words` (null) and the count alone.
-constexpr bool ALWAYS = U_FULL && MASK == 0;
+// Every entry of the matrix contributes.  The pattern alone then determines the presence of the result, so kernels
+// write neither `out_words` (null) nor the count.
+constexpr bool UNMASKED_FULL = U_FULL && MASK == 0;
 
-// A load of what is needed once: it should not push the vector out of the caches.
+// Loads a value that is used once, with the streaming hint, so that the vector stays in the caches.
 template <class T>
-DEVICE T streamed(const T* at) {
+DEVICE T load_streaming(const T* at) {
     typedef unsigned_of<sizeof(T)> Bits;
     return from_bits<T>(Bits(__ldcs(reinterpret_cast<const Bits*>(at))));
 }
@@ -32,7 +32,7 @@ struct Matrix {
     // The value at position p, if the product reads any.
     DEVICE A value(i64 p) const {
         if constexpr (!READS_A) return A();
-        else return values == nullptr ? iso : streamed(values + p);
+        else return values == nullptr ? iso : load_streaming(values + p);
     }
 };
 struct Vector {
@@ -75,7 +75,7 @@ DEVICE bool finished(const Maybe<Z>& sum) {
     else return sum.hit && add_is_terminal(sum.value);
 }
 
-// Adds a block's count to the whole.  The whole block calls.
+// *count += the sum of `mine` over the block.  The whole block calls.
 DEVICE void add_count(u64* count, i64 mine) {
     const i64 total = block_sum(mine);
     if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
