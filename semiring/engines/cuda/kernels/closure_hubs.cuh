@@ -1,21 +1,21 @@
-// The pulls of a level-synchronous closure where the hubs of all rows are known (hubs.cuh), in three sweeps.
+// The pulls of a level-synchronous closure with hubs (hubs.cuh), in three passes.
 //
-// First a lane tests the hubs of its row, with nothing but loads side by side; nearly every row that can be reached is
-// found here.  The others are marked in `rest`, unless the hubs were all their entries.  The second sweep probes what
-// is marked, 32 waiting rows at a time: to look through a row takes several loads that wait for each other, above all a
-// compressed one, and rows of the first sweep would wait too.  The third goes through the pieces of long rows.
+// First pass: each lane tests the two hubs of its row, by independent loads that overlap.  This finds nearly every
+// reachable row.  Rows with further entries are marked in `rest`.  Second pass: warps probe the marked rows, 32 at a
+// time.  Probing a row takes several dependent loads, which would delay the first pass.  Third pass: warps probe the
+// segments of long rows.
 //
-// Included by closure_level.cuh behind closure_pull.cuh.
+// Included by closure_level.cuh after closure_pull.cuh.
 
 #pragma once
 
 template <int BLOCK>
 struct HubStage {
     u32 found[BLOCK / 8];
-    i64 waiting[BLOCK / 32][64];
+    i64 pending[BLOCK / 32][64];
 };
 
-// Probes the rows that the lanes hold; -1: none.  The whole warp calls.
+// Probes row j of each lane; -1: none.  The whole warp calls.
 DEVICE void probe_rest(const Pull& pull, i64 j) {
     const Search& s = pull.s;
     const u32* const visited = pull.visited;
@@ -23,7 +23,7 @@ DEVICE void probe_rest(const Pull& pull, i64 j) {
     if (j >= 0) {
         begin = i64(s.t_indptr[j]);
         end = i64(s.t_indptr[j + 1]);
-        if (end - begin <= 2) begin = end;  // the hubs were all its entries
+        if (end - begin <= 2) begin = end;  // the row has no entries but its hubs
     }
     const i64 rest = begin + PROBES;
     Reached from = probe<4>(s, visited, begin, rest < end ? rest : end);
@@ -45,11 +45,11 @@ DEVICE void probe_rest(const Pull& pull, i64 j) {
         start = i64(s.indptr[j]);
         mine = s.packing.pack(1, i64(s.indptr[j + 1]) - start);
     }
-    const u64 upto = warp_scan_inclusive(mine);
-    u64 room = 0;
-    if (lane_id() == 31) room = pull.to.base + atomicAdd(pull.to.counter, upto);
-    room = shuffle(room, 31) + upto - mine;
-    if (hit) put(s.packing, pull.to, room, j, start);
+    const u64 inclusive = warp_scan_inclusive(mine);
+    u64 packed = 0;
+    if (lane_id() == 31) packed = pull.to.base + atomicAdd(pull.to.counter, inclusive);
+    packed = shuffle(packed, 31) + inclusive - mine;
+    if (hit) put(s.packing, pull.to, packed, j, start);
 }
 
 template <int BLOCK, class Group>
@@ -57,7 +57,7 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
     __shared__ HubStage<BLOCK> stage;
     const Search& s = pull.s;
     const u32* const visited = pull.visited;
-    constexpr int WORDS = 4;  // of a warp, so that their loads wait together
+    constexpr int WORDS = 4;  // words a warp, whose loads overlap
     const int lane = lane_id();
     const i64 chunks = (s.words() + BLOCK / 8 - 1) / (BLOCK / 8);
     for (i64 chunk = Group::rank(); chunk < chunks; chunk += Group::size()) {
@@ -68,8 +68,8 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
         for (int u = 0; u < WORDS; u++) {
             const i64 w = first_word + u;
             seen[u] = w < s.words() ? visited[w] : FULL_WARP;
-            const u32 wanted = w < s.words() ? s.candidates[w] & ~seen[u] : 0u;
-            const bool mine = (wanted >> lane) & 1u;
+            const u32 unvisited = w < s.words() ? s.candidates[w] & ~seen[u] : 0u;
+            const bool mine = (unvisited >> lane) & 1u;
             first[u] = mine ? i64(s.hubs[32 * w + lane]) : -1;
             second[u] = mine ? i64(s.hubs[s.n + 32 * w + lane]) : -1;
         }
@@ -95,32 +95,32 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
     }
     group.barrier();
 
-    // Neighbouring warps of the count are in different blocks: what lies together in the matrix is spread.
+    // Consecutive warp numbers are in different blocks, which distributes clusters of marked rows.
     const i64 warps = Group::size() * (BLOCK / 32);
     const i64 warp = warp_in_block() * Group::size() + Group::rank();
-    i64 span = 1;  // words at once: all lanes have one where there are enough for every warp
+    i64 span = 1;  // words a warp reads at once: as many as leave at least one group for every warp, at most 32
     while (span < 32 && 2 * span * warps <= s.words()) span *= 2;
-    i64* const waiting = stage.waiting[warp_in_block()];
+    i64* const pending = stage.pending[warp_in_block()];
     int count = 0;
     for (i64 group = warp; span * group < s.words(); group += warps) {
         const i64 w = span * group + lane;
         const u32 rest = lane < span && w < s.words() ? s.rest()[w] : 0u;
         for (u32 marked = __ballot_sync(FULL_WARP, rest != 0); marked; marked &= marked - 1) {
-            const int source = __ffs(int(marked)) - 1;
-            const u32 word = shuffle(rest, source);
-            if ((word >> lane) & 1u) waiting[count + __popc(word & lanes_below())] = 32 * (span * group + source) + lane;
+            const int owner = __ffs(int(marked)) - 1;
+            const u32 word = shuffle(rest, owner);
+            if ((word >> lane) & 1u) pending[count + __popc(word & lanes_below())] = 32 * (span * group + owner) + lane;
             count += __popc(word);
             __syncwarp();
             if (count < 32) continue;
-            probe_rest(pull, waiting[lane]);
+            probe_rest(pull, pending[lane]);
             count -= 32;
-            const i64 kept = waiting[32 + lane];
+            const i64 kept = pending[32 + lane];
             __syncwarp();
-            if (lane < count) waiting[lane] = kept;
+            if (lane < count) pending[lane] = kept;
             __syncwarp();
         }
     }
-    if (count > 0) probe_rest(pull, lane < count ? waiting[lane] : -1);
+    if (count > 0) probe_rest(pull, lane < count ? pending[lane] : -1);
     group.barrier();
     probe_pieces<BLOCK, Group>(pull);
 }

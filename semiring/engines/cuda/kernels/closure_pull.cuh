@@ -1,18 +1,18 @@
-// The pulls of a level-synchronous closure: from what is not visited to a neighbour that is.
+// The pulls of a level-synchronous closure: each unvisited row searches for a visited neighbour.
 //
-// Included by closure_level.cuh behind closure_rows.cuh.
+// Included by closure_level.cuh after closure_rows.cuh.
 
 #pragma once
 
 template <int BLOCK>
 struct PullStage {
     u32 found[BLOCK / 8];
-    u16 open[4 * BLOCK];
-    u16 rest[4 * BLOCK];
-    int rest_count;
+    u16 open_rows[4 * BLOCK];
+    u16 long_rows[4 * BLOCK];
+    int long_count;
 };
 
-// Appends the rows whose bits are set, BLOCK / 8 words of them from row `base` on, to the list.  The whole block calls.
+// Appends to the list the rows whose bits are set in BLOCK / 8 words that begin at row `base`.  The whole block calls.
 template <int BLOCK>
 DEVICE void append_found(const Search& s, const Append& to, const u32* words, i64 base) {
     const int t = int(threadIdx.x);
@@ -33,8 +33,8 @@ DEVICE void append_found(const Search& s, const Append& to, const u32* words, i6
     }
 }
 
-// A block takes BLOCK / 8 words at a time (a thread four rows), and lists the open rows of them; a thread probes the first
-// entries of a row, warps the others: those of any block, behind a barrier, or if there is no room to list them, of this.
+// A block lists the unvisited rows of BLOCK / 8 words at a time.  A thread probes the first PROBES entries of each row.
+// The segments of long rows are listed for all warps of the grid; if the list is full, a warp of the block probes them.
 template <int BLOCK, class Group>
 DEVICE void pull_level(const Pull& pull, Group& group) {
     __shared__ PullStage<BLOCK> stage;
@@ -47,21 +47,21 @@ DEVICE void pull_level(const Pull& pull, Group& group) {
         const i64 w = chunk * WORDS + t / 8;
         const i64 chunk_row = chunk * WORDS * 32;
         const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
-        const u32 wanted = w < s.words() ? s.candidates[w] & ~seen : 0u;
-        u32 open = (wanted >> (4 * (t & 7))) & 15u;
+        const u32 unvisited = w < s.words() ? s.candidates[w] & ~seen : 0u;
+        u32 open_rows = (unvisited >> (4 * (t & 7))) & 15u;
         int count;
-        int place = block_scan_exclusive(__popc(open), count);
-        if (count == 0) {  // nothing to look for: the words travel on
+        int slot = block_scan_exclusive(__popc(open_rows), count);
+        if (count == 0) {  // every row is visited: copy the words
             if ((t & 7) == 0 && w < s.words()) pull.visited_next[w] = seen;
             continue;
         }
         if (t < WORDS) stage.found[t] = 0;
-        if (t == 0) stage.rest_count = 0;
-        for (; open; open &= open - 1) stage.open[place++] = u16(4 * t + __ffs(int(open)) - 1);
+        if (t == 0) stage.long_count = 0;
+        for (; open_rows; open_rows &= open_rows - 1) stage.open_rows[slot++] = u16(4 * t + __ffs(int(open_rows)) - 1);
         __syncthreads();
 
         for (int i = t; i < count; i += BLOCK) {
-            const int local = stage.open[i];
+            const int local = stage.open_rows[i];
             const i64 j = chunk_row + local;
             const i64 begin = i64(s.t_indptr[j]), end = i64(s.t_indptr[j + 1]);
             const Reached from = probe<1>(s, visited, begin, begin + PROBES < end ? begin + PROBES : end);
@@ -69,13 +69,13 @@ DEVICE void pull_level(const Pull& pull, Group& group) {
                 atomicOr(&stage.found[local >> 5], 1u << (local & 31));
                 pull.write(from.row, j, from.entry);
             } else if (begin + PROBES < end) {
-                stage.rest[atomicAdd(&stage.rest_count, 1)] = u16(local);
+                stage.long_rows[atomicAdd(&stage.long_count, 1)] = u16(local);
             }
         }
         __syncthreads();
 
-        for (int r = warp_in_block(); r < stage.rest_count; r += BLOCK / 32) {
-            const int local = stage.rest[r];
+        for (int r = warp_in_block(); r < stage.long_count; r += BLOCK / 32) {
+            const int local = stage.long_rows[r];
             const i64 j = chunk_row + local;
             const i64 begin = i64(s.t_indptr[j]), end = i64(s.t_indptr[j + 1]);
             if (list_pieces(pull, j, begin + PROBES, end)) continue;

@@ -1,36 +1,35 @@
 // Label-correcting closure: c = x (+) x A (+) x A^2 (+) ..., where entries may change again after they appear.
 //
-// Every row whose value changed sends its products to its neighbours; (+) must be idempotent, commutative and never
-// move a value away from where it is going (min, max, or, and), so that products may arrive in any order and more than once.
-// With min_plus this is Bellman and Ford's algorithm with a work list (Moore 1959), with max_min widest paths, with
-// min_first the propagation of labels.
+// In each step every row whose value changed relaxes its neighbours.  (+) must be idempotent, commutative and monotone
+// (min, max, or, and), so that products may be combined in any order and repeatedly.  With min_plus this is the
+// Bellman-Ford algorithm with a work list (Moore 1959), with max_min widest paths, with min_first label propagation.
 //
-// Rows of the next list are told apart by a bitmap, one for each parity of the step; a row clears its bit in the
-// old one when it is expanded.  `relax_enter` takes the first entries, `relax_narrow` is one cluster and goes on while
-// few edges are waiting, `relax_wide` is the whole GPU and goes on to the end.
+// A bitmap for each parity of the step prevents duplicates in the next list; a row clears its bit in the old bitmap
+// when it is expanded.  `relax_enter` inserts the first entries, `relax_narrow` runs on one cluster while the list has
+// few edges, and `relax_wide` runs on the whole GPU until the list is empty.
 //
-// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
-// columns.cuh asks for; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (see tuning.py).
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
+// parameters of columns.cuh; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (tuning.py).
 
 #include "expand.cuh"
 #include "sources.cuh"
 
 // Words of the state.
-enum { WAITING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+enum { PENDING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
 
-// closure.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+// closure.py packs this struct by the names of its fields (arguments.py); each line declares one field.
 struct RelaxArguments {
     const P* indptr;
     ColumnsArgument indices;
     const A* a_values;
     A a_iso;
     u32* present;
-    u32* listed;  // two bitmaps, one after the other
-    J* row;       // two lists, likewise
+    u32* listed;  // two consecutive bitmaps
+    J* row;       // two consecutive lists
     P* start;
     P* before;
     Z* values;
-    Z nothing;  // what absent entries hold: nothing that is added to it is changed by it
+    Z nothing;  // the value of absent entries: the identity of (+)
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -62,23 +61,23 @@ struct Relax {
     u32* listed;
     u32* listed_next;
 
-    // A value of any time between the last barrier and now.  Values move one way only.
-    DEVICE Z now(i64 i) const { return load_relaxed(s.values + i); }
-    // Several blocks may stage one row, at different times, and send products of different values of it; whoever
-    // changes the value after a block has read it lists the row for the next step, which sends them again.
+    // Some value that row i has had since the last barrier; values change monotonically.
+    DEVICE Z current(i64 i) const { return load_relaxed(s.values + i); }
+    // Several blocks may stage one row at different times and read different values.  A thread that changes the value
+    // later lists the row for the next step, which relaxes its neighbours again.
     DEVICE Z payload(i64 row, i64) const {
         atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
-        return now(row);
+        return current(row);
     }
     DEVICE Z product(Z x, i64 k, i64 j, i64 p) const {
         A y = A();
         if constexpr (multiply_reads_y) y = value_at(s.a_values, s.a_iso, p);
         return multiply(x, y, 0, k, k, j);
     }
-    // False: the product changes nothing, and as values move one way it never will.  A true that is out of date costs the
-    // atomics of a visit.
+    // False: the product does not change the value, at any time, because values change monotonically.  An outdated true
+    // costs the atomics of a visit.
     DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
-        const Z old = now(j);
+        const Z old = current(j);
         if (!same_bits(Z(add(old, product(x, k, j, p))), old)) return true;
         return same_bits(old, s.nothing) && !bit_relaxed(s.present, j);
     }
@@ -91,49 +90,49 @@ struct Relax {
     }
 };
 
-// Steps until nothing waits, `max_steps` are done, or (in the cluster) many edges wait.
+// Repeats steps until the list is empty, `max_steps` are done, or (on one cluster) the list has too many edges.
 template <int BLOCK, bool WIDE, class Group>
 DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
-    u64 waiting = s.state[WAITING];
+    u64 pending = s.state[PENDING];
     u64 total = s.state[TOTAL];
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
     int turn = 0;
     const i64 words = (s.n + 31) / 32;
-    while (s.packing.rows(waiting) > 0 && step < s.max_steps) {
-        if (!WIDE && s.packing.edges(waiting) > NARROW_EDGES) break;
+    while (s.packing.rows(pending) > 0 && step < s.max_steps) {
+        if (!WIDE && s.packing.edges(pending) > NARROW_EDGES) break;
         if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
                 s.trace[3 * step] = 0;
-                s.trace[3 * step + 1] = s.packing.rows(waiting);
-                s.trace[3 * step + 2] = s.packing.edges(waiting);
+                s.trace[3 * step + 1] = s.packing.rows(pending);
+                s.trace[3 * step + 2] = s.packing.edges(pending);
             }
         }
-        const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, waiting};
+        const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, pending};
         parity = 1 - parity;
         const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
         expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
                             Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words});
         group.barrier();
-        total += s.packing.edges(waiting);
-        waiting = load_relaxed(counters + turn);  // behind the barrier, so nobody adds any more
+        total += s.packing.edges(pending);
+        pending = load_relaxed(counters + turn);  // final after the barrier
         turn = (turn + 1) % 3;
         step++;
     }
     if (Group::rank() == 0 && threadIdx.x == 0) {
-        s.state[WAITING] = waiting;
+        s.state[PENDING] = pending;
         s.state[TOTAL] = total;
         s.state[STEPS] = u64(step);
         s.state[PARITY] = u64(parity);
     }
 }
 
-// The first entries.
+// Inserts the first entries.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     relax_enter(const SourceArguments entered, const RelaxArguments given) {
     const Relaxation s(given);
-    const Append to = {s.row, s.start, s.before, s.state + WAITING, 0};
+    const Append to = {s.row, s.start, s.before, s.state + PENDING, 0};
     for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < entered.source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
@@ -153,16 +152,15 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_nar
     steps<NARROW_BLOCK, false>(s, group, s.state + NARROW_COUNT);
 }
 
-// Launched cooperatively.
-// Two blocks a multiprocessor: with one, which is what the compiler may settle for (98 registers a thread for int64
-// distances over uint8 weights), too few loads overlap.
+// Launched cooperatively, two blocks a multiprocessor: with one, which the compiler may choose (98 registers a thread
+// for int64 distances over uint8 weights), too few loads overlap.
 extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 2) relax_wide(const RelaxArguments given) {
     const Relaxation s(given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     steps<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT);
 }
 
-// The number of entries at the end.
+// state[REACHED] += the number of entries.
 extern "C" __global__ void relax_count(const u32* present, i64 words, u64* state) {
     i64 counted = 0;
     for (i64 w = thread_id(); w < words; w += thread_count()) counted += __popc(present[w]);

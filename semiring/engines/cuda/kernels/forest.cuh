@@ -1,18 +1,18 @@
-// A forest over the rows of a matrix: finding roots and uniting two trees, by any number of threads at once.
+// Union-find over the rows of a matrix, concurrent: find a root, hook two trees, flatten the forest.
 //
-// parent[v] <= v always, with equality at roots; so every chain of parents descends and ends.  Two rows are united by
-// hooking the larger root to the smaller with compare-and-swap, again and again until the roots agree: no second pass
-// over the entries is ever needed.
+// Invariant: parent[v] <= v, with equality at roots, so every chain of parents descends and ends.  `unite` hooks the
+// larger root to the smaller one by compare-and-swap and repeats until the roots agree.  One pass over the entries is
+// therefore sufficient.
 //
-// All threads read and write `parent` at once, by `load_weak`, by relaxed stores and by compare-and-swap; why a
-// parent that is out of date does no harm:
-// - A row leaves its state of being a root by one compare-and-swap, for ever: every other store writes a smaller number
-//   than the row's own, into a row that was seen not to be a root.
-// - A parent that is out of date is an ancestor still: trees only grow together, and a chain is halved by putting an
-//   ancestor where an ancestor stood.  So a walk over such parents goes up its own tree, and ends, for numbers descend.
-// - A store of a halving may undo that of another thread, and put a lower ancestor back: the chain is longer, not wrong.
-// - A row that only seems to be a root any longer is found out by the compare-and-swap, which gives its parent instead.
-// - Where both walks end in one row, i and j are in one tree, whether or not that row is still its root.
+// All threads access `parent` concurrently, by `load_weak`, relaxed stores and compare-and-swap.  An outdated parent is
+// harmless:
+// - A row stops being a root by one compare-and-swap and never becomes a root again.  Every other store changes a row
+//   that was not a root, to a smaller number than the row.
+// - An outdated parent is still an ancestor: trees only merge, and path halving replaces an ancestor by an ancestor.  A
+//   walk over outdated parents therefore stays in its tree, and ends because numbers descend.
+// - A halving store may overwrite that of another thread with a lower ancestor: the chain is longer, but correct.
+// - If a row is no longer a root, the compare-and-swap on it fails and returns its parent.
+// - If both walks end in one row, i and j are in one tree, whether or not that row is still a root.
 //
 // The prologue defines the type F (labels).
 
@@ -43,16 +43,15 @@ DEVICE void unite(F* parent, F i, F j) {
     }
 }
 
-// `before` is the forest before the pass, which nobody writes: a row is skipped for what its root was then, not for what
-// it becomes.
+// The root of row v in `before`, the forest before the pass, which is constant during the pass.
 DEVICE F old_root(const F* before, F v) {
     for (F above; (above = before[v]) != v;) v = above;
     return v;
 }
 
-// Every row points to its root; the whole grid calls.  Roots stay as they are meanwhile, so whichever parents a walk
-// meets, it ends in the one root.  Chains are walked without halving: a late store of another thread's halving could put
-// an ancestor that is not the root where the root already stood.
+// Sets the parent of every row to its root.  The whole grid calls.  Roots do not change meanwhile, so every walk ends
+// in the root of its tree.  Walks do not halve chains: a late halving store could overwrite a stored root with another
+// ancestor.
 DEVICE void flatten(F* parent, i64 n) {
     for (i64 v = thread_id(); v < n; v += thread_count()) {
         const F above = load_weak(parent + v);

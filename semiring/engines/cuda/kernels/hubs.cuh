@@ -1,26 +1,27 @@
-// The hubs of every row: its two neighbours with the longest rows.  A pull that looks for any neighbour looks there first.
+// The hubs of every row: its two neighbours with the longest rows.  A search for any visited neighbour tests them
+// first.
 //
-// Neighbours are compared by keys, `degree + 1` above the complement of the column: 0 is below all of them, and of
-// equal degrees the first column wins, which also comes first.  GROUP lanes go through a row; the entries of very long rows
-// are divided among all blocks, which keep the two highest keys of a row by atomics:  whatever is not, or no longer,
-// the highest is compared with the second.
+// Neighbours are compared by keys: `degree + 1` in the high bits, the complement of the column in the low bits.  Every
+// key is above 0, and among equal degrees the lowest column wins.  GROUP lanes process a row.  The entries of very long
+// rows are divided among all blocks, which maintain the two highest keys of a row by atomics: the lower of a new key
+// and the old highest is compared with the second.
 //
-// Rows come in slices: `indptr` and `indices` are those of a slice, `offsets` those of the whole matrix (square).
-// The prologue defines the types P (offsets of a slice) and D (`offsets`), what columns.cuh asks for (slices are plain),
-// and the constants BITS (of a column), GROUP, HUBS_LONG (entries of the longest row that GROUP lanes do) and BLOCK.
+// `indptr` and `indices` belong to a slice of rows, `offsets` to the whole (square) matrix.  The prologue defines the
+// types P (offsets of a slice) and D (`offsets`), the parameters of columns.cuh (slices are uncompressed), and the
+// constants BITS (of a column), GROUP, HUBS_LONG (entries of the longest row that GROUP lanes process) and BLOCK.
 
 #include "expand.cuh"
 
-constexpr u64 COLUMN = (u64(1) << BITS) - 1;
-constexpr u64 MOST = (u64(1) << (64 - BITS)) - 1;
+constexpr u64 COLUMN_MASK = (u64(1) << BITS) - 1;
+constexpr u64 MAX_DEGREE = (u64(1) << (64 - BITS)) - 1;
 
 DEVICE u64 hub_key(const D* offsets, i64 j) {
     const u64 degree = u64(offsets[j + 1]) - u64(offsets[j]) + 1;
-    return (degree < MOST ? degree : MOST) << BITS | (~u64(j) & COLUMN);
+    return (degree < MAX_DEGREE ? degree : MAX_DEGREE) << BITS | (~u64(j) & COLUMN_MASK);
 }
-DEVICE J hub_column(u64 key) { return key == 0 ? J(-1) : J(~key & COLUMN); }
+DEVICE J hub_column(u64 key) { return key == 0 ? J(-1) : J(~key & COLUMN_MASK); }
 
-// The two highest of distinct keys.
+// The two highest keys; keys are distinct.
 struct Highest {
     u64 first, second;
     DEVICE void join(const Highest& other) {
@@ -37,7 +38,7 @@ struct HubArguments {
     const J* indices;
     const D* offsets;
     i64 rows;  // of the slice
-    J* hubs;   // of its first row; the second ones stand n places on
+    J* hubs;   // of its first row; second hubs are n elements after the first
     i64 n;
     J* row;  // the list of long rows (expand.cuh); null if there are none
     P* start;
@@ -81,7 +82,7 @@ struct KeepHighest {
     const D* offsets;
     u64* highest;
     DEVICE Payload payload(i64, i64 place) const { return highest + 2 * place; }
-    // Keys only grow: one that does not exceed the second highest of any time is neither of the two.
+    // Keys only grow: a key not above a possibly outdated second highest is not among the two highest.
     DEVICE bool open(Payload keys, i64, i64 j, i64) const { return hub_key(offsets, j) > load_relaxed(keys + 1); }
     DEVICE bool visit(Payload keys, i64, i64 j, i64) const {
         const u64 key = hub_key(offsets, j);
@@ -91,13 +92,12 @@ struct KeepHighest {
     }
 };
 
-// The listed rows, their entries divided among all blocks.
+// Processes the listed rows; their entries are divided among all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK) hubs_listed(const HubArguments s) {
     const Packing packing = {s.shift};
     const RowList list = {s.row, s.start, s.before, 0, *s.count};
-    const Append nowhere = {};
     const KeepHighest keep = {s.offsets, s.highest};
-    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, keep);
+    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, Append{}, keep);
 }
 
 extern "C" __global__ void hubs_write(const HubArguments s) {

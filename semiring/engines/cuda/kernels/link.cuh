@@ -1,9 +1,9 @@
-// Union-find over rows of a matrix: unite every row with its neighbours at positions [first, last) of the row.
-// How two trees are united: forest.cuh.
+// Union-find over the rows of a matrix: unites every row with its neighbours at positions [first, last) of the row
+// (forest.cuh).
 // Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling" (IPDPS 2018);
 // Jaiganesh, Burtscher, "A High-Performance Connected Components Implementation for GPUs" (HPDC 2018).
 //
-// The prologue defines the types P (offsets), F (labels), what columns.cuh asks for, and the constants BLOCK and
+// The prologue defines the types P (offsets) and F (labels), the parameters of columns.cuh, and the constants BLOCK and
 // SHORT_ROW.
 
 #include "expand.cuh"
@@ -18,9 +18,9 @@ struct LinkArguments {
     i64 n;
     i64 first;
     i64 last;  // negative: to the end of each row
-    bool skips;  // rows whose root was `skip`, or `*skip_at`
+    bool skips;  // true: skip the rows whose root in `old` is the label to skip
     F skip;
-    const F* skip_at;  // null: `skip` is the label
+    const F* skip_at;  // the label to skip; null: it is `skip`
     J* row;  // the list of long rows (expand.cuh); null if there are none
     P* start;
     P* before;
@@ -28,13 +28,13 @@ struct LinkArguments {
     int shift;  // of the packing
 };
 
-// The forest `old` as `parent`; where all rows are visited, a root also hooks to its first visited neighbour if that is
-// smaller: a parent that descends, stored without a compare-and-swap because nobody else writes it.
+// Copies the forest `old` to `parent`.  If no rows are skipped, a root is also hooked to its first neighbour in the
+// range if that is smaller; this needs no compare-and-swap, because no other thread writes that parent.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArguments s) {
     const Columns columns = open_columns(s.indices);
     for (i64 i = thread_id(); i < s.n; i += thread_count()) {
         F above = s.old[i];
-        if constexpr (CODEC == PLAIN) {  // an entry of compressed rows costs more than the hooking saves
+        if constexpr (CODEC == PLAIN) {  // decoding a compressed entry costs more than the hook saves
             if (!s.skips && above == F(i) && s.last != 0) {
                 const i64 begin = i64(s.indptr[i]), p = begin + s.first;
                 if (p < i64(s.indptr[i + 1]) && (s.last < 0 || s.first < s.last)) {
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArgument
     }
 }
 
-// Rows with few entries are done here, by a thread each; the others are listed for `link_listed`.
+// One thread processes a row of at most SHORT_ROW entries; longer rows are listed for `link_listed`.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_rows(const LinkArguments s) {
     const Packing packing = {s.shift};
     const Append to = {s.row, s.start, s.before, s.count, 0};
@@ -84,15 +84,15 @@ struct Unite {
     }
 };
 
-// The listed rows, their entries from `first` on divided among all blocks.
+// Processes the listed rows; their entries from `first` on are divided among all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_listed(const LinkArguments s) {
     const Packing packing = {s.shift};
     const RowList list = {s.row, s.start, s.before, 0, *s.count, s.first};
-    const Append nowhere = {};
-    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, nowhere, Unite{s.parent});
+    const Unite visitor = {s.parent};
+    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, Append{}, visitor);
 }
 
-// Every row and `count` of its hubs (hubs.cuh), which stand n places apart; -1: none.
+// Unites every row with `count` of its hubs (hubs.cuh), which are n elements apart; -1: none.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_hubs(const J* hubs, i64 count, F* parent, i64 n) {
     for (i64 i = thread_id(); i < n; i += thread_count()) {
         for (i64 c = 0; c < count; c++) {
