@@ -1,29 +1,29 @@
-// A level-synchronous closure over entries in host memory: what a level does, in a few launches.
+// A level-synchronous closure over entries in host memory, as the launches of one level:
 //
-//   enter     the first entries become `next`
-//   advance   `next` becomes the frontier, and visited; its rows and edges are counted
-//   open      device memory only: open rows that find a visited hub are done; the others are `rest`, and get their
-//             tiles marked, as those of the frontier do: so what either direction would read is known.  (A small
-//             frontier is pushed without looking.)
-//   push, pull   a sweep over the marked tiles of the frontier, or of the rest
+//   enter     sets `next` to the first entries
+//   advance   moves `next` to the frontier and to `visited`; counts its rows and edges
+//   open      reads device memory only: tests the hubs of unvisited rows.  Rows without a visited hub are `rest`; their
+//             tiles and those of the frontier are marked, which determines what either direction would read.
+//             (For a small frontier, which is pushed, only the tiles of the frontier are marked.)
+//   push, pull   a pass over the marked tiles of the frontier, or of `rest`
 //
-// During a level `visited` stands still, and all that is found goes to `next`.  Every visited neighbour of an open row
-// is in the frontier: had it been visited earlier, the row would be too.  So a hub that is visited settles a row in
-// either direction, and a push may follow an `open` that has found some of its rows already.
+// During a level `visited` is constant, and new rows are added to `next`.  Every visited neighbour of an unvisited row
+// is in the frontier, because a neighbour visited earlier would have reached the row.  So a visited hub decides a row
+// in either direction, and a push may follow an `open` that has already found some rows.
 //
-// Whoever sets a row's bit of `next` first, by an atomic that tells, writes the row's value, and nobody else does;
-// values of the frontier, which are read meanwhile, belong to rows that are visited.  Tests of `next` without an atomic
-// may be out of date, which costs a read or an atomic too many and nothing else.
+// The thread whose atomic sets the bit of a row in `next` writes the value of the row, and no other thread does; values
+// that are read meanwhile belong to visited rows.  Tests of `next` without an atomic may be outdated, which costs only
+// a redundant read or atomic.
 //
-// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z, and
-// what columns.cuh asks for; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for
-// each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix has one value throughout, or values are not read.
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
+// parameters of columns.cuh; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for
+// each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix is iso-valued, or its values are not read.
 
 #include "outofcore_sweep.cuh"
 #include "sources.cuh"
 
-// Words of the counts, all 0 when a level begins.
-enum { ROWS_FOUND, EDGES_FOUND, PUSH_TILES, PULL_TILES, LOOKED };
+// Words of the counts, all 0 at the beginning of a level.
+enum { ROWS_FOUND, EDGES_FOUND, PUSH_TILES, PULL_TILES, ROWS_TESTED };
 
 DEVICE Z arrival(const Z* values, A a_iso, i64 k, i64 j) {
     Z x = Z();
@@ -31,31 +31,31 @@ DEVICE Z arrival(const Z* values, A a_iso, i64 k, i64 j) {
     return multiply(x, a_iso, 0, k, k, j);
 }
 
-// *count += the sum over the grid, by one atomic for each block.
-DEVICE void count_up(u64* count, i64 mine) {
+// *count += the sum of `mine` over the block.  The whole block calls.
+DEVICE void add_count(u64* count, i64 mine) {
     const i64 total = block_sum(mine);
     if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
 }
 
-// What all kernels of a level share, and more.  outofcore_closure.py packs it by the names of its fields (arguments.py): a
-// line of this struct is a type and a name.
+// The arguments of all kernels of a level.  outofcore_closure.py packs this struct by the names of its fields
+// (arguments.py); each line declares one field.
 struct LevelArguments {
     const P* indptr;
     const P* t_indptr;
-    const J* hubs;  // two columns of each row of the transpose, or -1; null if not known
+    const J* hubs;  // two columns of each row of the transpose, or -1; null if not computed
     i64 n;
     i64 nvals;
     u32* next;
     u32* frontier;
     u32* visited;
-    const u32* candidates;
+    const u32* nonempty;
     u32* rest;
-    u32* push_tiles;  // null if there is no choice but to pull
-    u32* pull_tiles;  // null if there is none but to push
+    u32* push_tiles;  // null if the level must pull
+    u32* pull_tiles;  // null if the level must push
     Z* values;
     A a_iso;
-    Z level;      // what the rows of `next` get (VALUES == 1),
-    bool writes;  // if so
+    Z level;      // the value of the rows of `next` (VALUES == 1)
+    bool writes;  // whether `advance` writes it
     u64* counts;
 };
 
@@ -79,7 +79,7 @@ extern "C" __global__ void outofcore_advance(const LevelArguments s) {
                 if (s.writes) s.values[i] = s.level;
             }
         }
-        __syncwarp();  // every lane has read what is cleared now
+        __syncwarp();  // all lanes read the word before lane 0 clears it
         if (lane_id() == 0) {
             s.frontier[w] = fresh;
             if (fresh != 0) {
@@ -88,36 +88,36 @@ extern "C" __global__ void outofcore_advance(const LevelArguments s) {
             }
         }
     }
-    count_up(s.counts + ROWS_FOUND, rows);
-    count_up(s.counts + EDGES_FOUND, edges);
+    add_count(s.counts + ROWS_FOUND, rows);
+    add_count(s.counts + EDGES_FOUND, edges);
 }
 
-// A pull reads of a long row until the first visited neighbour; entries that lead to the frontier are about one in
-// nvals / edges, so only so many of them count.
+// A pull reads a long row up to the first visited neighbour.  About one in nvals / edges entries leads to the frontier,
+// so only that many entries of a row are counted.
 extern "C" __global__ void outofcore_open(const LevelArguments s) {
     const i64 edges = i64(s.counts[EDGES_FOUND]);
-    // A small frontier is pushed in less time than it takes to look at all open rows.
-    const i64 price = PUSHED_ROW * i64(s.counts[ROWS_FOUND]) + PUSHED_ENTRY * edges;
-    const bool looks = s.pull_tiles != nullptr && (s.push_tiles == nullptr || price >= s.n);
-    if (looks && thread_id() == 0) s.counts[LOOKED] = 1;
-    const i64 reach = 1 + s.nvals / (edges > 0 ? edges : 1) / (32 * TILE_SIZE);
+    // A push of a small frontier takes less time than testing all unvisited rows.
+    const i64 push_cost = PUSHED_ROW * i64(s.counts[ROWS_FOUND]) + PUSHED_ENTRY * edges;
+    const bool tests_rows = s.pull_tiles != nullptr && (s.push_tiles == nullptr || push_cost >= s.n);
+    if (tests_rows && thread_id() == 0) s.counts[ROWS_TESTED] = 1;
+    const i64 word_limit = 1 + s.nvals / (edges > 0 ? edges : 1) / (32 * TILE_SIZE);
     i64 pushed = 0, pulled = 0;
     for (i64 w = warp_id(); 32 * w < s.n; w += warp_count()) {
         const i64 i = 32 * w + lane_id();
         const u32 front = s.push_tiles == nullptr ? 0u : s.frontier[w];
         if (front != 0) {
             const bool mine = front >> lane_id() & 1u;
-            pushed += mark_tiles(s.push_tiles, mine ? i64(s.indptr[i]) : 0, mine ? i64(s.indptr[i + 1]) : 0, NOWHERE);
+            pushed += mark_tiles(s.push_tiles, mine ? i64(s.indptr[i]) : 0, mine ? i64(s.indptr[i + 1]) : 0, NONE);
         }
-        if (!looks) continue;
-        const u32 wanted = s.candidates[w] & ~s.visited[w];
-        if (wanted == 0) {
+        if (!tests_rows) continue;
+        const u32 unvisited = s.nonempty[w] & ~s.visited[w];
+        if (unvisited == 0) {
             if (lane_id() == 0) s.rest[w] = 0;
             continue;
         }
         i64 begin = 0, end = 0, k = -1;
         bool hit = false;
-        if (wanted >> lane_id() & 1u) {
+        if (unvisited >> lane_id() & 1u) {
             begin = i64(s.t_indptr[i]);
             end = i64(s.t_indptr[i + 1]);
             if (s.hubs != nullptr) {
@@ -127,34 +127,34 @@ extern "C" __global__ void outofcore_open(const LevelArguments s) {
                     k = i64(s.hubs[s.n + i]);
                     hit = k >= 0 && bit_test(s.visited, k);
                 }
-                if (hit || end - begin <= 2) begin = end;  // two hubs are all that a row of two has
+                if (hit || end - begin <= 2) begin = end;  // a row of two entries has only its hubs
             }
         }
         if constexpr (VALUES == 2) {
             if (hit) s.values[i] = arrival(s.values, s.a_iso, k, i);
         }
         const u32 found = __ballot_sync(FULL_WARP, hit);
-        const u32 unsettled = __ballot_sync(FULL_WARP, begin < end);
+        const u32 undecided = __ballot_sync(FULL_WARP, begin < end);
         if (lane_id() == 0) {
-            s.next[w] = found;  // 0 until now
-            s.rest[w] = unsettled;
+            s.next[w] = found;  // was 0
+            s.rest[w] = undecided;
         }
-        if (unsettled != 0) pulled += mark_tiles(s.pull_tiles, begin, end, reach);
+        if (undecided != 0) pulled += mark_tiles(s.pull_tiles, begin, end, word_limit);
     }
-    count_up(s.counts + PUSH_TILES, pushed);
-    count_up(s.counts + PULL_TILES, pulled);
+    add_count(s.counts + PUSH_TILES, pushed);
+    add_count(s.counts + PULL_TILES, pulled);
 }
 
-struct Found {
-    u32* next;
+struct NextFrontier {
+    u32* words;
     Z* values;
     A a_iso;
 
-    // Bits are only set meanwhile: true stays true.
-    DEVICE bool known(i64 j) const { return bit_relaxed(next, j); }
+    // No thread clears bits, so true stays true.
+    DEVICE bool contains(i64 j) const { return bit_relaxed(words, j); }
     DEVICE void add(i64 k, i64 j) const {
         const u32 bit = 1u << (j & 31);
-        const u32 before = atomicOr(next + (j >> 5), bit);
+        const u32 before = atomicOr(words + (j >> 5), bit);
         if constexpr (VALUES == 2) {
             if (!(before & bit)) values[j] = arrival(values, a_iso, k, j);
         }
@@ -163,28 +163,28 @@ struct Found {
 
 struct Push {
     const u32* visited;
-    Found found;
+    NextFrontier next;
 
-    DEVICE bool wants(i64) const { return true; }
+    DEVICE bool needs(i64) const { return true; }
     DEVICE Part part(i64 begin, i64 end) const { return clamped(begin, end); }
     DEVICE void visit(bool mine, i64 k, i64 j, int) const {
-        if (mine && !bit_test(visited, j) && !found.known(j)) found.add(k, j);
+        if (mine && !bit_test(visited, j) && !next.contains(j)) next.add(k, j);
     }
 };
 
 struct Pull {
     const u32* visited;
-    Found found;
+    NextFrontier next;
 
-    // Other warps may have found a long row already: then nothing more of it is read.
-    DEVICE bool wants(i64 j) const { return !found.known(j); }
+    // False: another warp has already found the long row.
+    DEVICE bool needs(i64 j) const { return !next.contains(j); }
     DEVICE Part part(i64 begin, i64 end) const { return clamped(begin, end); }
     DEVICE void visit(bool mine, i64 j, i64 k, int first_lane) const {
         const bool hit = mine && bit_test(visited, k);
         const u32 hits = __ballot_sync(FULL_WARP, hit);
-        // The first of the row's lanes speaks for it.
+        // Only the first hit of the row adds it.
         const u32 earlier = hits & lanes_below() & (FULL_WARP << (first_lane & 31));
-        if (hit && earlier == 0 && !found.known(j)) found.add(k, j);
+        if (hit && earlier == 0 && !next.contains(j)) next.add(k, j);
     }
 };
 

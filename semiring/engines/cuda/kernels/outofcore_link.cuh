@@ -1,13 +1,13 @@
-// Union-find over rows whose entries lie in host memory: the rows that take part, then a sweep over their entries.
-// How two trees are united: forest.cuh.
+// Union-find over entries in host memory: marks the rows to process, then unites them in a pass over their entries
+// (forest.cuh).
 //
-// The prologue defines the types P (offsets), F (labels), and what columns.cuh asks for.
+// The prologue defines the types P (offsets) and F (labels), and the parameters of columns.cuh.
 
 #include "forest.cuh"
 #include "outofcore_sweep.cuh"
 
-// rows, tiles: get the rows whose root is not `skip` (if anything is skipped), and the tiles of their entries at
-// positions [first, last) of the row; no `last` if it is negative.  The forest stands still meanwhile.
+// Marks in `rows` the rows whose root is not `skip` (all rows without `skips`), and in `tiles` the tiles of their
+// entries at positions [first, last) of the row; a negative `last` is the end of the row.  The forest is constant.
 extern "C" __global__ void outofcore_list(const P* indptr, i64 n, const F* forest, i64 first, i64 last, bool skips,
                                           F skip, u32* rows, u32* tiles) {
     for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
@@ -21,7 +21,7 @@ extern "C" __global__ void outofcore_list(const P* indptr, i64 n, const F* fores
         }
         const u32 listed = __ballot_sync(FULL_WARP, begin < end);
         if (lane_id() == 0) rows[w] = listed;
-        if (listed != 0) mark_tiles(tiles, begin, end, NOWHERE);
+        if (listed != 0) mark_tiles(tiles, begin, end, NONE);
     }
 }
 
@@ -29,7 +29,7 @@ struct Linker {
     F* parent;
     i64 first, last;
 
-    DEVICE bool wants(i64) const { return true; }
+    DEVICE bool needs(i64) const { return true; }
     DEVICE Part part(i64 begin, i64 end) const {
         if (last >= 0 && end - begin > last) end = begin + last;
         return clamped(begin + first, end);

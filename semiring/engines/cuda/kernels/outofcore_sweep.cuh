@@ -1,9 +1,9 @@
-// A sweep over the entries of some rows, in the order of their addresses, tile by tile.
+// A pass over the entries of some rows, tile by tile, in the order of their addresses.
 //
-// Which rows and which tiles hold entries of theirs are two bitmaps; so work is ordered and merged without sorting or
-// lists, a row of any length is divided among many warps, and a tile that several rows share is read once.  Warps
-// take words of the tile bitmap from a common cursor: what is being read at any moment lies close together, which is
-// what the translation of host addresses needs.
+// One bitmap marks the rows, another the tiles with entries of these rows.  Work is ordered without sorting or lists, a
+// row of any length is divided among many warps, and a tile shared by several rows is read once.  Warps take words of
+// the tile bitmap from a common cursor, so concurrent reads are at nearby addresses, which the translation of host
+// addresses needs.
 
 #pragma once
 
@@ -11,48 +11,48 @@
 
 constexpr int SWEEP_BLOCK = 256;
 
-// sweep.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
+// sweep.py packs this struct by the names of its fields (arguments.py); each line declares one field.
 struct SweepArguments {
     const P* indptr;
     const J* base;
     const AT* at;
-    u64 entries;  // as in `Entries`, and so are indptr, base, at, mask, n and nvals
+    u64 entries;  // this field and indptr, base, at, mask, n and nvals are those of `Entries`
     u64 mask;
     i64 n;
     i64 nvals;
-    const u32* rows;  // the bitmaps: of rows,
-    const u32* tiles;  // and of tiles, of which the words [first, last) are swept, `grab` at a time (at most 32)
+    const u32* rows;  // bitmap
+    const u32* tiles;  // bitmap; the pass covers its words [first, last)
     i64 first;
     i64 last;
-    i64 grab;
-    u64* cursor;  // starts at 0
-    u64* traffic;  // gets the bytes of entries that were asked for, unless it is null
+    i64 grab;  // words that a warp takes at a time, at most 32
+    u64* cursor;  // initially 0
+    u64* traffic;  // += the bytes of entries that are read, unless it is null
 };
 
 DEVICE Entries entries_of(const SweepArguments& s) {
     return {s.indptr, s.base, s.at, reinterpret_cast<const u8*>(s.entries), s.mask, s.n, s.nvals};
 }
 
-// The row, not before `from`, that holds entry p.  Every lane of the warp calls.
+// The row of entry p, which is not below `from`.  Every lane of the warp calls.
 DEVICE i64 row_of(const Entries& of, i64 p, i64 from) {
     const i64 i = from + lane_id();
     const int passed = __popc(__ballot_sync(FULL_WARP, i < of.n && i64(of.indptr[i + 1]) <= p));
     return passed < 32 ? from + passed : warp_upper_bound(of.indptr + 1, from + 32, of.n, p);
 }
 
-// The part of a row that a visitor wants, as entries of the tile.
+// The part of a row that a visitor needs, as entries of the tile.
 struct Part {
     int from, to;
 };
 
-// A place counted from the tile's first entry, clamped to the tile: comparisons with entries of the tile stay true.
-DEVICE int clamped(i64 place) { return place <= 0 ? 0 : place < TILE_SIZE ? int(place) : TILE_SIZE; }
-// What of entries [begin, end) lies in the tile.
+// A position relative to the first entry of the tile, clamped to the tile.
+DEVICE int clamped(i64 s) { return s <= 0 ? 0 : s < TILE_SIZE ? int(s) : TILE_SIZE; }
+// The part of entries [begin, end) in the tile.
 DEVICE Part clamped(i64 begin, i64 end) { return {clamped(begin), clamped(end)}; }
 
-// Where what lanes want of a half of the tile, beginning at entry `half`, ends; 0 if they want nothing.  Parts ascend
+// The end of the entries that lanes need in the half of the tile that begins at entry `half`; 0 if none.  Parts ascend
 // with the lanes.  Every lane of the warp calls.
-DEVICE int wanted_half(Part part, int half) {
+DEVICE int needed_half(Part part, int half) {
     if constexpr (CODEC != PACKED) return 0;  // other tiles are read whole, or entry by entry
     const int from = part.from > half ? part.from : half;
     const int to = part.to < half + TILE_SIZE / 2 ? part.to : half + TILE_SIZE / 2;
@@ -61,8 +61,8 @@ DEVICE int wanted_half(Part part, int half) {
     return lanes == 0 ? 0 : last;
 }
 
-// The entries of tile t that belong to the rows; gives a row that begins before or in it, from where the next tile may
-// seek.  A lane first stands for a row, of 32 at a time, then for an entry.
+// Visits the entries of tile t that belong to marked rows; returns a row from which the search for the rows of the next
+// tile may start.  Lanes first process 32 rows at a time, one each, then 32 entries of these rows.
 template <class Visitor>
 DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const Visitor& visitor) {
     const Entries& of = tile.of;
@@ -75,16 +75,16 @@ DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const 
         const i64 end = i < of.n ? i64(of.indptr[i + 1]) : of.nvals;
         const int row_begin = clamped(begin - start), row_end = clamped(end - start);
         Part part = {0, 0};
-        if (row_begin < row_end && row_begin < count && bit_test(rows, i) && visitor.wants(i)) {
+        if (row_begin < row_end && row_begin < count && bit_test(rows, i) && visitor.needs(i)) {
             part = visitor.part(begin - start, end - start);
         }
-        const u32 wanted = __ballot_sync(FULL_WARP, part.from < part.to);
-        if (wanted != 0) {
-            tile.decode_until(wanted_half(part, 0), wanted_half(part, TILE_SIZE / 2));
+        const u32 needed = __ballot_sync(FULL_WARP, part.from < part.to);
+        if (needed != 0) {
+            tile.decode_until(needed_half(part, 0), needed_half(part, TILE_SIZE / 2));
 #pragma unroll
             for (int c = 0; c < CHUNKS; ++c) {
                 const int s = 32 * c + lane_id();
-                int slot = 0;  // the first row that ends behind entry s, or the last of the 32
+                int slot = 0;  // the first of the 32 rows that ends after entry s, or the last
 #pragma unroll
                 for (int half = 16; half > 0; half /= 2) {
                     if (__shfl_sync(FULL_WARP, row_end, slot + half - 1) <= s) slot += half;
@@ -92,7 +92,7 @@ DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const 
                 const int own_begin = __shfl_sync(FULL_WARP, row_begin, slot);
                 const int own_from = __shfl_sync(FULL_WARP, part.from, slot);
                 const int own_to = __shfl_sync(FULL_WARP, part.to, slot);
-                const bool mine = s < count && (wanted >> slot & 1u) && s >= own_from && s < own_to;
+                const bool mine = s < count && (needed >> slot & 1u) && s >= own_from && s < own_to;
                 if (__ballot_sync(FULL_WARP, mine) == 0) continue;
                 const i64 column = tile.column(c, own_begin, mine);
                 const int first_lane = own_begin <= 32 * c ? 0 : own_begin - 32 * c;
@@ -105,20 +105,20 @@ DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const 
     }
 }
 
-// Every entry of the rows in the swept tiles, once.  `visitor` has
-//   bool wants(i64 i)                                       whether row i is still worth reading (any thread);
-//   Part part(i64 begin, i64 end)                           which entries of a row that lies there are wanted; both
-//                                                           count from the tile's first entry, and may lie outside;
-//   void visit(bool mine, i64 i, i64 j, int first_lane)     takes the entry from row i to column j where `mine`.
-//                                                           Every lane calls; rows ascend with the lanes, and where
-//                                                           `mine`, row i has all lanes from first_lane to this one.
-// Whole grid; SWEEP_BLOCK threads a block.
+// Visits every entry of the marked rows in the marked tiles, once.  `visitor` has
+//   bool needs(i64 i)                                       whether row i must be read (any thread);
+//   Part part(i64 begin, i64 end)                           the needed entries of a row [begin, end), relative to the
+//                                                           first entry of the tile; the row may extend outside;
+//   void visit(bool mine, i64 i, i64 j, int first_lane)     processes entry (i, j) if `mine`.  Every lane calls; rows
+//                                                           ascend with the lanes, and if `mine`, the lanes from
+//                                                           first_lane to this one have entries of row i.
+// The whole grid calls, with SWEEP_BLOCK threads a block.
 template <class Visitor>
 DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
     const Entries of = entries_of(work);
     __shared__ TileStage stages[SWEEP_BLOCK / 32];
     TileReader tile(of, stages[warp_in_block()]);
-    i64 row = 0;  // the cursor ascends, and so do the rows that a warp meets
+    i64 row = 0;  // the cursor ascends, and with it the rows of a warp
     for (;;) {
         u64 taken = 0;
         if (lane_id() == 0) taken = atomicAdd(work.cursor, u64(work.grab));
@@ -136,25 +136,25 @@ DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
     if (lane_id() == 0 && tile.traffic != 0 && work.traffic != nullptr) atomicAdd(work.traffic, u64(tile.traffic));
 }
 
-// --- which tiles ------------------------------------------------------------------------------------------
+// --- marks of tiles ---------------------------------------------------------------------------------------
 
-constexpr i64 NOWHERE = highest<i64>();
+constexpr i64 NONE = highest<i64>();
 
-// Marks the tiles that hold entries [begin, end) of each lane's row (none if they are empty), and gives in lane 0 how
-// many were not marked before; of the words that a row has for itself, only `decode_until` count.  Every lane calls.
-DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 decode_until) {
+// Marks the tiles with entries [begin, end) of each lane's row; returns in lane 0 how many were not marked before.  Of
+// the words that a row covers completely, at most `word_limit` are counted.  Every lane calls.
+DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 word_limit) {
     const bool some = begin < end;
     const i64 first = some ? begin / TILE_SIZE : 0, last = some ? (end - 1) / TILE_SIZE : 0;
     i64 counted = 0;
-    // Words that a row has for itself: nobody else writes them, so they are stored, beside the atomics on others.
+    // Words that a row covers completely: no other row marks them, so they need no atomics.
     for (u32 longer = __ballot_sync(FULL_WARP, some && last / 32 - first / 32 > 1); longer; longer &= longer - 1) {
         const int lane = __ffs(int(longer)) - 1;
         const i64 from = shuffle(first, lane) / 32 + 1, to = shuffle(last, lane) / 32;
         for (i64 w = from + lane_id(); w < to; w += 32) tiles[w] = FULL_WARP;
-        if (lane_id() == 0) counted += 32 * (to - from < decode_until ? to - from : decode_until);
+        if (lane_id() == 0) counted += 32 * (to - from < word_limit ? to - from : word_limit);
     }
-    // The first and the last word of each row; neighbours share them, so they are put together before the atomic.
-    i64 word = some ? first / 32 : NOWHERE;
+    // The first and the last word of each row; adjacent rows share them, so their bits are combined before the atomic.
+    i64 word = some ? first / 32 : NONE;
     for (;;) {
         i64 lowest_word = word;
 #pragma unroll
@@ -162,13 +162,13 @@ DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 decode_until) {
             const i64 other = shuffle_xor(lowest_word, mask);
             if (other < lowest_word) lowest_word = other;
         }
-        if (lowest_word == NOWHERE) return counted;
+        if (lowest_word == NONE) return counted;
         u32 bits = 0;
         if (word == lowest_word) {
             bits = FULL_WARP;
             if (word == first / 32) bits &= FULL_WARP << (first % 32);
             if (word == last / 32) bits &= FULL_WARP >> (31 - last % 32);
-            word = word == last / 32 ? NOWHERE : last / 32;
+            word = word == last / 32 ? NONE : last / 32;
         }
 #pragma unroll
         for (int mask = 16; mask > 0; mask /= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, mask);

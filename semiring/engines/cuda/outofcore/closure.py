@@ -128,7 +128,7 @@ class _Search:
         return arguments(_FILE, "LevelArguments", A=a.dtype, Z=z)(
             indptr=a.indptr, t_indptr=None if self.pulling is None else self.pulling.pattern.indptr, hubs=self.hubs,
             n=a.nrows, nvals=a.nvals, next=self.next, frontier=self.frontier, visited=self.visited,
-            candidates=self.nonempty, rest=self.rest, push_tiles=self.push_tiles, pull_tiles=self.pull_tiles,
+            nonempty=self.nonempty, rest=self.rest, push_tiles=self.push_tiles, pull_tiles=self.pull_tiles,
             values=self.stored, a_iso=self.iso, level=z.type(0) if level is None else level, writes=writes,
             counts=self.counts,
         )  # fmt: skip
