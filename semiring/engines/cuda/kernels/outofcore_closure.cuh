@@ -19,7 +19,7 @@
 // parameters of columns.cuh; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for
 // each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix is iso-valued, or its values are not read.
 
-#include "outofcore_sweep.cuh"
+#include "outofcore_pass.cuh"
 #include "sources.cuh"
 
 // Words of the counts, all 0 at the beginning of a level.
@@ -188,12 +188,12 @@ struct Pull {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_push(const SweepArguments work, const LevelArguments level) {
-    sweep(work, Push{level.visited, {level.next, level.values, level.a_iso}});
+extern "C" __global__ void __launch_bounds__(PASS_BLOCK, 4)
+    outofcore_push(const PassArguments work, const LevelArguments level) {
+    visit_tiles(work, Push{level.visited, {level.next, level.values, level.a_iso}});
 }
 
-extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_pull(const SweepArguments work, const LevelArguments level) {
-    sweep(work, Pull{level.visited, {level.next, level.values, level.a_iso}});
+extern "C" __global__ void __launch_bounds__(PASS_BLOCK, 4)
+    outofcore_pull(const PassArguments work, const LevelArguments level) {
+    visit_tiles(work, Pull{level.visited, {level.next, level.values, level.a_iso}});
 }

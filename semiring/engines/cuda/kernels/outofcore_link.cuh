@@ -4,7 +4,7 @@
 // The prologue defines the types P (offsets) and F (labels), and the parameters of columns.cuh.
 
 #include "forest.cuh"
-#include "outofcore_sweep.cuh"
+#include "outofcore_pass.cuh"
 
 // Marks in `rows` the rows whose root is not `skip` (all rows without `skips`), and in `tiles` the tiles of their
 // entries at positions [first, last) of the row; a negative `last` is the end of the row.  The forest is constant.
@@ -39,9 +39,9 @@ struct Linker {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(SWEEP_BLOCK, 4)
-    outofcore_link(const SweepArguments work, F* parent, i64 first, i64 last) {
-    sweep(work, Linker{parent, first, last});
+extern "C" __global__ void __launch_bounds__(PASS_BLOCK, 4)
+    outofcore_link(const PassArguments work, F* parent, i64 first, i64 last) {
+    visit_tiles(work, Linker{parent, first, last});
 }
 
 extern "C" __global__ void outofcore_flatten(F* parent, i64 n) { flatten(parent, n); }

@@ -1,4 +1,4 @@
-"""Passes over the entries of some rows of a pattern that need not be device-resident (``outofcore_sweep.cuh``).
+"""Passes over the entries of some rows of a pattern that need not be device-resident (``outofcore_pass.cuh``).
 
 If kernels can address the entries, a pass is one launch.  A stream is processed in chunks, each in the way that uses
 less time of the interconnect (`chunks`): marked blocks are copied while the chunk before is in use, one launch for
@@ -27,7 +27,7 @@ from .prefetch import elements, prefetching
 
 __all__ = ["Passes", "out_of_core"]
 
-_PASS_BLOCK = 256  # SWEEP_BLOCK of outofcore_sweep.cuh
+_PASS_BLOCK = 256  # PASS_BLOCK of outofcore_pass.cuh
 # Blocks a multiprocessor.  32 warps wait for a tile of 300 to 500 bytes each: more than a megabyte under way, where
 # the interconnect needs 0.2.
 _RESIDENT = 4
@@ -86,7 +86,7 @@ class Passes:
     def run(self, file: str, entry: str, prologue: str, rows: Array, tiles: Array, plan: Plan, *further: Any) -> None:
         """Queue a pass over the entries of `rows` (a bitmap) in the marked tiles, as `plan` states.
 
-        The kernel accepts ``SweepArguments``, then `further`; its prologue is `self.prologue`, then `prologue`.
+        The kernel accepts ``PassArguments``, then `further`; its prologue is `self.prologue`, then `prologue`.
         """
         function = kernel(file, entry, self.prologue + prologue)
         pattern = self.pattern
@@ -103,7 +103,7 @@ class Passes:
                 first, last = begin * _BLOCK_WORDS, min(end * _BLOCK_WORDS, self.words)
                 entries = next(chunks).origin if runs else self._address
                 assert entries is not None
-                work = arguments(file, "SweepArguments")(
+                work = arguments(file, "PassArguments")(
                     indptr=pattern.indptr, base=base, at=at, entries=entries, mask=mask, n=pattern.nrows,
                     nvals=pattern.nvals, rows=rows, tiles=tiles, first=first, last=last,
                     grab=max(1, min(_GRAB, (last - first) // (4 * warps * blocks))), cursor=counter(),

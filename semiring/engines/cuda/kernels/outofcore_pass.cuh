@@ -9,10 +9,10 @@
 
 #include "tile.cuh"
 
-constexpr int SWEEP_BLOCK = 256;
+constexpr int PASS_BLOCK = 256;
 
-// sweep.py packs this struct by the names of its fields (arguments.py); each line declares one field.
-struct SweepArguments {
+// The host packs this struct by the names of its fields (arguments.py); each line declares one field.
+struct PassArguments {
     const P* indptr;
     const J* base;
     const AT* at;
@@ -29,7 +29,7 @@ struct SweepArguments {
     u64* traffic;  // += the bytes of entries that are read, unless it is null
 };
 
-DEVICE Entries entries_of(const SweepArguments& s) {
+DEVICE Entries entries_of(const PassArguments& s) {
     return {s.indptr, s.base, s.at, reinterpret_cast<const u8*>(s.entries), s.mask, s.n, s.nvals};
 }
 
@@ -64,7 +64,7 @@ DEVICE int needed_half(Part part, int half) {
 // Visits the entries of tile t that belong to marked rows; returns a row from which the search for the rows of the next
 // tile may start.  Lanes first process 32 rows at a time, one each, then 32 entries of these rows.
 template <class Visitor>
-DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const Visitor& visitor) {
+DEVICE i64 visit_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const Visitor& visitor) {
     const Entries& of = tile.of;
     const i64 start = TILE_SIZE * t;
     const int count = int(of.nvals - start < TILE_SIZE ? of.nvals - start : TILE_SIZE);
@@ -112,11 +112,11 @@ DEVICE i64 sweep_tile(TileReader& tile, const u32* rows, i64 t, i64 from, const 
 //   void visit(bool mine, i64 i, i64 j, int first_lane)     processes entry (i, j) if `mine`.  Every lane calls; rows
 //                                                           ascend with the lanes, and if `mine`, the lanes from
 //                                                           first_lane to this one have entries of row i.
-// The whole grid calls, with SWEEP_BLOCK threads a block.
+// The whole grid calls, with PASS_BLOCK threads a block.
 template <class Visitor>
-DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
+DEVICE void visit_tiles(const PassArguments& work, const Visitor& visitor) {
     const Entries of = entries_of(work);
-    __shared__ TileStage stages[SWEEP_BLOCK / 32];
+    __shared__ TileStage stages[PASS_BLOCK / 32];
     TileReader tile(of, stages[warp_in_block()]);
     i64 row = 0;  // the cursor ascends, and with it the rows of a warp
     for (;;) {
@@ -129,7 +129,7 @@ DEVICE void sweep(const SweepArguments& work, const Visitor& visitor) {
         for (u32 some = __ballot_sync(FULL_WARP, bits != 0); some != 0; some &= some - 1) {
             const int lane = __ffs(int(some)) - 1;
             for (u32 left = __shfl_sync(FULL_WARP, bits, lane); left != 0; left &= left - 1) {
-                row = sweep_tile(tile, work.rows, 32 * (base + lane) + __ffs(int(left)) - 1, row, visitor);
+                row = visit_tile(tile, work.rows, 32 * (base + lane) + __ffs(int(left)) - 1, row, visitor);
             }
         }
     }
