@@ -3,9 +3,9 @@
 A row is *measured* (on what) or *reasoned* (from what).  Kernels receive the numbers through their prologue, so a
 change here is sufficient.
 
-A measured row gives the time of the *kernel* (its launch alone) or of the *call* (the wall
-clock around a synchronised public call, which adds allocation, other launches and read-backs): each source names which.
-The two must not be compared; the figures of the documentation are calls.
+The source of a measured row names the time of the *kernel* (its launch alone) or of the *call* (the wall clock around a
+synchronised public call, which adds allocation, other launches and read-backs).  The two must not be compared; the
+figures of the documentation are calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["TABLE", "Threshold"]
 
 @dataclass(frozen=True)
 class Threshold:
-    """One number: its value, ``"measured"`` or ``"reasoned"``, and on or from what."""
+    """A number: its value, ``"measured"`` or ``"reasoned"``, and the source."""
 
     value: int
     basis: str
@@ -36,55 +36,53 @@ def _row(name: str, value: int, basis: str, source: str) -> int:
 # Closure.
 PUSH_COST: Final = _row(
     "PUSH_COST", 4, "measured",
-    "entries probed by a pull that cost as much as one edge pushed; on a Kronecker graph this is Beamer's rule with "
+    "entries probed by a pull at the cost of one pushed edge; on a Kronecker graph this is Beamer's rule with "
     "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, kernel of "
     "bfs_levels on kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
 )  # fmt: skip
 SWEEP_ROWS: Final = _row(
     "SWEEP_ROWS", 16, "reasoned",
-    "rows whose presence bits a pull sweeps in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
-    "150 G probes/s, and the rest of the sweep; its barriers, 1 us each, are not counted",
+    "rows whose presence bits a pull processes in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
+    "150 G probes/s, and the rest of the pass; its barriers, 1 us each, are not counted",
 )  # fmt: skip
 PROBES: Final = _row(
     "PROBES", 16, "measured",
-    "entries that one thread tries before warps share what is left; H200, kernel of bfs_levels on kron22: 2 0.42 ms, "
-    "4 0.35, 8 0.34, 16 0.32",
+    "entries that one thread probes before warps share the rest of the row; H200, kernel of bfs_levels on kron22: "
+    "2 0.42 ms, 4 0.35, 8 0.34, 16 0.32",
 )  # fmt: skip
 NARROW_EDGES: Final = _row(
     "NARROW_EDGES", 8192, "measured",
-    "edges of a frontier that one cluster of 8 x 1024 threads keeps; H200, kernel of bfs_levels on a grid of "
-    "5000 x 5000: 0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
+    "edges of a frontier up to which one cluster of 8 x 1024 threads continues; H200, kernel of bfs_levels on a grid "
+    "of 5000 x 5000: 0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
 )  # fmt: skip
 EAGER_EDGES: Final = _row(
     "EAGER_EDGES", 131072, "measured",
-    "edges of a frontier that do not fill the threads of an H200 (132 x 1024), so that an atomic more costs nothing; "
+    "edges of a frontier that do not fill the threads of an H200 (132 x 1024), so that a further atomic is free; "
     "kernel of bfs_levels on a grid of 5000 x 5000: 0 42.5 ms, 131072 40.7",
 )  # fmt: skip
 WIDE_RESIDENT: Final = _row(
-    "WIDE_RESIDENT",
-    2,
-    "measured",
+    "WIDE_RESIDENT", 2, "measured",
     "blocks a multiprocessor; H200, kernel of bfs_levels on kron22: 2 0.34 ms, 3 0.33, 4 0.32; on a grid of "
     "5000 x 5000: 2 40.7, 3 49.9",
-)
-NARROW_BLOCK: Final = _row("NARROW_BLOCK", 1024, "reasoned", "as many threads as a cluster of 8 can have")
+)  # fmt: skip
+NARROW_BLOCK: Final = _row("NARROW_BLOCK", 1024, "reasoned", "the maximum number of threads of a cluster of 8")
 WIDE_BLOCK: Final = _row(
-    "WIDE_BLOCK", 512, "reasoned", "few arrivals at a barrier, and two or more blocks a multiprocessor to hide waits"
+    "WIDE_BLOCK", 512, "reasoned", "few arrivals at a barrier; two or more blocks a multiprocessor hide latency"
 )
 SKEWED_ROW: Final = _row(
     "SKEWED_ROW", 256, "reasoned",
-    "longest row up to which blocks divide the rows of a frontier; above, they divide its edges, which costs a search "
-    "of about 1 us",
+    "longest row up to which blocks divide the rows of a frontier; for longer rows they divide its edges, which takes "
+    "a search of about 1 us",
 )  # fmt: skip
 HUBS_LONG: Final = _row(
     "HUBS_LONG", 2048, "reasoned",
-    "entries that one warp goes through for the hubs of a row (64 rounds, about 50 us); the entries of longer rows "
-    "are divided among all blocks",
+    "entries of a row whose hubs one warp computes (64 rounds, about 50 us); the entries of longer rows are divided "
+    "among all blocks",
 )  # fmt: skip
 PIECES: Final = _row(
-    "PIECES", 1 << 20, "reasoned", "8 MB for the longest list of pieces of long rows (there is one place more)"
+    "PIECES", 1 << 20, "reasoned", "8 MB for the longest list of row segments (which has one element more)"
 )
-TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest trace that is kept")
+TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest recorded trace")
 
 # Matrix-vector product.
 TILE: Final = _row("TILE", 2048, "measured", "see TILE_BLOCK")
@@ -92,36 +90,36 @@ TILE_BLOCK: Final = _row(
     "TILE_BLOCK", 512, "measured",
     "H200, kernel of mxv float32 on kron22, TILE x TILE_BLOCK: 2048 x 512 0.945 ms, 1536 x 384 0.947, 4096 x "
     "1024 0.951, 1024 x 256 0.952, 3072 x 512 0.956, 4096 x 512 0.957, 512 x 128 0.962, 2048 x 256 0.963 (call: "
-    "1.000, cuSPARSE 0.950); loads that leave no trace in L1, or in L2, 0.965; columns of high degree in shared "
+    "1.000, cuSPARSE 0.950); loads that do not allocate in L1, or in L2, 0.965; columns of high degree in shared "
     "memory 0.925 to 1.54",
 )  # fmt: skip
 PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 BALANCED_SKEW: Final = _row(
     "BALANCED_SKEW", 8, "reasoned",
-    "a longest row this many times the average (and over SKEWED_ROW) leaves lanes idle for longer than tiles cost",
+    "with a longest row this many times the average (and above SKEWED_ROW), idle lanes cost more time than tiles",
 )  # fmt: skip
 DECODED_ROW: Final = _row(
     "DECODED_ROW", 8, "reasoned",
-    "entries of an average compressed row above which a warp decodes it rather than a lane: a warp's step of up to 32 "
-    "entries costs about as much as eight steps of a lane",
+    "average entries of a compressed row above which a warp decodes it instead of a lane: a step of a warp, up to 32 "
+    "entries, costs about as much as eight steps of a lane",
 )  # fmt: skip
 CROWDED_SHARE: Final = _row(
     "CROWDED_SHARE", 16, "reasoned",
-    "with one entry in so many, a pull whose sums finish early is chosen without counting edges: counting and pushing "
-    "take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows, call: "
-    "pull 0.13 to 0.17 ms, count and push 0.25 ms",
+    "with one entry in so many or more, a pull with a terminal value is chosen without counting edges: counting and "
+    "pushing take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows, "
+    "call: pull 0.13 to 0.17 ms, count and push 0.25 ms",
 )  # fmt: skip
 EARLY_ROW: Final = _row(
     "EARLY_ROW", 32768, "reasoned",
-    "longest row that a single warp may have to scan to its end (about 0.1 ms) when a sum that could finish early does "
-    "not; longer rows go there only if a hit is likely",
+    "longest row that a single warp may scan to its end (about 0.1 ms) if the sum does not become terminal; with "
+    "longer rows this kernel is chosen only if a hit is likely",
 )  # fmt: skip
 DENSE_SHARE: Final = _row(
     "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
 SPARSE_SHARE: Final = _row(
     "SPARSE_SHARE", 32, "reasoned",
-    "where only columns are at hand: with fewer than one entry in so many, push; else the transpose is worth making",
+    "if only the columns are stored: with fewer than one entry in so many, push; otherwise compute the transpose",
 )  # fmt: skip
 
 # Matrix product.
@@ -138,7 +136,7 @@ DENSE_STEPS: Final = _row(
 # Union-find.
 LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
 SHORT_ROW: Final = _row(
-    "SHORT_ROW", 8, "reasoned", "entries that the thread of a row unites itself; longer rows are divided by edges"
+    "SHORT_ROW", 8, "reasoned", "entries of a row that one thread unites; the entries of longer rows are divided evenly"
 )
 
 # Entries in host memory.
@@ -149,25 +147,27 @@ CHUNK_BYTES: Final = _row(
 )  # fmt: skip
 COPY_CALL: Final = _row(
     "COPY_CALL", 1 << 18, "reasoned",
-    "bytes that the link moves while the host starts a copy of page-locked memory, about 5 us; shorter gaps between "
-    "two copies are copied too",
+    "bytes that the interconnect transfers while the host starts a copy of page-locked memory, about 5 us; shorter "
+    "gaps between two copies are copied too",
 )  # fmt: skip
 STAGED_CALL: Final = _row(
     "STAGED_CALL", 1 << 21, "reasoned",
-    "the same for memory that is not page-locked: a short copy is staged by one thread at 10 GB/s, a long one by all",
+    "the same for pageable memory: one thread stages a short copy at 10 GB/s, all threads a long copy",
 )  # fmt: skip
 READ_PERCENT: Final = _row(
     "READ_PERCENT", 92, "reasoned",
-    "what kernels read of host memory, in order, while a copy moves 100: the latter keeps an H200's link busier",
+    "bytes that kernels read from host memory, in order, while a copy transfers 100; copies use PCIe better",
 )  # fmt: skip
 READ_EDGES: Final = _row(
     "READ_EDGES", 128, "reasoned",
-    "bytes that a compressed tile read in host memory costs beside its own, for its first and last line; from the time "
-    "and the bytes of a whole search on 3.6 G packed entries, not from a run of its own",
+    "bytes that reading a compressed tile from host memory costs beside its own, for its first and last line; derived "
+    "from the time and the bytes of a whole search on 3.6 G packed entries",
 )  # fmt: skip
 PUSHED_ROW: Final = _row(
     "PUSHED_ROW", 512, "reasoned",
-    "bytes of the link that a pushed row takes beside its entries, for the tiles and lines around them; looking for "
-    "visited hubs takes as long as a byte of the link for each row, 20 ps: 24 bytes of device memory and two probes",
+    "bytes of the interconnect that a pushed row takes beside its entries, for the tiles and lines around them; "
+    "testing the hubs of a row takes as long as one such byte, 20 ps: 24 bytes of device memory and two probes",
 )  # fmt: skip
-PUSHED_ENTRY: Final = _row("PUSHED_ENTRY", 3, "reasoned", "bytes of the link that an entry takes, between both codecs")
+PUSHED_ENTRY: Final = _row(
+    "PUSHED_ENTRY", 3, "reasoned", "bytes of an entry over the interconnect: between both codecs"
+)
