@@ -1,24 +1,24 @@
-// What pulls of a level-synchronous closure share: a row is looked through until a neighbour is found that is visited.
+// Functions of the pulls of a level-synchronous closure: search a row for a visited neighbour.
 //
-// What is left of a long row after its first entries is cut into pieces and listed, and once all rows have been tried
-// every warp of the grid takes its share of the pieces.  Long rows come in clusters (those of one site of a crawl, the
-// first ones where rows are ordered by degree), and blocks that take rows by their numbers would wait for the block
-// that has got a cluster.
+// The rest of a long row, after its first entries, is divided into row segments, which are listed; after all rows have
+// been tried, all warps of the grid share the segments evenly.  Long rows are clustered (in one site of a crawl, or if
+// rows are ordered by degree), so without the list all blocks would wait for the block with a cluster.
 //
-// Included by closure_level.cuh behind `Search`.
+// Included by closure_level.cuh after `Search`.
 
 #pragma once
 
-// One pull.  Every visited neighbour of an open row is in the frontier: had it been visited earlier, the row would be too.
+// One pull.  Every visited neighbour of an unvisited row is in the frontier, because a neighbour visited earlier would
+// have reached the row.
 struct Pull {
     const Search& s;
     const u32* visited;
     u32* visited_next;
     const Append& to;
     Z level;
-    u64* listed;  // how many pieces
+    u64* listed;  // the number of listed segments
 
-    // Row j is reached from row k, over the entry at position p where somebody reads its value.
+    // Writes the value of row j, which is reached from row k over the entry at position p (used only if it is read).
     DEVICE void write(i64 k, i64 j, i64 p) const {
         if constexpr (VALUES == 1) s.values[j] = level;
         if constexpr (VALUES == 2) {
@@ -34,7 +34,7 @@ struct Reached {
     i64 row, entry;
 };
 
-// Probes entries [p, stop) of a row, BATCH at once; any thread.  Gives the first that is visited.
+// Probes entries [p, stop) of a row, BATCH at once; returns the first visited neighbour.  Any thread may call.
 template <int BATCH>
 DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
     if (p >= stop) return {-1, p};
@@ -56,10 +56,10 @@ DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
     return {-1, stop};
 }
 
-// Looks through entries [first, last) of a row; the answer is valid in every lane.  The whole warp calls.
+// Searches entries [first, last) of a row for a visited neighbour; valid in every lane.  The whole warp calls.
 DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
     Transposed::Warp walk(s.t_columns, row_start, first, last);
-    while (walk.next()) {  // two steps at once, so that their loads wait together
+    while (walk.next()) {  // two steps at once, whose loads overlap
         const i64 p = walk.p, k = walk.inside ? walk.column : -1;
         const bool more = walk.next();
         const i64 p2 = walk.p, k2 = more && walk.inside ? walk.column : -1;
@@ -73,8 +73,8 @@ DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, 
     return {-1, 0};
 }
 
-// The part of a row that is left, cut at every second tile of the matrix (of long rows at every fourth, eighth, ...), so
-// that no tile is decoded twice and there are MOST pieces at most; the first and the last may be short.
+// The segments of entries [begin, end) of a row.  Their bounds are multiples of two tiles (of four, eight, ... in long
+// rows), so that no tile is decoded twice and there are at most MOST segments; the first and the last may be shorter.
 struct Pieces {
     static constexpr int BITS = 12;
     static constexpr i64 MOST = i64(1) << BITS;
@@ -94,8 +94,7 @@ struct Pieces {
     }
 };
 
-// Lists what is left of row j behind its first PROBES entries, from `begin` on; false if there is no room for it.  The
-// whole warp calls.
+// Lists the segments of entries [begin, end) of row j; false if the list is full.  The whole warp calls.
 DEVICE bool list_pieces(const Pull& pull, i64 j, i64 begin, i64 end) {
     const Search& s = pull.s;
     const i64 count = Pieces(begin, end).count();
@@ -103,20 +102,20 @@ DEVICE bool list_pieces(const Pull& pull, i64 j, i64 begin, i64 end) {
     if (lane_id() == 0) place = i64(atomicAdd(pull.listed, u64(count)));
     place = shuffle(place, 0);
     const bool fits = place + count <= s.piece_room;
-    // Places that are left over are marked, for the counter has passed them.
+    // If not all segments fit, marks the remaining positions as unused, because the counter includes them.
     for (i64 i = lane_id(); i < count && place + i < s.piece_room; i += 32)
         s.pieces[place + i] = fits ? u64(j) << Pieces::BITS | u64(i) : NO_PIECE;
     return fits;
 }
 
-// Looks through one piece, unless its row has been found by another (if it has not been yet, as far as is seen, the piece
-// is read in vain: the atomic below decides).  The whole warp calls.
+// Searches one segment, unless its row is already visited.  An outdated test costs a redundant search; the atomic below
+// decides.  The whole warp calls.
 DEVICE void probe_piece(const Pull& pull, u64 piece) {
     const Search& s = pull.s;
     if (piece == NO_PIECE) return;
     const i64 j = i64(piece >> Pieces::BITS), number = i64(piece & u64(Pieces::MOST - 1));
     const u32 bit = 1u << (j & 31);
-    // Lanes may see different words: what one has seen holds for all.
+    // Lanes may load different words; a bit that one lane has seen is set for all.
     if (__any_sync(FULL_WARP, bit_relaxed(pull.visited_next, j))) return;
     const i64 row_start = i64(s.t_indptr[j]);
     const Pieces pieces(row_start + PROBES, i64(s.t_indptr[j + 1]));
@@ -129,7 +128,7 @@ DEVICE void probe_piece(const Pull& pull, u64 piece) {
     put(s.packing, pull.to, pull.to.base + atomicAdd(pull.to.counter, mine), j, start);
 }
 
-// All listed pieces, behind a barrier of the group.  Neighbours on the list go to different blocks.
+// Searches all listed segments, after a barrier of the group.  Consecutive segments are in different blocks.
 template <int BLOCK, class Group>
 DEVICE void probe_pieces(const Pull& pull) {
     const i64 listed = i64(load_relaxed(pull.listed)), room = pull.s.piece_room;

@@ -1,14 +1,14 @@
-// Following the edges of a list of rows (push), and appending what is found to another list.
+// Follows the edges of a list of rows (push) and appends the rows that they reach to another list.
 //
-// Beside each row of a list stand where it starts and the number of edges of all rows before it.  The edges of a list are then numbered
-// consecutively, and dividing them exactly among blocks, however skewed the degrees are, is a search in that array.
-// A place in a list and its edge number are reserved by one 64-bit atomic for a whole block: `rows << shift | edges`,
-// called packed; packing.py chooses the shift, and proves that the word never wraps.
+// A list stores for each row its first entry and the number of edges of all rows before it.  This numbers the edges of
+// the list; blocks divide them evenly, independent of degrees, by a search in that array.
+// A block reserves positions in a list and edge numbers by one 64-bit atomic: `rows << shift | edges`, called packed;
+// packing.py chooses the shift and proves that the word never wraps.
 //
-// Compressed columns are decoded for a block's next edges at once, into shared memory: a warp decodes a long piece of a
-// row far faster than its lanes one entry each.
+// A block decodes the compressed columns of its next edges into shared memory together: a warp decodes a long row
+// segment much faster than its lanes decode one entry each.
 //
-// The prologue defines the type P (offsets), and what columns.cuh asks for.
+// The prologue defines the type P (offsets) and the parameters of columns.cuh.
 
 #pragma once
 
@@ -22,8 +22,8 @@ struct Packing {
     DEVICE u64 pack(i64 count, i64 degree) const { return u64(count) << shift | u64(degree); }
 };
 
-// Places [head, tail) of a list (both packed), of whose rows the first `passed` entries are passed over.
-// `row` may be null if nobody asks which rows they are.
+// Positions [head, tail) of a list (both packed); the first `passed` entries of each row are skipped.
+// `row` may be null if the row numbers are not needed.
 struct RowList {
     const J* row;
     const P* start;
@@ -33,7 +33,7 @@ struct RowList {
     i64 passed = 0;
 };
 
-// Where found rows go: behind `base` (packed), which is what stood in the list before `counter` began to count.
+// The list that rows are appended to, after its first `base` (packed) elements; `counter` counts the appended ones.
 struct Append {
     J* row;
     P* start;
@@ -42,7 +42,7 @@ struct Append {
     u64 base;
 };
 
-// Room for every thread's rows and edges; gives the packed position of this thread's first.  The whole block calls.
+// Reserves the rows and edges of every thread; returns the packed position of this thread.  The whole block calls.
 DEVICE u64 reserve(const Append& to, u64 mine) {
     __shared__ u64 start;
     u64 total;
@@ -52,7 +52,7 @@ DEVICE u64 reserve(const Append& to, u64 mine) {
     return start + below;
 }
 
-// Writes one row at its packed position.  Any thread may call.
+// Writes one row at a packed position.  Any thread may call.
 DEVICE void put(const Packing& packing, const Append& to, u64 packed, i64 row, i64 start) {
     const i64 place = packing.rows(packed);
     if (to.row != nullptr) to.row[place] = J(row);
@@ -60,7 +60,7 @@ DEVICE void put(const Packing& packing, const Append& to, u64 packed, i64 row, i
     to.before[place] = P(packing.edges(packed));
 }
 
-// Appends one row (or none) of each thread.  The whole block calls.
+// Appends the row of each thread with `mine`.  The whole block calls.
 DEVICE void append(const Packing& packing, const Append& to, bool mine, i64 row, i64 start, i64 degree) {
     const u64 packed = reserve(to, mine ? packing.pack(1, degree) : 0);
     if (mine) put(packing, to, packed, row, start);
@@ -76,12 +76,12 @@ struct PushStage {
     P start[BLOCK];
     J row[ROWS];
     typename Visitor::Payload payload[BLOCK];
-    // With 64-bit columns shared memory does not suffice for what can be looked up again.
+    // With 64-bit columns shared memory is too small for row bounds, which `flush` then loads again.
     static constexpr bool LOOKS_UP = Visitor::NEEDS_ROW && sizeof(J) == 8;
     P found_start[LOOKS_UP ? 1 : FOUND];
     P found_end[LOOKS_UP ? 1 : FOUND];
     J found[Visitor::NEEDS_ROW ? FOUND : 1];
-    J column[CODEC == PLAIN ? 1 : EDGES_AT_ONCE * BLOCK];  // of the edges at once, one after the other
+    J column[CODEC == PLAIN ? 1 : EDGES_AT_ONCE * BLOCK];  // decoded columns of consecutive edges
     int count;
 
     // The last row that begins at or before an edge.
@@ -96,7 +96,7 @@ struct PushStage {
     }
 };
 
-// Appends the found rows from `kept` on, `take` of them.  The whole block calls, with the same arguments.
+// Appends `take` found rows, from number `kept` on.  The whole block calls with the same arguments.
 template <int BLOCK, class Visitor>
 DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visitor>& stage, const Append& to, int kept,
                   int take) {
@@ -118,19 +118,19 @@ DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visi
     __syncthreads();
 }
 
-// Brings plain columns towards the multiprocessors; compressed ones are so few bytes that it does not pay.
+// Prefetches uncompressed columns to L2; compressed columns have too few bytes for a gain.
 template <class C>
 DEVICE void prefetch(const C& columns, i64 p) {
     if constexpr (CODEC == PLAIN) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
 }
 
-// Pieces of compressed rows up to this many entries are decoded by a lane each, longer ones by a warp.  Where a warp
-// has few pieces at once it decodes all of them: a lane goes to its first entry by one load after another.
+// A lane decodes a segment of a compressed row of up to SHORT_PIECE entries, a warp a longer one.  A warp with at most
+// FEW_PIECES segments decodes all of them: a lane needs a chain of dependent loads to reach its first entry.
 constexpr i64 SHORT_PIECE = 8;
 constexpr int FEW_PIECES = 2;
 
-// Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  A warp
-// takes an equal share of the edges, and goes through the rows of its share 32 at a time.  The whole block calls.
+// Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  Warps have
+// equal shares of the edges and process the rows of their share 32 at a time.  The whole block calls.
 template <int BLOCK, class Visitor>
 DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64 passed, i64 group, i64 end,
                    i64 known) {
@@ -165,14 +165,14 @@ DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64
     }
 }
 
-// Every edge of the listed rows, once, by the blocks of a Group (grid.cuh); it needs no barrier of theirs.  `visitor` has
-//   typedef Payload;  Payload payload(i64 row, i64 place)   what an edge needs to know of its row;
-//   bool open(Payload, i64 k, i64 j, i64 p)                 false: the edge at position p from row k to j leads to nothing
-//                                                           new (a test of what may be out of date);
-//   bool visit(Payload, i64 k, i64 j, i64 p)                takes the edge; true: append j;
-//   APPENDS, NEEDS_ROW                                      whether it ever appends, and looks at k (else 0).
-// skewed: divide edges, not rows.  eager: with few edges waiting counts for more than work, so nothing is tested first,
-// and the rows that are found are brought towards the multiprocessors.
+// Visits every edge of the listed rows once, by the blocks of a Group (grid.cuh), without a barrier.  `visitor` has
+//   typedef Payload;  Payload payload(i64 row, i64 place)   the data of a row that its edges need;
+//   bool open(Payload, i64 k, i64 j, i64 p)                 false: the edge at position p from row k to row j has no
+//                                                           effect; true may be outdated;
+//   bool visit(Payload, i64 k, i64 j, i64 p)                processes the edge; true: append j;
+//   APPENDS, NEEDS_ROW                                      whether it ever appends, and reads k (else 0).
+// skewed: divide edges, not rows.  eager: with few edges latency dominates, so `open` is not called, and the columns of
+// the found rows are prefetched.
 template <int BLOCK, class Group, class Visitor>
 DEVICE void expand(const Packing& packing, const P* indptr, const Columns& columns, const RowList& list, bool skewed,
                    bool eager, const Append& to, const Visitor& visitor) {
@@ -220,11 +220,11 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
 
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
             if constexpr (CODEC != PLAIN) {
-                __syncthreads();  // the columns of the group before this one may still be read
+                __syncthreads();  // threads may still read the columns of the previous group
                 decode(columns, stage, list.passed, group, limit, known);
                 __syncthreads();
             }
-            // Loads of several edges stand beside each other, so that they wait together.
+            // The loads of several edges overlap.
             i64 neighbour[EDGES_AT_ONCE], position[EDGES_AT_ONCE];
             int owner[EDGES_AT_ONCE] = {};
 #pragma unroll

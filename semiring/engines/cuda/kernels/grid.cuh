@@ -1,12 +1,12 @@
-// Thread groups: the blocks among which a loop is divided, as types.
+// Thread groups as types: the blocks among which a loop is divided.
 //
-//     GridRank          the blocks of any launch; there is no barrier
+//     GridRank          the blocks of any launch, without a barrier
 //     CooperativeGrid   the blocks of a cooperative launch, which are all resident
-//     Cluster           the blocks of the one cluster that is launched
+//     Cluster           the blocks of a launch of one cluster
 //
-// A barrier of an ordinary launch would deadlock as soon as its blocks are not all resident, so a GridRank has none: a
-// loop that calls `barrier` does not compile for it.  A barrier makes what every thread of the group wrote before it
-// visible to all of them after it.  (It is a release and an acquire; __syncthreads extends both to the whole block.)
+// A barrier in an ordinary launch would deadlock if not all blocks are resident.  GridRank therefore has no barrier: a
+// loop that calls `barrier` does not compile for it.  A barrier makes the writes of all threads of the group visible to
+// all of them.  (It is a release and an acquire; __syncthreads extends both to the whole block.)
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct GridRank {
     static DEVICE i64 size() { return i64(gridDim.x); }
 };
 
-// `counter` counts arrivals, starts at 0, and is never reset: it is compared by difference, so it may wrap.
+// `counter` counts arrivals, is initially 0, and is never reset; comparison by difference allows it to wrap.
 struct CooperativeGrid : GridRank {
     u32* counter;
     u32 target;
@@ -39,7 +39,7 @@ struct CooperativeGrid : GridRank {
     }
 };
 
-// Before sm_90 there are no clusters, and the group is one block.
+// Before sm_90 there are no clusters; the group is one block.
 #if __CUDA_ARCH__ >= 900
 #define ONE_CLUSTER __cluster_dims__(8, 1, 1)
 #else
@@ -47,8 +47,8 @@ struct CooperativeGrid : GridRank {
 #endif
 
 struct Cluster : GridRank {
-    // Every thread of every block calls.  Callers come here from branches that only some lanes took, and nothing makes
-    // the lanes of a warp converge again; so these are not the `.aligned` instructions, which need a converged warp.
+    // Every thread of every block calls.  After divergent branches the lanes of a warp may not have converged again, so
+    // these are not the `.aligned` instructions, which need a converged warp.
     DEVICE void barrier() {
 #if __CUDA_ARCH__ >= 900
         asm volatile("barrier.cluster.arrive.release;" ::: "memory");
@@ -59,7 +59,7 @@ struct Cluster : GridRank {
     }
 };
 
-// The first position in [low, high) whose element is above `key`, else high, by 32 probes at a time.
+// The first position in [low, high) whose element is > `key`, high if none is; 32 probes a step.
 // Every lane of the warp calls with the same arguments; valid in every lane.
 template <class T>
 DEVICE i64 warp_upper_bound(const T* sorted, i64 low, i64 high, i64 key) {
