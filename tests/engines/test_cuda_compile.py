@@ -198,13 +198,13 @@ def test_memory_that_others_write_is_read_by_one_function() -> None:
     assert [name for name, text in sorted(code.items()) if re.search(r"\bvolatile\b|\b__ldc[gv]\b", text)] == []
 
 
-@pytest.mark.parametrize("transposed", ["plain", "varint", "packed"])
-@pytest.mark.parametrize("codec", ["plain", "varint", "packed"])
+@pytest.mark.parametrize("transposed", ["uncompressed", "varint", "packed"])
+@pytest.mark.parametrize("codec", ["uncompressed", "varint", "packed"])
 def test_a_text_has_the_readers_of_the_codecs_that_it_reads(codec: str, transposed: str) -> None:
     prologue = columns.codec_types(codec, np.dtype(np.int32)) + columns.transposed_codec(transposed)
     text = compile.module_text("closure_level.cuh", prologue)
     read = {name for name in ("varint", "packed") if f'#line 1 "{name}.cuh"' in text}
-    assert read == {codec, transposed} - {"plain"}
+    assert read == {codec, transposed} - {"uncompressed"}
 
 
 def test_parts_that_are_left_out_keep_line_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

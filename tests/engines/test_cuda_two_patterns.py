@@ -52,7 +52,7 @@ def test_what_one_kernel_reads_stays_as_it_is() -> None:
     for pair in ((narrow, narrow), (narrow, other), (wide, wide), (plain, wide), (narrow, plain), (plain, plain)):
         assert side_by_side(*pair) == pair
     for pair, codec, offset in (
-        ((plain, wide), "plain", INT64),
+        ((plain, wide), "uncompressed", INT64),
         ((narrow, plain), "varint", UINT32),
         (side_by_side(other, wide), "packed", INT64),
     ):

@@ -44,7 +44,7 @@ _BAND = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
 _FORMS = (0, 1, 2)  # dense, index list, compressed rows
 # Columns: uncompressed and compressed, 32 and 64 bits.
 _COLUMNS = (
-    codec_types("plain", INT32),
+    codec_types("uncompressed", INT32),
     codec_types("varint", INT32, UINT32),
     codec_types("packed", INT32, INT64),
     codec_types("varint", INT64, INT64),
@@ -169,7 +169,7 @@ def _closures() -> Iterator[Entry]:
             text = typedefs(P=index, F=label) + columns
             yield "link.cuh", text + _thresholds(BLOCK=tuning.LINK_BLOCK)
         yield "frequent.cuh", typedefs(F=index)
-        for columns, lanes in ((_COLUMNS[0], 1), (codec_types("plain", INT64), 32)):
+        for columns, lanes in ((_COLUMNS[0], 1), (codec_types("uncompressed", INT64), 32)):
             text = typedefs(P=index, D=INT64) + columns
             yield "hubs.cuh", text + _thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.WIDE_BLOCK)
         for number, ring in enumerate(_SEMIRINGS):
@@ -180,8 +180,8 @@ def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: i
     types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
     kind = (number + half) % 3
     for columns, transposed, threads in (
-        (codec_types("plain", index), "plain", tuning.NARROW_BLOCK // half),
-        (_COLUMNS[1 + (number + half) % 4], ("varint", "packed", "plain")[number % 3], tuning.NARROW_BLOCK // 2),
+        (codec_types("uncompressed", index), "uncompressed", tuning.NARROW_BLOCK // half),
+        (_COLUMNS[1 + (number + half) % 4], ("varint", "packed", "uncompressed")[number % 3], tuning.NARROW_BLOCK // 2),
     ):
         how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
         text = types + columns + _thresholds(NARROW_BLOCK=threads)
@@ -192,7 +192,7 @@ def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: i
 
 def _outofcore() -> Iterator[Entry]:
     yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=32)
-    for number, columns in enumerate((_COLUMNS[0], codec_types("plain", INT64), *_COLUMNS[1:])):
+    for number, columns in enumerate((_COLUMNS[0], codec_types("uncompressed", INT64), *_COLUMNS[1:])):
         index = (INT32, INT64)[number % 2]
         ring = _SEMIRINGS[number % len(_SEMIRINGS)]
         types = typedefs(P=index) + columns

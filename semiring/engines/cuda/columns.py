@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 # The values of CODEC in kernel text.
-CODEC_NUMBERS = {"plain": 0, "varint": 1, "packed": 2}
+CODEC_NUMBERS = {"uncompressed": 0, "varint": 1, "packed": 2}
 _FACT = "cuda.columns"
 _WIDE = "cuda.wide_offsets"
 _UINT32 = np.dtype(np.uint32)
@@ -47,18 +47,18 @@ def transposed_codec(codec: str) -> str:
 
 def _readers(codec: str) -> str:
     """Return the lines that include the readers of a codec in the kernel's text."""
-    return "" if codec == "plain" else f"#define READS_{codec.upper()}\n"
+    return "" if codec == "uncompressed" else f"#define READS_{codec.upper()}\n"
 
 
 def codec_of(pattern: AnyPattern) -> str:
-    """Return ``"plain"`` (uncompressed), ``"varint"`` or ``"packed"``."""
-    return "plain" if isinstance(pattern, Pattern) else pattern.codec
+    """Return ``"uncompressed"``, ``"varint"`` or ``"packed"``."""
+    return "uncompressed" if isinstance(pattern, Pattern) else pattern.codec
 
 
 def column_types(pattern: AnyPattern) -> str:
     """Return the prologue lines that make ``columns.cuh`` read the columns of `pattern`: J, AT and CODEC."""
     if isinstance(pattern, Pattern):
-        return codec_types("plain", pattern.indices.dtype)
+        return codec_types("uncompressed", pattern.indices.dtype)
     return codec_types(pattern.codec, pattern.base.dtype, pattern.at.dtype)
 
 

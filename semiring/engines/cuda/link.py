@@ -109,7 +109,7 @@ def link_sample(q: LinkSample) -> LinkSampleResult:
         first = Link(forest, q.pattern, 0, q.count, None)
         return LinkSampleResult(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
     parent = forest.values.copy()
-    prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("plain", found.dtype)
+    prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("uncompressed", found.dtype)
     prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
     blocks = grid(n, tuning.LINK_BLOCK)
     kernel("link.cuh", "link_hubs", prologue)(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)

@@ -57,7 +57,7 @@ struct UncompressedWarp {
 // --- the names that kernels use ---------------------------------------------------------------------------
 
 template <>
-struct ColumnReaders<PLAIN> {
+struct ColumnReaders<UNCOMPRESSED> {
     typedef const J* Argument;
     typedef UncompressedColumns Columns;
     typedef UncompressedCursor Cursor;

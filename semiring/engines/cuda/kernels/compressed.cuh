@@ -5,7 +5,7 @@
 #include "semiring.cuh"
 
 // The values of CODEC.
-constexpr i64 PLAIN = 0;
+constexpr i64 UNCOMPRESSED = 0;
 constexpr i64 VARINT = 1;
 constexpr i64 PACKED = 2;
 

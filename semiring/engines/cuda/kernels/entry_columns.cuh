@@ -13,7 +13,7 @@
 // Slots for COUNT entries, numbered from the beginning of the tile of the first entry.
 template <int COUNT>
 struct EntryColumns {
-    static constexpr int SLOTS = CODEC == PLAIN ? 1 : COUNT + int(TILE_ENTRIES);
+    static constexpr int SLOTS = CODEC == UNCOMPRESSED ? 1 : COUNT + int(TILE_ENTRIES);
     UJ sum[SLOTS];
     u32 heads[CODEC == VARINT ? SLOTS / 32 : 1];  // the slots at which rows begin
 

@@ -13,7 +13,7 @@ DEVICE int write_word(u32* out_words, i64 w, u32 word) {
 // For rows of similar length: GROUP lanes a row, 32 / GROUP rows at a time.
 extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
-    static_assert(CODEC == PLAIN || GROUP == 1 || GROUP == 32, "compressed rows are decoded by a lane or by a warp");
+    static_assert(CODEC == UNCOMPRESSED || GROUP == 1 || GROUP == 32, "a lane or a warp decodes a compressed row");
     constexpr int ROWS = 32 / int(GROUP);
     const int sub = lane_id() % int(GROUP);
     i64 counted = 0;
@@ -28,7 +28,7 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
                 const auto gather = [&](i64 k, i64 p) {
                     if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
                 };
-                if constexpr (CODEC == PLAIN) {
+                if constexpr (CODEC == UNCOMPRESSED) {
 #pragma unroll 4
                     for (i64 p = begin + sub; p < end; p += GROUP) gather(columns.at(begin, p), p);
                 } else if constexpr (GROUP == 1) {
@@ -91,7 +91,7 @@ extern "C" __global__ void mxv_pull_early(PRODUCT_ARGUMENTS, u64* count) {
             const int lane = __ffs(int(rest)) - 1;
             const i64 row_end = shuffle(end, lane), first = shuffle(p, lane), row = 32 * w + lane;
             Maybe<Z> part = {false, Z()};
-            WarpColumns walk(columns, CODEC == PLAIN ? 0 : i64(indptr[row]), first, row_end);
+            WarpColumns walk(columns, CODEC == UNCOMPRESSED ? 0 : i64(indptr[row]), first, row_end);
             while (walk.next()) {
                 if (walk.inside && u.has(walk.column)) {
                     part = join(part, Maybe<Z>{true, product(a, u, row, walk.column, walk.p)}, Add());

@@ -61,7 +61,7 @@ struct TileReader {
     // Decodes the entries of the first half before `first` and those of the second half before `second`; 0 if none is
     // needed.  Every lane of the warp calls.
     DEVICE void decode_until(int first, int second) {
-        if constexpr (CODEC != PLAIN) {
+        if constexpr (CODEC != UNCOMPRESSED) {
             __syncwarp();  // lanes may still read the stage
             if (!opened) locate();
             if constexpr (CODEC == PACKED) {
@@ -113,7 +113,7 @@ struct TileReader {
     // `row_begin` of the tile, or before the tile (0).  Every lane of the warp calls.
     DEVICE i64 column(int c, int row_begin, bool wanted) {
         const int s = 32 * c + lane_id();
-        if constexpr (CODEC == PLAIN) {
+        if constexpr (CODEC == UNCOMPRESSED) {
             const u64 address = u64(of.entries) + sizeof(J) * u64(TILE_SIZE * t + s);
             const u32 lanes = __ballot_sync(FULL_WARP, wanted);
             traffic += 32 * i64(sectors(lanes));
