@@ -171,7 +171,7 @@ def _closures() -> Iterator[Entry]:
         yield "frequent.cuh", typedefs(F=index)
         for columns, lanes in ((_COLUMNS[0], 1), (codec_types("uncompressed", INT64), 32)):
             text = typedefs(P=index, D=INT64) + columns
-            yield "hubs.cuh", text + _thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.WIDE_BLOCK)
+            yield "hubs.cuh", text + _thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.GRID_BLOCK)
         for number, ring in enumerate(_SEMIRINGS):
             yield from _closures_of(ring, number, index, half)
 
@@ -179,12 +179,13 @@ def _closures() -> Iterator[Entry]:
 def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: int) -> Iterator[Entry]:
     types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
     kind = (number + half) % 3
+    block, stored = tuning.CLUSTER_BLOCK, ("varint", "packed", "uncompressed")[number % 3]
     for columns, transposed, threads in (
-        (codec_types("uncompressed", index), "uncompressed", tuning.NARROW_BLOCK // half),
-        (_COLUMNS[1 + (number + half) % 4], ("varint", "packed", "uncompressed")[number % 3], tuning.NARROW_BLOCK // 2),
+        (codec_types("uncompressed", index), "uncompressed", block // half),
+        (_COLUMNS[1 + (number + half) % 4], stored, block // 2),
     ):
         how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
-        text = types + columns + _thresholds(NARROW_BLOCK=threads)
+        text = types + columns + _thresholds(CLUSTER_BLOCK=threads)
         yield "closure_level.cuh", text + how + constants(VALUES=kind)
         if not ring.add.is_any:
             yield "closure_relax.cuh", text

@@ -135,9 +135,9 @@ def closure_relax(q: Closure) -> ClosureResult:
         skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
     )  # fmt: skip
     entered = source_argument("closure_relax.cuh", f)
-    plan.enter(grid(f.nvals, tuning.WIDE_BLOCK), tuning.WIDE_BLOCK, entered, relaxation)
+    plan.enter(grid(f.nvals, tuning.GRID_BLOCK), tuning.GRID_BLOCK, entered, relaxation)
     # No frontier has more edges than the matrix: the cluster continues to the end, or both kernels are needed.
-    plan.pair.launch((relaxation,), None if a.nvals <= tuning.NARROW_EDGES else (relaxation,))
+    plan.pair.launch((relaxation,), None if a.nvals <= tuning.CLUSTER_EDGES else (relaxation,))
     plan.tally(grid(words), 256, present, words, state)
     waiting, total, steps, _, count = read_words(state, 5)  # synchronises
     note(steps=steps, reached=count, edges=total)

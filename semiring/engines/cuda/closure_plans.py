@@ -30,7 +30,7 @@ __all__ = ["INSTEAD", "STATE_BYTES", "LevelPlan", "RelaxPlan", "block_sizes", "l
 STATE_BYTES = 256
 INSTEAD = "with .to(placement='host') the search goes slice by slice"
 _ALIGNED = 256
-_HALF = constants(NARROW_BLOCK=tuning.NARROW_BLOCK // 2)
+_HALF = constants(CLUSTER_BLOCK=tuning.CLUSTER_BLOCK // 2)
 # Plans of one matrix; a program uses few semirings with it.
 _PLANS = 64
 
@@ -46,7 +46,7 @@ class _Pair:
 
     def __init__(self, file: str, names: tuple[str, str], prologue: str) -> None:
         self._first, self._second = (kernel(file, name, prologue) for name in names)
-        self._block = tuning.NARROW_BLOCK // 2 if _HALF in prologue else tuning.NARROW_BLOCK
+        self._block = tuning.CLUSTER_BLOCK // 2 if _HALF in prologue else tuning.CLUSTER_BLOCK
         # For each device: blocks of the cluster, and of a cooperative grid whose blocks are all resident.
         self._blocks: dict[int, tuple[int, int]] = {}
 
@@ -55,11 +55,11 @@ class _Pair:
         device = runtime.getDevice()
         blocks = self._blocks.get(device)
         if blocks is None:
-            resident = multiprocessors() * self._second.resident_blocks(tuning.WIDE_BLOCK)
+            resident = multiprocessors() * self._second.resident_blocks(tuning.GRID_BLOCK)
             blocks = self._blocks[device] = _cluster_blocks(device), resident
         self._first(blocks[0], self._block, *first)
         if second is not None:
-            self._second(blocks[1], tuning.WIDE_BLOCK, *second, cooperative=True)
+            self._second(blocks[1], tuning.GRID_BLOCK, *second, cooperative=True)
 
 
 class LevelPlan(NamedTuple):
@@ -181,7 +181,7 @@ def _make(
     )
     return LevelPlan(
         pair, pack, arguments("closure_level.cuh", "SourceArguments", U=entered), matrix, (*indices, top, nonempty),
-        a.nvals <= tuning.NARROW_EDGES, values, structure.shift, words, clear, values_at,
+        a.nvals <= tuning.CLUSTER_EDGES, values, structure.shift, words, clear, values_at,
         values_at + (n * ring.z.itemsize if kind else 0), place, queue, 2 * place + queue + 8 * structure.segments,
     )  # fmt: skip
 
@@ -208,8 +208,8 @@ def _level_kernels(
         + typedefs(P=offset, A=element, U=entered, Z=ring.z)
         + columns
         + constants(VALUES=values, MAY_PULL=may_pull, HUBS=has_hubs)
-        + constants(PUSH_COST=tuning.PUSH_COST, SWEEP_ROWS=tuning.SWEEP_ROWS)
-        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, WIDE_RESIDENT=tuning.WIDE_RESIDENT)
+        + constants(PUSH_COST=tuning.PUSH_COST, PASS_ROWS=tuning.PASS_ROWS)
+        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, GRID_RESIDENT=tuning.GRID_RESIDENT)
         + blocks
     )
     file = "closure_level.cuh"
@@ -242,6 +242,6 @@ def block_sizes(pattern: AnyPattern) -> str:
 
 @functools.cache
 def _block_text(half: bool) -> str:
-    return (_HALF if half else constants(NARROW_BLOCK=tuning.NARROW_BLOCK)) + constants(
-        WIDE_BLOCK=tuning.WIDE_BLOCK, NARROW_EDGES=tuning.NARROW_EDGES
+    return (_HALF if half else constants(CLUSTER_BLOCK=tuning.CLUSTER_BLOCK)) + constants(
+        GRID_BLOCK=tuning.GRID_BLOCK, CLUSTER_EDGES=tuning.CLUSTER_EDGES
     )

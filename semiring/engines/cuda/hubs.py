@@ -61,7 +61,7 @@ def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) 
     lanes = 1
     while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:
         lanes *= 2
-    block = tuning.WIDE_BLOCK
+    block = tuning.GRID_BLOCK
     prologue = (
         typedefs(P=part.indptr.dtype, D=whole.indptr.dtype)
         + column_types(part)

@@ -149,7 +149,7 @@ def _choose(q: Mxv, mask: _Mask) -> _Choice:
         probes = entries * admitted // max(q.nout, 1)
         if early:
             probes = min(probes, admitted * entries // max(edges, 1))
-        return tuning.PUSH_COST * edges + q.nout // tuning.SWEEP_ROWS < probes
+        return tuning.PUSH_COST * edges + q.nout // tuning.PASS_ROWS < probes
 
     columns = q.by_column.get().pattern
     if pays(min(entries, present * degrees(columns).longest)):

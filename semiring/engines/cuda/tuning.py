@@ -40,8 +40,8 @@ PUSH_COST: Final = _row(
     "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, kernel of "
     "bfs_levels on kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
 )  # fmt: skip
-SWEEP_ROWS: Final = _row(
-    "SWEEP_ROWS", 16, "reasoned",
+PASS_ROWS: Final = _row(
+    "PASS_ROWS", 16, "reasoned",
     "rows whose presence bits a pull processes in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
     "150 G probes/s, and the rest of the pass; its barriers, 1 us each, are not counted",
 )  # fmt: skip
@@ -50,8 +50,8 @@ PROBES: Final = _row(
     "entries that one thread probes before warps share the rest of the row; H200, kernel of bfs_levels on kron22: "
     "2 0.42 ms, 4 0.35, 8 0.34, 16 0.32",
 )  # fmt: skip
-NARROW_EDGES: Final = _row(
-    "NARROW_EDGES", 8192, "measured",
+CLUSTER_EDGES: Final = _row(
+    "CLUSTER_EDGES", 8192, "measured",
     "edges of a frontier up to which one cluster of 8 x 1024 threads continues; H200, kernel of bfs_levels on a grid "
     "of 5000 x 5000: 0 44.5 ms, 8192 44.2, 16384 45.2, 32768 60.5",
 )  # fmt: skip
@@ -60,14 +60,14 @@ EAGER_EDGES: Final = _row(
     "edges of a frontier that do not fill the threads of an H200 (132 x 1024), so that a further atomic is free; "
     "kernel of bfs_levels on a grid of 5000 x 5000: 0 42.5 ms, 131072 40.7",
 )  # fmt: skip
-WIDE_RESIDENT: Final = _row(
-    "WIDE_RESIDENT", 2, "measured",
+GRID_RESIDENT: Final = _row(
+    "GRID_RESIDENT", 2, "measured",
     "blocks a multiprocessor; H200, kernel of bfs_levels on kron22: 2 0.34 ms, 3 0.33, 4 0.32; on a grid of "
     "5000 x 5000: 2 40.7, 3 49.9",
 )  # fmt: skip
-NARROW_BLOCK: Final = _row("NARROW_BLOCK", 1024, "reasoned", "the maximum number of threads of a cluster of 8")
-WIDE_BLOCK: Final = _row(
-    "WIDE_BLOCK", 512, "reasoned", "few arrivals at a barrier; two or more blocks a multiprocessor hide latency"
+CLUSTER_BLOCK: Final = _row("CLUSTER_BLOCK", 1024, "reasoned", "the maximum number of threads of a cluster of 8")
+GRID_BLOCK: Final = _row(
+    "GRID_BLOCK", 512, "reasoned", "few arrivals at a barrier; two or more blocks a multiprocessor hide latency"
 )
 SKEWED_ROW: Final = _row(
     "SKEWED_ROW", 256, "reasoned",
@@ -93,7 +93,7 @@ TILE_BLOCK: Final = _row(
     "1.000, cuSPARSE 0.950); loads that do not allocate in L1, or in L2, 0.965; columns of high degree in shared "
     "memory 0.925 to 1.54",
 )  # fmt: skip
-PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
+PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as GRID_BLOCK")
 BALANCED_SKEW: Final = _row(
     "BALANCED_SKEW", 8, "reasoned",
     "with a longest row this many times the average (and above SKEWED_ROW), idle lanes cost more time than tiles",
@@ -134,7 +134,7 @@ DENSE_STEPS: Final = _row(
 )  # fmt: skip
 
 # Union-find.
-LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as WIDE_BLOCK")
+LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as GRID_BLOCK")
 SHORT_ROW: Final = _row(
     "SHORT_ROW", 8, "reasoned", "entries of a row that one thread unites; the entries of longer rows are divided evenly"
 )

@@ -17,9 +17,9 @@
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
 // columns.cuh asks for, and T_CODEC, which is how the transpose stores its columns; and the constants VALUES (0 presence
-// only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (they are known), NARROW_BLOCK,
-// WIDE_BLOCK (threads a block), WIDE_RESIDENT (blocks a multiprocessor), NARROW_EDGES, EAGER_EDGES, PUSH_COST,
-// SWEEP_ROWS, PROBES (see tuning.py).
+// only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (they are known), CLUSTER_BLOCK,
+// GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES, PUSH_COST,
+// PASS_ROWS, PROBES (see tuning.py).
 
 #include "expand.cuh"
 #include "sources.cuh"
@@ -28,8 +28,8 @@ typedef ColumnReaders<T_CODEC> Transposed;
 
 // Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
 // one can be reset while another is still being read.
-enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3,
-       PIECE_COUNT = WIDE_COUNT + 3 };
+enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
+       PIECE_COUNT = GRID_COUNT + 3 };
 constexpr u64 NO_PIECE = ~u64(0);
 
 // closure.py packs both structs by the names of their fields (arguments.py): a line is a type and a name.
@@ -127,18 +127,18 @@ DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
     const f32 open = f32(s.candidate_count - s.rows(tail));
     const f32 open_edges = f32(s.nvals - s.edges(tail));
     const f32 tried = open <= 0.0f ? 0.0f : open * (f32(s.nvals) / fmaxf(edges, 1.0f));
-    return f32(PUSH_COST) * edges > fminf(tried, open_edges) + f32(s.n) / f32(SWEEP_ROWS);
+    return f32(PUSH_COST) * edges > fminf(tried, open_edges) + f32(s.n) / f32(PASS_ROWS);
 }
 
 // Levels until the frontier is empty, `max_steps` are done, or (in the cluster) it has grown wide.
-template <int BLOCK, bool WIDE, class Group>
+template <int BLOCK, bool FULL_GRID, class Group>
 DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 head, u64 tail, Z level) {
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
     while (s.rows(tail) > s.rows(head) && step < s.max_steps) {
-        if (!WIDE && (s.direction == 2 || s.edges(tail) - s.edges(head) > NARROW_EDGES)) break;
+        if (!FULL_GRID && (s.direction == 2 || s.edges(tail) - s.edges(head) > CLUSTER_EDGES)) break;
         bool pull = false;
-        if constexpr (WIDE && MAY_PULL) pull = prefers_pull(s, head, tail);
+        if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, head, tail);
         if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
             s.state[PIECE_COUNT + (turn + 1) % 3] = 0;
@@ -152,7 +152,7 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         const Append to = {s.queue, s.start, s.before, counters + turn, tail};
         u32* const visited = s.visited + parity * s.words();
         if (pull) {
-            if constexpr (WIDE && MAY_PULL) {
+            if constexpr (FULL_GRID && MAY_PULL) {
                 u32* const next = s.visited + (1 - parity) * s.words();
                 const Pull one = {s, visited, next, to, level, s.state + PIECE_COUNT + turn};
                 if constexpr (HUBS) pull_hubs<BLOCK, Group>(one, group);
@@ -183,14 +183,14 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
 }
 
 // One cluster.  Enters the given rows, then goes on while it is narrow.
-extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK)
     closure_narrow(const SourceArguments entered, const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
     Cluster group;
-    u64* const counters = s.state + NARROW_COUNT;
+    u64* const counters = s.state + CLUSTER_COUNT;
     const Append to = {s.queue, s.start, s.before, counters, 0};
-    for (i64 first = Cluster::rank() * NARROW_BLOCK; first < entered.source_count;
-         first += Cluster::size() * NARROW_BLOCK) {
+    for (i64 first = Cluster::rank() * CLUSTER_BLOCK; first < entered.source_count;
+         first += Cluster::size() * CLUSTER_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
         const i64 row = mine ? source_row(entered, at) : 0;
@@ -203,15 +203,15 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK)
     }
     group.barrier();
     const u64 tail = load_relaxed(counters);
-    levels<NARROW_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(entered.u_iso));
+    levels<CLUSTER_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(entered.u_iso));
 }
 
 // The whole grid, launched cooperatively.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, WIDE_RESIDENT)
+extern "C" __global__ void __launch_bounds__(GRID_BLOCK, GRID_RESIDENT)
     closure_wide(const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     const u64 head = s.state[HEAD], tail = s.state[TAIL];
     const Z level = *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE);
-    levels<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT, 0, head, tail, level);
+    levels<GRID_BLOCK, true>(s, group, s.state + GRID_COUNT, 0, head, tail, level);
 }

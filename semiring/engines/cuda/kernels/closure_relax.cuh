@@ -9,13 +9,13 @@
 // few edges, and `relax_wide` runs on the whole GPU until the list is empty.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
-// parameters of columns.cuh; and the constants NARROW_BLOCK, WIDE_BLOCK (threads a block), NARROW_EDGES (tuning.py).
+// parameters of columns.cuh; and the constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES (tuning.py).
 
 #include "expand.cuh"
 #include "sources.cuh"
 
 // Words of the state.
-enum { PENDING, TOTAL, STEPS, PARITY, REACHED, BARRIER, NARROW_COUNT, WIDE_COUNT = NARROW_COUNT + 3 };
+enum { PENDING, TOTAL, STEPS, PARITY, REACHED, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3 };
 
 // closure.py packs this struct by the names of its fields (arguments.py); each line declares one field.
 struct RelaxArguments {
@@ -91,7 +91,7 @@ struct Relax {
 };
 
 // Repeats steps until the list is empty, `max_steps` are done, or (on one cluster) the list has too many edges.
-template <int BLOCK, bool WIDE, class Group>
+template <int BLOCK, bool FULL_GRID, class Group>
 DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     u64 pending = s.state[PENDING];
     u64 total = s.state[TOTAL];
@@ -100,7 +100,7 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     int turn = 0;
     const i64 words = (s.n + 31) / 32;
     while (s.packing.rows(pending) > 0 && step < s.max_steps) {
-        if (!WIDE && s.packing.edges(pending) > NARROW_EDGES) break;
+        if (!FULL_GRID && s.packing.edges(pending) > CLUSTER_EDGES) break;
         if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
@@ -129,11 +129,11 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
 }
 
 // Inserts the first entries.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
+extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
     relax_enter(const SourceArguments entered, const RelaxArguments given) {
     const Relaxation s(given);
     const Append to = {s.row, s.start, s.before, s.state + PENDING, 0};
-    for (i64 first = i64(blockIdx.x) * WIDE_BLOCK; first < entered.source_count; first += i64(gridDim.x) * WIDE_BLOCK) {
+    for (i64 first = i64(blockIdx.x) * GRID_BLOCK; first < entered.source_count; first += i64(gridDim.x) * GRID_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
         const i64 source = mine ? source_row(entered, at) : 0;
@@ -146,18 +146,18 @@ extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     }
 }
 
-extern "C" __global__ void ONE_CLUSTER __launch_bounds__(NARROW_BLOCK) relax_narrow(const RelaxArguments given) {
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_narrow(const RelaxArguments given) {
     const Relaxation s(given);
     Cluster group;
-    steps<NARROW_BLOCK, false>(s, group, s.state + NARROW_COUNT);
+    steps<CLUSTER_BLOCK, false>(s, group, s.state + CLUSTER_COUNT);
 }
 
 // Launched cooperatively, two blocks a multiprocessor: with one, which the compiler may choose (98 registers a thread
 // for int64 distances over uint8 weights), too few loads overlap.
-extern "C" __global__ void __launch_bounds__(WIDE_BLOCK, 2) relax_wide(const RelaxArguments given) {
+extern "C" __global__ void __launch_bounds__(GRID_BLOCK, 2) relax_wide(const RelaxArguments given) {
     const Relaxation s(given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
-    steps<WIDE_BLOCK, true>(s, group, s.state + WIDE_COUNT);
+    steps<GRID_BLOCK, true>(s, group, s.state + GRID_COUNT);
 }
 
 // state[REACHED] += the number of entries.
