@@ -3,19 +3,23 @@
     pytest                      the CPU engine
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
-    pytest --exhaustive         larger pools of operators and types, more drawn calls, more fault trials
+    pytest --seed N             the sample that another run printed
+    pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
     pytest --exhaustive --part 3/24     the third of 24 parts of what --exhaustive adds or repeats at length
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
 
-Drawn calls are the same in every run.  ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
+A run without --exhaustive takes a sample of the largest cross products (`tests.sampling`).  A new seed determines it;
+the header shows the seed, and so does the summary of a run that fails.  Drawn calls are the same in every run;
+``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -25,7 +29,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from semiring.config import Config, config, cuda_available, use
-from tests import storage_kinds
+from tests import sampling
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -43,9 +47,17 @@ settings.register_profile("random", max_examples=200, **_COMMON)
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("semiring")
     group.addoption("--engine", choices=ENGINES, default="cpu", help="the engine under test (default: cpu)")
-    group.addoption("--exhaustive", action="store_true", help="larger pools of operators, more drawn calls")
+    group.addoption("--seed", type=seed, metavar="N", help="of the sample (default: a new one, 0 for --exhaustive)")
+    group.addoption("--exhaustive", action="store_true", help="every operator and type, more drawn calls")
     group.addoption("--part", type=part, metavar="K/N", help="with --exhaustive: the K-th of N parts of that tier")
     group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
+
+
+def seed(text: str) -> int:
+    """The seed in ``--seed N``, 32 bits."""
+    if not (text.isdigit() and int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"a seed is an integer from 0 to 2**32 - 1; got {text!r}")
+    return int(text)
 
 
 def part(text: str) -> tuple[int, int]:
@@ -63,7 +75,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or finds no GPU; nothing can be tested")
-    storage_kinds.always = bool(config.getoption("--exhaustive"))
+    if config.getoption("--seed") is None:
+        # The workers of pytest-xdist receive the options of the controller, and so the same seed.
+        config.option.seed = 0 if config.getoption("--exhaustive") else secrets.randbits(32)
+    sampling.seed = config.getoption("--seed")
+    sampling.exhaustive = config.getoption("--exhaustive")
+    sampling.engine = config.getoption("--engine")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
 
@@ -72,13 +89,19 @@ def pytest_report_header(config: pytest.Config) -> str:
     exhaustive = ", exhaustive" if config.getoption("--exhaustive") else ""
     if config.getoption("--part"):
         exhaustive += " (part {} of {})".format(*config.getoption("--part"))
-    seed = config.getoption("--hypothesis-seed", None)
-    drawn = f"seed {seed}" if seed else "the same in every run" if settings().derandomize else "at random"
-    return f"engine: {config.getoption('--engine')}{exhaustive}; drawn calls: {drawn}"
+    drawing = config.getoption("--hypothesis-seed", None)
+    drawn = f"seed {drawing}" if drawing else "the same in every run" if settings().derandomize else "at random"
+    sample = f"sample: --seed {sampling.seed}"
+    return f"engine: {config.getoption('--engine')}{exhaustive}; {sample}; drawn calls: {drawn}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error")):
+        terminalreporter.write_line(f"This run's sample is repeated by --seed {sampling.seed}.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that need a GPU where there is none, and the larger pools without --exhaustive; order the rest."""
+    """Deselect tests that need a GPU where there is none, and rows outside the sample; order the rest."""
     items.sort(key=lambda item: stage(item.path))
     usual = not config.getoption("--exhaustive")
     out = {
@@ -142,7 +165,7 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run kernels on small operands in half of the tests: the CPU engine leaves those of few entries to NumPy."""
-    if engine == "cpu" and zlib.crc32(request.node.nodeid.encode()) % 2:
+    if engine == "cpu" and zlib.crc32(request.node.nodeid.encode(), sampling.seed) % 2:
         from semiring.engines.cpu import members
 
         monkeypatch.setattr(members, "FEW_ENTRIES", -1)

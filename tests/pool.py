@@ -1,8 +1,9 @@
 """The operators that differential tests draw from.
 
-An engine compiles anew for each combination of operator and types, which costs a second or more; so a run uses a fixed,
-small pool, chosen to contain one of every kind, while shapes, formats and masks are drawn freely.  ``--exhaustive``
-adds every built-in operator on every type, and semirings that the table does not list.
+An engine compiles anew for each combination of operator and types, which costs a second or more; so a run uses a small
+pool, while shapes, formats and masks are drawn freely.  The pool is a sample (`tests.sampling`): most of it from rows
+that are chosen to contain one operator of every kind, the rest from every built-in operator on every type and from
+semirings that the table does not list.  ``--exhaustive`` uses all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT64
 from semiring.operators import binary, catalogue, indexunary, lookup_semiring, monoid, select, semiring, unary
+from tests import sampling
 
 DType = np.dtype[Any]
 
@@ -40,15 +42,15 @@ class Operator(NamedTuple):
     operand: DType
 
 
-def _parameters(usual: list[Any], more: list[Any]) -> list[Any]:
-    """Parametrisation of a test: the usual rows, and under --exhaustive the others.
+def _parameters(name: str, usual: list[Any], more: list[Any]) -> list[Any]:
+    """Parametrisation of a test: a sample of the usual rows and one of the others, and under --exhaustive all rows.
 
-    On the CPU engine, which takes longest to compile, one in three of the usual rows is left to --exhaustive too.
+    As many as there are usual rows; two in three of these on the CPU engine, which takes longest to compile.
     """
     others = [row for row in dict.fromkeys(more) if row not in usual]
-    few = [pytest.mark.wide if number % 3 == 2 else () for number in range(len(usual))]
-    marks = [*few, *([pytest.mark.exhaustive] * len(others))]
-    return [pytest.param(row, id=_id(row), marks=mark) for row, mark in zip([*usual, *others], marks, strict=True)]
+    count = len(usual) - (len(usual) // 3 if sampling.engine == "cpu" else 0)
+    sample = sampling.draw(name, usual, count - 1) + sampling.draw(f"{name}, others", others, 1)
+    return [pytest.param(row, id=_id(row), marks=sampling.marks(row, sample)) for row in [*usual, *others]]
 
 
 def _id(row: Any) -> str:
@@ -76,6 +78,7 @@ def _composed() -> list[Semiring]:
 
 
 SEMIRINGS = _parameters(
+    "semirings",
     [
         Semiring(semiring.plus_times[FP64], FP64, FP64),
         Semiring(semiring.plus_times[FP32], INT8, FP32),
@@ -93,6 +96,7 @@ SEMIRINGS = _parameters(
 )
 
 MONOIDS = _parameters(
+    "monoids",
     [
         Operator(monoid.plus[FP64], FP64),
         Operator(monoid.plus[INT8], INT8),
@@ -108,6 +112,7 @@ MONOIDS = _parameters(
 )
 
 BINARIES = _parameters(
+    "binaries",
     [
         Operator(binary.plus[FP64], FP64),
         Operator(binary.plus[INT8], INT8),
@@ -123,11 +128,13 @@ BINARIES = _parameters(
 
 # Accumulators read values only.
 ACCUMULATORS = _parameters(
+    "accumulators",
     [Operator(binary.plus[FP64], FP64), Operator(binary.first[INT8], INT8), Operator(absdiff[INT64], INT64)],
     [row for row in _own_types("binary") if not row.typed.uses & {"xi", "xj", "yi", "yj"}],
 )
 
 INDEXUNARIES = _parameters(
+    "indexunaries",
     [
         Operator(indexunary.rowindex[INT64], FP64),
         Operator(indexunary.colindex[INT64], INT32),
@@ -139,6 +146,7 @@ INDEXUNARIES = _parameters(
 )
 
 SELECTS = _parameters(
+    "selects",
     [
         Operator(select.tril[INT64], FP64),
         Operator(select.offdiag[INT64], INT64),

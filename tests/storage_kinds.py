@@ -1,6 +1,6 @@
 """The same request with its matrices in other storage kinds: compressed by either codec, pinned, in host memory.
 
-The request determines the storage kinds, so that a failing call fails again.
+The request and the seed of the run (`tests.sampling`) determine the storage kinds, so that a failing call fails again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from semiring.engines.sliced.row_slices import uncompressed
 from semiring.engines.spec_storage import Encode
 from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
 from semiring.memory.arrays import to_host
+from tests import sampling
 
 # Entries and rows of a slice: the drawn matrices then have up to three.
 SMALL = 40
@@ -28,8 +29,6 @@ SMALL = 40
 # additional kernels, whose compilation takes longer than their run.
 _ONE_IN = {"cpu": 32}
 _USUALLY_ONE_IN = 6
-# Set by `conftest` under --exhaustive.
-always = False
 KINDS: tuple[tuple[str | None, Placement], ...] = tuple(
     (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
 )
@@ -44,12 +43,12 @@ def small_slices(size: int = SMALL) -> Iterator[None]:
 
 def is_chosen(spec: Spec, engine: str) -> bool:
     """Whether the request runs in other storage kinds too: it has a matrix, and is in the sample."""
-    return bool(_patterns(spec)) and (always or seed_of(spec) % _ONE_IN.get(engine, _USUALLY_ONE_IN) == 0)
+    return bool(_patterns(spec)) and (sampling.exhaustive or seed_of(spec) % _ONE_IN.get(engine, _USUALLY_ONE_IN) == 0)
 
 
 def seed_of(spec: Spec) -> int:
-    """A number that depends on the structures in a request."""
-    seed = zlib.crc32(spec.name.encode())
+    """A number that depends on the structures in a request and on the seed of the run."""
+    seed = zlib.crc32(spec.name.encode(), sampling.seed)
     for pattern in _patterns(spec):
         seed = zlib.crc32(to_host(pattern.indices).tobytes(), zlib.crc32(to_host(pattern.indptr).tobytes(), seed))
     return seed

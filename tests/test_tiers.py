@@ -1,4 +1,4 @@
-"""The tiers of the tests: the parts of the exhaustive one are disjoint, and together are all of it."""
+"""The tiers of the tests: the sample of the short one, and the parts of the exhaustive one, which together are all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, is_in_part, part, stage
+from tests import sampling
+from tests.conftest import ROOT, is_in_part, part, seed, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -49,3 +50,39 @@ def test_the_tour_runs_first_then_semantics_then_the_rest() -> None:
     ordered = sorted(files, key=lambda name: stage(ROOT / name))
     assert ordered[0] == "tests/test_tour.py"
     assert ordered[-1] == "tests/io/test_srb.py"
+
+
+def test_a_seed_determines_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = []
+    for number in (1, 2, 1):
+        monkeypatch.setattr(sampling, "seed", number)
+        samples.append(sampling.draw("rows", range(100), 10))
+        assert samples[-1] == sorted(set(samples[-1]))
+        assert len(samples[-1]) == 10
+    assert samples[0] == samples[2] != samples[1]
+    assert sampling.draw("others", range(100), 10) != samples[2]
+    assert sampling.draw("few", range(3), 10) == [0, 1, 2]
+
+
+def test_samples_of_many_runs_are_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[int] = set()
+    for number in range(60):
+        monkeypatch.setattr(sampling, "seed", number)
+        seen.update(sampling.draw("rows", range(20), 4))
+    assert seen == set(range(20))
+
+
+def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "exhaustive", False)
+    rows = "abcde"
+    inside = [row for row in rows if not sampling.marks(row, "bd")]
+    assert inside == ["b", "d"]
+    monkeypatch.setattr(sampling, "exhaustive", True)
+    assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
+
+
+def test_a_seed_is_read() -> None:
+    assert seed("4294967295") == 2**32 - 1
+    for text in ("-1", "4294967296", "1.5", "a"):
+        with pytest.raises(argparse.ArgumentTypeError, match="seed"):
+            seed(text)

@@ -26,17 +26,28 @@ from semiring.engines.spec import (
 )
 from semiring.exceptions import DuplicateIndex
 from semiring.operators import binary, semiring
+from tests import sampling
 from tests.compare import check, result_of
 from tests.draw import both_ways, densities, indexes, make_vector, masks, matrices, seeds, sizes, some_sizes, vectors
 
-# A product that reads values, and products that read positions; a short run has one of the latter, in mxm, because
+# A product that reads values, and products that read positions; a short run draws one of the latter, in mxm, because
 # each compiles its own kernels.
 VALUES = pytest.param(semiring.plus_times[FP64], FP64, id="values")
-COLUMNS = pytest.param(semiring.min_secondj[INT64], INT64, id="columns")
-OTHERS = [
-    pytest.param(ring[INT64], INT64, id=name, marks=pytest.mark.exhaustive)
-    for name, ring in (("rows", semiring.min_firsti), ("inner", semiring.min_firstj), ("inner", semiring.min_secondi))
-]
+POSITIONS = {
+    "columns": semiring.min_secondj,
+    "rows": semiring.min_firsti,
+    "inner of A": semiring.min_firstj,
+    "inner of B": semiring.min_secondi,
+}
+
+
+def by_positions(count: int) -> list[Any]:
+    """Products that read positions; `count` of them in a short run."""
+    sample = sampling.draw("products of positions", POSITIONS, count)
+    return [
+        pytest.param(ring[INT64], INT64, id=name, marks=sampling.marks(name, sample))
+        for name, ring in POSITIONS.items()
+    ]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -75,7 +86,7 @@ def test_outside(engine: str, data: st.DataObject) -> None:
     check(Outside(data.draw(vectors(nrows, FP64)), rows, None), engine)
 
 
-@pytest.mark.parametrize(("ring", "dtype"), [VALUES, COLUMNS, *OTHERS])
+@pytest.mark.parametrize(("ring", "dtype"), [VALUES, *by_positions(1)])
 @given(data=st.data())
 def test_mxm(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:
     nrows, ninner, ncols = data.draw(st.tuples(sizes, sizes, sizes), label="shapes")
@@ -83,7 +94,7 @@ def test_mxm(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:
     check(Mxm(a, b, ring, data.draw(st.none() | masks((nrows, ncols)), label="mask")), engine)
 
 
-@pytest.mark.parametrize(("ring", "dtype"), [VALUES, *OTHERS])
+@pytest.mark.parametrize(("ring", "dtype"), [VALUES, *by_positions(0)])
 @given(data=st.data())
 def test_mxv(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:
     nout, ninner = data.draw(st.tuples(sizes, sizes), label="nout, ninner")

@@ -14,6 +14,7 @@ from semiring import operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines.cuda import catalogue, columns, compile, specialise  # noqa: E402
 from semiring.exceptions import SemiringError  # noqa: E402
+from tests import sampling  # noqa: E402
 
 pytestmark = pytest.mark.nvrtc
 
@@ -34,13 +35,12 @@ def test_every_text_compiles(file: str) -> None:
     """Compile for one architecture in turn, so that every file is compiled for all: one text to machine code, others
     to PTX.
 
-    PTX takes half the time.  Of a file with many texts some are drawn, always the same; --exhaustive compiles
-    all to machine code for all architectures.
+    PTX takes half the time.  Of a file with many texts some are drawn; --exhaustive compiles all to machine code for
+    all architectures.
     """
     texts = texts_of(file)
     assert texts
-    chosen = np.random.default_rng(0).permutation(len(texts))[:MOST_TEXTS]
-    texts = [texts[number] for number in sorted(chosen)]
+    texts = sampling.draw(file, texts, MOST_TEXTS)
     for number in range(max(len(texts), len(ARCHITECTURES))):
         arch = ARCHITECTURES[number % len(ARCHITECTURES)]
         target = arch if number < len(ARCHITECTURES) else arch.replace("sm", "compute")

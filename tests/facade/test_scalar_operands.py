@@ -11,6 +11,7 @@ import pytest
 
 from semiring import Matrix, Scalar, Vector, binary, select
 from semiring.exceptions import InvalidValue
+from tests import sampling
 
 VALUES = [1, 2, 3]
 
@@ -51,19 +52,21 @@ SCALARS: list[Any] = [2, 2.5, True, np.float32(2.5), np.int16(2), np.float64(2.5
 TYPES = [np.int8, np.uint8, np.int64, np.float32]
 
 
-# The CPU engine compiles a kernel for each, so a short run uses these; the types of all are tested below.
-COMPILED = ("apply right", "union, right default", ">", "select")
+# The CPU engine compiles a kernel for each, so a short run draws so many; the types of all are tested below.
+COMPILED = sampling.draw("scalar operands", OPERANDS, 4)
 
 
 @pytest.mark.parametrize(
-    "place", [pytest.param(place, marks=[] if place in COMPILED else pytest.mark.wide) for place in OPERANDS]
+    "place",
+    [pytest.param(place, marks=sampling.marks(place, COMPILED, pytest.mark.wide)) for place in OPERANDS],
 )
 @pytest.mark.parametrize("make", [vector, pytest.param(matrix, marks=pytest.mark.wide)])
 def test_operands_promote_as_numpy(place: str, make: Callable[[Any], Any], engine: str) -> None:
     ours, numpys = OPERANDS[place]
-    # A kernel a type is compiled on the CPU engine: all types once, every scalar beside int8.
+    # All types once, every scalar beside int8; on the CPU engine, which compiles a kernel for each, one of these pairs.
     pairs = [(np.int8, k) for k in SCALARS] + [(dtype, 2.5) for dtype in TYPES]
-    for dtype, k in pairs if engine != "cpu" else pairs[1:2]:
+    few = engine == "cpu" and not sampling.exhaustive
+    for dtype, k in sampling.draw(f"scalar operands, {place}", pairs, 1 if few else len(pairs)):
         found, expected = ours(make(dtype), k), numpys(np.array(VALUES, dtype), k)
         values = found.to_coo()[-1]
         assert values.dtype == expected.dtype, (dtype, k)
@@ -109,11 +112,12 @@ def test_integers_do_not_become_floats_unasked(place: str) -> None:
 
 
 COMPARISONS = [operator.lt, operator.eq, operator.ge, operator.le, operator.gt, operator.ne]
-USUAL = 2  # the CPU engine compiles a kernel for each
+COMPARED = sampling.draw("comparisons", COMPARISONS, 2)  # the CPU engine compiles a kernel for each
 
 
 @pytest.mark.parametrize(
-    "compare", [*COMPARISONS[:USUAL], *(pytest.param(more, marks=pytest.mark.wide) for more in COMPARISONS[USUAL:])]
+    "compare",
+    [pytest.param(compare, marks=sampling.marks(compare, COMPARED, pytest.mark.wide)) for compare in COMPARISONS],
 )
 def test_comparisons_with_integers_are_exact(compare: Any) -> None:
     for dtype in (np.int64, np.uint64):

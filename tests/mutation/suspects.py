@@ -48,7 +48,7 @@ def main() -> int:
     ).stdout.split()
     # Nothing is changed where cosmic-ray takes its baseline: every test must pass, or each mutant would seem killed.
     chosen = [test for module in changed or _TESTS for test in tests_of(module)]
-    options = ["-x", "-q", "--engine=cpu", "-p", "no:cacheprovider", "--no-header"]
+    options = ["-x", "-q", "--engine=cpu", "-p", "no:cacheprovider", "--no-header", "--seed=0"]
     return subprocess.call([sys.executable, "-m", "pytest", *options, *dict.fromkeys(chosen)])
 
 

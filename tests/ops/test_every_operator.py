@@ -19,13 +19,15 @@ from semiring.engines.numpy_helpers import evaluate
 from semiring.engines.spec import Apply, Ewise, Select
 from semiring.formats import Full
 from semiring.operators import catalogue
+from tests import sampling
 from tests.compare import TOLERANCE, result_of
 from tests.pool import absdiff, clip, near
 
 Array = np.ndarray[Any, Any]
 BATCH = 20
-USUAL = ("int8", "float64")  # the others under --exhaustive
-WIDE = ("bool", "int64", "uint16", "uint64", "float32")  # on other engines too
+# Types of one run: of integers and booleans, and of floats; all of them under --exhaustive.
+SAMPLED = {"cpu": (1, 1)}
+USUALLY_SAMPLED = (5, 2)
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:
@@ -56,13 +58,17 @@ def _group(item: tuple[str, Any]) -> tuple[str, str]:
     return item[0], item[1].x.name
 
 
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    return [] if name in USUAL else [pytest.mark.wide if name in WIDE else pytest.mark.exhaustive]
-
-
 GROUPS = {key: [op for _, op in found] for key, found in groupby(sorted(operators(), key=_group), key=_group)}
+TYPES = sorted({name for _, name in GROUPS})
+SAMPLE = [
+    name
+    for floats, count in enumerate(SAMPLED.get(sampling.engine, USUALLY_SAMPLED))
+    for name in sampling.draw(f"operand types {floats}", (t for t in TYPES if t.startswith("float") == floats), count)
+]
 BATCHES = [
-    pytest.param(kind, found[start : start + BATCH], id=f"{kind}-{name}-{start // BATCH}", marks=_marks(name))
+    pytest.param(
+        kind, found[start : start + BATCH], id=f"{kind}-{name}-{start // BATCH}", marks=sampling.marks(name, SAMPLE)
+    )
     for (kind, name), found in GROUPS.items()
     for start in range(0, len(found), BATCH)
 ]

@@ -5,8 +5,8 @@ engine can, composed step by step, and on the specification; all must equal the 
 
 For each operation every combination of mask, `replace` and aliasing is tried, with and without an accumulator.  A test
 configuration sets the types and formats of the objects.  On the CPU each new type is compiled, a second or more for
-an operation; so there an operation has one configuration, the next operation the next one, and all of them under
-``--exhaustive`` and on the other engines.
+an operation; so there an operation has one configuration, the next operation the next one (the first of them is drawn,
+see `tests.sampling`), and all of them under ``--exhaustive`` and on the other engines.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import semiring as sr
 from semiring.config import config
 from semiring.dtypes import unify
 from semiring.engines.numpy_helpers import cast
+from tests import sampling
 from tests.draw import contents, store_of
 
 N = 7
@@ -219,15 +220,18 @@ def ways(engine: str) -> tuple[tuple[str, bool], ...]:
 
 def worn(names: Any) -> list[Any]:
     """Pairs of a name and a test configuration; configurations of other names run only where compilation is short."""
+    names = list(names)
+    first = int(sampling.generator(", ".join(names)).integers(len(OUTFITS)))
+    sample = [(name, OUTFITS[(first + number) % len(OUTFITS)]) for number, name in enumerate(names)]
     return [
         pytest.param(
             name,
             outfit,
             id=f"{name}-{outfit.source}-{outfit.output}",
-            marks=[] if number % len(OUTFITS) == place else [pytest.mark.wide],
+            marks=sampling.marks((name, outfit), sample, pytest.mark.wide),
         )
-        for number, name in enumerate(names)
-        for place, outfit in enumerate(OUTFITS)
+        for name in names
+        for outfit in OUTFITS
     ]
 
 

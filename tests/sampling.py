@@ -1,0 +1,44 @@
+"""The sample of the short tier: which parts of the largest cross products one run takes.
+
+One seed determines the sample.  `conftest` draws a new one for each run, prints it, and passes it to all workers;
+``--seed N`` repeats the run that printed N.  A test samples a product by `draw` where it makes its parameters, so the
+sample is a property of the collection, not of the order in which tests run.
+
+The exhaustive tier samples nothing: there every part has the mark under which that tier collects it, so that its parts
+(``--part K/N``) are the same for every seed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+T = TypeVar("T")
+
+# Set by `conftest` before the collection.
+seed = 0
+exhaustive = False
+engine = "cpu"
+
+
+def generator(name: str) -> np.random.Generator:
+    """The random numbers of one product; products of different names are drawn independently."""
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def draw(name: str, population: Iterable[T], count: int) -> list[T]:
+    """Return `count` members of a population (all, if it has no more), in its order."""
+    members = list(population)
+    chosen = generator(name).permutation(len(members))[:count]
+    return [members[number] for number in sorted(chosen)]
+
+
+def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:
+    """Return the marks of one row of a product: none for a row of the sample, else `mark` (``exhaustive``)."""
+    if row in sample and not exhaustive:
+        return []
+    return [pytest.mark.exhaustive if mark is None else mark]
