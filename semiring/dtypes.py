@@ -79,6 +79,9 @@ _C_NAMES: Final[dict[DType, str]] = {
 # np.dtype("l") and np.dtype("q") are equal but are two objects: this table maps both to one.
 _CANONICAL: Final[dict[DType, DType]] = {dtype: dtype for dtype in ALL}
 
+# Python's types, and NumPy's scalar types.
+_PYTHON_TYPES: Final[dict[type, DType]] = {bool: BOOL, int: INT64, float: FP64} | {dtype.type: dtype for dtype in ALL}
+
 # The GraphBLAS names, where they differ from NumPy's.
 _NAMES: Final[dict[str, DType]] = {"fp32": FP32, "fp64": FP64} | {dtype.name: dtype for dtype in ALL}
 
@@ -109,6 +112,8 @@ def lookup(obj: object) -> DType:
     (dtype('float64'), dtype('float32'), dtype('uint8'))
     """
     if isinstance(obj, np.dtype) and (known := _CANONICAL.get(obj)) is not None:
+        return known
+    if isinstance(obj, type) and (known := _PYTHON_TYPES.get(obj)) is not None:
         return known
     if isinstance(obj, str) and (named := _NAMES.get(obj.lower())) is not None:
         return named

@@ -28,7 +28,21 @@ C = TypeVar("C")
 _CUDA_MEMORY_ALLOCATION = 2
 # Frequently called members that allocate nothing of a size that users determine.
 _NOT_REPORTED = frozenset(
-    {"__init_subclass__", "shape", "nrows", "ncols", "size", "ndim", "dtype", "device", "store", "operand", "S", "V"}
+    {
+        "__init_subclass__",
+        "shape",
+        "nrows",
+        "ncols",
+        "size",
+        "ndim",
+        "dtype",
+        "device",
+        "store",
+        "with_store",
+        "operand",
+        "S",
+        "V",
+    }
 )
 
 # Smaller amounts are allocated without a check: the query of free memory takes longer than the allocation.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -32,7 +34,12 @@ def address_of(array: Array) -> int:
 
 def array_module(device: str) -> ModuleType:
     """Return NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
-    return importlib.import_module("cupy") if device == "cuda" else np
+    return _cupy() if device == "cuda" else np
+
+
+@functools.cache
+def _cupy() -> ModuleType:
+    return importlib.import_module("cupy")
 
 
 class Transfers:
@@ -79,6 +86,11 @@ def to_device(array: Array, device: str) -> Array:
         return array
     if device == "cpu":
         return to_host(array)
-    from .transfer import uploaded
+    return _uploaded()(array)
 
-    return uploaded(array)
+
+@functools.cache
+def _uploaded() -> Callable[[np.ndarray[Any, Any]], Array]:
+    from .transfer import uploaded  # a cycle: transfer imports this module
+
+    return uploaded

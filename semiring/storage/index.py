@@ -77,9 +77,9 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
             value = value.astype(np.int64)
             value = array_module(device_of(value)).where(value < 0, value + size, value)
     with allocating(f"index of {axis}", device):
-        if isinstance(value, np.ndarray):  # converted before it is copied
-            value = value.astype(index_dtype(size), copy=False)
-        array = to_device(value, device).astype(index_dtype(size), copy=False)
+        # Converted before it is copied to a GPU, and after it is copied from one.
+        array = value if isinstance(value, np.ndarray) else to_device(value, device)
+        array = to_device(array.astype(index_dtype(size), copy=False), device)
     return Index(size, int(array.size), array=array)
 
 
