@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from ..formats import CSR, Array, StorageKind, VectorStore
+from ..formats.records import record
 
 __all__ = ["Index", "Mask", "Rows", "Spec"]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Mask:
     """The positions at which results may be written.
 
@@ -64,7 +64,7 @@ class Rows:
         return self._store
 
 
-@dataclass(frozen=True)
+@record
 class Index:
     """An ordered set of positions: all positions, an arithmetic range, or an array.
 
@@ -84,7 +84,7 @@ class Index:
         return self.array is None and self.start == 0 and self.step == 1 and self.count == self.size
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Spec:
     """Base class of all specs: the name under which engines register, and the fields that hold matrices."""
 

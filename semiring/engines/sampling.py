@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..formats import AnyPattern, VectorStore, dense_values
+from ..formats.records import record
 from .operands import Spec
 from .registry import run
 from .spec import Link, ScalarResult
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinkSample(Spec):
     """Hook each row to up to `count` of its neighbours, chosen by the engine for lowest cost.
 
@@ -26,7 +26,7 @@ class LinkSample(Spec):
     count: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinkSampleResult:
     """The new forest.  Every row is hooked to its neighbours at positions [0, visited), possibly also to others."""
 
@@ -45,7 +45,7 @@ def link_first(q: LinkSample, engine: str) -> LinkSampleResult:
     return LinkSampleResult(forest, q.count)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MostFrequent(Spec):
     """A label that is most frequent in a sample of a forest: a `ScalarResult`, None for an empty forest."""
 

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..formats import CSR, AnyPattern, Array, VectorStore
+from ..formats.records import record
 from .operands import Index, Mask, Rows, Spec
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Mxv(Spec):
     """t(o) = (+)_k  M(o, k) (x) u(k), for a matrix-vector product; operands swapped under `flip`.
 
@@ -46,7 +47,7 @@ class Mxv(Spec):
     direction: str = "auto"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Mxm(Spec):
     """t(i, j) = (+)_k  A(i, k) (x) B(k, j); positions ``xi=i xj=k yi=k yj=j``."""
 
@@ -57,7 +58,7 @@ class Mxm(Spec):
     mask: Mask | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ewise(Spec):
     """Element by element: both vectors, or both matrices.
 
@@ -76,7 +77,7 @@ class Ewise(Spec):
     beta: np.generic | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Apply(Spec):
     """t = op(a(i, j), i, j, k) on the entries of a (a vector is a column: j = 0).
 
@@ -89,7 +90,7 @@ class Apply(Spec):
     k: np.generic
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Select(Spec):
     """The entries of a for which op(a(i, j), i, j, k) holds."""
 
@@ -99,7 +100,7 @@ class Select(Spec):
     k: np.generic
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Keep(Spec):
     """The entries of a that the mask admits."""
 
@@ -108,7 +109,7 @@ class Keep(Spec):
     mask: Mask
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Outside(Spec):
     """The entries of a that are outside the region rows x columns (a vector has rows only)."""
 
@@ -118,7 +119,7 @@ class Outside(Spec):
     cols: Index | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WriteVector(Spec):
     """The complete write  C<M, replace> accum= T  for vectors, in one pass; `ops.write` defines it.
 
@@ -133,7 +134,7 @@ class WriteVector(Spec):
     replace: bool
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReduceRows(Spec):
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
 
@@ -152,7 +153,7 @@ def scalar_value(result: ScalarResult) -> np.generic | None:
     return result() if callable(result) else result
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReduceScalar(Spec):
     """s = (+)_ij a(i, j) over all entries; the result is a `ScalarResult`."""
 
@@ -161,7 +162,7 @@ class ReduceScalar(Spec):
     monoid: TypedMonoid
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Inner(Spec):
     """s = (+)_k  u(k) (x) v(k), u as a row and v as a column: positions ``xi=0 xj=k yi=k yj=0``.
 
@@ -174,7 +175,7 @@ class Inner(Spec):
     semiring: TypedSemiring
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ExtractVector(Spec):
     """t(p) = u(index[p]); repeated indices allowed."""
 
@@ -183,7 +184,7 @@ class ExtractVector(Spec):
     index: Index
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ExtractMatrix(Spec):
     """t(p, q) = a(rows[p], cols[q]); repeated indices allowed."""
 
@@ -193,7 +194,7 @@ class ExtractMatrix(Spec):
     cols: Index
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ExtractRow(Spec):
     """t(j) = a(row, j), a vector of size ncols."""
 
@@ -202,7 +203,7 @@ class ExtractRow(Spec):
     row: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ScatterVector(Spec):
     """t(index[p]) = u(p), size `index.size`.
 
@@ -216,7 +217,7 @@ class ScatterVector(Spec):
     dup: TypedBinary | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ScatterMatrix(Spec):
     """t(rows[p], cols[q]) = a(p, q), shape (rows.size, cols.size); repeats as in `ScatterVector`."""
 
@@ -227,7 +228,7 @@ class ScatterMatrix(Spec):
     dup: TypedBinary | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Transpose(Spec):
     """t(j, i) = a(i, j)."""
 
@@ -235,7 +236,7 @@ class Transpose(Spec):
     a: CSR
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class IsSymmetric(Spec):
     """True if a(j, i) is present wherever a(i, j) is.  Values are not compared.  Synchronises."""
 
@@ -243,7 +244,7 @@ class IsSymmetric(Spec):
     pattern: AnyPattern
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BuildVector(Spec):
     """A vector from (index, value) pairs in any order; raises DuplicateIndex where an index repeats and `dup` is None.
 
@@ -259,7 +260,7 @@ class BuildVector(Spec):
     dup: TypedBinary | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BuildMatrix(Spec):
     """A matrix from (row, column, value) triples in any order; as `BuildVector`."""
 
@@ -274,7 +275,7 @@ class BuildMatrix(Spec):
     dup: TypedBinary | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ImportCSR(Spec):
     """A matrix from arrays in CSR format: validated, narrowed to the required index widths, each row sorted.
 
@@ -294,7 +295,7 @@ class ImportCSR(Spec):
     dup: TypedBinary | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Convert(Spec):
     """The same vector in the format ``"index"``, ``"bitmap"`` or ``"full"`` (full only where all are present)."""
 
@@ -303,7 +304,7 @@ class Convert(Spec):
     to: str
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Closure(Spec):
     """c = x (+) x A (+) x A^2 (+) ... = x A*, computed frontier by frontier until no entry changes.
 
@@ -334,7 +335,7 @@ class Step:
     edges: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ClosureResult:
     """The closed vector; whether it converged; the number of steps; one `Step` for each if a trace was requested."""
 
@@ -344,7 +345,7 @@ class ClosureResult:
     trace: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Link(Spec):
     """Union-find over rows: for every row i and each neighbour j at positions [first, last) of the row, hook i and j.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..formats import CSR, AnyPattern, Array, Codec
+from ..formats.records import record
 from .operands import Spec
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Encode(Spec):
     """The same structure as compressed rows (`formats.ccsr`), on the same device.
 
@@ -24,7 +24,7 @@ class Encode(Spec):
     before: int = -1
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MeasureCompressed(Spec):
     """The exact number of bytes of all arrays that `Encode` would create, padding included.  Synchronises."""
 
@@ -33,7 +33,7 @@ class MeasureCompressed(Spec):
     codec: Codec
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CheckCompressed(Spec):
     """Validation of a whole compressed pattern: None if well formed, else InvalidFormat naming array and position.
 
@@ -44,7 +44,7 @@ class CheckCompressed(Spec):
     pattern: AnyPattern
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Slices(Spec):
     """An iterator of uncompressed matrices: the rows ``bounds[s]`` to ``bounds[s + 1]`` of a, for each s in `wanted`.
 
@@ -59,7 +59,7 @@ class Slices(Spec):
     wanted: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Permute(Spec):
     """t(i, cols[j]) = a(rows[i], j): permutation of rows and columns.
 

@@ -56,7 +56,7 @@ Bits that no entry needs (padding, the rest of a word, numbers longer than the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -64,9 +64,9 @@ import numpy as np
 from ..exceptions import InvalidFormat
 from ..memory.arrays import Array, device_of, index_dtype, to_device
 from ..memory.placement import Placement
-from .derived import derived
 from .kinds import StorageKind, storage_kind
 from .pattern import scalar_facts
+from .records import derived, record
 
 Codec = Literal["varint", "packed"]
 CODECS: tuple[Codec, ...] = ("varint", "packed")
@@ -99,7 +99,7 @@ def compressed_nbytes(nrows: int, ncols: int, nvals: int, codec: Codec, used: in
     return (nrows + 1) * offsets + ntiles * bases + (ntiles + 1) * parts + size * ELEMENT[codec].itemsize
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CompressedPattern:
     """The structure of a matrix as compressed rows (see the module for the layout).
 

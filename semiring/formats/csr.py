@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
 from .ccsr import CompressedPattern
-from .derived import derived
 from .kinds import StorageKind
 from .pattern import Pattern
+from .records import derived, record
 
 AnyPattern = Pattern | CompressedPattern
 
@@ -23,7 +23,7 @@ def uncompressed_pattern(pattern: AnyPattern) -> Pattern:
     return pattern
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CSR:
     """Compressed sparse rows: a pattern of either kind, and the values of its entries.
 

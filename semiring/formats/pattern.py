@@ -10,16 +10,16 @@ Both have the attributes ``nrows ncols nvals indptr facts placement format kind 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from ..memory.arrays import Array, device_of, to_device
 from ..memory.placement import Placement
-from .derived import derived
 from .kinds import StorageKind, storage_kind
+from .records import derived, record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pattern:
     """Compressed sparse rows without values.
 

@@ -6,13 +6,12 @@ past `size` are 0.  A probe then reads 32 times fewer bytes than with a 32-bit f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
-from .derived import derived
+from .records import derived, record
 
 
 def word_count(size: int) -> int:
@@ -53,7 +52,7 @@ class Count:
         return self._value
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class IndexList:
     """Sorted indices of the entries, with their values.
 
@@ -118,7 +117,7 @@ class SingleEntry(IndexList):
         return self if device == self.device else SingleEntry(self.size, self.dtype, self.index, self.iso, device)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Bitmap:
     """One presence bit for every index, and a value slot for every index.
 
@@ -164,7 +163,7 @@ class Bitmap:
         return Bitmap(self.size, self.dtype, words, values, self.iso, Count(self.count.get()))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Full:
     """Every entry is present.
 

@@ -1,0 +1,65 @@
+"""Records: frozen, made like dataclasses, and attributes that are computed once."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, field, fields, replace
+from typing import Any
+
+import pytest
+
+from semiring.formats.records import derived, record
+
+
+@record
+class Rows:
+    """Fields of every kind."""
+
+    count: int
+    step: int = 2
+    facts: dict[str, int] = field(default_factory=dict)
+    format: str = field(default="rows", init=False)
+
+    def __post_init__(self) -> None:
+        assert self.count >= 0
+
+    @derived
+    def doubled(self) -> list[int]:
+        """Twice the count."""
+        return [2 * self.count]
+
+
+def test_a_record_is_a_frozen_dataclass_compared_by_identity() -> None:
+    made = Rows(3, facts={"a": 1})
+    assert (made.count, made.step, made.facts, made.format) == (3, 2, {"a": 1}, "rows")
+    assert [item.name for item in fields(Rows)] == ["count", "step", "facts", "format"]
+    assert made != Rows(3, facts={"a": 1})
+    assert replace(made, count=4).count == 4
+    assert repr(made) == "Rows(count=3, step=2, facts={'a': 1}, format='rows')"
+    for name in ("count", "doubled", "other"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 5)
+
+
+def test_each_record_has_facts_of_its_own() -> None:
+    one, other = Rows(1), Rows(1)
+    one.facts["a"] = 1
+    assert other.facts == {}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"count": 1, "unknown": 2}, {"count": 1, "format": "csr"}])
+def test_wrong_arguments(arguments: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        Rows(**arguments)
+
+
+def test_what_post_init_requires() -> None:
+    with pytest.raises(AssertionError):
+        Rows(-1)
+
+
+def test_a_derived_attribute_is_computed_once() -> None:
+    made = Rows(3)
+    assert made.doubled == [6]
+    assert made.doubled is made.doubled
+    assert replace(made, count=4).doubled == [8]
+    assert Rows.doubled.__doc__ == "Twice the count."
