@@ -13,6 +13,12 @@ import pytest
 import semiring as sr
 from semiring.engines.cpu import members
 
+
+@pytest.fixture(autouse=True)
+def kernels_for_few() -> None:
+    """Replace the fixture of all tests: the tests here set the limit themselves, or need its default."""
+
+
 SHAPES = [(0, 0), (1, 1), (7, 5), (40, 40), (3, 2**20), (2**20, 3)]
 
 
