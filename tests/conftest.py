@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -76,13 +77,20 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or finds no GPU; nothing can be tested")
     if config.getoption("--seed") is None:
-        # The workers of pytest-xdist receive the options of the controller, and so the same seed.
-        config.option.seed = 0 if config.getoption("--exhaustive") else secrets.randbits(32)
+        # A worker of pytest-xdist has the seed of the controller.
+        drawn = 0 if config.getoption("--exhaustive") else secrets.randbits(32)
+        config.option.seed = getattr(config, "workerinput", {}).get("seed", drawn)
     sampling.seed = config.getoption("--seed")
     sampling.exhaustive = config.getoption("--exhaustive")
     sampling.engine = config.getoption("--engine")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Pass the seed to a worker of pytest-xdist, so that all collect the same tests."""
+    node.workerinput["seed"] = sampling.seed
 
 
 def pytest_report_header(config: pytest.Config) -> str:

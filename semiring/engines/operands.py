@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from ..formats import CSR, Array, StorageKind, VectorStore
-from ..formats.records import record
+from ..formats.records import derived, record
 
 __all__ = ["Index", "Mask", "Rows", "Spec"]
 
@@ -28,7 +29,7 @@ class Mask:
         """Return the mask that admits exactly the positions that this one does not."""
         return Mask(self.store, self.structural, not self.complement)
 
-    @property
+    @derived
     def kind(self) -> StorageKind | None:
         """The storage kind of its store."""
         return self.store.kind
@@ -40,31 +41,26 @@ class Rows:
     store: the matrix, if it is available.  derive: a function that returns it otherwise.
     """
 
-    __slots__ = ("_derive", "_store")
+    __slots__ = ("_derive", "_store", "kind", "ready")
 
     def __init__(self, store: CSR | None, derive: Callable[[], CSR] | None = None) -> None:
         self._store = store
         self._derive = derive
-
-    @property
-    def ready(self) -> bool:
-        """True if `get` costs nothing."""
-        return self._store is not None
-
-    @property
-    def kind(self) -> StorageKind | None:
-        """The storage kind; None if the matrix has not been derived."""
-        return None if self._store is None else self._store.pattern.kind
+        # True if `get` costs nothing; then the storage kind.
+        self.ready = store is not None
+        self.kind: StorageKind | None = None if store is None else store.kind
 
     def get(self) -> CSR:
         """Return the matrix in this orientation."""
-        if self._store is None:
+        store = self._store
+        if store is None:
             assert self._derive is not None
-            self._store = self._derive()
-        return self._store
+            store = self._store = self._derive()
+            self.kind, self.ready = store.kind, True
+        return store
 
 
-@record
+@dataclass(frozen=True)
 class Index:
     """An ordered set of positions: all positions, an arithmetic range, or an array.
 
@@ -95,21 +91,27 @@ class Spec:
     def __init_subclass__(cls) -> None:
         texts = {name: str(text) for name, text in cls.__annotations__.items()}
         cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
+        cls.kinds = _kinds(cls.matrices)  # type: ignore[assignment, method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available."""
-        fields, found = vars(self), []
-        for name in self.matrices:
-            operand = fields[name]
-            if operand is not None and (kind := operand.kind) is not None:
-                found.append(kind)
-        return tuple(found)
+        raise NotImplementedError  # generated for each class
 
     def with_mask(self, mask: Mask) -> Self:
         """Return the same request with this mask, for a spec that has a mask."""
         made = object.__new__(type(self))
         vars(made).update(vars(self), mask=mask)
         return made
+
+
+def _kinds(names: tuple[str, ...]) -> Callable[[Any], tuple[StorageKind, ...]]:
+    """Return `Spec.kinds` for these fields, generated as source text: `registry.run` calls it for every operation."""
+    lines = [f"x = self.{name}\n    if x is not None and x.kind is not None: found += (x.kind,)" for name in names]
+    text = "".join(f"    {line}\n" for line in ("found = ()", *lines, "return found"))
+    known: dict[str, Any] = {}
+    exec(f"def kinds(self):\n{text}", known)
+    made: Callable[[Any], tuple[StorageKind, ...]] = known["kinds"]
+    return made
 
 
 _MATRICES = {"CSR", "AnyPattern", "Rows", "Mask"}

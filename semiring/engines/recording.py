@@ -24,18 +24,14 @@ class Call:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-_log: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
+# The records while `listen` is in use, else None.
+LOG: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None)
 _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
-
-
-def active() -> bool:
-    """Return True while calls are recorded."""
-    return _log.get() is not None
 
 
 def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
     """Return ``function(spec)`` and record the call with its time and facts.  Synchronises."""
-    log = _log.get()
+    log = LOG.get()
     assert log is not None
     record = Call(operation, kernel, 0.0)
     token = _current.set(record)
@@ -96,11 +92,11 @@ def noting() -> bool:
 def listen() -> Iterator[list[Call]]:
     """Record the calls made inside the block."""
     log: list[Call] = []
-    token = _log.set(log)
+    token = LOG.set(log)
     try:
         yield log
     finally:
-        _log.reset(token)
+        LOG.reset(token)
 
 
 def _waiter(engine: str) -> Callable[[], None]:

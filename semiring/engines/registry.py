@@ -80,6 +80,8 @@ class _Implementations(NamedTuple):
     rows: tuple[Implementation, ...]
     uncompressed: bool
     on_device: bool
+    # The first of `rows`, if it is used for all specs.
+    always: Implementation | None
 
 
 _MODULES = {
@@ -167,7 +169,9 @@ def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Implem
     rows.sort(key=lambda row: (-row.priority, row.name))
     uncompressed = all(kind.uncompressed for kind in kinds)
     on_device = uncompressed and all(kind.placement == "device" for kind in kinds)
-    found = _implementations[type(spec), engine, kinds] = _Implementations(tuple(rows), uncompressed, on_device)
+    always = rows[0] if rows and rows[0].when is None and (rows[0].in_slices is None or uncompressed) else None
+    found = _Implementations(tuple(rows), uncompressed, on_device, always)
+    _implementations[type(spec), engine, kinds] = found
     return found
 
 
@@ -211,7 +215,8 @@ def _once(spec: Spec) -> Iterator[None]:
 
 def run(spec: Spec, engine: str) -> Any:
     """Execute `spec` on `engine`; raises NotSupported if no implementation accepts it."""
-    row = find(spec, engine)
+    known = _implementations.get((type(spec), engine, spec.kinds()))
+    row = known.always if known is not None and known.always is not None else find(spec, engine)
     if row is None:
         others = sorted(e for (name, e) in _table if name == spec.name and e != engine)
         hint = f"; engines that do: {', '.join(others)} (move the operands with .to())" if others else ""
@@ -222,7 +227,7 @@ def run(spec: Spec, engine: str) -> Any:
 def call(row: Implementation, spec: Spec) -> Any:
     """Call an implementation; `explain` records it."""
     try:
-        if recording.active():
+        if recording.LOG.get() is not None:
             return recording.recorded(row.operation, row.name, row.engine, row.function, spec)
         return row.function(spec)
     except Exception as error:

@@ -29,6 +29,7 @@ from semiring.memory import allocation
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
 from semiring.operators.types import TypedIndexUnary
+from tests import storage_kinds
 from tests.compare import check, device_for, place, result_of
 from tests.draw import make_matrix, make_vector, matrix_of, seeds
 from tests.storage_kinds import in_kind, in_other_kinds, small_slices
@@ -277,9 +278,10 @@ def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(
         assert kernel in kernels or not in_slices(spec, engine)
 
 
-def test_requests_are_compared_in_other_storage_kinds() -> None:
+def test_requests_are_compared_in_other_storage_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every matrix of a request is converted, the one of its mask too; otherwise `check` compares nothing more."""
     structure = Mask(BLOCKS, True, False)
+    monkeypatch.setattr(storage_kinds, "KINDS", (("varint", "device"),))
     kept = in_other_kinds(Keep(BLOCKS, structure), "cpu")
     assert not kept.a.kind.uncompressed
     assert not kept.mask.store.kind.uncompressed

@@ -29,6 +29,8 @@ from .primitives import as_dense, filled
 from .specialise import constants, semiring, typedefs
 
 _INT64 = np.dtype(np.int64)
+# Call plans of one matrix; a program uses few semirings and types with it.
+_PLANS = 64
 _BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 
 
@@ -233,11 +235,20 @@ def _push_kernels(ring: TypedSemiring, types: _Types, form: int) -> tuple[Kernel
 
 
 class _Rows(NamedTuple):
-    """The strategy of a pull over the rows of a pattern; cached with it."""
+    """The strategy of a pull over the rows of a pattern, and the kernels of earlier pulls; cached with the pattern."""
 
     skewed: bool
     lanes: int
     longest: int
+    plans: dict[tuple[Any, ...], _PullPlan]
+
+
+class _PullPlan(NamedTuple):
+    """The call plan of a pull: its name for `explain`, and its kernel or the three of a balanced pull."""
+
+    chosen: str
+    kernel: Kernel | None
+    balanced: tuple[Kernel, Kernel, Kernel] | None
 
 
 def _rows(a: CSR) -> _Rows:
@@ -246,16 +257,26 @@ def _rows(a: CSR) -> _Rows:
         facts = degrees(a.pattern)
         average = a.nvals / max(facts.nonempty, 1)  # synchronises, once for a pattern
         skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
-        known = a.pattern.facts["cuda.pull"] = _Rows(skewed, _lanes(a, average), facts.longest)
+        known = a.pattern.facts["cuda.pull"] = _Rows(skewed, _lanes(a, average), facts.longest, {})
     return known
+
+
+def _pull_plan(q: Mxv, a: CSR, mask: _Mask, rows: _Rows, valued: bool, likely: bool) -> _PullPlan:
+    """valued: products have values of their own.  likely: see `_Choice`."""
+    if len(rows.plans) >= _PLANS:
+        rows.plans.clear()
+    types = _types(q, a, mask, valued)
+    early = (not valued or ring_facts(q.semiring).early) and (likely or rows.longest <= tuning.EARLY_ROW)
+    if early or not rows.skewed:
+        chosen, lanes = ("early", 1) if early else ("group", rows.lanes)
+        return _PullPlan(chosen, _pull_kernel(q.semiring, types, f"mxv_pull_{chosen}", lanes), None)
+    return _PullPlan("balanced", None, _balanced_kernels(q.semiring, types))
 
 
 def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     a, u = q.by_row.get(), as_dense(q.vector)
     rows = _rows(a)
     constant = constant_product(q.semiring, a, u, q.flip)
-    early = constant is not None or ring_facts(q.semiring).early
-    early = early and (likely or rows.longest <= tuning.EARLY_ROW)
     words: Array | None
     count: Counter | int | None
     known = isinstance(u, Full) and mask.form == 0
@@ -272,15 +293,17 @@ def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
         a.pattern.indptr, column_argument(a.pattern), *values_of(a), words_of(u), *values_of(u), mask.words,
         mask.values, words, values, q.nout,
     )  # fmt: skip
-    types = _types(q, a, mask, constant is None)
-    if early or not rows.skewed:
-        chosen, lanes = ("early", 1) if early else ("group", rows.lanes)
-        run_pull = _pull_kernel(q.semiring, types, f"mxv_pull_{chosen}", lanes)
-        run_pull(grid(32 * word_count(q.nout)), BLOCK, *arguments, count)
-    else:
-        chosen = "balanced"
-        _balanced(a, _balanced_kernels(q.semiring, types), arguments, words, values, count)
-    note(direction="pull", kernel=chosen)
+    key = (
+        q.semiring, a.dtype, u.dtype, type(u), mask.form, mask.complement, mask.dtype, q.flip, constant is None, likely
+    )  # fmt: skip
+    plan = rows.plans.get(key)
+    if plan is None:
+        plan = rows.plans[key] = _pull_plan(q, a, mask, rows, constant is None, likely)
+    if plan.kernel is not None:
+        plan.kernel(grid(32 * word_count(q.nout)), BLOCK, *arguments, count)
+    elif plan.balanced is not None:
+        _balanced(a, plan.balanced, arguments, words, values, count)
+    note(direction="pull", kernel=plan.chosen)
     if known:
         assert values is not None
         return present_rows(a.pattern, q.semiring.z, values)
