@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from ..formats import CSR, Array, StorageKind, VectorStore
+from ..formats import CSR, Array, Bitmap, Full, StorageKind, VectorStore
 from ..formats.records import derived, record
 
-__all__ = ["Index", "Mask", "Rows", "Spec"]
+__all__ = ["Index", "Mask", "Rows", "Spec", "admitted_count", "simplified"]
 
 
 @record
@@ -33,6 +33,30 @@ class Mask:
     def kind(self) -> StorageKind | None:
         """The storage kind of its store."""
         return self.store.kind
+
+
+def simplified(mask: Mask | None) -> Mask | bool:
+    """Return a mask in its simplest form: True if it admits all positions, False if none.
+
+    Otherwise it is structural, or its entries have values of their own.  Does not wait for the device.
+    """
+    if mask is None:
+        return True
+    store, structural = mask.store, mask.structural
+    if not structural and store.iso is not None:
+        if not store.iso:
+            return mask.complement
+        structural = True
+    if structural and isinstance(store, Full):
+        return not mask.complement
+    return mask if structural == mask.structural else Mask(store, structural, mask.complement)
+
+
+def admitted_count(mask: Mask | None, size: int) -> int:
+    """Return the number of positions of a vector that a mask admits; `size` if it is not known without waiting."""
+    if mask is None or not mask.structural or (isinstance(mask.store, Bitmap) and not mask.store.count.known):
+        return size
+    return size - mask.store.nvals if mask.complement else mask.store.nvals
 
 
 class Rows:

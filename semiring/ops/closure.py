@@ -23,6 +23,7 @@ from .. import operators
 from ..config import config
 from ..dtypes import largest
 from ..engines import registry
+from ..engines.direction import derives_transpose
 from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
@@ -68,9 +69,7 @@ def closure(
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
-    if final and config.direction != "push" and not by_column.ready and is_resident(a):
-        # A level-synchronous search benefits from pulling: the transpose is derived once and cached.  Not for other
-        # storage kinds: the transpose would be uncompressed and device-resident, and use the memory that they save.
+    if not by_column.ready and derives_transpose(config.direction, final, is_resident(a)):
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
     result: ClosureResult = registry.run(

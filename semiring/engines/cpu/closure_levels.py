@@ -14,7 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
+from ..direction import Work, expected_probes, prefers_pull
 from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, stopped, trailing_zeros
 from .closure_state import (
     FEW,
@@ -31,7 +33,6 @@ from .closure_state import (
     PULLING,
     REACHED,
     ROWS,
-    SHRINKING,
     STATUS,
     TAIL,
     UNSEEN_EDGES,
@@ -42,14 +43,12 @@ from .closure_state import (
 from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .mxv import product
+from .tuning import COSTS
 from .types import position, present, put, value_at
 
-# Pull where the frontier has more than 1/ALPHA of the edges of absent entries (Beamer: 14; GAP: 15).
-_ALPHA = 8
-# Push again where the frontier is shrinking and it and its edges are fewer than 1/BETA of the visits of a pull.
-_BETA = 8
-# A pull ends each row early: it visits about one entry in this many (measured on Kronecker graphs).
-_EARLY_EXIT = 32
+# The cost model is a function of Python that all engines share; kernels compile it.
+for _shared in (expected_probes, prefers_pull):
+    register_jitable(_shared)
 # Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
 _QUEUE_CHUNK = 64
@@ -61,29 +60,25 @@ _PUSH, _PULL, _MARK, _LIST = range(4)
 
 
 @device
-def _decide(state: Any, control: Any, n: int, nwords: int, threads: int, most_threads: int, many: int) -> int:
+def _decide(state: Any, control: Any, entries: int, nwords: int, threads: int, most_threads: int, many: int) -> int:
     """Return the visits of this level; -1 if Python must act first.  Sets state[PULLING] to 2 * old + new."""
     edges, size, pulling = state[FRONTIER_EDGES], state[FRONTIER_SIZE], state[PULLING]
     allowed = state[PULL_ALLOWED]
     # Reached sources may have empty rows, so there may be more of them than non-empty rows.
-    probes = nwords + max(state[ROWS] - state[REACHED], 0)
-    following = pulling
-    if allowed == 3:
-        following = 1
-    elif pulling == 0:
-        if allowed > 0 and edges * _ALPHA > state[UNSEEN_EDGES] and edges > n // 32:
-            following = 1
-    elif state[SHRINKING] == 1 and (size + edges) * _BETA < probes:
-        following = 0
+    open_rows = max(state[ROWS] - state[REACHED], 0)
+    # A push after a pull lists the frontier from its bits: one array of words, of the four of a pull.
+    listed = nwords * pulling // 4
+    work = Work(entries, open_rows, state[UNSEEN_EDGES] - edges, True, listed, open_rows, nwords, 0)
+    following = 1 if allowed == 3 or (allowed > 0 and prefers_pull(COSTS, work, size, edges)) else 0
     if following == 1 and allowed == 1:
         state[STATUS] = NEEDS_ROWS
         return -1
-    work = edges if following == 0 else probes + state[UNSEEN_EDGES] // _EARLY_EXIT
-    if most_threads > 1 and work >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
+    visits = edges if following == 0 else nwords + open_rows + np.int64(expected_probes(work, edges))
+    if most_threads > 1 and visits >= many and (threads == 1 or load(control, RETIRED) == threads - 1):
         state[STATUS] = NEEDS_THREADS
         return -1
     state[PULLING] = following + 2 * pulling
-    return work  # type: ignore[no-any-return]
+    return visits  # type: ignore[no-any-return]
 
 
 @device
@@ -124,7 +119,6 @@ def levels(
 
     hubs: empty where a pull must not use them.
     """
-    n = indptr.size - 1
     nwords = seen.size
     buffer = buffers[t]
     push = (indptr, indices, avals)
@@ -139,7 +133,7 @@ def levels(
             _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
             leave_job(control)
     while not stopped(control) and not must_stop(state, trace, max_steps):
-        work = _decide(state, control, n, nwords, threads, most_threads, many)
+        work = _decide(state, control, np.int64(indptr[-1]), nwords, threads, most_threads, many)
         if work < 0:
             break
         pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
@@ -208,7 +202,6 @@ def pushes(
 def _advance(state: Any) -> None:
     """The entries that a level found are the next frontier."""
     size = state[FRONTIER_SIZE]
-    state[SHRINKING] = 1 if state[FOUND] < size else 0
     state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
     state[FRONTIER_EDGES] = state[FOUND_EDGES]
     state[FRONTIER_SIZE] = state[FOUND]

@@ -12,7 +12,7 @@ STATUS, STEPS, PULLING, FRONTIER_SIZE, FRONTIER_EDGES, HEAD, UNSEEN_EDGES, TRACE
 PULL_ALLOWED = 8
 # For a search by levels. PHASE: the kind of the open job. FLIPPED: which of two arrays of bits holds the frontier.
 # REACHED: entries so far. ROWS: an upper bound of reachable entries.
-SHRINKING, PHASE, FLIPPED, REACHED, ROWS = range(9, 14)
+PHASE, FLIPPED, REACHED, ROWS = range(9, 13)
 # Incremented by all threads: each on its own cache line.
 TAIL, FOUND, FOUND_EDGES = 16, 24, 32
 STATE_SIZE = 40

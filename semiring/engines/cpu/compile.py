@@ -4,9 +4,9 @@ An exception during compilation would leave inconsistent tables in the compiler.
 of their own (`semiring.apart`): an interrupt propagates immediately, the compiler continues, and the kernel is
 available at the next call.
 
-The name of the cache folder contains a digest of all sources of this engine: numba tracks only the file of a kernel,
-and would not detect a change in a function that the kernel calls.  NUMBA_CACHE_DIR is respected if it is set; numba's
-global setting is restored for functions of the user.
+The name of the cache folder contains a digest of all sources that kernels are compiled from: numba tracks only the file
+of a kernel, and would not detect a change in a function that the kernel calls.  NUMBA_CACHE_DIR is respected if it is
+set; numba's global setting is restored for functions of the user.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from ...apart import apart
 from ...config import config
-from .. import compilations
+from .. import compilations, direction
 
 _settings: Any = numba.config
 # Without unused wrappers, which are an eighth of the compile time.
@@ -39,7 +39,7 @@ _njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_c
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in (*sorted(Path(__file__).parent.glob("*.py")), Path(direction.__file__)):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

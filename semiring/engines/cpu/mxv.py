@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Full, IndexList, Pattern, VectorStore
+from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...operators.types import TypedSemiring
-from ..operands import Index
+from ..direction import Work, prefers_pull, preset
+from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
 from ..spec import ExtractVector, Mxv
@@ -31,14 +32,9 @@ from .members import is_wide, ranked
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
 from .threads import assisted, run, threads_for, total
+from .tuning import COSTS, COUNTED_SHARE
 from .types import call, combine, position, present, put, stops, value_at
 
-# The cost of a visit of a push relative to a pull: a push writes where a pull only reads.
-_PUSH_COST = 3
-# A pull that may stop early visits one entry in this many (measured on Kronecker graphs).
-_EARLY_EXIT = 8
-# The cost of a transpose, in visits an entry.
-_TRANSPOSE_COST = 6
 _CHUNKS_PER_THREAD = 16
 _SPARSE_RESULT = 64
 # Rows (less one, a power of two) of a push between two checks for an abort.
@@ -50,32 +46,27 @@ _DENSE_SIZE = 1 << 24
 @implements(Mxv, engine="cpu", fuses=("mask",))
 def mxv(q: Mxv) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
-    direction = _direction(q)
+    direction = preset(q) or _cheaper(q)
     note(direction=direction)
     return _pushed(q) if direction == "push" else _pulled(q)
 
 
-def _direction(q: Mxv) -> str:
-    if q.direction != "auto":
-        return q.direction
-    u = q.vector
-    if isinstance(u, Full):
-        return "pull" if q.by_row.ready or not q.by_column.ready or q.ninner == 0 else "push"
-    entries = u.nvals
-    if entries == 0:
-        return "push" if q.by_column.ready else "pull"
-    rows = (q.by_row if q.by_row.ready else q.by_column).get()
-    nvals = rows.nvals
-    if q.by_column.ready and entries * 8 < q.ninner:
-        indices = as_index_list(u).indices
-        indptr = q.by_column.get().indptr
-        edges = int((indptr[indices + 1] - indptr[indices]).sum(dtype=np.int64))
+def _cheaper(q: Mxv) -> str:
+    """Return the direction of lower cost; the rows of both are at hand."""
+    u, entries = q.vector, q.by_row.get().nvals
+    present, indptr = u.nvals, q.by_column.get().indptr
+    if present * COUNTED_SHARE < q.ninner:
+        edges = _edges(indptr, as_index_list(u).indices)
     else:
-        edges = nvals * entries // max(q.ninner, 1)
+        edges = entries * present // max(q.ninner, 1)
+    admitted = admitted_count(q.mask, q.nout)
     early = q.semiring.add.is_any or q.semiring.add.terminal is not None
-    push = _PUSH_COST * edges + q.nout // 32 + (0 if q.by_column.ready else _TRANSPOSE_COST * nvals)
-    pull = nvals // (_EARLY_EXIT if early else 1) + q.nout + (0 if q.by_row.ready else _TRANSPOSE_COST * nvals)
-    return "push" if push < pull else "pull"
+    work = Work(entries, admitted, entries * admitted // max(q.nout, 1), early, pull_rows=q.nout)
+    return "pull" if prefers_pull(COSTS, work, present, edges) else "push"
+
+
+def _edges(indptr: Array, rows: Array) -> int:
+    return int((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
 
 
 class _Plan(NamedTuple):
@@ -153,7 +144,7 @@ def _scattered(q: Mxv, a: CSR) -> VectorStore:
     u = as_index_list(q.vector)
     indptr, indices = rows_of(a)
     starts = kernel_array(u.indices)
-    edges = int((indptr[starts + 1] - indptr[starts]).sum(dtype=np.int64)) if starts.size else 0
+    edges = _edges(indptr, starts)
     threads = threads_for(edges)
     counts = np.zeros(threads, np.int64)
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)

@@ -185,7 +185,7 @@ def _closures_of(ring: TypedSemiring, number: int, index: np.dtype[Any], half: i
         (_COLUMNS[1 + (number + half) % 4], stored, block // 2),
     ):
         how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
-        text = types + columns + _thresholds(CLUSTER_BLOCK=threads)
+        text = types + columns + _thresholds(CLUSTER_BLOCK=threads, **tuning.cost_constants(tuning.DEVICE))
         yield "closure_level.cuh", text + how + constants(VALUES=kind)
         if not ring.add.is_any:
             yield "closure_relax.cuh", text
@@ -200,4 +200,5 @@ def _outofcore() -> Iterator[Entry]:
         yield "outofcore_link.cuh", types + typedefs(F=(INT64, INT32)[number % 2])
         rest = typedefs(A=INT8, U=FP32, Z=ring.z)
         for kind in {number % 3, 2}:
-            yield "outofcore_closure.cuh", types + semiring(ring) + rest + _thresholds(VALUES=kind)
+            costs = tuning.cost_constants(tuning.HOST)
+            yield "outofcore_closure.cuh", types + semiring(ring) + rest + _thresholds(VALUES=kind, **costs)

@@ -208,7 +208,7 @@ def _level_kernels(
         + typedefs(P=offset, A=element, U=entered, Z=ring.z)
         + columns
         + constants(VALUES=values, MAY_PULL=may_pull, HUBS=has_hubs)
-        + constants(PUSH_COST=tuning.PUSH_COST, PASS_ROWS=tuning.PASS_ROWS)
+        + constants(**tuning.cost_constants(tuning.DEVICE))
         + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, GRID_RESIDENT=tuning.GRID_RESIDENT)
         + blocks
     )

@@ -13,7 +13,8 @@ from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorSt
 from ...formats.vectors import empty_vector
 from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
-from ..operands import Mask
+from ..direction import Work, prefers_pull, preset
+from ..operands import Mask, admitted_count, simplified
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..sliced.bounds import slice_bounds
@@ -37,7 +38,7 @@ _BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 class _Mask(NamedTuple):
     """A mask as kernel arguments; form 0 is none, 1 presence, 2 presence and value, 3 value alone.
 
-    admitted: the number of results that it admits, if known without waiting for the device.
+    admitted: the number of results that it admits, or a bound (`admitted_count`).
     """
 
     form: int = 0
@@ -45,10 +46,7 @@ class _Mask(NamedTuple):
     words: Array | None = None
     values: Array | None = None
     dtype: np.dtype[Any] = UINT8
-    admitted: int | None = None
-
-
-_NO_MASK = _Mask()
+    admitted: int = 0
 
 
 class _Choice(NamedTuple):
@@ -103,56 +101,48 @@ def mxv(q: Mxv) -> VectorStore:
 
 def _mask(mask: Mask | None, nout: int) -> _Mask | None:
     """None if the mask admits nothing."""
-    if mask is None:
-        return _NO_MASK
-    store = mask.store
+    simple = simplified(mask)
+    if isinstance(simple, bool):
+        return _Mask(admitted=nout) if simple else None
+    store, admitted = simple.store, admitted_count(simple, nout)
     assert not isinstance(store, CSR)
-    structural = mask.structural or (store.iso is not None and bool(store.iso))
-    if not structural and store.iso is not None:  # every entry is 0
-        return _NO_MASK if mask.complement else None
-    if isinstance(store, Full) and structural:
-        return None if mask.complement else _NO_MASK
     store = as_dense(store)
     if isinstance(store, Full):
-        return _Mask(3, mask.complement, None, store.values, store.dtype)
-    if not structural:
-        return _Mask(2, mask.complement, store.words, store.values, store.dtype)
-    admitted = store.count.get() if store.count.known else None
-    if admitted is not None and mask.complement:
-        admitted = nout - admitted
-    return _Mask(1, mask.complement, store.words, admitted=admitted)
+        return _Mask(3, simple.complement, None, store.values, store.dtype, admitted)
+    if not simple.structural:
+        return _Mask(2, simple.complement, store.words, store.values, store.dtype, admitted)
+    return _Mask(1, simple.complement, store.words, admitted=admitted)
 
 
 def _choose(q: Mxv, mask: _Mask) -> _Choice:
     """Choose push (one atomic for each edge of u's entries) or pull (probes until the sums are terminal)."""
     u, facts = q.vector, ring_facts(q.semiring)
-    if isinstance(u, Full) and q.by_row.ready and q.direction == "auto":
-        return _Choice(False, True)
-    may_push = facts.is_any or facts.start is not None
+    known = preset(q)
+    may_push = known != "pull" and (facts.is_any or facts.start is not None)
     if max(q.nout, q.ninner) >= 2**31 > min(q.nout, q.ninner):
         may_push = False  # lists hold rows in the type of columns
     if q.direction == "auto" and not packable(_listed(u), (q.by_row if q.by_row.ready else q.by_column).get().nvals):
         may_push = False  # where it is forced, `_push` raises
     if q.direction != "auto" or not may_push:
-        return _Choice(may_push and q.direction == "push", _is_dense(u))
-    if q.by_row.ready and not q.by_column.ready:
-        return _Choice(False, _is_dense(u))
+        return _Choice(may_push, _is_dense(u))
     present = u.nvals  # synchronises where the number is still on the device
-    if not q.by_row.ready:
-        return _Choice(present * tuning.SPARSE_SHARE <= q.ninner, _is_dense(u))
+    if known == "push":  # the rows that a pull needs would have to be derived, for this product and later ones
+        entries = q.by_column.get().nvals
+        derived = Work(entries, 0, 0, facts.early, derived=entries)
+        return _Choice(
+            not prefers_pull(tuning.DEVICE, derived, present, entries * present / max(q.ninner, 1)), _is_dense(u)
+        )
     if present == 0:
         return _Choice(True)
-    early, entries = facts.early, q.by_row.get().nvals
-    admitted = q.nout if mask.admitted is None else mask.admitted
-    if early and present * tuning.CROWDED_SHARE >= q.ninner:
-        return _Choice(False, True)
+    entries = q.by_row.get().nvals
+    open_edges = entries * mask.admitted // q.nout
+    work = Work(entries, mask.admitted, open_edges, facts.early, push_words=word_count(q.nout))
 
     def pays(edges: int) -> bool:
-        probes = entries * admitted // max(q.nout, 1)
-        if early:
-            probes = min(probes, admitted * entries // max(edges, 1))
-        return tuning.PUSH_COST * edges + q.nout // tuning.PASS_ROWS < probes
+        return not prefers_pull(tuning.DEVICE, work, present, edges)
 
+    if facts.early and present * tuning.CROWDED_SHARE >= q.ninner:  # the edges are not counted
+        return _Choice(pays(entries), True)
     columns = q.by_column.get().pattern
     if pays(min(entries, present * degrees(columns).longest)):
         return _Choice(True)

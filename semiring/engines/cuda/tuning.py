@@ -10,41 +10,62 @@ figures of the documentation are calls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["TABLE", "Threshold"]
+from ..direction import Costs
+from ..thresholds import Table
+
+__all__ = ["DEVICE", "HOST", "TABLE", "cost_constants"]
+
+TABLE: Final = Table()
+_row = TABLE.row
+
+# Push or pull.
+EDGE_COST: Final = _row(
+    "EDGE_COST", 64, "measured",
+    "an edge pushed, in sixteenths of a probe as all costs in device memory; on a Kronecker graph 64 is Beamer's "
+    "rule with alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, kernel "
+    "of bfs_levels on kron22: 32 0.34 ms, 64 0.33, 128 0.33, 256 0.35",
+)  # fmt: skip
+PROBE_COST: Final = _row("PROBE_COST", 16, "reasoned", "the unit, in which all costs are integers")
+WORD_COST: Final = _row(
+    "WORD_COST", 32, "reasoned",
+    "a word of presence bits, 32 rows: 4 bytes, twice, at 4.5 TB/s, against 150 G probes/s, and the rest of the pass; "
+    "its barriers, 1 us each, are not counted",
+)  # fmt: skip
+DERIVE_COST: Final = _row(
+    "DERIVE_COST", 2, "reasoned",
+    "an entry of a transpose, if only the columns are stored: with one vector entry in 32 or more, it is computed",
+)  # fmt: skip
+CROWDED_SHARE: Final = _row(
+    "CROWDED_SHARE", 16, "reasoned",
+    "with one entry in so many or more, a pull with a terminal value is chosen without counting edges: counting and "
+    "pushing take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows, "
+    "call: pull 0.13 to 0.17 ms, count and push 0.25 ms",
+)  # fmt: skip
+PUSHED_ROW: Final = _row(
+    "PUSHED_ROW", 512, "reasoned",
+    "bytes of the interconnect that a pushed row takes beside its entries, for the tiles and lines around them",
+)  # fmt: skip
+PUSHED_ENTRY: Final = _row(
+    "PUSHED_ENTRY", 3, "reasoned", "bytes of an entry over the interconnect: between both codecs"
+)
+TESTED_ROW: Final = _row(
+    "TESTED_ROW", 1, "reasoned",
+    "testing the hubs of a row takes as long as a byte of the interconnect, 20 ps: 24 bytes of device memory and two "
+    "probes",
+)  # fmt: skip
+# The costs of a step over entries in device memory, and over entries in host memory before its bytes are counted.
+DEVICE: Final = Costs(EDGE_COST, PROBE_COST, word=WORD_COST, derive=DERIVE_COST)
+HOST: Final = Costs(PUSHED_ENTRY, 0, PUSHED_ROW, TESTED_ROW)
 
 
-@dataclass(frozen=True)
-class Threshold:
-    """A number: its value, ``"measured"`` or ``"reasoned"``, and the source."""
-
-    value: int
-    basis: str
-    source: str
-
-
-TABLE: Final[dict[str, Threshold]] = {}
-
-
-def _row(name: str, value: int, basis: str, source: str) -> int:
-    TABLE[name] = Threshold(value, basis, source)
-    return value
+def cost_constants(costs: Costs) -> dict[str, int]:
+    """Return the constants that ``direction.cuh`` reads."""
+    return {f"{name.upper()}_COST": cost for name, cost in costs._asdict().items()}
 
 
 # Closure.
-PUSH_COST: Final = _row(
-    "PUSH_COST", 4, "measured",
-    "entries probed by a pull at the cost of one pushed edge; on a Kronecker graph this is Beamer's rule with "
-    "alpha near 14 (SC 2012; Hiragushi and Takahashi found 48 for pushes in two kernels, 2013); H200, kernel of "
-    "bfs_levels on kron22: 2 0.34 ms, 4 0.33, 8 0.33, 16 0.35",
-)  # fmt: skip
-PASS_ROWS: Final = _row(
-    "PASS_ROWS", 16, "reasoned",
-    "rows whose presence bits a pull processes in the time of one probe: 1/8 byte a row, twice, at 4.5 TB/s, against "
-    "150 G probes/s, and the rest of the pass; its barriers, 1 us each, are not counted",
-)  # fmt: skip
 PROBES: Final = _row(
     "PROBES", 16, "measured",
     "entries that one thread probes before warps share the rest of the row; H200, kernel of bfs_levels on kron22: "
@@ -103,12 +124,6 @@ DECODED_ROW: Final = _row(
     "average entries of a compressed row above which a warp decodes it instead of a lane: a step of a warp, up to 32 "
     "entries, costs about as much as eight steps of a lane",
 )  # fmt: skip
-CROWDED_SHARE: Final = _row(
-    "CROWDED_SHARE", 16, "reasoned",
-    "with one entry in so many or more, a pull with a terminal value is chosen without counting edges: counting and "
-    "pushing take three launches and a read-back; H200, levels of a search on kron22 with 0.35 to 2 M of 4.2 M rows, "
-    "call: pull 0.13 to 0.17 ms, count and push 0.25 ms",
-)  # fmt: skip
 EARLY_ROW: Final = _row(
     "EARLY_ROW", 32768, "reasoned",
     "longest row that a single warp may scan to its end (about 0.1 ms) if the sum does not become terminal; with "
@@ -117,10 +132,6 @@ EARLY_ROW: Final = _row(
 DENSE_SHARE: Final = _row(
     "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
-SPARSE_SHARE: Final = _row(
-    "SPARSE_SHARE", 32, "reasoned",
-    "if only the columns are stored: with fewer than one entry in so many, push; otherwise compute the transpose",
-)  # fmt: skip
 
 # Matrix product.
 DENSE_SLOTS: Final = _row(
@@ -163,11 +174,3 @@ READ_EDGES: Final = _row(
     "bytes that reading a compressed tile from host memory costs beside its own, for its first and last line; derived "
     "from the time and the bytes of a whole search on 3.6 G packed entries",
 )  # fmt: skip
-PUSHED_ROW: Final = _row(
-    "PUSHED_ROW", 512, "reasoned",
-    "bytes of the interconnect that a pushed row takes beside its entries, for the tiles and lines around them; "
-    "testing the hubs of a row takes as long as one such byte, 20 ps: 24 bytes of device memory and two probes",
-)  # fmt: skip
-PUSHED_ENTRY: Final = _row(
-    "PUSHED_ENTRY", 3, "reasoned", "bytes of an entry over the interconnect: between both codecs"
-)

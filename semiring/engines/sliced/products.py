@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ...formats import CSR, Full, VectorStore
+from ...formats import CSR, VectorStore
 from ...formats.vectors import empty_vector
 from ...operators.types import TypedBinary, TypedMonoid
 from .. import registry
+from ..direction import preset, reading_less
 from ..operands import Mask, Rows
 from ..registry import slices
 from ..spec import Ewise, Mxm, Mxv, Transpose
@@ -54,19 +55,15 @@ class _Work:
         self.read = ("y" if q.flip else "x") in q.semiring.mult.uses
 
     def direction(self) -> str:
-        """Return the forced direction; else the one with ready or uncompressed rows, or fewer entries to read."""
-        q = self.q
-        if q.direction != "auto":
-            return q.direction
-        if not (q.by_row.ready and q.by_column.ready):
-            return "push" if q.by_column.ready else "pull"
-        pulled, pushed = q.by_row.get(), q.by_column.get()
-        if is_uncompressed(pulled) or isinstance(q.vector, Full):
-            return "pull"
-        if is_uncompressed(pushed):
-            return "push"
+        """Return the preset direction; else the one with uncompressed rows, or fewer entries to read in slices."""
+        known = preset(self.q)
+        if known is not None:
+            return known
+        pulled, pushed = self.q.by_row.get(), self.q.by_column.get()
+        if is_uncompressed(pulled) or is_uncompressed(pushed):
+            return "pull" if is_uncompressed(pulled) else "push"
         pull = _size(pulled, self._pulled_slices(pulled))
-        return "push" if _size(pushed, self._pushed_slices(pushed)) < pull else "pull"
+        return reading_less(_size(pushed, self._pushed_slices(pushed)), pull)
 
     def _pulled_slices(self, a: CSR) -> list[int]:
         where = slice_bounds(a.pattern)

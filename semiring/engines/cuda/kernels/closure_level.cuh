@@ -18,9 +18,10 @@
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
 // columns.cuh asks for, and T_CODEC, which is how the transpose stores its columns; and the constants VALUES (0 presence
 // only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (they are known), CLUSTER_BLOCK,
-// GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES, PUSH_COST,
-// PASS_ROWS, PROBES (see tuning.py).
+// GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES, PROBES
+// (see tuning.py), and the parameters of direction.cuh.
 
+#include "direction.cuh"
 #include "expand.cuh"
 #include "sources.cuh"
 
@@ -118,16 +119,12 @@ struct Claim {
 #include "closure_pull.cuh"
 #include "closure_hubs.cuh"
 
-// Pull is taken where the entries that it is expected to probe cost less than the edges that a push would follow.  An
-// open row is probed until the first visited neighbour: nvals / edges entries on average, its own entries at most; and
-// the bitmaps are swept.  (With the average row this is Beamer's  edges > unvisited edges / alpha,  alpha near 14.)
+// Whether the frontier, from `head` to `tail` of the list, is pulled.
 DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
     if (s.direction != 0) return s.direction == 2;
-    const f32 edges = f32(s.edges(tail) - s.edges(head));
-    const f32 open = f32(s.candidate_count - s.rows(tail));
-    const f32 open_edges = f32(s.nvals - s.edges(tail));
-    const f32 tried = open <= 0.0f ? 0.0f : open * (f32(s.nvals) / fmaxf(edges, 1.0f));
-    return f32(PUSH_COST) * edges > fminf(tried, open_edges) + f32(s.n) / f32(PASS_ROWS);
+    const f32 open = fmaxf(f32(s.candidate_count - s.rows(tail)), 0.0f);
+    const Work work = {f32(s.nvals), open, f32(s.nvals - s.edges(tail)), 0.0f, f32(s.n) / 32.0f};
+    return prefers_pull(work, f32(s.rows(tail) - s.rows(head)), f32(s.edges(tail) - s.edges(head)));
 }
 
 // Levels until the frontier is empty, `max_steps` are done, or (in the cluster) it has grown wide.

@@ -17,8 +17,9 @@
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
 // parameters of columns.cuh; and the constants VALUES (0 presence only, 1 one value for a whole level, 2 a value for
-// each entry), PUSHED_ROW and PUSHED_ENTRY.  The matrix is iso-valued, or its values are not read.
+// each entry), and those of direction.cuh.  The matrix is iso-valued, or its values are not read.
 
+#include "direction.cuh"
 #include "outofcore_pass.cuh"
 #include "sources.cuh"
 
@@ -96,9 +97,10 @@ extern "C" __global__ void outofcore_advance(const LevelArguments s) {
 // so only that many entries of a row are counted.
 extern "C" __global__ void outofcore_open(const LevelArguments s) {
     const i64 edges = i64(s.counts[EDGES_FOUND]);
-    // A push of a small frontier takes less time than testing all unvisited rows.
-    const i64 push_cost = PUSHED_ROW * i64(s.counts[ROWS_FOUND]) + PUSHED_ENTRY * edges;
-    const bool tests_rows = s.pull_tiles != nullptr && (s.push_tiles == nullptr || push_cost >= s.n);
+    // A push of a small frontier takes less time than testing all unvisited rows: than a pull that probes nothing.
+    const Work least = {0.0f, 0.0f, 0.0f, f32(s.n), 0.0f};
+    const bool tests_rows = s.pull_tiles != nullptr &&
+                            (s.push_tiles == nullptr || prefers_pull(least, f32(s.counts[ROWS_FOUND]), f32(edges)));
     if (tests_rows && thread_id() == 0) s.counts[ROWS_TESTED] = 1;
     const i64 word_limit = 1 + s.nvals / (edges > 0 ? edges : 1) / (32 * TILE_SIZE);
     i64 pushed = 0, pulled = 0;

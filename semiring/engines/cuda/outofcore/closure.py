@@ -16,6 +16,7 @@ import numpy as np
 
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
+from ...direction import reading_less
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
 from ...spec import Closure, ClosureResult, Convert, Step
@@ -88,7 +89,7 @@ class _Search:
         self.prologue = (
             semiring(q.semiring)
             + typedefs(A=a.dtype, U=f.dtype, Z=z)
-            + constants(VALUES=self.arriving.kind, PUSHED_ROW=tuning.PUSHED_ROW, PUSHED_ENTRY=tuning.PUSHED_ENTRY)
+            + constants(VALUES=self.arriving.kind, **tuning.cost_constants(tuning.HOST))
         )
 
     def result(self) -> ClosureResult:
@@ -143,15 +144,14 @@ class _Search:
 
     def _read(self, level: Any, push: int, pull: int, *, tested: bool) -> str:
         """Run the pass that reads fewer bytes; return its direction."""
-        choices: list[tuple[str, Passes, Array, Array, int]] = []
+        choices: dict[str, tuple[Passes, Array, Array, int]] = {}
         if self.pulling is not None and tested:
-            choices.append(("pull", self.pulling, self.rest, self.pull_tiles, pull))
+            choices["pull"] = self.pulling, self.rest, self.pull_tiles, pull
         if self.push_tiles is not None:
-            choices.append(("push", self.pushing, self.frontier, self.push_tiles, push))
-        plans = [passes.plan(tiles, marked) for _, passes, _, tiles, marked in choices]
-        plan, (direction, passes, rows, tiles, _) = min(
-            zip(plans, choices, strict=True), key=lambda pair: pair[0].nbytes
-        )
+            choices["push"] = self.pushing, self.frontier, self.push_tiles, push
+        plans = {name: passes.plan(tiles, marked) for name, (passes, _, tiles, marked) in choices.items()}
+        direction = reading_less(**{name: plan.nbytes for name, plan in plans.items()})
+        plan, (passes, rows, tiles, _) = plans[direction], choices[direction]
         if plan.nbytes:
             passes.run(_FILE, f"outofcore_{direction}", self.prologue, rows, tiles, plan, level)
         return direction
