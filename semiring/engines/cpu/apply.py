@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, VectorStore, with_values
+from ..constants import apply_value
 from ..registry import implements
 from ..spec import Apply
 from . import presence, types
 from .compile import kernel
-from .constants import indexunary_value
 from .operands import indices_of, rows_of, values_of
 from .rows import share
 from .threads import parts_for, run
@@ -23,10 +23,9 @@ def apply(q: Apply) -> Any:
     """t(i, j) = op(a(i, j), i, j, k) on the entries of a."""
     a: CSR | VectorStore = q.a
     op = q.op
-    if a.iso is not None or "x" not in op.uses:
-        constant = indexunary_value(op, a.dtype.type(0) if a.iso is None else a.iso, q.k)
-        if constant is not None:
-            return with_values(a, op.z, None, constant)
+    constant = apply_value(q)
+    if constant is not None:
+        return with_values(a, op.z, None, constant)
     read = values_of(a, "x" in op.uses)
     k = q.k if "k" in op.uses else None
     if isinstance(a, CSR):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, index_dtype, uncompressed_pattern
+from ..constants import arrivals, cast_value
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureResult, Step
@@ -37,7 +38,6 @@ from .closure_state import (
     TRACE_SIZE,
     UNSEEN_EDGES,
 )
-from .constants import binary_value, cast_value
 from .convert import as_index_list
 from .members import is_few
 from .operands import Array, kernel_array, rows_of, values_of
@@ -78,9 +78,7 @@ class _Search:
         frontier = as_index_list(q.frontier)
         start = kernel_array(frontier.indices)
         self.words = presence.from_indices(start, n)
-        self.iso = None if frontier.iso is None else cast_value(frontier.iso, self.z)
-        if self.iso is None or binary_value(mult, self.iso, self.a.iso) != self.iso:
-            self.iso = None
+        self.iso = arrivals(q.semiring, frontier, self.a).constant
         self.mult: Any = None
         self.values: Array | None = None
         self.reads = False

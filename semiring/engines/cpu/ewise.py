@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Pattern, VectorStore, index_dtype
+from ..constants import cast_value, ewise_value
 from ..registry import implements
 from ..spec import Ewise
 from . import align, presence, types
 from .atomics import bit_count
 from .compile import kernel
-from .constants import binary_value, cast_value
 from .operands import rows_of, values_of
 from .rows import share
 from .threads import parts_for, run, total
@@ -32,18 +32,6 @@ def ewise(q: Ewise) -> CSR | VectorStore:
     return _vectors(q, q.a, q.b)
 
 
-def _constant(q: Ewise) -> np.generic | None:
-    """Return the value of all entries of the result, where iso values determine it; else None."""
-    both = binary_value(q.op, q.a.iso, q.b.iso)
-    if both is None or q.mode == "intersect":
-        return both
-    if q.mode == "fill":
-        alone = [binary_value(q.op, q.a.iso, q.beta), binary_value(q.op, q.alpha, q.b.iso)]
-    else:
-        alone = [None if side.iso is None else cast_value(side.iso, q.op.z) for side in (q.a, q.b)]
-    return both if all(value is not None and value == both for value in alone) else None
-
-
 def _operators(q: Ewise, constant: np.generic | None) -> tuple[Any, Any, Any, int]:
     """Return operator, alpha, beta, mode as kernel arguments; no operator for a constant result."""
     mode = _MODES[q.mode]
@@ -60,7 +48,7 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     bwords, bvals = slots.operand(b)
     z = q.op.z
     left, right = presence.expanded(awords, slots.size), presence.expanded(bwords, slots.size)
-    constant = _constant(q)
+    constant = ewise_value(q)
     if constant is not None:
         words = left & right if q.mode == "intersect" else left | right
         return slots.store(a.size, z, words, None, constant, presence.count_bits(words))
@@ -118,7 +106,7 @@ def _slots(
 
 
 def _matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
-    constant = _constant(q)
+    constant = ewise_value(q)
     op, alpha, beta, mode = _operators(q, constant)
     work = a.indptr.astype(np.int64) + b.indptr
     parts = parts_for(a.nvals + b.nvals + a.nrows)

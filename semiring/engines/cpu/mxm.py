@@ -15,14 +15,15 @@ import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
+from ...formats.csr import empty_csr
 from ...memory.allocation import require
-from ..operands import Index
+from ..constants import product_value
+from ..operands import Index, simplified
 from ..registry import implements
 from ..spec import Mxm
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel
-from .constants import binary_value, sum_value
 from .extract import chosen_columns
 from .members import is_wide, ranked
 from .operands import kernel_array, rows_of, values_of
@@ -38,7 +39,10 @@ _CHUNKS_PER_THREAD = 32
 @implements(Mxm, engine="cpu", fuses=("mask",))
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where the mask admits (i, j)."""
-    mask = None if q.mask is None else mask_pattern(q.mask)
+    simple = simplified(q.mask)
+    if simple is False:
+        return empty_csr(q.a.nrows, q.b.ncols, q.semiring.z, "cpu")
+    mask = None if simple is True else mask_pattern(simple)
     if not is_wide(q.b.ncols, q.b.nvals):
         return _product(q, q.a, q.b, mask)
     columns, ranks = ranked(q.b.indices)
@@ -57,8 +61,8 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     columns: the number of each column of b, for a multiplication that reads it; None: its position.
     """
     semiring = q.semiring
-    known = sum_value(semiring.add, binary_value(semiring.mult, a.iso, b.iso))
-    mode = _OPEN if q.mask is None else _OUTSIDE if q.mask.complement else _INSIDE
+    known = product_value(semiring, a.iso, b.iso)
+    mode = _OPEN if q.mask is None or admitting is None else _OUTSIDE if q.mask.complement else _INSIDE
     mask = uncompressed_pattern(b.pattern) if admitting is None else admitting
     admitted = (kernel_array(mask.indptr), kernel_array(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)

@@ -16,6 +16,7 @@ from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...operators.types import TypedSemiring
+from ..constants import mxv_value
 from ..direction import Work, prefers_pull, preset
 from ..operands import Index, admitted_count
 from ..recording import note
@@ -24,7 +25,6 @@ from ..spec import ExtractVector, Mxv
 from . import presence, types
 from .atomics import bit_count, next_chunk, stopped
 from .compile import kernel
-from .constants import binary_value, sum_value
 from .convert import as_index_list
 from .extract import chosen_columns, extract_vector
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
@@ -93,15 +93,13 @@ class _Arguments:
     """The kernel arguments of a product; one compiled kernel handles all products with a constant value."""
 
     def __init__(self, q: Mxv, matrix: CSR) -> None:
-        semiring, u = q.semiring, q.vector
-        x, y = (u.iso, matrix.iso) if q.flip else (matrix.iso, u.iso)
-        self.iso = sum_value(semiring.add, binary_value(semiring.mult, x, y))
+        self.iso = mxv_value(q, matrix, q.vector)
         self.mask = presence.admitted(q.mask, q.nout)
         self.words = presence.no_bits(q.nout)
         self.values: Any = None
         if self.iso is None:
-            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _plan(semiring, q.flip)
-            self.values = presence.empty_slots("mxv", q.nout, semiring.z)
+            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _plan(q.semiring, q.flip)
+            self.values = presence.empty_slots("mxv", q.nout, q.semiring.z)
         else:
             self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _CONSTANT
 

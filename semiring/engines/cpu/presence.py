@@ -13,7 +13,7 @@ import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ...memory.allocation import require
-from ..operands import Mask
+from ..operands import Mask, simplified
 from .compile import kernel
 from .members import is_wide
 from .operands import kernel_array
@@ -143,41 +143,35 @@ def presence(u: VectorStore) -> Words | None:
 
 def admitted(mask: Mask | None, size: int) -> Words | None:
     """Return the entries that a mask over a vector admits, None for all.  Callers must not write to them."""
-    if mask is None:
-        return None
-    store = mask.store
+    simple = simplified(mask)
+    if isinstance(simple, bool):
+        return None if simple else no_bits(size)
+    store = simple.store
     assert isinstance(store, (IndexList, Bitmap, Full))
-    words: Words | None
-    if mask.structural or (store.iso is not None and store.iso != 0):
-        words = presence(store)
-    elif store.iso is not None:
-        words = no_bits(size)
+    if simple.structural:
+        words = expanded(presence(store), size)
     elif isinstance(store, IndexList):
         words = from_indices(store.indices[store.values != 0], size)
     else:
         words = from_flags(np.asarray(store.values != 0))
         if isinstance(store, Bitmap):
             words &= store.words
-    if not mask.complement:
-        return words
-    return no_bits(size) if words is None else complement(words, size)
+    return complement(words, size) if simple.complement else words
 
 
 def admits(mask: Mask | None, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return for each index whether the mask admits it; a sparse mask over a wide vector is not expanded to bits."""
-    if mask is None:
-        return np.ones(indices.size, np.bool_)
-    store = mask.store
+    simple = simplified(mask)
+    if isinstance(simple, bool):
+        return np.full(indices.size, simple)
+    store = simple.store
     assert isinstance(store, (IndexList, Bitmap, Full))
     # A bit costs about a thirty-second of an entry of a table.
     if not isinstance(store, IndexList) or not is_wide(store.size // 32, indices.size + store.nvals):
-        return probe(admitted(mask, store.size), indices)
-    listed = store.indices
-    if not mask.structural:
-        nonzero = store.values != 0 if store.values is not None else np.full(listed.size, store.iso != 0)
-        listed = listed[nonzero]
+        return probe(admitted(simple, store.size), indices)
+    listed = store.indices if simple.structural else store.indices[store.values != 0]
     rank = np.searchsorted(listed, indices)
-    return np.asarray((np.append(listed, -1)[rank] == indices) != mask.complement)
+    return np.asarray((np.append(listed, -1)[rank] == indices) != simple.complement)
 
 
 def slots(u: VectorStore) -> tuple[Words | None, np.ndarray[Any, Any] | np.generic]:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, VectorStore
+from ..constants import reduced_value
 from ..registry import implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
 from .compile import kernel
-from .constants import cast_value, sum_value
 from .operands import kernel_array, values_of
 from .rows import share_words
 from .threads import parts_for, run, threads_for, total
@@ -28,7 +28,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
     a, z = q.a, q.monoid.z
     indptr = kernel_array(a.pattern.indptr)
-    same = None if a.iso is None else sum_value(q.monoid, cast_value(a.iso, z))
+    same = reduced_value(q.monoid, a.iso)
     if same is not None:
         return presence.from_slots(a.nrows, z, presence.from_flags(np.diff(indptr) > 0), None, same)
     words, values = presence.no_bits(a.nrows), np.empty(a.nrows, z)
@@ -101,7 +101,7 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
     a, z = q.a, q.monoid.z
     if a.nvals == 0:
         return None
-    same = None if a.iso is None else sum_value(q.monoid, cast_value(a.iso, z))
+    same = reduced_value(q.monoid, a.iso)
     if same is not None:
         return same
     words = a.words if isinstance(a, Bitmap) else None

@@ -18,7 +18,7 @@ from ...formats import (
     uncompressed_pattern,
     with_values,
 )
-from ..operands import Index, Mask
+from ..operands import Index, Mask, simplified
 from ..registry import implements
 from ..spec import Apply, Keep, Outside, Select
 from . import presence
@@ -149,20 +149,21 @@ def _compress(
 
 
 def mask_pattern(mask: Mask) -> Pattern:
-    """Return the entries of a matrix mask before complement: its structure, or its nonzero entries."""
+    """Return the entries of a simplified matrix mask before complement: its structure, or its nonzero entries."""
     store = mask.store
     assert isinstance(store, CSR)
-    if mask.structural or (store.iso is not None and store.iso != 0):
+    if mask.structural:
         return uncompressed_pattern(store.pattern)
-    if store.iso is not None:
-        return uncompressed_pattern(_kept_rows(store, np.zeros(store.nvals, np.bool_)).pattern)
     present = with_values(store, np.dtype(np.bool_), None, np.bool_(True))
     return uncompressed_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:
     """Return for each entry of a whether the mask admits it."""
-    pattern = mask_pattern(mask)
+    simple = simplified(mask)
+    if isinstance(simple, bool):
+        return np.full(a.nvals, simple)
+    pattern = mask_pattern(simple)
     if pattern is a.pattern:
         return np.full(a.nvals, not mask.complement)
     m_indptr, m_indices = rows_of(structure_only(pattern))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import IndexList, VectorStore
+from ...formats import VectorStore
+from ..constants import write_value
 from ..registry import implements
 from ..spec import WriteVector
 from . import align, presence, types
 from .atomics import bit_count
 from .compile import kernel
-from .constants import binary_value, cast_value
 from .presence import Words
 from .threads import parts_for, run, total
 from .types import combine, converted, value_at
@@ -27,7 +27,7 @@ def write_vector(q: WriteVector) -> VectorStore:
     twords, tvals = slots.operand(t)
     cwords, twords = presence.expanded(cwords, slots.size), presence.expanded(twords, slots.size)
     mask = presence.expanded(slots.admitted(q.mask, c.size), slots.size)
-    constant = _constant(q)
+    constant = write_value(q)
     if constant is not None:
         words = _written(q, cwords, twords, mask)
         return slots.store(c.size, c.dtype, words, None, constant, presence.count_bits(words))
@@ -37,21 +37,6 @@ def write_vector(q: WriteVector) -> VectorStore:
     accum = None if q.accum is None else types.binary(q.accum)
     run(_write, parts, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
     return slots.store(c.size, c.dtype, words, made, None, total(counts))
-
-
-def _constant(q: WriteVector) -> np.generic | None:
-    """Return the value of all entries of the result, where iso values determine it; else None."""
-    if q.t.iso is None:
-        return None
-    new = cast_value(q.t.iso, q.c.dtype)
-    if (isinstance(q.c, IndexList) and q.c.nvals == 0) or (q.replace and q.accum is None):
-        return new
-    if q.c.iso is None or q.c.iso != new:
-        return None
-    if q.accum is None:
-        return new
-    both = binary_value(q.accum, q.c.iso, q.t.iso)
-    return new if both is not None and cast_value(both, q.c.dtype) == new else None
 
 
 def _written(q: WriteVector, c: Words, t: Words, mask: Words) -> Words:

@@ -11,7 +11,8 @@ import numpy as np
 from ...formats import Store
 from ...formats.values import with_values
 from ...operators.types import TypedIndexUnary
-from ..numpy_helpers import cast, evaluate
+from ..constants import apply_value
+from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Apply
 from .kernel import Kernel, kernel
@@ -19,17 +20,14 @@ from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
 from .specialise import indexunary, typedefs
 
-_POSITIONS = frozenset({"i", "j"})
-
 
 @implements(Apply, engine="cuda")
 def apply(q: Apply) -> Store:
     """t = op(a(i, j), i, j, k): one launch; none where the result is iso-valued."""
     a, op = q.a, q.op
-    if not op.uses & _POSITIONS and (a.iso is not None or "x" not in op.uses):
-        x = op.x.type(0) if a.iso is None else cast(a.iso, op.x)
-        value = evaluate(op.expr, {"x": x, "k": cast(q.k, op.k)}, op.z)
-        return with_values(a, op.z, None, op.z.type(value[()]))
+    constant = apply_value(q)
+    if constant is not None:
+        return with_values(a, op.z, None, constant)
     form, n, places = entry_form(a)
     out = cupy.empty(n, op.z)
     k = q.k if q.k.dtype == op.k else cast(q.k, op.k)[()]

@@ -8,11 +8,12 @@ from cupy.cuda import get_current_stream
 
 from ...formats import Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
+from ..constants import arrivals
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..spec import Closure, ClosureResult, Convert, Step
 from . import tuning
-from .algebra import arrivals, start_value
+from .algebra import start_value
 from .arguments import pack_source, source_argument
 from .closure_plans import INSTEAD, STATE_BYTES, block_sizes, level_plan, relax_plan
 from .columns import column_argument, column_types

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...formats import CSR, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
-from ..numpy_helpers import cast, evaluate
+from ..constants import ewise_value
 from ..registry import implements
 from ..spec import Ewise
 from .kernel import Kernel, kernel
@@ -19,7 +19,6 @@ from .primitives import LIST, ROWS, as_dense, scan_marks
 from .specialise import binary, constants, typedefs
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 _INT32 = np.dtype(np.int32)
 
 
@@ -85,39 +84,9 @@ def _sorted_kernels(
     return text, (mark, write_a, write_b)
 
 
-def _shared_value(q: Ewise) -> np.generic | None:
-    """Return the value that all results share, if both operands are iso-valued and the host can compute it."""
-    if (q.a.values is not None and q.b.values is not None and {"x", "y"} & q.op.uses) or q.op.uses & _POSITIONS:
-        return None
-    x = None if q.a.iso is None else cast(q.a.iso, q.op.x)
-    y = None if q.b.iso is None else cast(q.b.iso, q.op.y)
-    if ("x" in q.op.uses and x is None) or ("y" in q.op.uses and y is None):
-        return None
-    both = _evaluated(q, x, y)
-    sides = [both]
-    if q.mode == "union":
-        if q.a.iso is None or q.b.iso is None:
-            return None
-        sides += [cast(q.a.iso, q.op.z), cast(q.b.iso, q.op.z)]
-    elif q.mode == "fill":
-        assert q.alpha is not None
-        assert q.beta is not None
-        sides += [_evaluated(q, x, cast(q.beta, q.op.y)), _evaluated(q, cast(q.alpha, q.op.x), y)]
-    if any(side.tobytes() != both.tobytes() for side in sides):
-        return None
-    value: np.generic = q.op.z.type(both[()])
-    return value
-
-
-def _evaluated(q: Ewise, x: Any, y: Any) -> Any:
-    zero = np.zeros((), np.int64)
-    variables = {"x": zero if x is None else x, "y": zero if y is None else y}
-    return evaluate(q.op.expr, variables, q.op.z)
-
-
 def _dense(q: Ewise, a: Bitmap | Full, b: Bitmap | Full) -> VectorStore:
     size, z = a.size, q.op.z
-    iso = _shared_value(q)
+    iso = ewise_value(q)
     either = q.mode != "intersect"
     certain = (isinstance(a, Full), isinstance(b, Full))
     whole = any(certain) if either else all(certain)
@@ -158,7 +127,7 @@ def _sorted(q: Ewise) -> Store:
     ranks = scan_marks(marks, na)
     partners = read_one(ranks[-1:])  # synchronises
     total = partners if q.mode == "intersect" else na + nb - partners
-    iso = _shared_value(q)
+    iso = ewise_value(q)
     indices = cupy.empty(total, a.indices.dtype)
     values = None if iso is not None else cupy.empty(total, z)
     if total:

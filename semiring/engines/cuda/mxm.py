@@ -12,7 +12,7 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ...memory.allocation import allocating
-from ..numpy_helpers import evaluate
+from ..constants import product_value
 from ..operands import Mask
 from ..recording import note
 from ..registry import implements
@@ -59,11 +59,7 @@ def mxm(q: Mxm) -> CSR:
 
 def constant(q: Mxm) -> np.generic | None:
     """Return the value of every result if products are constant and the monoid is `any`, else None."""
-    ring = q.semiring
-    if not ring.add.is_any or ring.mult.uses:
-        return None
-    value: np.generic = ring.z.type(evaluate(ring.mult.expr, {}, ring.z)[()])
-    return value
+    return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
 
 
 class _Expansion:

@@ -13,6 +13,7 @@ from ...formats import CSR, AnyPattern, Array, Bitmap, Full, IndexList, VectorSt
 from ...formats.vectors import empty_vector
 from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
+from ..constants import mxv_value
 from ..direction import Work, prefers_pull, preset
 from ..operands import Mask, admitted_count, simplified
 from ..recording import note
@@ -20,7 +21,7 @@ from ..registry import ADDRESSABLE, implements, run
 from ..sliced.bounds import slice_bounds
 from ..spec import Convert, Mxv
 from . import tuning
-from .algebra import constant_product, ring_facts
+from .algebra import ring_facts
 from .columns import column_argument, column_types
 from .degrees import degrees, present_rows
 from .kernel import Kernel, kernel
@@ -65,7 +66,7 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
     if not q.by_row.ready or q.nout == 0:
         return None
     a, u = q.by_row.get(), q.vector
-    if a.placement != "pinned" or a.format != "ccsr" or constant_product(q.semiring, a, u, q.flip) is not None:
+    if a.placement != "pinned" or a.format != "ccsr" or mxv_value(q, a, u) is not None:
         return None
     mask = _mask(q.mask, q.nout)
     if mask is None or mask.form != 0:
@@ -266,7 +267,7 @@ def _pull_plan(q: Mxv, a: CSR, mask: _Mask, rows: _Rows, valued: bool, likely: b
 def _pull(q: Mxv, mask: _Mask, likely: bool) -> VectorStore:
     a, u = q.by_row.get(), as_dense(q.vector)
     rows = _rows(a)
-    constant = constant_product(q.semiring, a, u, q.flip)
+    constant = mxv_value(q, a, u)
     words: Array | None
     count: Counter | int | None
     known = isinstance(u, Full) and mask.form == 0
@@ -356,7 +357,7 @@ def _listed(u: VectorStore) -> int:
 def _push(q: Mxv, mask: _Mask) -> VectorStore:
     a, u, z, facts = q.by_column.get(), q.vector, q.semiring.z, ring_facts(q.semiring)
     shift = packing("mxv", _listed(u), a.nvals, "let direction be 'auto'")
-    constant = constant_product(q.semiring, a, u, q.flip)
+    constant = mxv_value(q, a, u)
     form = 0 if isinstance(u, IndexList) else 1 if isinstance(u, Bitmap) else 2
     block = tuning.PUSH_BLOCK
     run_list, run_push = _push_kernels(q.semiring, _types(q, a, mask, constant is None), form)

@@ -12,10 +12,9 @@ import numpy as np
 
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
-from ..numpy_helpers import cast
+from ..constants import reduced_value
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
-from .algebra import evaluate_once
 from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
@@ -34,17 +33,17 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     non-empty rows; it is full if all rows are known to be non-empty.  Does not wait for the device.
     """
     a, z = q.a, q.monoid.dtype
-    value = None if a.iso is None else z.type(cast(a.iso, z)[()])
-    first_only = q.monoid.is_any
-    if value is not None and (first_only or evaluate_once(q.monoid.op, value, value) == value):
+    value = reduced_value(q.monoid, a.iso)
+    if value is not None:
         return present_rows(a.pattern, z, value)
+    first_only = q.monoid.is_any
     out = cupy.empty(a.nrows, z)
     prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + constants(FIRST_ONLY=first_only)
     prologue += constants(FORM=2) + monoid("add", q.monoid)
     if first_only:
         run = kernel("reduce.cuh", "reduce_rows_first", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
-    elif value is not None:
+    elif a.iso is not None:
         run = kernel("reduce.cuh", "reduce_rows_iso", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, a.iso, out)
     else:

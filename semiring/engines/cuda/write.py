@@ -11,6 +11,7 @@ import numpy as np
 from ...formats import CSR, Array, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
+from ..constants import write_value
 from ..numpy_helpers import cast
 from ..operands import Mask
 from ..registry import implements
@@ -38,7 +39,7 @@ def write_vector(q: WriteVector) -> VectorStore:
         return _cast(q.t, dtype)
     c, t = _Operand(q.c), _Operand(q.t)
     mask = None if q.mask is None else _Operand(_vector(q.mask))
-    iso = _shared_value(q, c, t)
+    iso = write_value(q)
     out_values = None if iso is not None else cupy.empty(size, dtype)
     if _stays_full(q, c, t):
         words = count = None
@@ -108,19 +109,6 @@ class _Operand:
 def _vector(mask: Mask) -> VectorStore:
     assert not isinstance(mask.store, CSR)
     return mask.store
-
-
-def _shared_value(q: WriteVector, c: _Operand, t: _Operand) -> np.generic | None:
-    """Return the value that all results share, if the host can determine it: all are from T, or C and T agree."""
-    if q.accum is not None or t.store.iso is None:
-        return None
-    value: np.generic = t.store.iso
-    if t.dtype != q.c.dtype:
-        value = q.c.dtype.type(cast(value, q.c.dtype)[()])
-    if q.replace or c.empty:
-        return value
-    old = c.store.iso
-    return value if old is not None and old.tobytes() == value.tobytes() else None
 
 
 def _stays_full(q: WriteVector, c: _Operand, t: _Operand) -> bool:

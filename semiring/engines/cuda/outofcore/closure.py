@@ -16,12 +16,12 @@ import numpy as np
 
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
+from ...constants import arrivals, binary_value
 from ...direction import reading_less
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
 from ...spec import Closure, ClosureResult, Convert, Step
 from .. import tuning
-from ..algebra import arrivals, evaluate_once
 from ..arguments import arguments, source_argument
 from ..degrees import degrees
 from ..hubs import hubs
@@ -111,7 +111,7 @@ class _Search:
                 trace.append(Step(direction, rows, leaving))
             steps += 1
             if self.arriving.kind == 1:
-                level = evaluate_once(q.semiring.mult, level, self.y)
+                level = binary_value(q.semiring.mult, level, self.y)
         values = self.arriving.constant if self.stored is None else self.stored
         store = bitmap(n, q.semiring.z, self.visited, values, reached)
         note(steps=steps, reached=reached, edges=edges)

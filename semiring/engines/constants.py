@@ -1,0 +1,125 @@
+"""Values of results that follow from the operands without visiting an entry: iso-valued operands.
+
+Each function returns the value that all entries of a result share, or None if entries must be visited.  If there is a
+value, an engine computes only which entries are present.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..formats import CSR, IndexList, VectorStore
+from .numpy_helpers import cast, evaluate_scalars
+from .spec import Apply, Ewise, Mxv, WriteVector
+
+if TYPE_CHECKING:
+    from ..operators.types import TypedBinary, TypedMonoid, TypedSemiring
+
+_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
+
+
+def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
+    """Convert a value to a scalar of `dtype`."""
+    if isinstance(value, np.generic) and value.dtype == dtype:
+        return value
+    made: np.generic = dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
+    return made
+
+
+def _same(a: np.generic | None, b: np.generic | None) -> bool:
+    """Return whether both are one value of one type; -0.0 differs from 0.0, and NaN equals itself."""
+    return a is not None and b is not None and a.tobytes() == b.tobytes()
+
+
+def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic | None:
+    """Return op(x, y); None if the operator reads a position or an operand that is None."""
+    uses = op.uses
+    if ("x" in uses and x is None) or ("y" in uses and y is None) or uses & _POSITIONS:
+        return None
+    given = (("x", x, op.x), ("y", y, op.y))
+    return evaluate_scalars(op.expr, op.z, [(name, cast_value(v, dtype)) for name, v, dtype in given if name in uses])
+
+
+def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
+    """Return the sum of any number of terms `z`, if that is `z`."""
+    if z is None or add.is_any or "idempotent" in add.op.laws:
+        return z
+    return z if _same(binary_value(add.op, z, z), z) else None
+
+
+def product_value(ring: TypedSemiring, x: np.generic | None, y: np.generic | None) -> np.generic | None:
+    """Return the value of a matrix product of operands with the values x and y."""
+    return sum_value(ring.add, binary_value(ring.mult, x, y))
+
+
+def mxv_value(q: Mxv, a: CSR, u: VectorStore) -> np.generic | None:
+    """Return the value of a matrix-vector product of `a`, in either orientation, and `u`."""
+    return product_value(q.semiring, u.iso, a.iso) if q.flip else product_value(q.semiring, a.iso, u.iso)
+
+
+def reduced_value(add: TypedMonoid, iso: np.generic | None) -> np.generic | None:
+    """Return the value of a reduction of entries with the value `iso`."""
+    return None if iso is None else sum_value(add, cast_value(iso, add.z))
+
+
+def apply_value(q: Apply) -> np.generic | None:
+    """Return the value of the function for all entries."""
+    op, uses = q.op, q.op.uses
+    if "i" in uses or "j" in uses or ("x" in uses and q.a.iso is None):
+        return None
+    given = (("x", q.a.iso, op.x), ("k", q.k, op.k))
+    return evaluate_scalars(op.expr, op.z, [(name, cast_value(v, dtype)) for name, v, dtype in given if name in uses])
+
+
+def ewise_value(q: Ewise) -> np.generic | None:
+    """Return the value of all entries, with an operand absent or not."""
+    both = binary_value(q.op, q.a.iso, q.b.iso)
+    if both is None or q.mode == "intersect":
+        return both
+    if q.mode == "fill":
+        alone = [binary_value(q.op, q.a.iso, q.beta), binary_value(q.op, q.alpha, q.b.iso)]
+    else:
+        alone = [None if side.iso is None else cast_value(side.iso, q.op.z) for side in (q.a, q.b)]
+    return both if all(_same(value, both) for value in alone) else None
+
+
+def write_value(q: WriteVector) -> np.generic | None:
+    """Return the value of all entries of the output: all are from T, or those of C and T agree."""
+    if q.t.iso is None:
+        return None
+    new = cast_value(q.t.iso, q.c.dtype)
+    if (isinstance(q.c, IndexList) and q.c.nvals == 0) or (q.replace and q.accum is None):
+        return new
+    if not _same(q.c.iso, new):
+        return None
+    if q.accum is None:
+        return new
+    both = binary_value(q.accum, q.c.iso, q.t.iso)
+    return new if both is not None and _same(cast_value(both, q.c.dtype), new) else None
+
+
+class Arrivals(NamedTuple):
+    """The value that a level-synchronous closure computes for an entry.
+
+    kind: 0 only its presence, 1 one value for each level, 2 a value of its own.
+    first: kind 1: the value before the first level.  constant: kind 0: the value of all entries.
+    """
+
+    kind: int
+    first: np.generic | None = None
+    constant: np.generic | None = None
+
+
+def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
+    """Return the minimum that a closure from these entries over `a` must compute."""
+    uses = ring.mult.uses
+    if ("x" in uses and frontier.iso is None) or ("y" in uses and a.iso is None) or uses & _POSITIONS:
+        return Arrivals(2)
+    if frontier.iso is None:
+        return Arrivals(1)
+    first = cast_value(frontier.iso, ring.z)
+    if _same(binary_value(ring.mult, first, a.iso), first):
+        return Arrivals(0, constant=first)  # only presence is computed
+    return Arrivals(1, first)
