@@ -6,6 +6,7 @@ value, an engine computes only which entries are present.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -119,7 +120,20 @@ def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
         return Arrivals(2)
     if frontier.iso is None:
         return Arrivals(1)
-    first = cast_value(frontier.iso, ring.z)
-    if _same(binary_value(ring.mult, first, a.iso), first):
-        return Arrivals(0, constant=first)  # only presence is computed
-    return Arrivals(1, first)
+    source, weight = frontier.iso, a.iso if "y" in uses else None
+    key = (None, b"") if weight is None else (weight.dtype, weight.tobytes())
+    first, stays = _first_step(ring, source.dtype, source.tobytes(), *key)
+    return Arrivals(0, constant=first) if stays else Arrivals(1, first)
+
+
+@functools.lru_cache(maxsize=256)
+def _first_step(
+    ring: TypedSemiring, source_dtype: np.dtype[Any], source: bytes, weight_dtype: np.dtype[Any] | None, weight: bytes
+) -> tuple[np.generic, bool]:
+    """Return the value of the sources in the semiring's type, and whether a step leaves it unchanged.
+
+    Values are given by their bytes, because 0.0 and -0.0 are equal, and NaN differs from itself.
+    """
+    first = cast_value(np.frombuffer(source, source_dtype)[0], ring.z)
+    y: Any = None if weight_dtype is None else np.frombuffer(weight, weight_dtype)[0]
+    return first, _same(binary_value(ring.mult, first, y), first)

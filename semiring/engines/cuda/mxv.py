@@ -115,10 +115,15 @@ def _mask(mask: Mask | None, nout: int) -> _Mask | None:
     return _Mask(1, simple.complement, store.words, admitted=admitted)
 
 
+_FULL = _Choice(False, True)
+
+
 def _choose(q: Mxv, mask: _Mask) -> _Choice:
     """Choose push (one atomic for each edge of u's entries) or pull (probes until the sums are terminal)."""
-    u, facts = q.vector, ring_facts(q.semiring)
-    known = preset(q)
+    u = q.vector
+    if isinstance(u, Full) and q.direction == "auto" and q.by_row.ready:  # as in `preset`; the common case
+        return _FULL
+    facts, known = ring_facts(q.semiring), preset(q)
     may_push = known != "pull" and (facts.is_any or facts.start is not None)
     if max(q.nout, q.ninner) >= 2**31 > min(q.nout, q.ninner):
         may_push = False  # lists hold rows in the type of columns

@@ -29,7 +29,7 @@ from ..kernel import kernel
 from ..launch import BLOCK, bitmap, grid, read_back, values_of
 from ..packing import packable
 from ..specialise import constants, semiring, typedefs
-from .passes import Passes, out_of_core
+from .passes import Passes
 
 _FILE = "outofcore_closure.cuh"
 _COUNTS = 5
@@ -42,9 +42,9 @@ def _serves(q: Closure) -> bool:
     a = q.by_row.get()
     if "y" in q.semiring.mult.uses and a.iso is None:
         return False
-    if not packable(a.nrows, a.nvals):
+    if a.placement != "device" or (q.by_column.ready and q.by_column.get().placement != "device"):
         return True
-    return out_of_core(a.pattern) or (q.by_column.ready and out_of_core(q.by_column.get().pattern))
+    return not packable(a.nrows, a.nvals)
 
 
 @implements(Closure, engine="cuda", when=_serves, accepts=EVERY_KIND, priority=2)
