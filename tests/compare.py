@@ -103,7 +103,7 @@ def _compare(spec: Spec, engine: str, placed: Spec, got: Any) -> None:
     """Compare the engine's result `got` of the request `placed` with the specification's."""
     expected = registry.run(spec, "reference")
     mask = getattr(spec, "mask", None)
-    if isinstance(spec, (Mxv, Mxm)) and mask is not None:
+    if mask is not None:
         row = registry.find(placed, engine)
         if row is not None and "mask" in row.fuses:
             expected = registry.run(Keep(expected, mask), "reference")

@@ -111,9 +111,12 @@ class Spec:
     name: ClassVar[str]
     # The fields that may hold a matrix, a pattern, an orientation or a mask, by their annotations.
     matrices: ClassVar[tuple[str, ...]] = ()
+    # Whether it has a field `mask`, which an implementation that fuses ``"mask"`` applies to its result.
+    maskable: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         texts = {name: str(text) for name, text in cls.__annotations__.items()}
+        cls.maskable = "mask" in texts
         cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
         cls.kinds = _kinds(cls.matrices)  # type: ignore[assignment, method-assign]
 

@@ -24,7 +24,7 @@ from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
 from ..engines.operands import Mask, Spec
-from ..engines.spec import Ewise, Keep, Mxm, Mxv, WriteVector
+from ..engines.spec import Ewise, Keep, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
 from ..formats.vectors import empty_vector
@@ -97,7 +97,7 @@ class Plan(Generic[S]):
         if not isinstance(request, Spec):
             made = request()
             return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
-        if mask is not None and config.fusion and isinstance(request, (Mxv, Mxm)):
+        if mask is not None and request.maskable and config.fusion:
             masked = request.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
