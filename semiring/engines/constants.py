@@ -13,7 +13,7 @@ import numpy as np
 
 from ..formats import CSR, IndexList, VectorStore
 from .numpy_helpers import cast, evaluate_scalars
-from .spec import Apply, Ewise, Mxv, WriteVector
+from .spec import Apply, Ewise, Mxv, WriteMatrix, WriteVector
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedMonoid, TypedSemiring
@@ -86,12 +86,12 @@ def ewise_value(q: Ewise) -> np.generic | None:
     return both if all(_same(value, both) for value in alone) else None
 
 
-def write_value(q: WriteVector) -> np.generic | None:
+def write_value(q: WriteVector | WriteMatrix) -> np.generic | None:
     """Return the value of all entries of the output: all are from T, or those of C and T agree."""
     if q.t.iso is None:
         return None
     new = cast_value(q.t.iso, q.c.dtype)
-    if (isinstance(q.c, IndexList) and q.c.nvals == 0) or (q.replace and q.accum is None):
+    if (isinstance(q.c, (CSR, IndexList)) and q.c.nvals == 0) or (q.replace and q.accum is None):
         return new
     if not _same(q.c.iso, new):
         return None

@@ -135,6 +135,21 @@ class WriteVector(Spec):
 
 
 @record
+class WriteMatrix(Spec):
+    """The complete write  C<M, replace> accum= T  for matrices; as `WriteVector`.
+
+    Positions of the accumulator: ``xi = yi = i``, ``xj = yj = j``.
+    """
+
+    name: ClassVar[str] = "write_matrix"
+    c: CSR
+    t: CSR
+    mask: Mask | None
+    accum: TypedBinary | None
+    replace: bool
+
+
+@record
 class ReduceRows(Spec):
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
 

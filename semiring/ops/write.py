@@ -9,7 +9,8 @@
 Values are cast to the type of C.  A missing mask admits everything; a complemented one admits the positions that
 its store does not.  An output that does not exist yet (`out=None`) is an empty one of T's type.
 
-It is composed of three engine calls (`union`, `keep`, `merge`), or is one call if an engine implements `WriteVector`.
+It is one engine call where the engine implements `WriteVector` or `WriteMatrix` for the operands, or else composed of
+the calls `Ewise` (union and merge) and `Keep`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
 from ..engines.operands import Mask, Spec
-from ..engines.spec import Ewise, Keep, WriteVector
+from ..engines.spec import Ewise, Keep, WriteMatrix, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
 from ..formats.vectors import empty_vector
@@ -121,9 +122,11 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
     if accum is not None:
         both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
         accum = accum.typed(both, both)
-    if not isinstance(out, CSR) and config.fusion:
+    # Nothing of a matrix C remains under `replace` without an accumulator: `_compose` then only selects entries of T.
+    if config.fusion and not (isinstance(out, CSR) and write.replace and accum is None):
         # Under `replace`, C may have entries outside the mask even if T has none, so the mask is passed on.
-        whole = WriteVector(out, t, write.mask, accum, write.replace)
+        options = write.mask, accum, write.replace
+        whole: Spec = WriteMatrix(out, t, *options) if isinstance(out, CSR) else WriteVector(out, t, *options)
         row = registry.find(whole, engine)
         if row is not None:
             return registry.call(row, whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from semiring.engines.spec import (  # noqa: E402
     ScatterVector,
     Select,
     Transpose,
+    WriteMatrix,
     WriteVector,
 )
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern, word_count  # noqa: E402
@@ -95,6 +97,15 @@ def test_count_is_read_once() -> None:
     Transfers.reset()
     assert t.nvals == t.nvals
     assert (Transfers.copies, Transfers.bytes) == (1, 8)
+
+
+@pytest.mark.parametrize("accum", [PLUS, None])
+def test_matrix_write_reads_one_number(accum: Any) -> None:
+    a = some_matrix()
+    for mask in (None, Mask(a, True, True), Mask(a, False, False)):
+        Transfers.reset()
+        registry.run(WriteMatrix(a, some_matrix(), mask, accum, False), "cuda")
+        assert Transfers.copies == 1
 
 
 def test_compaction_and_scalar_read_one_number() -> None:

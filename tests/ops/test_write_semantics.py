@@ -30,6 +30,7 @@ ROWS, COLS = [5, 0, 3], [6, 2]
 DENSITIES = (0.5, 0.2, 1.0, 0.8, 0.0)
 Array = np.ndarray[Any, Any]
 Dense = tuple[Array, Array]
+Combine = Callable[[Any, Any], Any]
 
 
 class Outfit(NamedTuple):
@@ -125,7 +126,7 @@ MASKS: dict[str, Callable[[Any], Any]] = {
     "complement_value": lambda m: ~m.V,
     "complement_structure": lambda m: ~m.S,
 }
-ACCUMULATE: dict[str | None, Callable[[Any, Any], Any]] = {
+ACCUMULATE: dict[str | None, Combine] = {
     "plus": lambda c, t: c + t,
     "first": lambda c, t: c,
     "second": lambda c, t: t,
@@ -143,13 +144,13 @@ def admitted(mask: Dense, kind: str | None) -> Array:
     return ~listed if kind.startswith("complement") else listed
 
 
-def write(c: Dense, t: Dense, admits: Array, accum: str | None, replace: bool) -> Dense:
+def write(c: Dense, t: Dense, admits: Array, accum: Combine | None, replace: bool) -> Dense:
     """The definition: Z is T, or C accum T; Z where admitted; C, or nothing, elsewhere."""
     (cv, cp), (tv, tp) = c, t
     zv, zp = cast(tv, cv.dtype), tp
     if accum is not None:
         wide = unify(cv.dtype, tv.dtype)
-        met = cast(ACCUMULATE[accum](cast(cv, wide), cast(tv, wide)), cv.dtype)
+        met = cast(accum(cast(cv, wide), cast(tv, wide)), cv.dtype)
         zv, zp = np.where(cp & tp, met, np.where(cp, cv, zv)), cp | tp
     return np.where(admits, zv, cv), np.where(admits, zp, cp & (not replace))
 
@@ -249,7 +250,7 @@ def check_writes(engine: str, operation: Operation, axes: int, cases: Iterator[C
         with sr.use("reference"):
             t = dense(operation(_operands(case, parts, over)[0]).dup())
         m = parts["C"] if case.alias in ("mask", "both") else parts["M"]
-        expected = write(parts["C"], t, admitted(m, case.mask), case.accum, case.replace)
+        expected = write(parts["C"], t, admitted(m, case.mask), ACCUMULATE.get(case.accum), case.replace)
         for where, fusion in ways(engine):
             with sr.use(where), config.set(fusion=fusion):
                 g, mask = _operands(case, parts, over)
@@ -282,7 +283,7 @@ def region_of(shape: tuple[int, ...]) -> Any:
     return np.ix_(ROWS, COLS) if len(shape) == 2 else np.array(ROWS)
 
 
-def assigned(c: Dense, b: Dense, admits: Array, accum: str | None, replace: bool) -> Dense:
+def assigned(c: Dense, b: Dense, admits: Array, accum: Combine | None, replace: bool) -> Dense:
     """C, with the region written by B."""
     region = region_of(c[0].shape)
     values, present = c[0].copy(), c[1].copy()
@@ -306,9 +307,9 @@ def test_region(engine: str, name: str, outfit: Outfit, every_accum: bool) -> No
         b = drawn["B"] if by_object else (np.full(piece, 5, outfit.output), np.ones(piece, bool))
         admits = admitted(drawn["M"], case.mask)
         if sub:
-            expected = assigned(drawn["C"], b, admits, case.accum, case.replace)
+            expected = assigned(drawn["C"], b, admits, ACCUMULATE.get(case.accum), case.replace)
         else:
-            t = assigned(drawn["C"], b, np.ones(piece, bool), case.accum, False)
+            t = assigned(drawn["C"], b, np.ones(piece, bool), ACCUMULATE.get(case.accum), False)
             expected = write(drawn["C"], t, admits, None, case.replace)
         for where, fusion in ways(engine):
             with sr.use(where), config.set(fusion=fusion):

@@ -17,6 +17,7 @@ from . import (
     select,
     transpose,
     write,
+    write_matrix,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "select",
     "transpose",
     "write",
+    "write_matrix",
 ]

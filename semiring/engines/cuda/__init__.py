@@ -31,6 +31,7 @@ OPERATIONS = (
     "outofcore.streaming",
     "transpose",
     "write",
+    "write_matrix",
 )
 
 for _operation in OPERATIONS:

@@ -98,6 +98,13 @@ def _elementwise() -> Iterator[Entry]:
         types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
         yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", _PLUS32)
         yield "write.cuh", types + constants(ACCUMULATED=False) + "DEVICE C accumulate(C c, T t) { return c; }\n"
+    for number, (masked, valued) in enumerate(((False, False), (True, False), (True, True))):
+        index, other = (INT32, INT64)[:: (1, -1)[number % 2]]
+        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index, CP=other, TP=index, MP=other, R=other, O=index)
+        types += constants(FORM=2, MASKED=masked, VALUED=valued)
+        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", _PLUS32)
+        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", _SECONDI)
+        yield "write_matrix.cuh", types + constants(ACCUMULATED=False)
 
 
 def _reductions() -> Iterator[Entry]:
