@@ -1,9 +1,13 @@
-"""w<m, replace> accum= u: a full vector into a full vector, through a mask of every tenth position."""
+"""w<m, replace> accum= u: a full vector into a full vector, through a mask of every tenth position.
+
+C<M> accum= T: a matrix into its lower triangle's positions, in one call and composed of several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,39 @@ def cases(A: sr.Matrix) -> Iterator[Case]:
 
         yield Case(axes, call, moved, partial(_same, expected))
 
+    yield from _matrices(A)
+
+
+def _matrices(A: sr.Matrix) -> Iterator[Case]:
+    """T has the entries of C with other values, so the result has the entries of C."""
+    xp = graphs.module(A)
+    C = graphs.floats(A, np.float32)
+    T = C.apply("plus", right=1.0)
+    L = C.select("tril", -1)
+    values, new = C.to_csr()[2], T.to_csr()[2]
+    in_lower = C.apply("rowindex").to_csr()[2] > C.to_csr()[1]
+    moved = 3 * C.nbytes + 2 * L.nbytes
+    table: dict[str, tuple[dict[str, Any], Any]] = {
+        "matrix, mask": ({"mask": L.S}, xp.where(in_lower, new, values)),
+        "matrix, complemented mask, accum": (
+            {"mask": ~L.S, "accum": "plus"},
+            xp.where(in_lower, values, values + new),
+        ),
+    }
+    for (axes, (writing, expected)), fusion in product(table.items(), (True, False)):
+
+        def call(writing: dict[str, Any] = writing, fusion: bool = fusion) -> sr.Matrix:
+            target = C.dup()
+            with sr.config.set(fusion=fusion):
+                target(**writing) << T
+            return target.wait()
+
+        yield Case(f"{axes}, {'fused' if fusion else 'composed'}", call, moved, partial(_same_values, expected))
+
 
 def _same(expected: Any, w: sr.Vector) -> None:
     checks.equal(w.to_dense(0), expected)
+
+
+def _same_values(expected: Any, C: sr.Matrix) -> None:
+    checks.equal(C.to_csr()[2], expected)
