@@ -49,7 +49,7 @@ extern "C" __global__ void write_mark_c(i64 nrows, i64 nc, const CP* c_indptr, c
                                         const TP* t_indptr, const I* t_indices, const MP* mask_indptr,
                                         const I* mask_indices, const M* mask_values, M mask_iso, int complement,
                                         int replace, u32* marks) {
-    mark_entries<true>(nc, static_cast<const u32*>(nullptr), Places<CP, I>{c_indptr, nrows, c_indices}, marks,
+    mark_entries<true>(nc, static_cast<const u32*>(nullptr), EntryIndices<CP, I>{c_indptr, nrows, c_indices}, marks,
                        static_cast<i64*>(nullptr), [=](i64 p, i64 i, i64 j) {
                            if (!admitted(mask_indptr, mask_indices, mask_values, mask_iso, complement, i, j))
                                return replace == 0;
@@ -63,7 +63,7 @@ extern "C" __global__ void write_mark_c(i64 nrows, i64 nc, const CP* c_indptr, c
 extern "C" __global__ void write_mark_t(i64 nrows, i64 nc, i64 nt, const TP* t_indptr, const I* t_indices,
                                         const MP* mask_indptr, const I* mask_indices, const M* mask_values,
                                         M mask_iso, int complement, u32* marks) {
-    mark_entries<true>(nt, static_cast<const u32*>(nullptr), Places<TP, I>{t_indptr, nrows, t_indices},
+    mark_entries<true>(nt, static_cast<const u32*>(nullptr), EntryIndices<TP, I>{t_indptr, nrows, t_indices},
                        marks + (nc + 31) / 32, static_cast<i64*>(nullptr), [=](i64 q, i64 i, i64 j) {
                            return admitted(mask_indptr, mask_indices, mask_values, mask_iso, complement, i, j);
                        });
