@@ -8,6 +8,7 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype, structure_only
 from ..constants import write_value
+from ..operands import simplified
 from ..registry import implements
 from ..spec import WriteMatrix
 from . import types
@@ -43,11 +44,11 @@ def write_matrix(q: WriteMatrix) -> CSR:
 
 
 def _mask_rows(q: WriteMatrix) -> tuple[Any, Any, bool]:
-    """Return the rows of the mask, and whether they are those not admitted; no mask is an empty one, complemented."""
-    if q.mask is None:
-        return np.zeros(q.c.nrows + 1, np.int32), np.empty(0, index_dtype(q.c.ncols)), True
-    pattern = mask_pattern(q.mask)
-    return *rows_of(structure_only(pattern)), q.mask.complement
+    """Return the rows of the mask, and whether it is complemented; an empty one admits all or no positions."""
+    simple = simplified(q.mask)
+    if isinstance(simple, bool):
+        return np.zeros(q.c.nrows + 1, np.int32), np.empty(0, index_dtype(q.c.ncols)), simple
+    return *rows_of(structure_only(mask_pattern(simple))), simple.complement
 
 
 @kernel
