@@ -57,7 +57,9 @@ def product_value(ring: TypedSemiring, x: np.generic | None, y: np.generic | Non
 
 def mxv_value(q: Mxv, a: CSR, u: VectorStore) -> np.generic | None:
     """Return the value of a matrix-vector product of `a`, in either orientation, and `u`."""
-    return product_value(q.semiring, u.iso, a.iso) if q.flip else product_value(q.semiring, a.iso, u.iso)
+    x, y = (u.iso, a.iso) if q.flip else (a.iso, u.iso)
+    z = binary_value(q.semiring.mult, x, y)
+    return None if z is None else sum_value(q.semiring.add, z)
 
 
 def reduced_value(add: TypedMonoid, iso: np.generic | None) -> np.generic | None:

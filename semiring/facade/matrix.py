@@ -109,7 +109,7 @@ class Matrix(Infix):
     @property
     def shape(self) -> tuple[int, int]:
         """(nrows, ncols)."""
-        return cast("tuple[int, int]", self._plan.shape if self._plan is not None else self.store.shape)
+        return self._plan.shape if self._plan is not None else self.store.shape  # type: ignore[return-value]
 
     @property
     def nrows(self) -> int:
@@ -284,7 +284,7 @@ class Matrix(Infix):
             raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
-        return cast(Matrix, self._deliver(plan, writing, Matrix))
+        return self._deliver(plan, writing, Matrix)  # type: ignore[no-any-return]
 
     def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -306,7 +306,7 @@ class Matrix(Infix):
         if not isinstance(other, Vector):
             raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
         (a, transposed), u = self.operand, other.store
-        return cast(Vector, self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector))
+        return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from .. import operators
 from ..exceptions import InvalidValue
@@ -81,7 +81,7 @@ class Vector(Infix):
     @property
     def size(self) -> int:
         """The number of positions."""
-        return self._plan.shape[0] if self._plan is not None else cast(int, self.store.size)
+        return self._plan.shape[0] if self._plan is not None else self.store.size
 
     @property
     def shape(self) -> tuple[int]:
@@ -274,8 +274,9 @@ class Vector(Infix):
         aggregator = aggregate.as_aggregator(op)
         if aggregator is not None:
             return aggregate.whole(self, aggregator)
-        monoid = operators.lookup_monoid(op).typed(self.dtype)
-        return Scalar.pending(monoid.z, reduce_scalar(self.store, monoid))
+        store = self.store
+        monoid = operators.lookup_monoid(op).typed(store.dtype)
+        return Scalar.pending(monoid.z, reduce_scalar(store, monoid))
 
     def diag(self, k: int = 0) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.

@@ -152,32 +152,32 @@ def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUna
     UdfParseError
         If `obj` is a function that cannot be written as an expression.
     """
-    return cast("Unary | TypedUnary | IndexUnary | TypedIndexUnary", lookup_kind("unary", obj))
+    return lookup_kind("unary", obj)  # type: ignore[no-any-return]
 
 
 def lookup_binary(obj: object) -> Binary | TypedBinary:
     """Return the binary operator for `obj`; for a monoid, its operator. Errors as `lookup_unary`."""
-    return cast("Binary | TypedBinary", lookup_kind("binary", obj))
+    return lookup_kind("binary", obj)  # type: ignore[no-any-return]
 
 
 def lookup_indexunary(obj: object) -> IndexUnary | TypedIndexUnary:
     """Return the index-unary operator for `obj`; a select operator is one. Errors as `lookup_unary`."""
-    return cast("IndexUnary | TypedIndexUnary", lookup_kind("indexunary", obj))
+    return lookup_kind("indexunary", obj)  # type: ignore[no-any-return]
 
 
 def lookup_select(obj: object) -> Select | IndexUnary | TypedIndexUnary:
     """Return the select operator for `obj`; an index-unary operator is accepted. Errors as `lookup_unary`."""
-    return cast("Select | IndexUnary | TypedIndexUnary", lookup_kind("select", obj))
+    return lookup_kind("select", obj)  # type: ignore[no-any-return]
 
 
 def lookup_monoid(obj: object) -> Monoid | TypedMonoid:
     """Return the monoid for `obj`; for a binary operator, its monoid. Errors as `lookup_unary`."""
-    return cast("Monoid | TypedMonoid", lookup_kind("monoid", obj))
+    return lookup_kind("monoid", obj)  # type: ignore[no-any-return]
 
 
 def lookup_semiring(obj: object) -> Semiring | TypedSemiring:
     """Return the semiring for `obj`: ``"min_plus"``, ``"min.+"``, any monoid and binary. Errors as `lookup_unary`."""
-    return cast("Semiring | TypedSemiring", lookup_kind("semiring", obj))
+    return lookup_kind("semiring", obj)  # type: ignore[no-any-return]
 
 
 _CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {

@@ -36,7 +36,7 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
         raise DimensionMismatch(f"assign: the region has {index.count} positions, the source {source.size}")
     check.output_shape("assign", None, write.mask, (index.count if sub else c.size,))
     if index.is_all:
-        return cast(VectorStore, finish(source, engine, c, write))
+        return finish(source, engine, c, write)  # type: ignore[no-any-return]
     if sub and write.mask is not None:
         source, write = _masked(source, lambda: extract_vector(c, index).into(), write, engine)
     if source.format == "full":  # the positions in the region, and their values
@@ -46,7 +46,7 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
     t = registry.run(ScatterVector(source, index, _dup(write, source)), engine)
     if write.accum is None:
         t = merge(registry.run(Outside(c, index, None), engine), cast_store(t, c.dtype, engine), engine)
-    return cast(VectorStore, finish(t, engine, c, write))
+    return finish(t, engine, c, write)  # type: ignore[no-any-return]
 
 
 def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> CSR:

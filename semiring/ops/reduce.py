@@ -13,7 +13,7 @@ from .. import operators
 from ..engines import registry
 from ..engines.spec import ReduceRows, ReduceScalar, scalar_value
 from ..formats import CSR, Full, Store, VectorStore
-from ..operators.types import TypedSemiring
+from ..operators.types import TypedMonoid, TypedSemiring
 from . import check
 from .cast import typed_second
 from .mxv import vxm
@@ -35,5 +35,5 @@ def reduce_rows(a: CSR, monoid: Any, *, transposed: bool = False) -> Plan[Vector
 
 def reduce_scalar(a: Store, monoid: Any) -> Callable[[], np.generic | None]:
     """Queue the reduction of all entries; the returned function waits for the result (None: there is no entry)."""
-    typed = operators.lookup_monoid(monoid).typed(a.dtype)
+    typed = monoid if isinstance(monoid, TypedMonoid) else operators.lookup_monoid(monoid).typed(a.dtype)
     return partial(scalar_value, registry.run(ReduceScalar(a, typed), check.engine_of("reduce", a)))

@@ -29,7 +29,7 @@ def is_symmetric(pattern: AnyPattern) -> bool:
         probe = structure_only(pattern)
         known = bool(registry.run(IsSymmetric(pattern), check.engine_of("is_symmetric", probe)))
         pattern.facts["symmetric"] = known
-    return cast(bool, known)
+    return known
 
 
 def transposed(a: CSR, *, values: bool = True) -> CSR:

@@ -81,29 +81,30 @@ class Plan(Generic[S]):
     def into(self, out: S | None = None, write: Write = PLAIN) -> S:
         """Execute the operation and return the new store of the output  C<M, replace> accum= T."""
         try:
-            return self._carried_out(out, write)
+            return self._carried_out(out, write)  # type: ignore[no-any-return]
         except Exception as error:
             if not is_shortage(error):
                 raise
             raise out_of_memory(self.operation, self.device, error) from error
 
-    def _carried_out(self, out: S | None, write: Write) -> S:
+    def _carried_out(self, out: S | None, write: Write) -> Any:
         mask = write.mask
         if out is not None or mask is not None:
             check.output_shape(self.operation, out, mask, self.shape)
             check.one_device(self.operation, self.device, out, None if mask is None else mask.store)
         engine, request = engine_for(self.device), self.request
         if self._made is not None:
-            return cast(S, finish(self._made, engine, out, write))
+            return finish(self._made, engine, out, write)
         if not isinstance(request, Spec):
             made = request()
-            return made.into(out, write) if isinstance(made, Plan) else cast(S, finish(made, engine, out, write))
+            return made.into(out, write) if isinstance(made, Plan) else finish(made, engine, out, write)
         if mask is not None and request.maskable and config.fusion:
             masked = request.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
-                return cast(S, finish(registry.call(row, masked), engine, out, write, masked=True))
-        return cast(S, finish(registry.run(request, engine), engine, out, write))
+                return finish(registry.call(row, masked), engine, out, write, masked=True)
+        made = registry.run(request, engine)
+        return made if out is None and mask is None else finish(made, engine, out, write)
 
 
 def stored(operand: S | Plan[S]) -> S:

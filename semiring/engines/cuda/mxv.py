@@ -39,7 +39,7 @@ _BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
 class _Mask(NamedTuple):
     """A mask as kernel arguments; form 0 is none, 1 presence, 2 presence and value, 3 value alone.
 
-    admitted: the number of results that it admits, or a bound (`admitted_count`).
+    simple: the mask in its simplest form; None if it admits everything.
     """
 
     form: int = 0
@@ -47,7 +47,10 @@ class _Mask(NamedTuple):
     words: Array | None = None
     values: Array | None = None
     dtype: np.dtype[Any] = UINT8
-    admitted: int = 0
+    simple: Mask | None = None
+
+
+_NO_MASK = _Mask()
 
 
 class _Choice(NamedTuple):
@@ -102,17 +105,19 @@ def mxv(q: Mxv) -> VectorStore:
 
 def _mask(mask: Mask | None, nout: int) -> _Mask | None:
     """None if the mask admits nothing."""
+    if mask is None:
+        return _NO_MASK
     simple = simplified(mask)
     if isinstance(simple, bool):
-        return _Mask(admitted=nout) if simple else None
-    store, admitted = simple.store, admitted_count(simple, nout)
+        return _NO_MASK if simple else None
+    store = simple.store
     assert not isinstance(store, CSR)
     store = as_dense(store)
     if isinstance(store, Full):
-        return _Mask(3, simple.complement, None, store.values, store.dtype, admitted)
+        return _Mask(3, simple.complement, None, store.values, store.dtype, simple)
     if not simple.structural:
-        return _Mask(2, simple.complement, store.words, store.values, store.dtype, admitted)
-    return _Mask(1, simple.complement, store.words, admitted=admitted)
+        return _Mask(2, simple.complement, store.words, store.values, store.dtype, simple)
+    return _Mask(1, simple.complement, store.words, simple=simple)
 
 
 _FULL = _Choice(False, True)
@@ -141,8 +146,8 @@ def _choose(q: Mxv, mask: _Mask) -> _Choice:
     if present == 0:
         return _Choice(True)
     entries = q.by_row.get().nvals
-    open_edges = entries * mask.admitted // q.nout
-    work = Work(entries, mask.admitted, open_edges, facts.early, push_words=word_count(q.nout))
+    admitted = admitted_count(mask.simple, q.nout)
+    work = Work(entries, admitted, entries * admitted // q.nout, facts.early, push_words=word_count(q.nout))
 
     def pays(edges: int) -> bool:
         return not prefers_pull(tuning.DEVICE, work, present, edges)
