@@ -1,13 +1,13 @@
-// The whole write of a matrix  C<M, replace> accum= T:  an entry of the result is
+// The whole write of a matrix,  C<M, replace> accum= T.  The entries of the result are
 //
-//     from T, where T has one that the mask admits; with an accumulator it is combined with C's, if there is one
-//     from C, where the mask does not admit it, unless under `replace`
-//     from C, where the mask admits it and T has none, if there is an accumulator
+//     the entries of T that the mask admits; with an accumulator, combined with those of C at the same positions
+//     the entries of C that the mask does not admit, unless `replace` is set
+//     with an accumulator, the entries of C that the mask admits and that T lacks
 //
-// A bit for each entry of C, and from the next word on for each entry of T, marks those; without a mask T needs no
-// bits, because all its entries remain.  `ranks` is the exclusive scan of the bits.  With H(p) marked entries of C
-// before p and K(q) of T before q, an entry goes to H(p) + K(q): one of the two is its own position, the other one
-// where a search in the same row of the other operand ends.  So the work is shared evenly however skewed rows are.
+// `marks` has one bit for each entry of C and, from the next word on, for each entry of T: whether it is in the result.
+// Without a mask T has no bits, because all its entries are.  `ranks` is the exclusive scan of the bits.  An entry is
+// written to the sum of two ranks: its own in its operand, and that of the position where a search for it in the same
+// row of the other operand ends.  So the work is divided evenly, however skewed the rows are.
 
 #include "mark.cuh"
 #include "rank.cuh"
@@ -16,7 +16,7 @@ template <class P>
 DEVICE i64 search_row(const P* indptr, const I* indices, i64 i, i64 j) {
     return lower_bound(indices, i64(indptr[i]), i64(indptr[i + 1]), j);
 }
-// Whether q, where the search for (i, j) ended, is an entry at (i, j).
+// Returns whether q, the result of `search_row`, is an entry at (i, j).
 template <class P>
 DEVICE bool is_entry(const P* indptr, const I* indices, i64 q, i64 i, i64 j) {
     return q < i64(indptr[i + 1]) && i64(indices[q]) == j;
@@ -31,7 +31,7 @@ DEVICE bool admitted(const MP* indptr, const I* indices, const M* values, M iso,
     return listed != (complement != 0);
 }
 
-// A template, so that a text without an accumulator needs no function of that name.
+// A template, so that `accumulate` need not be declared without an accumulator.
 template <class X, class Y>
 DEVICE C combined(X c, Y t, i64 i, i64 j) {
     if constexpr (ACCUMULATED) return cast<C>(accumulate(c, t, i, j, i, j));
@@ -45,6 +45,7 @@ DEVICE i64 rank_in_t(const u32* marks, const R* ranks, i64 nc, i64 q) {
     return rank_of(marks + words, ranks + words, q) - i64(ranks[words]);
 }
 
+// Marks the entries of C.
 extern "C" __global__ void write_mark_c(i64 nrows, i64 nc, const CP* c_indptr, const I* c_indices,
                                         const TP* t_indptr, const I* t_indices, const MP* mask_indptr,
                                         const I* mask_indices, const M* mask_values, M mask_iso, int complement,
@@ -59,7 +60,7 @@ extern "C" __global__ void write_mark_c(i64 nrows, i64 nc, const CP* c_indptr, c
                        });
 }
 
-// Only under a mask.
+// Marks the entries of T; launched only with a mask.
 extern "C" __global__ void write_mark_t(i64 nrows, i64 nc, i64 nt, const TP* t_indptr, const I* t_indices,
                                         const MP* mask_indptr, const I* mask_indices, const M* mask_values,
                                         M mask_iso, int complement, u32* marks) {
@@ -69,7 +70,7 @@ extern "C" __global__ void write_mark_t(i64 nrows, i64 nc, i64 nt, const TP* t_i
                        });
 }
 
-// The marked entries of C to their positions; without `out_values` the result is iso-valued.
+// Writes the marked entries of C to their positions.  `out_values` is null if the result is iso-valued.
 extern "C" __global__ void write_from_c(i64 nrows, i64 nc, const CP* c_indptr, const I* c_indices,
                                         const C* c_values, C c_iso, const TP* t_indptr, const I* t_indices,
                                         const u32* marks, const R* ranks, I* out_indices, C* out_values) {
@@ -83,7 +84,7 @@ extern "C" __global__ void write_from_c(i64 nrows, i64 nc, const CP* c_indptr, c
     });
 }
 
-// The marked entries of T, combined with those of C, to their positions.
+// Writes the marked entries of T, combined with those of C, to their positions.
 extern "C" __global__ void write_from_t(i64 nrows, i64 nc, const CP* c_indptr, const I* c_indices,
                                         const C* c_values, C c_iso, i64 nt, const TP* t_indptr,
                                         const I* t_indices, const T* t_values, T t_iso, const u32* marks,
