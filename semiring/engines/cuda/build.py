@@ -1,6 +1,6 @@
 """Stores from triples in any order, and from arrays in CSR format.
 
-A position becomes one sort key, (row, column) in as few bits as the shape needs; a stable radix sort makes
+A position becomes one sort key, (row, column) in as few bits as the shape needs; a stable sort makes
 repeats adjacent, in the order in which they were given.
 """
 
@@ -66,18 +66,12 @@ def build(
     kernel("build.cuh", "build_keys", prologue)(
         grid(n), BLOCK, n, rows, cupy.ascontiguousarray(cols), np.int32(bits), keys
     )
-    payload = None if values is None else _payload(values, dtype)
+    payload = None if values is None else cast_array(values, dtype)
     return assembled(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
 
 
 def _iso(iso: np.generic | None, dtype: np.dtype[Any]) -> np.generic | None:
     return None if iso is None else dtype.type(cast(iso, dtype)[()])
-
-
-def _payload(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values in an array that sorting may overwrite."""
-    made = cast_array(values, dtype)
-    return made.copy() if made is values else made
 
 
 def _keys(nrows: int, ncols: int) -> np.dtype[Any]:
@@ -115,7 +109,7 @@ def assembled(
     one named (by its column alone for a `vector`); else the last one given is kept.
     """
     bits = width(ncols)
-    keys, values = sort_keys(keys, values, 0, bits + width(nrows))
+    keys, values = sort_keys(keys, values)
     n = int(keys.size)
     marks = cupy.empty(word_count(n), np.uint32)
     kernel("build.cuh", "build_heads", _prologue(keys))(grid(n), BLOCK, n, keys, marks)
@@ -213,7 +207,7 @@ def import_csr(q: ImportCSR) -> CSR:
         values = None if q.values is None else cast_array(q.values, q.dtype)
         return CSR(pattern, q.dtype, values, _iso(q.iso, q.dtype))
     keys = row_keys(q.nrows, q.ncols, indptr, indices, swapped=False)
-    payload = None if q.values is None else _payload(q.values, q.dtype)
+    payload = None if q.values is None else cast_array(q.values, q.dtype)
     return assembled(q.nrows, q.ncols, q.dtype, keys, payload, _iso(q.iso, q.dtype), q.dup, refuse=True)
 
 

@@ -75,8 +75,6 @@ def _moves() -> Iterator[Entry]:
         yield "cast.cuh", typedefs(A=source, Z=target)
     for element, sums, popcount in ((UINT32, INT32, True), (INT64, INT64, False), (UINT32, UINT32, False)):
         yield "scan.cuh", typedefs(IN=element, OUT=sums) + constants(POPCOUNT=popcount)
-    for key, value, rank in ((UINT32, UINT8, UINT32), (UINT64, UINT64, UINT64)):
-        yield "sort.cuh", typedefs(KEY=key, V=value, R=rank)
 
 
 def _elementwise() -> Iterator[Entry]:

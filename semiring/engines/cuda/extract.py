@@ -135,7 +135,7 @@ def _columns(a: CSR, cols: Index) -> CSR:
         keys,
         values,
     )
-    keys, values = sort_keys(keys, values, 0, bits + width(a.nrows))
+    keys, values = sort_keys(keys, values)
     return csr_from_sorted(a.nrows, cols.count, bits, keys, a.dtype, values, a.iso)
 
 
@@ -155,11 +155,7 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     """Return the requested columns in ascending order, and the position of each in the result."""
     wide = index_dtype(max(cols.size, cols.count))
     goes_to = counting(cols.count, wide)
-    if cols.array is None:
-        wanted = counting(cols.count, wide, cols.start, cols.step)
-    else:
-        given = cast_array(cols.array, wide)
-        wanted = given.copy() if given is cols.array else given  # sorting overwrites it
+    wanted = counting(cols.count, wide, cols.start, cols.step) if cols.array is None else cast_array(cols.array, wide)
     kind = moved(wide)
-    keys, order = sort_keys(wanted.view(kind), goes_to, 0, width(cols.size))
+    keys, order = sort_keys(wanted.view(kind), goes_to)
     return keys.view(wide), order

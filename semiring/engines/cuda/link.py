@@ -52,7 +52,7 @@ def _plan(offset: np.dtype[Any], label: np.dtype[Any], columns: str) -> _Plan:
 def link(q: Link) -> Full:
     """Hook by compare-and-swap: one thread for each short row, the entries of long rows partitioned evenly.
 
-    Three or four launches.  Does not synchronise; a label to skip that is on the device is read there.
+    Three to five launches.  Does not synchronise; a label to skip that is on the device is read there.
     """
     forest = q.forest
     assert isinstance(forest, Full)
@@ -86,6 +86,8 @@ def _linked(q: Link, old: Array) -> Array:
     block = tuning.LINK_BLOCK
     blocks = grid(n, block)
     plan.copy(blocks, block, linked)
+    if not skips and pattern.nvals <= tuning.CHAINED_DEGREE * n:
+        plan.flatten(blocks, block, parent, n)
     plan.rows(blocks, block, linked)
     if listed:
         plan.listed(4 * multiprocessors(), block, linked)

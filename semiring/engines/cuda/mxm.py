@@ -27,8 +27,8 @@ from .specialise import constants, semiring, typedefs
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 _BYTE = np.dtype(np.uint8)
-# Reasoned: a key and a value of 8 bytes, twice each for sorting, and 8 bytes of marks, ranks and counters.
-_PRODUCT_BYTES = 40
+# Reasoned: a key and a value of 8 bytes, 40 bytes of `sort_keys`, and 8 bytes of marks, ranks and counters.
+_PRODUCT_BYTES = 64
 _SMALLEST_BATCH = 1 << 20
 _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 

@@ -25,7 +25,7 @@ from .algebra import ring_facts
 from .columns import column_argument, column_types
 from .degrees import degrees, present_rows
 from .kernel import Kernel, kernel
-from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_one, values_of, words_of
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_one, scratch, values_of, words_of
 from .packing import packable, packing
 from .primitives import as_dense, filled
 from .specialise import constants, semiring, typedefs
@@ -370,7 +370,14 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
     constant = mxv_value(q, a, u)
     form = 0 if isinstance(u, IndexList) else 1 if isinstance(u, Bitmap) else 2
     block = tuning.PUSH_BLOCK
-    run_list, run_push = _push_kernels(q.semiring, _types(q, a, mask, constant is None), form)
+    plans = a.pattern.facts.setdefault("cuda.push", {})
+    key = q.semiring, a.dtype, u.dtype, form, mask.form, mask.complement, mask.dtype, q.flip, constant is None
+    kernels = plans.get(key)
+    if kernels is None:
+        if len(plans) >= _PLANS:
+            plans.clear()
+        kernels = plans[key] = _push_kernels(q.semiring, _types(q, a, mask, constant is None), form)
+    run_list, run_push = kernels
     words = cupy.empty(word_count(q.nout), np.uint32)
     words.data.memset_async(0, words.nbytes)
     values = None
@@ -379,13 +386,14 @@ def _push(q: Mxv, mask: _Mask) -> VectorStore:
 
     items = u.nvals if isinstance(u, IndexList) else u.size
     listed = _listed(u)
-    row = cupy.empty(listed, index_dtype(a.ncols))
-    start, before = cupy.empty(listed, a.indptr.dtype), cupy.empty(listed, a.indptr.dtype)
-    # What edges carry along, where the product reads it.
+    column, offsets = index_dtype(a.ncols), listed * a.indptr.dtype.itemsize
+    # The values of the vector, where the product reads them, are listed with the rows.
     carries = constant is None and (facts.x if q.flip else facts.y)
-    carried = cupy.empty(listed, u.dtype) if carries else None
+    lists = scratch(listed * column.itemsize, offsets, offsets, listed * u.dtype.itemsize if carries else 0)
+    row, start, before, at = lists[1]
+    carried = at if carries else None
     edges, count = counter(), counter()
-    u_indices = u.indices.astype(row.dtype, copy=False) if isinstance(u, IndexList) else None
+    u_indices = u.indices.astype(column, copy=False) if isinstance(u, IndexList) else None
     u_words = u.words if isinstance(u, Bitmap) else None
     run_list(
         grid(items, block, 1 if form == 0 else 4), block, a.indptr, u_indices, u_words, *values_of(u), items, row,

@@ -93,4 +93,4 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     arguments: tuple[Any, ...] = (a.indptr, a.indices, a.values, cols, np.int32(bits), keys, values)
     run = kernel("permute.cuh", "permute_keys", _prologue(a, cols, keys))
     run(grid(n), BLOCK, height, rows, offsets, begin, end, *arguments)
-    return sort_keys(keys, values, 0, bits + width(height))
+    return sort_keys(keys, values)

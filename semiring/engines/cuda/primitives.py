@@ -37,7 +37,6 @@ __all__ = [
 
 DENSE, LIST, ROWS = 0, 1, 2
 _SCAN_TILE = 2048
-_SORT_TILE = 4096
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 _INT32 = np.dtype(np.int32)
 
@@ -142,30 +141,17 @@ def scan_marks(marks: Array, entries: int) -> Array:
     return exclusive_scan(marks, index_dtype(entries), popcount=True)
 
 
-def sort_keys(keys: Array, payload: Array | None, begin_bit: int, end_bit: int) -> tuple[Array, Array | None]:
-    """Keys in ascending order of their bits [begin_bit, end_bit), stably, and the payload moved along.
+def sort_keys(keys: Array, payload: Array | None) -> tuple[Array, Array | None]:
+    """Return the keys in ascending order, and the payload in the order of its keys, stably.
 
-    The arrays given may be overwritten.  Memory: the arrays again, and one counter for 16 elements.
+    Keys without a payload are sorted in place.  The sort is CuPy's, a radix sort (Thrust), which synchronises.
+    Memory with a payload: up to 16 bytes for each element, three times the keys, and the payload again.
     """
-    n = int(keys.size)
-    if n < 2 or end_bit <= begin_bit:
-        return keys, payload
-    tiles = -(-n // _SORT_TILE)
-    places = np.dtype(np.uint32 if n < 2**32 else np.uint64)
-    kind = _UNSIGNED[1] if payload is None else moved(payload.dtype)
-    prologue = typedefs(KEY=keys.dtype, V=kind, R=places)
-    histogram = kernel("sort.cuh", "sort_histogram", prologue)
-    scatter = kernel("sort.cuh", "sort_scatter", prologue)
-    counts = cupy.empty(256 * tiles, places)
-    other_keys = cupy.empty_like(keys)
-    other_payload = None if payload is None else cupy.empty_like(payload)
-    for shift in range(begin_bit, end_bit, 8):
-        histogram(tiles, BLOCK, n, keys, np.int32(shift), tiles, counts)
-        offsets = exclusive_scan(counts, places)
-        scatter(tiles, BLOCK, n, keys, payload, np.int32(shift), tiles, offsets, other_keys, other_payload)
-        keys, other_keys = other_keys, keys
-        payload, other_payload = other_payload, payload
-    return keys, payload
+    if payload is None:
+        keys.sort()
+        return keys, None
+    order = cupy.argsort(keys)
+    return gather(keys, order), gather(payload, order)
 
 
 def as_dense(u: VectorStore) -> Bitmap | Full:

@@ -21,7 +21,7 @@ from ..registry import implements
 from ..spec import Keep, Outside, Select
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
-from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys, width
+from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys
 from .specialise import constants, indexunary, typedefs
 
 _BYTE = np.dtype(np.uint8)
@@ -88,7 +88,7 @@ def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
 def _members(index: Index) -> tuple[Any, ...]:
     """The arguments (words, sorted, start, step, count) of a set of positions; a range runs upwards."""
     if index.array is not None and index.size > _SEARCHED * max(index.count, _FEW):
-        keys, _ = sort_keys(index.array.astype(np.uint64), None, 0, width(index.size))
+        keys, _ = sort_keys(index.array.astype(np.uint64), None)
         return None, keys, 0, 1, index.count
     if index.array is not None:
         words = cupy.zeros(word_count(index.size), np.uint32)

@@ -17,12 +17,11 @@ from .specialise import constants, typedefs
 
 @implements(Transpose, engine="cuda")
 def transpose(q: Transpose) -> CSR:
-    """t(j, i) = a(i, j): one stable sort by the bits of the column.  Does not wait for the device."""
+    """t(j, i) = a(i, j): one sort by column and row, which synchronises."""
     a = q.a
     keys = row_keys(a.nrows, a.ncols, a.indptr, a.indices, swapped=True)
     low = width(a.nrows)
-    values = None if a.values is None else a.values.copy()  # sorting overwrites it
-    keys, values = sort_keys(keys, values, low, low + width(a.ncols))
+    keys, values = sort_keys(keys, a.values)
     return csr_from_sorted(a.ncols, a.nrows, low, keys, a.dtype, values, a.iso)
 
 
