@@ -85,7 +85,7 @@ def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatc
     if sr.cuda_available():
         from semiring.engines.cuda import tuning
 
-        monkeypatch.setattr(tuning, "PIECES", places)  # with a short list rows are searched by their own warp
+        monkeypatch.setattr(tuning, "SEGMENTS", places)  # with a short list rows are searched by their own warp
     A = centres_and_leaves()
     indptr, indices, _ = A.to("cpu").to_csr()
     packed = A if codec is None else A.compress(codec)

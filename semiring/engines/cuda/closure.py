@@ -80,7 +80,7 @@ def closure_level(q: Closure) -> ClosureResult:
     search = plan.pack(
         a_values=a_values, a_iso=a_iso, t_values=None if t is None or not plan.reads_t_values else t.values,
         visited=state + STATE_BYTES, queue=queue if plan.queue_bytes else None, start=start, before=start + place,
-        values=state + plan.values_at, pieces=queue + plan.queue_bytes, state=state, trace=trace, trace_rows=traced,
+        values=state + plan.values_at, segments=queue + plan.queue_bytes, state=state, trace=trace, trace_rows=traced,
         max_steps=min(q.max_steps, _ALWAYS), direction=_DIRECTIONS[direction],
     )  # fmt: skip
     source = pack_source(plan.pack_source, f)
@@ -131,7 +131,7 @@ def closure_relax(q: Closure) -> ClosureResult:
     plan = relax_plan(q.semiring, offset, a.dtype, f.dtype, column_types(a.pattern), block_sizes(a.pattern))
     relaxation = plan.pack(
         indptr=a.pattern.indptr, indices=column_argument(a.pattern), a_values=a_values, a_iso=a_iso, present=present,
-        listed=listed, row=row, start=place, before=place + 2 * n * offset.itemsize, values=values, nothing=start,
+        listed=listed, row=row, start=place, before=place + 2 * n * offset.itemsize, values=values, absent=start,
         state=state, trace=trace, trace_rows=traced, n=n, max_steps=min(q.max_steps, _ALWAYS), shift=shift,
         skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
     )  # fmt: skip

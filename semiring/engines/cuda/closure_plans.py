@@ -123,7 +123,7 @@ def _structure(a: CSR, t: CSR | None) -> _Structure:
     columns = types_of_both(*side_by_side(a.pattern, a.pattern if transpose is None else transpose))
     skewed = degrees(a.pattern).longest > tuning.SKEWED_ROW
     reference = None if transpose is None else weakref.ref(transpose)
-    segments = 0 if t is None else min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.PIECES) + 1
+    segments = 0 if t is None else min(t.nvals // tuning.PROBES, t.nrows // 4, tuning.SEGMENTS) + 1
     made = _Structure(reference, shift, columns, block_sizes(a.pattern), skewed, segments, {})
     a.pattern.facts["cuda.search"] = made
     return made
@@ -169,8 +169,8 @@ def _make(
     indices = column_argument(here), column_argument(there)
     matrix = arguments("closure_level.cuh", "MatrixArguments")(
         indptr=a.pattern.indptr, indices=indices[0], t_indptr=None if t is None else t.pattern.indptr,
-        t_indices=indices[1], hubs=top, candidates=None if nonempty is None else nonempty.words,
-        candidate_count=0 if nonempty is None else nonempty.nonempty, piece_room=structure.segments, n=n,
+        t_indices=indices[1], hubs=top, nonempty=None if nonempty is None else nonempty.words,
+        nonempty_count=0 if nonempty is None else nonempty.nonempty, segment_slots=structure.segments, n=n,
         nvals=a.nvals, shift=structure.shift, skewed=structure.skewed,
     )  # fmt: skip
     clear = STATE_BYTES + 4 * words
@@ -213,7 +213,7 @@ def _level_kernels(
         + blocks
     )
     file = "closure_level.cuh"
-    pair = _Pair(file, ("closure_narrow", "closure_wide"), prologue)
+    pair = _Pair(file, ("closure_cluster", "closure_grid"), prologue)
     return pair, arguments(file, "SearchArguments", A=element)
 
 
@@ -229,7 +229,7 @@ def relax_plan(
     """Return the plan of `closure_relax`.  entered: see `level_plan`.  columns, blocks: parts of the prologue."""
     prologue = semiring(ring) + typedefs(P=offset, A=element, U=entered, Z=ring.z) + columns + blocks
     file = "closure_relax.cuh"
-    pair = _Pair(file, ("relax_narrow", "relax_wide"), prologue)
+    pair = _Pair(file, ("relax_cluster", "relax_grid"), prologue)
     enter, count = (kernel(file, name, prologue) for name in ("relax_enter", "relax_count"))
     return RelaxPlan(pair, arguments(file, "RelaxArguments", A=element, Z=ring.z), enter, count)
 

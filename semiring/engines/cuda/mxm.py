@@ -101,7 +101,7 @@ class _Expansion:
             return [(0, 0, 0), (a.nrows, a.nvals, total)]
         limit = -(-total // batches)
         places = cupy.empty((batches + 1, 3), _INT64)
-        run = kernel("mxm.cuh", "mxm_cut", self.prologue)
+        run = kernel("mxm.cuh", "mxm_bounds", self.prologue)
         run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
         return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
 

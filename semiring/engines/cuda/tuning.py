@@ -100,8 +100,8 @@ HUBS_LONG: Final = _row(
     "entries of a row whose hubs one warp computes (64 rounds, about 50 us); the entries of longer rows are divided "
     "among all blocks",
 )  # fmt: skip
-PIECES: Final = _row(
-    "PIECES", 1 << 20, "reasoned", "8 MB for the longest list of row segments (which has one element more)"
+SEGMENTS: Final = _row(
+    "SEGMENTS", 1 << 20, "reasoned", "8 MB for the longest list of row segments (which has one element more)"
 )
 TRACED_STEPS: Final = _row("TRACED_STEPS", 1 << 20, "reasoned", "24 MB for the longest recorded trace")
 

@@ -30,8 +30,8 @@ DEVICE void probe_rest(const Pull& pull, i64 j) {
     for (u32 longer = __ballot_sync(FULL_WARP, from.row < 0 && rest < end); longer; longer &= longer - 1) {
         const int lane = __ffs(int(longer)) - 1;
         const i64 first = shuffle(rest, lane), last = shuffle(end, lane);
-        if (list_pieces(pull, shuffle(j, lane), first, last)) continue;
-        const Reached at = look_through(s, visited, first - PROBES, first, last);
+        if (list_segments(pull, shuffle(j, lane), first, last)) continue;
+        const Reached at = probe_by_warp(s, visited, first - PROBES, first, last);
         if (lane_id() == lane) from = at;
     }
     const bool hit = from.row >= 0;
@@ -68,7 +68,7 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
         for (int u = 0; u < WORDS; u++) {
             const i64 w = first_word + u;
             seen[u] = w < s.words() ? visited[w] : FULL_WARP;
-            const u32 unvisited = w < s.words() ? s.candidates[w] & ~seen[u] : 0u;
+            const u32 unvisited = w < s.words() ? s.nonempty[w] & ~seen[u] : 0u;
             const bool mine = (unvisited >> lane) & 1u;
             first[u] = mine ? i64(s.hubs[32 * w + lane]) : -1;
             second[u] = mine ? i64(s.hubs[s.n + 32 * w + lane]) : -1;
@@ -122,5 +122,5 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
     }
     if (count > 0) probe_rest(pull, lane < count ? pending[lane] : -1);
     group.barrier();
-    probe_pieces<BLOCK, Group>(pull);
+    probe_segments<BLOCK, Group>(pull);
 }

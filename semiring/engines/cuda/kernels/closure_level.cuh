@@ -1,25 +1,25 @@
 // Level-synchronous closure: c = x (+) x A (+) x A^2 (+) ..., where an entry is final when it first appears.
 //
-// Two launches do the whole search.  `closure_narrow` is one cluster: it enters the first entries and continues while
-// a frontier has few edges, at a hardware barrier of 0.2 us a level.  `closure_wide` is every multiprocessor: it continues
-// to the end, choosing push or pull for each level; it returns at once if nothing is left.  The host omits it where no
-// frontier can have more edges than the cluster processes.
+// Two launches execute the whole search.  `closure_cluster` runs on one cluster: it enters the first entries and
+// continues while a frontier has few edges, with a hardware barrier of 0.2 us a level.  `closure_grid` runs on all
+// multiprocessors: it continues to the end, chooses push or pull for each level, and returns at once if the frontier
+// is empty.  The host omits it where no frontier can have more edges than the cluster processes.
 //
-// What is held, for n rows: presence twice (a pull reads one and writes the other whole, so there is no clearing), with
-// hubs the rows that are left to probe, pieces of long rows, and one list of n places (expand.cuh; which rows they are
-// is left out where nobody asks).  A row enters it once in the whole search, so that it never overflows and both
-// directions append to it directly.
+// Memory for n rows: two bitmaps of presence (a pull reads one and overwrites the other, so none is cleared), with
+// hubs a bitmap of the rows that remain to be probed, segments of long rows, and one list of n rows (expand.cuh; the
+// row numbers are omitted where values do not depend on them).  A row enters the list once in the whole search, so the
+// list never overflows, and both directions append to it.
 //
-// Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), with pulling by
+// Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), which pulls by
 // words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
 //
-// A pull first tries the hubs of a row where they are known (closure_hubs.cuh): two loads, none of the row itself.
+// A pull first tests the hubs of a row where they are cached (closure_hubs.cuh): two loads, none of the row itself.
 //
-// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; what
-// columns.cuh asks for, and T_CODEC, which is how the transpose stores its columns; and the constants VALUES (0 presence
-// only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (they are known), CLUSTER_BLOCK,
-// GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES, PROBES
-// (see tuning.py), and the parameters of direction.cuh.
+// The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
+// parameters of columns.cuh, and T_CODEC, the codec of the columns of the transpose; and the constants VALUES (0
+// presence only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (hubs are cached),
+// CLUSTER_BLOCK, GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES,
+// PROBES (see tuning.py), and the parameters of direction.cuh.
 
 #include "direction.cuh"
 #include "expand.cuh"
@@ -30,10 +30,11 @@ typedef ColumnReaders<T_CODEC> Transposed;
 // Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
 // one can be reset while another is still being read.
 enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
-       PIECE_COUNT = GRID_COUNT + 3 };
-constexpr u64 NO_PIECE = ~u64(0);
+       SEGMENT_COUNT = GRID_COUNT + 3 };
+constexpr u64 NO_SEGMENT = ~u64(0);
 
-// closure.py packs both structs by the names of their fields (arguments.py): a line is a type and a name.
+// closure_plans.py and closure.py pack these structs by the names of their fields (arguments.py): a line is a type and
+// a name.
 
 // Depends on the patterns of the matrix and its transpose alone: packed once, with the matrix.
 struct MatrixArguments {
@@ -42,9 +43,9 @@ struct MatrixArguments {
     const P* t_indptr;
     Transposed::Argument t_indices;
     const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
-    const u32* candidates;  // bitmap of the rows of the transpose that have entries
-    i64 candidate_count;
-    i64 piece_room;
+    const u32* nonempty;  // bitmap of the rows of the transpose that have entries
+    i64 nonempty_count;
+    i64 segment_slots;
     i64 n;
     i64 nvals;
     int shift;  // of the packing
@@ -61,7 +62,7 @@ struct SearchArguments {
     P* start;
     P* before;
     Z* values;
-    u64* pieces;  // with pulls: `piece_room` places for pieces of long rows
+    u64* segments;  // with pulls: `segment_slots` slots for segments of long rows
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -91,7 +92,7 @@ DEVICE Z arrival(const Search& s, const A* a_values, Z x, i64 k, i64 j, i64 p) {
     return multiply(x, y, 0, k, k, j);
 }
 
-// What a push does at an edge: claim the row that it leads to.
+// The visitor of a push: it claims the row at the end of an edge.
 struct Claim {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = VALUES == 2;
@@ -104,7 +105,7 @@ struct Claim {
         if constexpr (VALUES == 2 && multiply_reads_x) return s.values[row];
         else return Payload();
     }
-    // Bits are only set meanwhile: one that is seen set stays so, and one that is out of date costs an atomic.
+    // Bits are only set during the pass: a set bit stays set, and an outdated clear bit costs an atomic.
     DEVICE bool open(Payload, i64, i64 j, i64) const { return !bit_relaxed(visited, j); }
     DEVICE bool visit(Payload x, i64 k, i64 j, i64 p) const {
         const u32 bit = 1u << (j & 31);
@@ -122,12 +123,12 @@ struct Claim {
 // Whether the frontier, from `head` to `tail` of the list, is pulled.
 DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
     if (s.direction != 0) return s.direction == 2;
-    const f32 open = fmaxf(f32(s.candidate_count - s.rows(tail)), 0.0f);
+    const f32 open = fmaxf(f32(s.nonempty_count - s.rows(tail)), 0.0f);
     const Work work = {f32(s.nvals), open, f32(s.nvals - s.edges(tail)), 0.0f, f32(s.n) / 32.0f};
     return prefers_pull(work, f32(s.rows(tail) - s.rows(head)), f32(s.edges(tail) - s.edges(head)));
 }
 
-// Levels until the frontier is empty, `max_steps` are done, or (in the cluster) it has grown wide.
+// Levels until the frontier is empty, `max_steps` are done, or, in the cluster, it has too many edges.
 template <int BLOCK, bool FULL_GRID, class Group>
 DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 head, u64 tail, Z level) {
     i64 step = i64(s.state[STEPS]);
@@ -138,7 +139,7 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, head, tail);
         if (Group::rank() == 0 && threadIdx.x == 0) {
             counters[(turn + 1) % 3] = 0;
-            s.state[PIECE_COUNT + (turn + 1) % 3] = 0;
+            s.state[SEGMENT_COUNT + (turn + 1) % 3] = 0;
             if (step < s.trace_rows) {
                 s.trace[3 * step] = pull;
                 s.trace[3 * step + 1] = s.rows(tail) - s.rows(head);
@@ -151,7 +152,7 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         if (pull) {
             if constexpr (FULL_GRID && MAY_PULL) {
                 u32* const next = s.visited + (1 - parity) * s.words();
-                const Pull one = {s, visited, next, to, level, s.state + PIECE_COUNT + turn};
+                const Pull one = {s, visited, next, to, level, s.state + SEGMENT_COUNT + turn};
                 if constexpr (HUBS) pull_hubs<BLOCK, Group>(one, group);
                 else pull_level<BLOCK, Group>(one, group);
                 parity = 1 - parity;
@@ -164,12 +165,12 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
         }
         group.barrier();
         head = tail;
-        tail += load_relaxed(counters + turn);  // behind the barrier, so nobody adds any more
+        tail += load_relaxed(counters + turn);  // behind the barrier, so no block adds to it
         turn = (turn + 1) % 3;
         step++;
     }
-    // A block may be a whole level ahead of the last one here, but none still reads the state at its start: after a
-    // level there has been a barrier; without one, blocks that still read find what is stored already.
+    // A block may be a whole level ahead of others here, but no block still reads the state as it was at the start:
+    // each level ends with a barrier, and without a level the stored state does not change.
     if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[HEAD] = head;
         s.state[TAIL] = tail;
@@ -179,9 +180,9 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
     }
 }
 
-// One cluster.  Enters the given rows, then goes on while it is narrow.
+// One cluster: enters the given rows, and continues while the frontier has few edges.
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK)
-    closure_narrow(const SourceArguments entered, const MatrixArguments matrix, const SearchArguments given) {
+    closure_cluster(const SourceArguments entered, const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
     Cluster group;
     u64* const counters = s.state + CLUSTER_COUNT;
@@ -205,7 +206,7 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK)
 
 // The whole grid, launched cooperatively.
 extern "C" __global__ void __launch_bounds__(GRID_BLOCK, GRID_RESIDENT)
-    closure_wide(const MatrixArguments matrix, const SearchArguments given) {
+    closure_grid(const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     const u64 head = s.state[HEAD], tail = s.state[TAIL];

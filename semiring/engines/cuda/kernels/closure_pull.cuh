@@ -47,7 +47,7 @@ DEVICE void pull_level(const Pull& pull, Group& group) {
         const i64 w = chunk * WORDS + t / 8;
         const i64 chunk_row = chunk * WORDS * 32;
         const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
-        const u32 unvisited = w < s.words() ? s.candidates[w] & ~seen : 0u;
+        const u32 unvisited = w < s.words() ? s.nonempty[w] & ~seen : 0u;
         u32 open_rows = (unvisited >> (4 * (t & 7))) & 15u;
         int count;
         int slot = block_scan_exclusive(__popc(open_rows), count);
@@ -78,8 +78,8 @@ DEVICE void pull_level(const Pull& pull, Group& group) {
             const int local = stage.long_rows[r];
             const i64 j = chunk_row + local;
             const i64 begin = i64(s.t_indptr[j]), end = i64(s.t_indptr[j + 1]);
-            if (list_pieces(pull, j, begin + PROBES, end)) continue;
-            const Reached from = look_through(s, visited, begin, begin + PROBES, end);
+            if (list_segments(pull, j, begin + PROBES, end)) continue;
+            const Reached from = probe_by_warp(s, visited, begin, begin + PROBES, end);
             if (from.row < 0 || lane_id() != 0) continue;
             atomicOr(&stage.found[local >> 5], 1u << (local & 31));
             pull.write(from.row, j, from.entry);
@@ -90,5 +90,5 @@ DEVICE void pull_level(const Pull& pull, Group& group) {
         append_found<BLOCK>(s, pull.to, stage.found, chunk_row);
     }
     group.barrier();
-    probe_pieces<BLOCK, Group>(pull);
+    probe_segments<BLOCK, Group>(pull);
 }

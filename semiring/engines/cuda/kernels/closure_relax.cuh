@@ -5,8 +5,8 @@
 // Bellman-Ford algorithm with a work list (Moore 1959), with max_min widest paths, with min_first label propagation.
 //
 // A bitmap for each parity of the step prevents duplicates in the next list; a row clears its bit in the old bitmap
-// when it is expanded.  `relax_enter` inserts the first entries, `relax_narrow` runs on one cluster while the list has
-// few edges, and `relax_wide` runs on the whole GPU until the list is empty.
+// when it is expanded.  `relax_enter` inserts the first entries, `relax_cluster` runs on one cluster while the list has
+// few edges, and `relax_grid` runs on the whole GPU until the list is empty.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
 // parameters of columns.cuh; and the constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES (tuning.py).
@@ -29,7 +29,7 @@ struct RelaxArguments {
     P* start;
     P* before;
     Z* values;
-    Z nothing;  // the value of absent entries: the identity of (+)
+    Z absent;  // the value of absent entries: the identity of (+)
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -79,13 +79,13 @@ struct Relax {
     DEVICE bool open(Z x, i64 k, i64 j, i64 p) const {
         const Z old = current(j);
         if (!same_bits(Z(add(old, product(x, k, j, p))), old)) return true;
-        return same_bits(old, s.nothing) && !bit_relaxed(s.present, j);
+        return same_bits(old, s.absent) && !bit_relaxed(s.present, j);
     }
     DEVICE bool visit(Z x, i64 k, i64 j, i64 p) const {
         const Z z = product(x, k, j, p);
         const Z old = atomic_update(s.values + j, [z](Z value) { return Z(add(value, z)); });
         const bool changed = !same_bits(Z(add(old, z)), old);
-        const bool first = same_bits(old, s.nothing) && bit_claim(s.present, j);
+        const bool first = same_bits(old, s.absent) && bit_claim(s.present, j);
         return (changed || first) && bit_claim(listed_next, j);
     }
 };
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
     }
 }
 
-extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_narrow(const RelaxArguments given) {
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_cluster(const RelaxArguments given) {
     const Relaxation s(given);
     Cluster group;
     steps<CLUSTER_BLOCK, false>(s, group, s.state + CLUSTER_COUNT);
@@ -154,7 +154,7 @@ extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_na
 
 // Launched cooperatively, two blocks a multiprocessor: with one, which the compiler may choose (98 registers a thread
 // for int64 distances over uint8 weights), too few loads overlap.
-extern "C" __global__ void __launch_bounds__(GRID_BLOCK, 2) relax_wide(const RelaxArguments given) {
+extern "C" __global__ void __launch_bounds__(GRID_BLOCK, 2) relax_grid(const RelaxArguments given) {
     const Relaxation s(given);
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
     steps<GRID_BLOCK, true>(s, group, s.state + GRID_COUNT);

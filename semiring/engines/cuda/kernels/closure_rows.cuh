@@ -57,7 +57,7 @@ DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
 }
 
 // Searches entries [first, last) of a row for a visited neighbour; valid in every lane.  The whole warp calls.
-DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
+DEVICE Reached probe_by_warp(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
     Transposed::Warp walk(s.t_columns, row_start, first, last);
     while (walk.next()) {  // two steps at once, whose loads overlap
         const i64 p = walk.p, k = walk.inside ? walk.column : -1;
@@ -75,51 +75,51 @@ DEVICE Reached look_through(const Search& s, const u32* visited, i64 row_start, 
 
 // The segments of entries [begin, end) of a row.  Their bounds are multiples of two tiles (of four, eight, ... in long
 // rows), so that no tile is decoded twice and there are at most MOST segments; the first and the last may be shorter.
-struct Pieces {
+struct RowSegments {
     static constexpr int BITS = 12;
     static constexpr i64 MOST = i64(1) << BITS;
     i64 begin, end, length;
 
-    DEVICE Pieces(i64 begin, i64 end) : begin(begin), end(end), length(2 * TILE_ENTRIES) {
+    DEVICE RowSegments(i64 begin, i64 end) : begin(begin), end(end), length(2 * TILE_ENTRIES) {
         while ((MOST - 1) * length < end - begin) length *= 2;
     }
     DEVICE i64 count() const { return (end - 1) / length - begin / length + 1; }
-    DEVICE i64 first(i64 piece) const {
-        const i64 cut = (begin / length + piece) * length;
-        return cut < begin ? begin : cut;
+    DEVICE i64 first(i64 segment) const {
+        const i64 bound = (begin / length + segment) * length;
+        return bound < begin ? begin : bound;
     }
-    DEVICE i64 last(i64 piece) const {
-        const i64 cut = (begin / length + piece + 1) * length;
-        return cut < end ? cut : end;
+    DEVICE i64 last(i64 segment) const {
+        const i64 bound = (begin / length + segment + 1) * length;
+        return bound < end ? bound : end;
     }
 };
 
 // Lists the segments of entries [begin, end) of row j; false if the list is full.  The whole warp calls.
-DEVICE bool list_pieces(const Pull& pull, i64 j, i64 begin, i64 end) {
+DEVICE bool list_segments(const Pull& pull, i64 j, i64 begin, i64 end) {
     const Search& s = pull.s;
-    const i64 count = Pieces(begin, end).count();
+    const i64 count = RowSegments(begin, end).count();
     i64 place = 0;
     if (lane_id() == 0) place = i64(atomicAdd(pull.listed, u64(count)));
     place = shuffle(place, 0);
-    const bool fits = place + count <= s.piece_room;
+    const bool fits = place + count <= s.segment_slots;
     // If not all segments fit, marks the remaining positions as unused, because the counter includes them.
-    for (i64 i = lane_id(); i < count && place + i < s.piece_room; i += 32)
-        s.pieces[place + i] = fits ? u64(j) << Pieces::BITS | u64(i) : NO_PIECE;
+    for (i64 i = lane_id(); i < count && place + i < s.segment_slots; i += 32)
+        s.segments[place + i] = fits ? u64(j) << RowSegments::BITS | u64(i) : NO_SEGMENT;
     return fits;
 }
 
 // Searches one segment, unless its row is already visited.  An outdated test costs a redundant search; the atomic below
 // decides.  The whole warp calls.
-DEVICE void probe_piece(const Pull& pull, u64 piece) {
+DEVICE void probe_segment(const Pull& pull, u64 segment) {
     const Search& s = pull.s;
-    if (piece == NO_PIECE) return;
-    const i64 j = i64(piece >> Pieces::BITS), number = i64(piece & u64(Pieces::MOST - 1));
+    if (segment == NO_SEGMENT) return;
+    const i64 j = i64(segment >> RowSegments::BITS), number = i64(segment & u64(RowSegments::MOST - 1));
     const u32 bit = 1u << (j & 31);
     // Lanes may load different words; a bit that one lane has seen is set for all.
     if (__any_sync(FULL_WARP, bit_relaxed(pull.visited_next, j))) return;
     const i64 row_start = i64(s.t_indptr[j]);
-    const Pieces pieces(row_start + PROBES, i64(s.t_indptr[j + 1]));
-    const Reached from = look_through(s, pull.visited, row_start, pieces.first(number), pieces.last(number));
+    const RowSegments segments(row_start + PROBES, i64(s.t_indptr[j + 1]));
+    const Reached from = probe_by_warp(s, pull.visited, row_start, segments.first(number), segments.last(number));
     if (from.row < 0 || lane_id() != 0) return;
     if (atomicOr(pull.visited_next + (j >> 5), bit) & bit) return;
     pull.write(from.row, j, from.entry);
@@ -130,9 +130,9 @@ DEVICE void probe_piece(const Pull& pull, u64 piece) {
 
 // Searches all listed segments, after a barrier of the group.  Consecutive segments are in different blocks.
 template <int BLOCK, class Group>
-DEVICE void probe_pieces(const Pull& pull) {
-    const i64 listed = i64(load_relaxed(pull.listed)), room = pull.s.piece_room;
+DEVICE void probe_segments(const Pull& pull) {
+    const i64 listed = i64(load_relaxed(pull.listed)), room = pull.s.segment_slots;
     const i64 count = listed < room ? listed : room;
     for (i64 at = warp_in_block() * Group::size() + Group::rank(); at < count; at += Group::size() * (BLOCK / 32))
-        probe_piece(pull, pull.s.pieces[at]);
+        probe_segment(pull, pull.s.segments[at]);
 }

@@ -125,9 +125,9 @@ DEVICE void prefetch(const C& columns, i64 p) {
 }
 
 // A lane decodes a segment of a compressed row of up to SHORT_PIECE entries, a warp a longer one.  A warp with at most
-// FEW_PIECES segments decodes all of them: a lane needs a chain of dependent loads to reach its first entry.
+// FEW_SEGMENTS segments decodes all of them: a lane needs a chain of dependent loads to reach its first entry.
 constexpr i64 SHORT_PIECE = 8;
-constexpr int FEW_PIECES = 2;
+constexpr int FEW_SEGMENTS = 2;
 
 // Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  Warps have
 // equal shares of the edges and process the rows of their share 32 at a time.  The whole block calls.
@@ -148,7 +148,7 @@ DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64
             row_start = i64(stage.start[r]);
             p = row_start + passed + (begin - before);
         }
-        const bool few = __popc(__ballot_sync(FULL_WARP, begin < stop)) <= FEW_PIECES;
+        const bool few = __popc(__ballot_sync(FULL_WARP, begin < stop)) <= FEW_SEGMENTS;
         const bool longer = stop - begin > (few ? 0 : SHORT_PIECE);
         if (!longer && begin < stop) {
             ColumnCursor cursor(columns, row_start, p);

@@ -38,7 +38,7 @@ extern "C" __global__ void extract_lengths(i64 n, const X* index, i64 start, i64
     }
 }
 
-// The picked rows, one after another; offsets is the scan of their lengths.
+// The selected rows, one after another; offsets is the scan of their lengths.
 extern "C" __global__ void extract_rows(i64 n, const X* index, i64 start, i64 step, const P* indptr,
                                         const I* indices, const V* values, const i64* offsets, i64 total,
                                         I* out_indices, V* out_values) {
@@ -50,7 +50,7 @@ extern "C" __global__ void extract_rows(i64 n, const X* index, i64 start, i64 st
     });
 }
 
-// Columns by a sorted list of (column, where it goes): copies[e] = how often entry e is taken.
+// Columns by a sorted list of (column, its position in the result): copies[e] = the number of copies of entry e.
 extern "C" __global__ void extract_copies(i64 n, const I* indices, const X* wanted, i64 wanted_count,
                                           i64* copies) {
     for (i64 e = thread_id(); e < n; e += thread_count()) {

@@ -1,6 +1,6 @@
-// mxm by expansion: every product A(i, k) (x) B(k, j) becomes a key (i, j) and a value; sorting brings those of one
-// place together, k ascending.  Products are numbered in the order of A's entries, `offsets` scanning how many each
-// entry has; a batch is a range of rows.
+// mxm by expansion: every product A(i, k) (x) B(k, j) becomes a key (i, j) and a value; a stable sort makes those of
+// one position adjacent, k ascending.  Products are numbered in the order of A's entries, and `offsets` is the scan of
+// the number of products of each entry.  A batch is a range of rows.
 
 #include "entries.cuh"
 #include "rank.cuh"
@@ -12,10 +12,10 @@ extern "C" __global__ void mxm_count(i64 n, const AI* a_indices, const BP* b_ind
     }
 }
 
-// cuts[b] = (first row, first entry, first product) of batch b: the first row whose products begin at or past
-// b * limit; cuts[batches] is the end of everything.
-extern "C" __global__ void mxm_cut(i64 batches, i64 limit, i64 nrows, const AP* a_indptr, const i64* offsets,
-                                   i64* cuts) {
+// bounds[b] = (first row, first entry, first product) of batch b: the first row whose products begin at or past
+// b * limit; bounds[batches] is the end of the last batch.
+extern "C" __global__ void mxm_bounds(i64 batches, i64 limit, i64 nrows, const AP* a_indptr, const i64* offsets,
+                                   i64* bounds) {
     for (i64 b = thread_id(); b <= batches; b += thread_count()) {
         i64 low = 0, high = nrows;
         while (low < high) {
@@ -24,9 +24,9 @@ extern "C" __global__ void mxm_cut(i64 batches, i64 limit, i64 nrows, const AP* 
             else high = middle;
         }
         if (b == batches) low = nrows;
-        cuts[3 * b] = low;
-        cuts[3 * b + 1] = i64(a_indptr[low]);
-        cuts[3 * b + 2] = offsets[i64(a_indptr[low])];
+        bounds[3 * b] = low;
+        bounds[3 * b + 1] = i64(a_indptr[low]);
+        bounds[3 * b + 2] = offsets[i64(a_indptr[low])];
     }
 }
 
@@ -42,7 +42,7 @@ DEVICE void for_each_product(i64 nrows, const AP* a_indptr, const AI* a_indices,
     });
 }
 
-// marks = the products of a batch whose place the mask admits; marks must be 0.
+// marks = the products of a batch whose position the mask admits; marks must be 0.
 extern "C" __global__ void mxm_mark(i64 nrows, const AP* a_indptr, const AI* a_indices, i64 entries,
                                     const i64* offsets, i64 begin, i64 end, const BP* b_indptr,
                                     const BI* b_indices, const MP* mask_indptr, const MI* mask_indices,

@@ -1,8 +1,8 @@
 // mxm of small matrices:  t(i, j) = (+)_k A(i, k) (x) B(k, j),  accumulated in one slot for each position (i, j).
 //
-// A warp computes a row (Gustavson): for each entry A(i, k), in ascending k, its lanes process the entries of row k of B.
-// The columns within a row of B are distinct, so no two lanes combine into one slot at a time: sums need no atomics, and
-// their order is that of k.  `marks` holds one presence bit for each slot; a row has `words` of them.
+// A warp computes a row (Gustavson): for each entry A(i, k), in ascending k, its lanes process the entries of row k of
+// B.  The columns within a row of B are distinct, so no two lanes combine into one slot at a time: sums need no
+// atomics, and their order is that of k.  `marks` holds one presence bit for each slot; a row has `words` of them.
 //
 // The prologue defines the semiring; the types AP, AI, A (offsets, columns and values of A), BP, BI, B, MP, MI, M (of B
 // and the mask); and the constants MASKED, VALUED (the mask admits entries by value), COMPLEMENT, KEEPS (results have
