@@ -24,6 +24,12 @@ from .sanitize_inputs import N, Small
 __all__ = ["STEPS", "large"]
 
 
+def _written(target: Matrix, value: Matrix, **options: Any) -> Matrix:
+    made = target.dup()
+    made(**options) << value
+    return made
+
+
 def _forced(direction: str, product: Callable[[], Any]) -> Any:
     with sr.config.set(direction=direction):
         return product().wait()
@@ -178,6 +184,12 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "mxm any_second": lambda s: s.A.mxm(s.E, "any_second").apply("one"),
     "mxm masked": lambda s: s.A.mxm(s.A, "plus_pair", mask=s.S.S),
     "mxm complemented": lambda s: s.A.mxm(s.E, "min_plus", mask=~s.A.S),
+    "mxm of even rows": lambda s: s.E.mxm(s.E, "plus_times"),
+    "mxm of even rows, masked": lambda s: s.E.mxm(s.E, "min_plus", mask=s.A.S),
+    "mxm of even rows, complemented": lambda s: s.E.mxm(s.E, "any_pair", mask=~s.A.V),
+    "write of a matrix": lambda s: _written(s.A, s.E, mask=s.S.S, accum="plus"),
+    "write of a matrix, complemented": lambda s: _written(s.A, s.E, mask=~s.B.V, accum="min"),
+    "write of a matrix, replaced": lambda s: _written(s.A, s.E, mask=s.B.V, accum="plus", replace=True),
     "mxm in batches": _split,
     "mxm in batches, masked": lambda s: _split(s, s.E.S),
     "ewise add, full": lambda s: s.u.ewise_add(s.v, "plus"),

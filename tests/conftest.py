@@ -172,11 +172,20 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run kernels on small operands in half of the tests: the CPU engine leaves those of few entries to NumPy."""
-    if engine == "cpu" and zlib.crc32(request.node.nodeid.encode(), sampling.seed) % 2:
+    """Run the kernels of large operands in half of the tests.
+
+    The CPU engine leaves operands of few entries to NumPy, and the CUDA engine has a product of its own for them.
+    """
+    if zlib.crc32(request.node.nodeid.encode(), sampling.seed) % 2 == 0:
+        return
+    if engine == "cpu":
         from semiring.engines.cpu import members
 
         monkeypatch.setattr(members, "FEW_ENTRIES", -1)
+    elif engine == "cuda":
+        from semiring.engines.cuda import tuning
+
+        monkeypatch.setattr(tuning, "DENSE_STEPS", -1)
 
 
 @pytest.fixture
