@@ -85,12 +85,12 @@ def _widened(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
     """With tile offsets of 64 bits, as where the stream of A has 2^32 bytes and that of its transpose fewer."""
     if A.device == "cpu":
         return search(A)
-    from semiring.engines.cuda import closure, columns
+    from semiring.engines.cuda import closure_plans, columns
 
     def both(a: Any, t: Any) -> tuple[Any, Any]:
         return columns.side_by_side(replace(a, at=a.at.astype(np.int64), facts={}), t)
 
-    with mock.patch.object(closure, "side_by_side", both):
+    with mock.patch.object(closure_plans, "side_by_side", both):
         return search(A).wait()
 
 

@@ -158,7 +158,7 @@ def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) 
 
 def test_every_kernel_is_listed() -> None:
     names = sanitize.entries()
-    assert "closure_level.cuh:closure_wide" in names
+    assert "closure_level.cuh:closure_grid" in names
     assert not [name for name in names if "__" in name]
 
 
