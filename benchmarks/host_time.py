@@ -8,6 +8,7 @@ Three times of each call, in microseconds.  host: from the call to its return, w
 where nothing is read back.  called: until the device has finished.  kernels: what the device itself is busy, gaps
 between launches included (the calls are queued behind a kernel that spins, so the host's time is hidden); a call that
 reads back shows the time of the copy in it.  Medians of batches.  Targets: `host`, or `called` for calls that wait.
+best: the least `host` of a batch, and the least `called`; other load on the machine raises medians, and this hardly.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ class Clock:
         if self.cupy is not None:
             self.cupy.cuda.runtime.deviceSynchronize()
 
-    def host(self, call: Callable[[], Any], calls: int = _CALLS) -> float:
-        """Microseconds from call to return, the device idle before each batch."""
+    def host(self, call: Callable[[], Any], calls: int = _CALLS) -> tuple[float, float]:
+        """Microseconds from call to return, the device idle before each batch: median and least of the batches."""
         taken = []
         for _ in range(_BATCHES):
             self.wait()
@@ -116,10 +117,10 @@ class Clock:
             for _ in range(calls):
                 call()
             taken.append((time.perf_counter() - start) / calls * 1e6)
-        return statistics.median(taken)
+        return statistics.median(taken), min(taken)
 
-    def called(self, call: Callable[[], Any]) -> float:
-        """Microseconds from call until the device has finished."""
+    def called(self, call: Callable[[], Any]) -> tuple[float, float]:
+        """Microseconds from call until the device has finished: median and least."""
         taken = []
         for _ in range(_BATCHES * _CALLS // 4):
             self.wait()
@@ -127,7 +128,7 @@ class Clock:
             call()
             self.wait()
             taken.append((time.perf_counter() - start) * 1e6)
-        return statistics.median(taken)
+        return statistics.median(taken), min(taken)
 
     def kernels(self, call: Callable[[], Any]) -> float | None:
         """Microseconds between events around a call that is queued behind a spinning kernel; None on the CPU."""
@@ -211,14 +212,16 @@ def main() -> int:
         report = Report("host-time", device, asked.out)
         clock = Clock(device)
         if device == "cuda":
-            report.add(Row("least of a search in CuPy", "us", clock.called(floor(clock))))
+            report.add(Row("least of a search in CuPy", "us", clock.called(floor(clock))[0]))
         for name, case in cases(device).items():
             if asked.calls and not name.startswith(tuple(asked.calls)):
                 continue
             for _ in range(5):
                 case.call()
-            host, called, kernels = clock.host(case.call), clock.called(case.call), clock.kernels(case.call)
+            (host, least_host), (called, least_called) = clock.host(case.call), clock.called(case.call)
+            kernels = clock.kernels(case.call)
             note = f"host {host:.1f}, called {called:.1f}" + ("" if kernels is None else f", kernels {kernels:.1f}")
+            note += f"; best: host {least_host:.1f}, called {least_called:.1f}"
             bound = case.cuda_us if device == "cuda" else case.cpu_us
             report.add(Row(name, "us", called if case.waits else host, bound, note=note))
             if asked.profile is not None and (not asked.profile or name.startswith(tuple(asked.profile))):
