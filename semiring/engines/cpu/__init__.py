@@ -1,41 +1,5 @@
 """The CPU engine: numba kernels on the same stores as the GPU's, on all cores, compiled once and cached on disk."""
 
-from . import (
-    apply,
-    build,
-    closure,
-    codecs,
-    convert,
-    ewise,
-    extract,
-    link,
-    mxm,
-    mxv,
-    permute,
-    reduce,
-    scatter,
-    select,
-    transpose,
-    write,
-    write_matrix,
-)
+from ..discovery import import_modules
 
-__all__ = [
-    "apply",
-    "build",
-    "closure",
-    "codecs",
-    "convert",
-    "ewise",
-    "extract",
-    "link",
-    "mxm",
-    "mxv",
-    "permute",
-    "reduce",
-    "scatter",
-    "select",
-    "transpose",
-    "write",
-    "write_matrix",
-]
+import_modules(__name__, __path__)

@@ -7,17 +7,6 @@ The monoid ``any`` keeps the first value here (by ascending inner index, column,
 legal result: another engine may keep any other value of the same group.
 """
 
-from . import assembly, closure, codecs, construction, elementwise, indexing, link, permute, products, reduction
+from ..discovery import import_modules
 
-__all__ = [
-    "assembly",
-    "closure",
-    "codecs",
-    "construction",
-    "elementwise",
-    "indexing",
-    "link",
-    "permute",
-    "products",
-    "reduction",
-]
+import_modules(__name__, __path__)

@@ -1,5 +1,6 @@
 """All operations in slices: importing this module registers them."""
 
-from . import closure, entrywise, extraction, link, permute, products, reduction, rewriting, symmetry
+from .. import sliced
+from ..discovery import import_modules
 
-__all__ = ["closure", "entrywise", "extraction", "link", "permute", "products", "reduction", "rewriting", "symmetry"]
+import_modules(sliced.__name__, sliced.__path__)
