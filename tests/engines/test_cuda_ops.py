@@ -10,9 +10,11 @@ import pytest
 
 cupy = pytest.importorskip("cupy")
 
+import semiring as sr  # noqa: E402
 from semiring import Vector, operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines import registry  # noqa: E402
+from semiring.engines.cuda import tuning  # noqa: E402
 from semiring.engines.operands import Index, Mask, Spec  # noqa: E402
 from semiring.engines.spec import (  # noqa: E402
     Apply,
@@ -183,3 +185,43 @@ def test_rows_of_any_length_are_reduced() -> None:
     listed = registry.run(Convert(t, "index"), "cuda")
     assert to_host(listed.indices).tolist() == np.flatnonzero(lengths).tolist()
     assert to_host(listed.values).tolist() == sums
+
+
+@pytest.mark.parametrize("ring", ["plus_times", "min_plus", "any_pair", "max_first"])
+@pytest.mark.parametrize("mask", [None, "structure", "value", "complement"])
+def test_both_products_of_small_matrices_agree(ring: str, mask: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slots for all positions, and the expansion, which is used where rows are long; `explain` names the method."""
+    draw = np.random.default_rng(7)
+    shapes = {"A": (300, 40), "B": (40, 1000), "M": (300, 1000)}
+    made = {
+        name: sr.Matrix.from_coo(
+            *(draw.integers(0, n, 900) for n in shape), draw.integers(0, 4, 900), shape=shape, dup_op="max"
+        )
+        for name, shape in shapes.items()
+    }
+    A, B, M = made.values()
+    masks: dict[str | None, Any] = {
+        None: {},
+        "structure": {"mask": M.S},
+        "value": {"mask": M.V},
+        "complement": {"mask": ~M.S},
+    }
+    results = []
+    for steps, kernel in ((256, "cuda.mxm_dense"), (-1, "cuda.mxm")):
+        monkeypatch.setattr(tuning, "DENSE_STEPS", steps)
+        with sr.explain() as log:
+            results.append(A.mxm(B, ring, mask=masks[mask]).wait())
+        assert kernel in [call.kernel for call in log]
+    assert results[0].nvals
+    assert results[0].isequal(results[1])
+
+
+def test_a_wide_result_has_no_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warp would pass over the presence words of a row of a million columns alone."""
+    monkeypatch.setattr(tuning, "DENSE_STEPS", 256)
+    A = sr.Matrix.from_coo([0, 0], [0, 1], [2, 3], shape=(1, 2))
+    B = sr.Matrix.from_coo([0, 1, 1], [5, 5, 999_999], [1, 1, 1], shape=(2, 1_000_000))
+    with sr.explain() as log:
+        C = A.mxm(B).wait()
+    assert "cuda.mxm" in [call.kernel for call in log]
+    assert [x.tolist() for x in C.to_coo()] == [[0, 0], [5, 999_999], [5, 3]]

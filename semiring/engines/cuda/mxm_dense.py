@@ -63,9 +63,13 @@ def _plan(
 
 
 def _is_small(q: Mxm) -> bool:
-    """Return True if few slots are needed, and no warp has many steps.  Synchronises if row lengths are not cached."""
+    """Return True if few slots are needed, and no warp has many steps.  Synchronises if row lengths are not cached.
+
+    A warp has a step for 32 entries of a row of B, and one for 32 presence words of its row of the result.
+    """
     a, b = q.a, q.b
-    if a.nrows * word_count(b.ncols) > tuning.DENSE_SLOTS // 32:
+    words = word_count(b.ncols)
+    if a.nrows * words > tuning.DENSE_SLOTS // 32 or words // 32 > tuning.DENSE_STEPS:
         return False
     most = min(a.nvals, a.ncols) * -(-min(b.nvals, b.ncols) // 32)
     if most > tuning.DENSE_STEPS:
