@@ -12,7 +12,7 @@ this number on average, and at most its own entries.
 Source: S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search" (SC 2012), whose rule
 ``edges > open edges / alpha`` follows for rows of average length; the expected number of probes replaces alpha.
 
-The costs are rows of the tuning table of each engine.  What a step knows and lacks are inputs: the orientations at hand
+The costs are rows of the tuning table of each engine.  Inputs describe what is available in a step: stored orientations
 (`preset`), bounds of the edges instead of their number, bytes instead of entries (`reading_less`).
 `cuda/kernels/direction.cuh` states the same equation for kernels; numba compiles this one.
 """

@@ -121,8 +121,11 @@ class Spec:
         cls.kinds = _kinds(cls.matrices)  # type: ignore[assignment, method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
-        """Return the storage kinds of all matrices; of a derived orientation only if it is available."""
-        raise NotImplementedError  # generated for each class
+        """Return the storage kinds of all matrices; of a derived orientation only if it is available.
+
+        Generated for each class from `matrices`; this base class has none.
+        """
+        return ()
 
     def with_mask(self, mask: Mask) -> Self:
         """Return the same request with this mask, for a spec that has a mask."""
