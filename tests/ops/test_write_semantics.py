@@ -33,7 +33,7 @@ Dense = tuple[Array, Array]
 Combine = Callable[[Any, Any], Any]
 
 
-class Outfit(NamedTuple):
+class Configuration(NamedTuple):
     """Types and vector formats of the source, of the output and of the mask; which of them are iso-valued."""
 
     source: str
@@ -44,16 +44,16 @@ class Outfit(NamedTuple):
     accum: str
 
 
-OUTFITS = (
-    Outfit("int64", "float64", "bool", ("index", "bitmap", "full"), "", "plus"),
-    Outfit("float32", "int8", "int8", ("bitmap", "full", "index"), "", "min"),
-    Outfit("uint8", "uint8", "float32", ("full", "index", "bitmap"), "C", "first"),
-    Outfit("bool", "int64", "uint8", ("index", "index", "bitmap"), "AuM", "plus"),
-    Outfit("int8", "float32", "bool", ("bitmap", "bitmap", "index"), "ABuw", "second"),
-    Outfit("float64", "bool", "int64", ("full", "bitmap", "full"), "M", "first"),
-    Outfit("uint8", "int8", "float64", ("bitmap", "index", "index"), "CB", "plus"),
-    Outfit("bool", "bool", "bool", ("index", "full", "bitmap"), "CABuwM", "plus"),
-    Outfit("float32", "float32", "uint8", ("full", "full", "full"), "Cu", "min"),
+CONFIGURATIONS = (
+    Configuration("int64", "float64", "bool", ("index", "bitmap", "full"), "", "plus"),
+    Configuration("float32", "int8", "int8", ("bitmap", "full", "index"), "", "min"),
+    Configuration("uint8", "uint8", "float32", ("full", "index", "bitmap"), "C", "first"),
+    Configuration("bool", "int64", "uint8", ("index", "index", "bitmap"), "AuM", "plus"),
+    Configuration("int8", "float32", "bool", ("bitmap", "bitmap", "index"), "ABuw", "second"),
+    Configuration("float64", "bool", "int64", ("full", "bitmap", "full"), "M", "first"),
+    Configuration("uint8", "int8", "float64", ("bitmap", "index", "index"), "CB", "plus"),
+    Configuration("bool", "bool", "bool", ("index", "full", "bitmap"), "CABuwM", "plus"),
+    Configuration("float32", "float32", "uint8", ("full", "full", "full"), "Cu", "min"),
 )
 
 
@@ -166,7 +166,7 @@ def assert_is(x: Any, expected: Dense, what: str) -> None:
 class Case:
     """One write: the seed determines the contents, the rest the write."""
 
-    outfit: Outfit
+    configuration: Configuration
     seed: int
     mask: str | None
     accum: str | None
@@ -177,22 +177,22 @@ class Case:
         """Small numbers of every type; sums and products of a few are exact."""
         rng = np.random.default_rng(self.seed)
         density = rng.choice(DENSITIES)
-        types = {"C": self.outfit.output, "M": self.outfit.mask}
-        formats = dict(zip("sCM", self.outfit.formats, strict=True))
+        types = {"C": self.configuration.output, "M": self.configuration.mask}
+        formats = dict(zip("sCM", self.configuration.formats, strict=True))
         found = {}
         for name, shape in shapes.items():
             values = (contents(rng, int(np.prod(shape)), np.dtype(np.int8)).reshape(shape) % 7).astype(
-                types.get(name, self.outfit.source)
+                types.get(name, self.configuration.source)
             )
-            if name in self.outfit.iso:
+            if name in self.configuration.iso:
                 values[:] = values.flat[0]
             full = len(shape) == 1 and formats.get(name, formats["s"]) == "full" and rng.random() < 0.5
             found[name] = values, rng.random(shape) < (1.0 if full else density)
         return found
 
     def build(self, name: str, pair: Dense) -> Any:
-        formats = dict(zip("sCM", self.outfit.formats, strict=True))
-        return build(pair, formats.get(name, formats["s"]), name in self.outfit.iso)
+        formats = dict(zip("sCM", self.configuration.formats, strict=True))
+        return build(pair, formats.get(name, formats["s"]), name in self.configuration.iso)
 
     def into(self, target: Any, mask: Any) -> Any:
         """The output with the mask and the accumulator, ready for ``<<``."""
@@ -202,15 +202,15 @@ class Case:
         return target(**options) if options else target
 
 
-def cases(outfit: Outfit, every_accum: bool, aliases: tuple[str, ...] = ("none",)) -> Iterator[Case]:
+def cases(configuration: Configuration, every_accum: bool, aliases: tuple[str, ...] = ("none",)) -> Iterator[Case]:
     """Every mask, `replace` and aliasing, with each accumulator and without."""
-    accums: list[str | None] = [None, *(ACCUMULATE if every_accum else [outfit.accum])]
+    accums: list[str | None] = [None, *(ACCUMULATE if every_accum else [configuration.accum])]
     seed = 0
     for mask in (None, *MASKS):
         for replace in (False, True) if mask is not None else (False,):
             for alias in aliases if mask is not None else [one for one in aliases if one in ("none", "operand")]:
                 for accum in accums:
-                    yield Case(outfit, seed, mask, accum, replace, alias)
+                    yield Case(configuration, seed, mask, accum, replace, alias)
                     seed += 1
 
 
@@ -219,20 +219,20 @@ def ways(engine: str) -> tuple[tuple[str, bool], ...]:
     return (engine, True), (engine, False), ("reference", False)
 
 
-def worn(names: Any) -> list[Any]:
+def configured(names: Any) -> list[Any]:
     """Pairs of a name and a test configuration; configurations of other names run only where compilation is short."""
     names = list(names)
-    first = int(sampling.generator(", ".join(names)).integers(len(OUTFITS)))
-    sample = [(name, OUTFITS[(first + number) % len(OUTFITS)]) for number, name in enumerate(names)]
+    first = int(sampling.generator(", ".join(names)).integers(len(CONFIGURATIONS)))
+    sample = [(name, CONFIGURATIONS[(first + number) % len(CONFIGURATIONS)]) for number, name in enumerate(names)]
     return [
         pytest.param(
             name,
-            outfit,
-            id=f"{name}-{outfit.source}-{outfit.output}",
-            marks=sampling.marks((name, outfit), sample, pytest.mark.wide),
+            configuration,
+            id=f"{name}-{configuration.source}-{configuration.output}",
+            marks=sampling.marks((name, configuration), sample, pytest.mark.wide),
         )
         for name in names
-        for outfit in OUTFITS
+        for configuration in CONFIGURATIONS
     ]
 
 
@@ -267,16 +267,16 @@ def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands
     return Operands(**made), mask
 
 
-@pytest.mark.parametrize(("name", "outfit"), worn(VECTOR_OPERATIONS))
-def test_vector(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+@pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS))
+def test_vector(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "mask") if name in READS_NO_VECTOR else ("none", "operand", "mask", "both")
-    check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(outfit, every_accum, aliases))
+    check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(configuration, every_accum, aliases))
 
 
-@pytest.mark.parametrize(("name", "outfit"), worn(MATRIX_OPERATIONS))
-def test_matrix(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+@pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS))
+def test_matrix(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "operand", "mask", "both")
-    check_writes(engine, MATRIX_OPERATIONS[name], 2, cases(outfit, every_accum, aliases))
+    check_writes(engine, MATRIX_OPERATIONS[name], 2, cases(configuration, every_accum, aliases))
 
 
 def region_of(shape: tuple[int, ...]) -> Any:
@@ -291,20 +291,20 @@ def assigned(c: Dense, b: Dense, admits: Array, accum: Combine | None, replace: 
     return values, present
 
 
-REGIONS = worn(
+REGIONS = configured(
     ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"]
 )
 
 
-@pytest.mark.parametrize(("name", "outfit"), REGIONS)
-def test_region(engine: str, name: str, outfit: Outfit, every_accum: bool) -> None:
+@pytest.mark.parametrize(("name", "configuration"), REGIONS)
+def test_region(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     """``C(M)[I, J] << B``: the mask covers all of C.  ``C[I, J](M) << B``: the region alone; the rest is unchanged."""
     axes, sub, by_object = int(name[-1]), name.startswith("sub"), "scalar" not in name
     shape, piece = (N,) * axes, (len(ROWS), len(COLS))[:axes]
     at = (ROWS, COLS) if axes == 2 else ROWS
-    for case in cases(outfit, every_accum):
+    for case in cases(configuration, every_accum):
         drawn = case.drawn({"C": shape, "B": piece, "M": piece if sub else shape})
-        b = drawn["B"] if by_object else (np.full(piece, 5, outfit.output), np.ones(piece, bool))
+        b = drawn["B"] if by_object else (np.full(piece, 5, configuration.output), np.ones(piece, bool))
         admits = admitted(drawn["M"], case.mask)
         if sub:
             expected = assigned(drawn["C"], b, admits, ACCUMULATE.get(case.accum), case.replace)
