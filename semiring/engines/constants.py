@@ -37,10 +37,18 @@ def _same(a: np.generic | None, b: np.generic | None) -> bool:
 def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) -> np.generic | None:
     """Return op(x, y); None if the operator reads a position or an operand that is None."""
     uses = op.uses
+    if not uses:
+        return _only_value(op)
     if ("x" in uses and x is None) or ("y" in uses and y is None) or uses & _POSITIONS:
         return None
     given = (("x", x, op.x), ("y", y, op.y))
     return evaluate_scalars(op.expr, op.z, [(name, cast_value(v, dtype)) for name, v, dtype in given if name in uses])
+
+
+@functools.lru_cache(maxsize=256)
+def _only_value(op: TypedBinary) -> np.generic:
+    """Return the value of an operator that reads nothing."""
+    return evaluate_scalars(op.expr, op.z, [])
 
 
 def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
@@ -92,8 +100,11 @@ def write_value(q: WriteVector | WriteMatrix) -> np.generic | None:
     """Return the value of all entries of the output: all are from T, or those of C and T agree."""
     if q.t.iso is None:
         return None
+    alone = (isinstance(q.c, (CSR, IndexList)) and q.c.nvals == 0) or (q.replace and q.accum is None)
+    if q.c.iso is None and not alone:
+        return None
     new = cast_value(q.t.iso, q.c.dtype)
-    if (isinstance(q.c, (CSR, IndexList)) and q.c.nvals == 0) or (q.replace and q.accum is None):
+    if alone:
         return new
     if not _same(q.c.iso, new):
         return None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from ..formats import CSR, Array, Bitmap, Full, StorageKind, VectorStore
-from ..formats.records import derived, record
+from ..formats.records import record
 
 __all__ = ["Index", "Mask", "Rows", "Spec", "admitted_count", "simplified"]
 
@@ -28,11 +27,6 @@ class Mask:
     def negated(self) -> Mask:
         """Return the mask that admits exactly the positions that this one does not."""
         return Mask(self.store, self.structural, not self.complement)
-
-    @derived
-    def kind(self) -> StorageKind | None:
-        """The storage kind of its store."""
-        return self.store.kind
 
 
 def simplified(mask: Mask | None) -> Mask | bool:
@@ -84,7 +78,7 @@ class Rows:
         return store
 
 
-@dataclass(frozen=True)
+@record
 class Index:
     """An ordered set of positions: all positions, an arithmetic range, or an array.
 
@@ -118,7 +112,7 @@ class Spec:
         texts = {name: str(text) for name, text in cls.__annotations__.items()}
         cls.maskable = "mask" in texts
         cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
-        cls.kinds = _kinds(cls.matrices)  # type: ignore[assignment, method-assign]
+        cls.kinds = _kinds(texts, cls.matrices)  # type: ignore[assignment, method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available.
@@ -134,9 +128,10 @@ class Spec:
         return made
 
 
-def _kinds(names: tuple[str, ...]) -> Callable[[Any], tuple[StorageKind, ...]]:
+def _kinds(texts: dict[str, str], names: tuple[str, ...]) -> Callable[[Any], tuple[StorageKind, ...]]:
     """Return `Spec.kinds` for these fields, generated as source text: `registry.run` calls it for every operation."""
-    lines = [f"x = self.{name}\n    if x is not None and x.kind is not None: found += (x.kind,)" for name in names]
+    kinds = {name: "x.store.kind" if "Mask" in texts[name] else "x.kind" for name in names}
+    lines = [f"x = self.{name}\n    if x is not None and {k} is not None: found += ({k},)" for name, k in kinds.items()]
     text = "".join(f"    {line}\n" for line in ("found = ()", *lines, "return found"))
     known: dict[str, Any] = {}
     exec(f"def kinds(self):\n{text}", known)

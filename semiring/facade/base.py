@@ -260,10 +260,8 @@ class Sparse(Generic[StoreT]):
             raise InvalidValue(f"expected a {type(self).__name__}, got {type(other).__name__}")
         return other  # type: ignore[return-value]
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        raise NotImplementedError
+    # The number of dimensions.
+    ndim: ClassVar[int]
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
         """Return an array of all positions."""
@@ -283,7 +281,8 @@ class Sparse(Generic[StoreT]):
     @property
     def S(self) -> MaskView:
         """The structural mask: where an entry is stored."""
-        return MaskView(Mask(self.store, True, False))
+        store = self._store
+        return MaskView(Mask(self.store if store is None else store, True, False))
 
     @property
     def V(self) -> MaskView:
@@ -314,6 +313,8 @@ class Sparse(Generic[StoreT]):
         scalar writes its value everywhere in the region; an empty Scalar has no entries, so it deletes the stored ones
         unless an accumulator keeps them.
         """
+        if len(parts) == 1 and mask is accum is None and isinstance(parts[0], MaskView):
+            return self._target(Write(parts[0].mask, None, bool(replace)))
         return self._target(parse_write(parts, mask, accum, replace))
 
     def __lshift__(self, value: Any) -> Any:
@@ -355,7 +356,7 @@ class Sparse(Generic[StoreT]):
     def _assign(self, value: Any, write: Write) -> None:
         """C<M, replace> accum= value, where `value` is pending, computed, or a scalar."""
         if not isinstance(value, Sparse) or value.ndim != self.ndim:
-            self._assign_region(slice(None), value, write, sub=False)
+            self._assign_region(None, value, write, sub=False)
             return
         # Without mask and accumulator only the result is needed, and `value` caches it; else the plan fuses the write.
         pending = None if write.plain else value._plan
@@ -363,6 +364,7 @@ class Sparse(Generic[StoreT]):
         self._become(plan.into(self.store, write))
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
+        """key: the index in brackets; None for all positions."""
         raise NotImplementedError
 
     def _become(self, store: StoreT) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from ..engines.operands import Mask
 from ..exceptions import DimensionMismatch, InvalidValue
@@ -49,6 +49,7 @@ class Matrix(Infix):
     """
 
     __slots__ = ()
+    ndim: ClassVar[int] = 2
 
     def __init__(
         self,
@@ -120,11 +121,6 @@ class Matrix(Infix):
     def ncols(self) -> int:
         """The number of columns."""
         return self.shape[1]
-
-    @property
-    def ndim(self) -> int:
-        """2."""
-        return 2
 
     @property
     def codec(self) -> str | None:
@@ -233,7 +229,7 @@ class Matrix(Infix):
         return _positions(key, self.ncols, "columns", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
-        rows, cols = _split(key)
+        rows, cols = _split(slice(None) if key is None else key)
         i, j = self._rows(rows), self._cols(cols)
         line = _LINES.get((is_scalar(rows), is_scalar(cols)))
         mask = write.mask

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from .. import operators
+from ..engines.operands import Index
 from ..exceptions import InvalidValue
 from ..formats import VectorStore
 from ..formats.vectors import empty_vector
@@ -28,7 +29,6 @@ from .scalar import Scalar
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from ..engines.operands import Index
     from .matrix import Matrix
 
 
@@ -49,6 +49,7 @@ class Vector(Infix):
     """
 
     __slots__ = ()
+    ndim: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -87,11 +88,6 @@ class Vector(Infix):
     def shape(self) -> tuple[int]:
         """(size,)."""
         return (self.size,)
-
-    @property
-    def ndim(self) -> int:
-        """1."""
-        return 1
 
     def __len__(self) -> int:
         return self.size
@@ -157,14 +153,18 @@ class Vector(Infix):
         self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
 
     def _index(self, key: Any) -> Index:
+        if key is None:
+            return Index(self.store.size, self.store.size)
         if not isinstance(key, slice) and is_scalar(key):
             key = [position(scalar(key), self.size, "a vector")]
         return positions(index_value(key), self.size, "a vector", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         index = self._index(key)
-        if isinstance(value, Vector):
-            source: Any = value.store
+        if isinstance(value, (int, float)):
+            source: Any = value
+        elif isinstance(value, Vector):
+            source = value.store
         elif is_empty(value):
             source = empty_vector(index.count, self.dtype, self.device)
         elif is_scalar(value):

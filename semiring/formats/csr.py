@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -43,8 +43,7 @@ class CSR:
     iso: np.generic | None = None
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        assert (self.values is None) != (self.iso is None)
+    invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @derived
     def nrows(self) -> int:

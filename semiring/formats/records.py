@@ -16,6 +16,7 @@ def record(cls: C) -> C:
 
     Records are compared by identity.  The constructor of a frozen dataclass calls ``object.__setattr__`` for each
     field; this one writes to the instance's ``__dict__``.  Assigning to a field still raises FrozenInstanceError.
+    A class may state an expression of its fields, `invariant`, which the constructor asserts.
     """
     made: Any = dataclass(frozen=True, eq=False)(cls)
     made.__init__ = _constructor(made)
@@ -40,8 +41,8 @@ def _constructor(cls: type[Any]) -> Callable[..., None]:
         else:
             parameters.append(name)
         body.append(f'fields["{name}"] = {value}')
-    if hasattr(cls, "__post_init__"):
-        body.append("self.__post_init__()")
+    if hasattr(cls, "invariant"):
+        body.append(f"assert {cls.invariant}")
     text = f"def __init__({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in body)
     made: dict[str, Any] = dict(defaults)
     exec(text, made)

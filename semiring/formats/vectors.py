@@ -43,6 +43,11 @@ class Count:
         """Whether `get` returns without waiting for the device."""
         return self._value is not None
 
+    @property
+    def source(self) -> Any:
+        """The object that holds the number on the device, or None once it is known."""
+        return self._source
+
     def get(self) -> int:
         """Return the number.  Synchronises on the first call, where it was computed on the GPU."""
         if self._value is None:
@@ -69,8 +74,7 @@ class IndexList:
     format: ClassVar[Literal["index"]] = "index"
     kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
-    def __post_init__(self) -> None:
-        assert (self.values is None) != (self.iso is None)
+    invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @derived
     def nvals(self) -> int:
@@ -136,8 +140,7 @@ class Bitmap:
     format: ClassVar[Literal["bitmap"]] = "bitmap"
     kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
-    def __post_init__(self) -> None:
-        assert (self.values is None) != (self.iso is None)
+    invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @property
     def nvals(self) -> int:
@@ -180,8 +183,7 @@ class Full:
     format: ClassVar[Literal["full"]] = "full"
     kind: ClassVar[None] = None  # only matrices differ in codec and placement
 
-    def __post_init__(self) -> None:
-        assert (self.values is None) != (self.iso is None)
+    invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @property
     def nvals(self) -> int:

@@ -106,14 +106,30 @@ def _run(
     matrix, transposed = _operand("closure", a)
     store = frontier.store
     if weight is not None:
-        dtype = weight.dtype if isinstance(weight, np.generic) else store.dtype
-        matrix = CSR(matrix.pattern, dtype, None, cast_scalar(weight, dtype))
+        matrix = _weighted(matrix, cast_scalar(weight, weight.dtype if isinstance(weight, np.generic) else store.dtype))
     try:
         result = _closure(store, matrix, semiring, transposed=transposed, max_steps=max_steps, trace=trace)
     except ConvergenceFailure as failure:
         failure.result = frontier.with_store(failure.result)
         raise
     return Closed(frontier.with_store(result.store), result.steps, result.trace)
+
+
+def _weighted(matrix: CSR, weight: np.generic) -> CSR:
+    """Return the matrix with one value for all entries; the last one is kept, as a program repeats its searches."""
+    known: CSR | None = matrix.cache.get("weighted")
+    if (
+        known is not None
+        and known.iso is not None
+        and (known.dtype, known.iso.tobytes())
+        == (
+            weight.dtype,
+            weight.tobytes(),  # bytes: -0.0 and 0.0 are equal, and NaN differs from itself
+        )
+    ):
+        return known
+    made = matrix.cache["weighted"] = CSR(matrix.pattern, weight.dtype, None, weight)
+    return made
 
 
 def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:

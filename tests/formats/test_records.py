@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,8 +19,7 @@ class Rows:
     facts: dict[str, int] = field(default_factory=dict)
     format: str = field(default="rows", init=False)
 
-    def __post_init__(self) -> None:
-        assert self.count >= 0
+    invariant: ClassVar[str] = "count >= 0"
 
     @derived
     def doubled(self) -> list[int]:
@@ -52,7 +51,7 @@ def test_wrong_arguments(arguments: dict[str, Any]) -> None:
         Rows(**arguments)
 
 
-def test_what_post_init_requires() -> None:
+def test_the_constructor_asserts_the_invariant() -> None:
     with pytest.raises(AssertionError):
         Rows(-1)
 

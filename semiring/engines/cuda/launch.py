@@ -54,7 +54,10 @@ def multiprocessors() -> int:
 def grid(items: int, block: int = BLOCK, per_thread: int = 1) -> int:
     """Blocks for a grid-stride kernel over `items`: 0 for none, at most a few waves of the whole device."""
     wanted = -(-items // (block * per_thread))
-    return wanted if wanted <= _WAVES else min(wanted, multiprocessors() * (2048 // block) * _WAVES)
+    if wanted <= _WAVES:
+        return wanted
+    most = _multiprocessors(runtime.getDevice()) * (2048 // block) * _WAVES
+    return wanted if wanted <= most else most
 
 
 def values_of(store: Any) -> tuple[Array | None, np.generic]:
@@ -73,27 +76,21 @@ def words_of(store: VectorStore) -> Array | None:
 class Counter:
     """One int64 on the device that holds 0 when it is made, to be passed to kernels and read at most once."""
 
-    __slots__ = ("_pool", "ptr")
+    __slots__ = ("data",)
 
-    def __init__(self, pool: Array, ptr: int) -> None:
-        self._pool = pool  # keeps the memory alive
-        self.ptr = ptr
-
-    @property
-    def data(self) -> Counter:
-        """Its address is ``data.ptr``, like that of an array."""
-        return self
+    def __init__(self, data: Any) -> None:
+        self.data = data  # its address is ``data.ptr``, like that of an array; keeps the memory alive
 
     def read(self) -> int:
         """The number.  Synchronises."""
-        return int.from_bytes(_read_bytes(self.ptr, 8, get_current_stream()), "little", signed=True)
+        return int.from_bytes(_read_bytes(self.data.ptr, 8, get_current_stream()), "little", signed=True)
 
 
 class _Local(threading.local):
     """State of one thread: pools of counters, streams for read-backs, and page-locked memory for read-backs."""
 
     def __init__(self) -> None:
-        # For a device and a stream: cleared memory, its address, and how many counters of it are in use.
+        # For a device and a stream: cleared memory, and how many counters of it are in use.
         self.counters: dict[tuple[int, int], list[Any]] = {}
         self.reading: dict[int, Any] = {}
         self.room: memoryview | None = None
@@ -106,20 +103,20 @@ class _Local(threading.local):
 _local = _Local()
 
 
-def counter() -> Counter:
-    """Return an exclusive int64 on the device that holds 0.
+def counter(count: int = 1) -> Counter:
+    """Return an exclusive int64 on the device that holds 0, the first of `count` if more are asked for.
 
     Counters are parts of an array that one memset clears, so an operation that counts needs no launch for it.
     Each belongs to a stream, so work of another stream cannot run before the memset.
     """
     key = runtime.getDevice(), get_current_stream().ptr
     pool = _local.counters.get(key)
-    if pool is None or pool[2] == _COUNTERS:
+    if pool is None or pool[1] + count > _COUNTERS:
         memory = cupy.zeros(_COUNTERS, np.int64)
-        pool = _local.counters[key] = [memory, memory.data.ptr, 0]
-    used = pool[2]
-    pool[2] = used + 1
-    return Counter(pool[0], pool[1] + 8 * used)
+        pool = _local.counters[key] = [memory.data, 0]
+    used = pool[1]
+    pool[1] = used + count
+    return Counter(pool[0] + 8 * used)
 
 
 def scratch(*parts: int) -> tuple[Any, list[int]]:
@@ -138,9 +135,10 @@ def scratch(*parts: int) -> tuple[Any, list[int]]:
 
 def bitmap(size: int, dtype: np.dtype[Any], words: Array, values: Any, count: Counter | Array | int) -> Bitmap:
     """A bitmap whose values are an array or one NumPy scalar, and whose count may still be on the device."""
-    if isinstance(values, np.generic):
-        return Bitmap(size, dtype, words, None, values, Count(count))
-    return Bitmap(size, dtype, words, values, None, Count(count))
+    iso = isinstance(values, np.generic)
+    made = Bitmap(size, dtype, words, None if iso else values, values if iso else None, Count(count))
+    vars(made)["device"] = "cuda"  # known here; later reads need not ask the array
+    return made
 
 
 def full(size: int, dtype: np.dtype[Any], values: Any) -> Full:
@@ -173,7 +171,7 @@ class Queued:
 
     __slots__ = ("_array", "_device", "_nbytes", "_written")
 
-    def __init__(self, array: Array, nbytes: int) -> None:
+    def __init__(self, array: Array | Counter, nbytes: int) -> None:
         self._array = array
         self._nbytes = nbytes
         self._device = runtime.getDevice()

@@ -22,6 +22,8 @@ from .primitives import as_dense
 from .specialise import binary, constants, monoid, semiring, typedefs
 
 _TILE = 1024
+# Blocks whose partial results fit into the pool of counters, which needs no allocation.
+_FEW_BLOCKS = 16
 _INT32 = np.dtype(np.int32)
 
 
@@ -138,7 +140,8 @@ def _inner_product(
 def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Callable[[], np.generic | None]:
     """Launch a kernel that ends with `reduce_blocks`; the function returned waits for its value."""
     blocks = min(-(-items // BLOCK), 8 * multiprocessors())  # all of them resident
-    result = cupy.empty(2 + 2 * blocks, np.uint64)
+    words = 2 + 2 * blocks
+    result = counter(words) if blocks <= _FEW_BLOCKS else cupy.empty(words, np.uint64)
     run(blocks, BLOCK, *arguments, result, counter())
     queued = Queued(result, 16)
 

@@ -8,22 +8,23 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import CSR, Array, Full, IndexList, VectorStore, word_count
+from ...formats import CSR, Array, Bitmap, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
 from ..constants import write_value
 from ..numpy_helpers import cast
-from ..operands import Mask
 from ..registry import implements
 from ..spec import WriteVector
 from .kernel import Kernel, kernel
-from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
+from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .primitives import as_dense, cast_array
 from .specialise import binary, constants, typedefs
 
 _BYTE = np.dtype(np.uint8)
 _ZERO = np.uint8(0)
 _NO, _YES = np.int32(0), np.int32(1)
+# The kernel arguments of no mask: words, whether all are present, values, iso value, complement.
+_UNMASKED: tuple[Any, ...] = (None, _YES, None, _ZERO, _NO)
 # Never called; the kernel names it in a branch that is left out.
 _NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
 
@@ -37,25 +38,26 @@ def write_vector(q: WriteVector) -> VectorStore:
     size, dtype = q.c.size, q.c.dtype
     if q.accum is None and q.mask is None:
         return _cast(q.t, dtype)
-    c, t = _Operand(q.c), _Operand(q.t)
-    mask = None if q.mask is None else _Operand(_vector(q.mask))
     iso = write_value(q)
     out_values = None if iso is not None else cupy.empty(size, dtype)
-    if _stays_full(q, c, t):
+    if _stays_full(q):
         words = count = None
     else:
         words = cupy.empty(word_count(size), np.uint32)
         count = counter()
     if size and (words is not None or out_values is not None):
-        masking = (None, _YES, None, _ZERO, _NO)
-        masked = None
-        if q.mask is not None and mask is not None:
-            masked = None if q.mask.structural else mask.dtype
-            reads = (None, _ZERO) if q.mask.structural else (mask.values, mask.iso)
-            masking = (mask.words, mask.all, *reads, _YES if q.mask.complement else _NO)
-        write = _kernel(dtype, t.dtype, q.accum, q.mask is not None, masked)
+        mask, masking, masked = q.mask, _UNMASKED, None
+        if mask is not None:
+            assert not isinstance(mask.store, CSR)
+            present, everywhere, mask_values, mask_iso = _operand(mask.store)
+            if mask.structural:
+                mask_values, mask_iso = None, _ZERO
+            else:
+                masked = mask.store.dtype
+            masking = (present, everywhere, mask_values, mask_iso, _YES if mask.complement else _NO)
+        write = _kernel(dtype, q.t.dtype, q.accum, mask is not None, masked)
         replace = _YES if q.replace else _NO
-        write(grid(size), BLOCK, size, *c.arguments, *t.arguments, *masking, replace, words, out_values, count)
+        write(grid(size), BLOCK, size, *_operand(q.c), *_operand(q.t), *masking, replace, words, out_values, count)
     values = iso if out_values is None else out_values
     if words is None:
         return full(size, dtype, values)
@@ -73,48 +75,21 @@ def _kernel(
     return kernel("write.cuh", "write_vector", prologue)
 
 
-class _Operand:
-    """A vector as the kernel reads it: presence words, whether all are present where there are no words, values."""
-
-    __slots__ = ("all", "dtype", "empty", "iso", "store", "values", "words")
-
-    def __init__(self, store: VectorStore) -> None:
-        self.store = store
-        self.dtype = store.dtype
-        self.words: Array | None = None
-        self.values: Array | None = None
-        self.iso: np.generic
-        self.empty = False
-        self.all = _YES
-        if isinstance(store, IndexList):
-            self.empty = store.nvals == 0
-            if self.empty:
-                self.all, self.iso = _NO, store.dtype.type(0)
-                return
-            store = as_dense(store)
-        self.words = words_of(store)
-        self.values, self.iso = values_of(store)
-
-    @property
-    def is_full(self) -> bool:
-        """True if every entry is known to be present."""
-        return isinstance(self.store, Full)
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the kernel arguments of the operand."""
-        return self.words, self.all, self.values, self.iso
+def _operand(store: VectorStore) -> tuple[Array | None, np.int32, Array | None, np.generic]:
+    """The kernel arguments of a vector: presence words, whether all are present where there are none, values, iso."""
+    if isinstance(store, IndexList):
+        if store.nvals == 0:
+            return None, _NO, None, store.dtype.type(0)
+        store = as_dense(store)
+    words = store.words if isinstance(store, Bitmap) else None
+    return words, _YES, *values_of(store)
 
 
-def _vector(mask: Mask) -> VectorStore:
-    assert not isinstance(mask.store, CSR)
-    return mask.store
-
-
-def _stays_full(q: WriteVector, c: _Operand, t: _Operand) -> bool:
+def _stays_full(q: WriteVector) -> bool:
     """Return True if every entry of the result is certain to be present."""
-    whole = t.is_full or (q.accum is not None and c.is_full)
-    return whole and (q.mask is None or (c.is_full and not q.replace))
+    c_full = isinstance(q.c, Full)
+    whole = isinstance(q.t, Full) or (q.accum is not None and c_full)
+    return whole and (q.mask is None or (c_full and not q.replace))
 
 
 def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
