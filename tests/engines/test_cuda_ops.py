@@ -200,12 +200,7 @@ def test_both_products_of_small_matrices_agree(ring: str, mask: str | None, monk
         for name, shape in shapes.items()
     }
     A, B, M = made.values()
-    masks: dict[str | None, Any] = {
-        None: {},
-        "structure": {"mask": M.S},
-        "value": {"mask": M.V},
-        "complement": {"mask": ~M.S},
-    }
+    masks: dict[str | None, Any] = {None: None, "structure": M.S, "value": M.V, "complement": ~M.S}
     results = []
     for steps, kernel in ((256, "cuda.mxm_dense"), (-1, "cuda.mxm")):
         monkeypatch.setattr(tuning, "DENSE_STEPS", steps)

@@ -16,14 +16,14 @@ from semiring.engines.direction import Costs, Work, expected_probes, prefers_pul
 
 from .test_cuda_device_functions import built
 
-# Reads lines of a `Work` without its flag and push side, then rows and edges; writes the decision for each.
+# Reads lines of a `Work` without its flag, then rows and edges; writes the decision for each.
 DECIDE = """
 #include <cstdio>
 int main() {
     Work work;
     f32 rows, edges;
-    while (std::scanf("%f %f %f %f %f %f %f", &work.entries, &work.open_rows, &work.open_edges, &work.pull_rows,
-                      &work.pull_words, &rows, &edges) == 7)
+    while (std::scanf("%f %f %f %f %f %f %f %f", &work.entries, &work.open_rows, &work.open_edges, &work.pull_rows,
+                      &work.pull_words, &work.push_words, &rows, &edges) == 8)
         std::printf("%d", int(prefers_pull(work, rows, edges)));
 }
 """
@@ -38,7 +38,9 @@ def drawn(count: int) -> list[tuple[Work, int, int]]:
         entries = nrows * int(draw.integers(1, 40))
         open_rows, edges = int(draw.integers(0, nrows + 1)), int(draw.integers(1, entries + 1) ** draw.random())
         open_edges = int(draw.integers(0, entries + 1))
-        work = Work(entries, open_rows, open_edges, True, pull_rows=nrows, pull_words=nrows // 32)
+        work = Work(
+            entries, open_rows, open_edges, True, pull_rows=nrows, pull_words=nrows // 32, push_words=nrows // 64
+        )
         steps.append((work, min(edges, nrows), edges))
     return steps
 
@@ -79,7 +81,10 @@ def test_a_kernel_decides_as_python_does(costs: Costs, tmp_path: Path) -> None:
         for work, rows, edges in drawn(300)
         if prefers_pull(costs, work, rows, edges * 0.999) == prefers_pull(costs, work, rows * 1.001, edges * 1.001)
     ]
-    lines = [(w.entries, w.open_rows, w.open_edges, w.pull_rows, w.pull_words, rows, edges) for w, rows, edges in clear]
+    lines = [
+        (w.entries, w.open_rows, w.open_edges, w.pull_rows, w.pull_words, w.push_words, rows, edges)
+        for w, rows, edges in clear
+    ]
     given = "".join(" ".join(map(str, line)) + "\n" for line in lines)
     done = subprocess.run([program], input=given, capture_output=True, text=True, check=True, timeout=20)
     expected = "".join(str(int(prefers_pull(costs, work, rows, edges))) for work, rows, edges in clear)

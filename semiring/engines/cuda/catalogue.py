@@ -152,11 +152,17 @@ def _products() -> Iterator[Entry]:
             text += constants(FLIP=flip, U_FULL=not flip, MASK=mask, COMPLEMENT=flip, VALUED=mask != 1)
             native = 1 if ring.add is _PLUS else 2 if ring.add is _MIN else 0
             push = _thresholds(BLOCK=tuning.PUSH_BLOCK, U_FORM=shape % 3, NATIVE=native)
+            either = _thresholds(
+                BLOCK=tuning.PUSH_BLOCK, U_FORM=1, NATIVE=native, RESIDENT=tuning.GRID_RESIDENT,
+                **tuning.cost_constants(tuning.DEVICE),
+            )  # fmt: skip
             for place, columns in enumerate((_COLUMNS[0], _COLUMNS[1 + (2 * number + shape) % 4])):
                 lanes = (1, 8, 32)[shape % 3] if place == 0 else (1, 32)[number % 2]
                 yield "mxv_pull.cuh", text + columns + _thresholds(GROUP=lanes)
                 yield "mxv_balanced.cuh", text + columns + _thresholds(BLOCK=tuning.TILE_BLOCK)
                 yield "mxv_push.cuh", text + columns + push
+                if not flip:
+                    yield "mxv_either.cuh", text + columns + either
 
 
 def _codecs() -> Iterator[Entry]:

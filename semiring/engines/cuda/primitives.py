@@ -24,6 +24,7 @@ __all__ = [
     "counting",
     "entry_form",
     "exclusive_scan",
+    "fill",
     "filled",
     "gather",
     "key_dtype",
@@ -70,8 +71,13 @@ def cast_array(array: Array, dtype: np.dtype[Any]) -> Array:
 def filled(count: int, value: np.generic) -> Array:
     """An array in which every element is `value`."""
     out = cupy.empty(count, value.dtype)
-    _fill_kernel(value.dtype)(grid(count), BLOCK, count, value, out)
+    fill(out, value)
     return out
+
+
+def fill(out: Array, value: np.generic) -> None:
+    """Set every element to `value`, which has the type of the array."""
+    _fill_kernel(value.dtype)(grid(out.size), BLOCK, out.size, value, out)
 
 
 @functools.cache

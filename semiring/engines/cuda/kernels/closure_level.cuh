@@ -124,7 +124,7 @@ struct Claim {
 DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
     if (s.direction != 0) return s.direction == 2;
     const f32 open = fmaxf(f32(s.nonempty_count - s.rows(tail)), 0.0f);
-    const Work work = {f32(s.nvals), open, f32(s.nvals - s.edges(tail)), 0.0f, f32(s.n) / 32.0f};
+    const Work work = {f32(s.nvals), open, f32(s.nvals - s.edges(tail)), 0.0f, f32(s.n) / 32.0f, 0.0f};
     return prefers_pull(work, f32(s.rows(tail) - s.rows(head)), f32(s.edges(tail) - s.edges(head)));
 }
 

@@ -14,13 +14,7 @@
 
 #include "columns.cuh"
 #include "grid.cuh"
-
-struct Packing {
-    int shift;
-    DEVICE i64 rows(u64 packed) const { return i64(packed >> shift); }
-    DEVICE i64 edges(u64 packed) const { return i64(packed & ((u64(1) << shift) - 1)); }
-    DEVICE u64 pack(i64 count, i64 degree) const { return u64(count) << shift | u64(degree); }
-};
+#include "packing.cuh"
 
 // Positions [head, tail) of a list (both packed); the first `passed` entries of each row are skipped.
 // `row` may be null if the row numbers are not needed.

@@ -98,7 +98,7 @@ extern "C" __global__ void outofcore_advance(const LevelArguments s) {
 extern "C" __global__ void outofcore_open(const LevelArguments s) {
     const i64 edges = i64(s.counts[EDGES_FOUND]);
     // A push of a small frontier takes less time than testing all unvisited rows: than a pull that probes nothing.
-    const Work least = {0.0f, 0.0f, 0.0f, f32(s.n), 0.0f};
+    const Work least = {0.0f, 0.0f, 0.0f, f32(s.n), 0.0f, 0.0f};
     const bool tests_rows = s.pull_tiles != nullptr &&
                             (s.push_tiles == nullptr || prefers_pull(least, f32(s.counts[ROWS_FOUND]), f32(edges)));
     if (tests_rows && thread_id() == 0) s.counts[ROWS_TESTED] = 1;

@@ -1,0 +1,58 @@
+// Device functions of pulls.  A warp owns 32 rows and writes their presence word without atomics.
+// See product.cuh for the prologue; here also PROBES.
+
+#pragma once
+
+#include "product.cuh"
+
+// Lane 0 writes the presence word of a warp's rows.  Returns the number of present rows in lane 0, 0 in other lanes.
+DEVICE int write_word(u32* out_words, i64 w, u32 word) {
+    if (UNMASKED_FULL || lane_id() != 0) return 0;
+    out_words[w] = word;
+    return __popc(word);
+}
+
+// For monoids with a terminal value: each lane reads the first PROBES entries of its row; the warp then reads the rest
+// of each unfinished row, until a lane has a terminal sum.  Returns the rows that this thread counts.
+DEVICE i64 pull_early(const P* indptr, const Columns& columns, const Matrix& a, const Vector& u, const Mask& mask,
+                      u32* out_words, Z* out_values, i64 nout) {
+    i64 counted = 0;
+    for (i64 w = warp_id(); 32 * w < nout; w += warp_count()) {
+        const i64 o = 32 * w + lane_id();
+        Maybe<Z> sum = {false, Z()};
+        i64 p = 0, end = 0;
+        if (o < nout && mask.admits(o)) {
+            p = i64(indptr[o]);
+            end = i64(indptr[o + 1]);
+        }
+        const i64 stop = p + PROBES < end ? p + PROBES : end;
+        if (p < stop) {
+            for (ColumnCursor entry(columns, p, p); p < stop && !finished(sum); p++, entry.next()) {
+                const i64 k = entry.column();
+                if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
+            }
+        }
+        u32 rest = __ballot_sync(FULL_WARP, p < end && !finished(sum));
+        for (; rest; rest &= rest - 1) {
+            const int lane = __ffs(int(rest)) - 1;
+            const i64 row_end = shuffle(end, lane), first = shuffle(p, lane), row = 32 * w + lane;
+            Maybe<Z> part = {false, Z()};
+            WarpColumns walk(columns, CODEC == UNCOMPRESSED ? 0 : i64(indptr[row]), first, row_end);
+            while (walk.next()) {
+                if (walk.inside && u.has(walk.column)) {
+                    part = join(part, Maybe<Z>{true, product(a, u, row, walk.column, walk.p)}, Add());
+                }
+                if (__any_sync(FULL_WARP, finished(part))) break;
+            }
+            part = warp_reduce(part, Add());
+            part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
+            part.value = shuffle(part.value, 0);
+            if (lane_id() == lane) sum = join(sum, part, Add());
+        }
+        if constexpr (VALUED) {
+            if (sum.hit) out_values[o] = sum.value;
+        }
+        counted += write_word(out_words, w, __ballot_sync(FULL_WARP, sum.hit));
+    }
+    return counted;
+}
