@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import FP64, INT32, INT64
 from ...formats import Store
 from ...formats.values import with_values
 from ...operators.types import TypedIndexUnary
@@ -15,10 +18,11 @@ from ..constants import apply_value
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Apply
+from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
-from .specialise import indexunary, typedefs
+from .specialise import constants, indexunary, typedefs
 
 
 @implements(Apply, engine="cuda")
@@ -40,3 +44,10 @@ def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     """Return the kernel for entries of this form (`entry_form`) and type."""
     prologue = form + indexunary("function", op) + typedefs(A=element, K=op.k, Z=op.z)
     return kernel("apply.cuh", "apply_entries", prologue)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for form, op in product(samples.FORMS, (samples.VALUE, samples.ROW, samples.BAND)):
+        text = typedefs(P=INT64, I=INT32) + constants(FORM=form) + indexunary("function", op)
+        yield "apply.cuh", text + typedefs(A=FP64, K=op.k) + typedefs(Z=op.z)

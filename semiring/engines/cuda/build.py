@@ -6,11 +6,13 @@ repeats adjacent, in the order in which they were given.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64, UINT16, UINT32, UINT64
 from ...exceptions import DuplicateIndex, NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
@@ -18,6 +20,7 @@ from ..numpy_helpers import cast
 from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
+from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, sort_keys, width
@@ -245,3 +248,12 @@ def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
         raise offsets_fall(falls, before, after)
     if end != nvals:
         raise offsets_end(nrows, end, nvals)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for major, minor in ((INT32, INT32), (INT64, INT64), (UINT64, UINT16)):
+        yield "check.cuh", typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2)
+    for key, swapped in ((UINT32, False), (UINT64, True)):
+        types = typedefs(KEY=key, MAJOR=INT64, MINOR=INT32, R=INT32, O=INT32, V=UINT16)
+        yield "build.cuh", types + constants(SWAPPED=swapped, FORM=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cupy
 import numpy as np
 
@@ -10,6 +12,7 @@ from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE, check_arrays
 from ..registry import ADDRESSABLE, implements
 from ..spec_storage import CheckCompressed
+from . import samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
@@ -76,3 +79,9 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
             f"stream: the column of entry {entry} is out of place; expected ascending columns of a row below "
             f"{pattern.ncols}"
         )
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for text in samples.codecs():
+        yield "check_compressed.cuh", text

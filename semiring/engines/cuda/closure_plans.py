@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 from cupy.cuda import runtime
 
+from ...dtypes import FP32, INT32, INT64
 from ...formats import CSR, AnyPattern, Array, index_dtype, word_count
 from ...operators.types import TypedSemiring
-from . import tuning
+from . import samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
-from .columns import column_argument, side_by_side, types_of_both
+from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
 from .degrees import degrees
 from .hubs import hubs
 from .kernel import Kernel, kernel
@@ -245,3 +247,21 @@ def _block_text(half: bool) -> str:
     return (_HALF if half else constants(CLUSTER_BLOCK=tuning.CLUSTER_BLOCK)) + constants(
         GRID_BLOCK=tuning.GRID_BLOCK, CLUSTER_EDGES=tuning.CLUSTER_EDGES
     )
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(samples.SEMIRINGS)):
+        types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
+        kind = (number + half) % 3
+        block, stored = tuning.CLUSTER_BLOCK, ("varint", "packed", "uncompressed")[number % 3]
+        for columns, transposed, threads in (
+            (codec_types("uncompressed", index), "uncompressed", block // half),
+            (samples.COLUMNS[1 + (number + half) % 4], stored, block // 2),
+        ):
+            how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
+            costs = tuning.cost_constants(tuning.DEVICE)
+            text = types + columns + samples.thresholds(CLUSTER_BLOCK=threads, **costs)
+            yield "closure_level.cuh", text + how + constants(VALUES=kind)
+            if not ring.add.is_any:
+                yield "closure_relax.cuh", text

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64, UINT8, UINT64
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..registry import implements
 from ..spec import Convert
+from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting
@@ -46,3 +50,9 @@ def _with_words(u: VectorStore) -> Bitmap:
     made = as_dense(u)
     assert isinstance(made, Bitmap)
     return made
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for value, index in ((UINT8, INT32), (UINT64, INT64)):
+        yield "convert.cuh", typedefs(V=value, I=index)

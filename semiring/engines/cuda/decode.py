@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...formats import Array, CompressedPattern
 from ...formats.ccsr import PADDING, TILE
+from . import samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import grid
@@ -64,3 +67,9 @@ def decode_range(
         grid(32 * groups), _BLOCK, origin, position, readable, pattern.base, pattern.at, pattern.indptr, pattern.nrows,
         column_mask(pattern.ncols), pattern.nvals, first, last, out,
     )  # fmt: skip
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for text in samples.codecs():
+        yield "decode.cuh", text

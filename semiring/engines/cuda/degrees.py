@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, VectorStore, word_count
+from . import samples
 from .kernel import kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
 from .specialise import typedefs
@@ -79,3 +82,9 @@ def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.g
     if isinstance(present, int) and present == pattern.nrows:
         return full(pattern.nrows, dtype, values)
     return bitmap(pattern.nrows, dtype, facts.words, values, present)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index in (INT32, INT64):
+        yield "degrees.cuh", typedefs(P=index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -12,6 +13,7 @@ from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits
 from ...formats.pattern import offset_facts
 from ..registry import implements
 from ..spec_storage import Encode, MeasureCompressed
+from . import samples
 from .columns import codec_types, column_mask
 from .kernel import kernel
 from .launch import counter, grid, read_one
@@ -98,3 +100,9 @@ def _sizes(
     kernel("encode.cuh", "encode_sizes", prologue)(
         _blocks(tile_count(pattern.nvals), codec), _BLOCK, *_operands(pattern), before, sizes, widths, total
     )
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for text in samples.codecs():
+        yield "encode.cuh", text

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
+from ...dtypes import FP64, INT8, INT32, INT64
 from ...formats import CSR, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ..constants import ewise_value
 from ..registry import implements
 from ..spec import Ewise
+from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_one, values_of, words_of
 from .primitives import LIST, ROWS, as_dense, scan_marks
@@ -141,3 +145,11 @@ def _sorted(q: Ewise) -> Store:
     run = kernel("ewise.cuh", "ewise_indptr", text + typedefs(O=indptr.dtype))
     run(grid(nrows + 1), BLOCK, nrows, a_indptr, b_indptr, marks, ranks, indptr)
     return CSR(Pattern(nrows, a.ncols, indptr, indices), z, values, iso)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for form, mode in product(samples.FORMS, _MODES.values()):
+        types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=INT32, AP=INT32, BP=INT64, R=INT32)
+        rest = typedefs(O=INT64) + ("" if form else typedefs(P=INT32))
+        yield "ewise.cuh", types + rest + constants(FORM=form, MODE=mode) + binary("combine", samples.TIMES)

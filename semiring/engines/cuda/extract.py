@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64, UINT8, UINT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...formats.csr import empty_csr
@@ -15,6 +17,7 @@ from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector
+from . import samples
 from .build import csr_from_sorted
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
@@ -159,3 +162,9 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     kind = moved(wide)
     keys, order = sort_keys(wanted.view(kind), goes_to)
     return keys.view(wide), order
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index, value in ((INT32, UINT8), (INT64, UINT64)):
+        yield "extract.cuh", typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)

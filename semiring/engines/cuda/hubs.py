@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, Pattern, index_dtype, structure_only
 from ...formats.ccsr import column_bits
 from ...memory.budget import free_device_memory
@@ -12,7 +15,7 @@ from ..recording import note
 from ..registry import run
 from ..sliced.bounds import slice_bounds
 from ..spec_storage import Slices
-from . import tuning
+from . import samples, tuning
 from .arguments import arguments
 from .columns import column_types
 from .kernel import kernel
@@ -83,3 +86,11 @@ def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) 
         return
     kernel("hubs.cuh", "hubs_listed", prologue)(4 * multiprocessors(), block, found)
     kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, found)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index, half in ((INT32, 1), (INT64, 2)):
+        for columns, lanes in zip(samples.ALL_COLUMNS[:2], (1, 32), strict=True):
+            text = typedefs(P=index, D=INT64) + columns
+            yield "hubs.cuh", text + samples.thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.GRID_BLOCK)

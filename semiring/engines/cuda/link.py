@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64
 from ...formats import Array, Full, index_dtype
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
 from ..sampling import LinkSample, LinkSampleResult, MostFrequent, link_first
 from ..spec import Link, ScalarResult
-from . import tuning
+from . import samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .hubs import HUBS, hubs
@@ -154,3 +155,12 @@ def most_frequent(q: MostFrequent) -> ScalarResult:
 @functools.cache
 def _frequent_value(label: np.dtype[Any]) -> Kernel:
     return kernel("frequent.cuh", "frequent_value", typedefs(F=label))
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index in (INT32, INT64):
+        for label, columns in zip((INT32, INT64) * 3, (samples.COLUMNS[0], *samples.COLUMNS), strict=True):
+            text = typedefs(P=index, F=label) + columns
+            yield "link.cuh", text + samples.thresholds(BLOCK=tuning.LINK_BLOCK)
+        yield "frequent.cuh", typedefs(F=index)

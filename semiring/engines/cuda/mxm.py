@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import FP32, INT8, INT32, INT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
@@ -17,6 +19,7 @@ from ..operands import Mask
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
+from . import samples
 from .build import assembled
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
@@ -166,3 +169,10 @@ def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> 
             put(values, at, part.values)
         row, at = row + part.nrows, at + part.nvals
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for ring in samples.SEMIRINGS:
+        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
+        yield "mxm.cuh", types + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)

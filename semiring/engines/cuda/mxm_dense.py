@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 from cupy.cuda import get_current_stream
 
+from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Pattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ..registry import implements
 from ..spec import Mxm
-from . import tuning
+from . import samples, tuning
 from .arguments import arguments
 from .degrees import degrees
 from .kernel import Kernel, kernel
@@ -121,3 +122,11 @@ def mxm_dense(q: Mxm) -> CSR:
     values = None if iso is not None else cupy.empty(nvals, z)
     plan.rows(blocks, BLOCK, nrows, words, marks, state + slots_at, indptr, indices, values)
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for number, ring in enumerate(samples.SEMIRINGS):
+        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
+        flags = constants(MASKED=number > 0, VALUED=number > 1, COMPLEMENT=number > 2, KEEPS=not ring.add.is_any)
+        yield _FILE, types + flags + semiring(ring)

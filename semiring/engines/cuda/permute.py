@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT32, INT64, UINT8, UINT32, UINT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
 from ..spec_storage import Permute
+from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width
@@ -94,3 +97,9 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     run = kernel("permute.cuh", "permute_keys", _prologue(a, cols, keys))
     run(grid(n), BLOCK, height, rows, offsets, begin, end, *arguments)
     return sort_keys(keys, values)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index, value, key in ((INT32, UINT8, UINT32), (INT64, UINT64, UINT64)):
+        yield "permute.cuh", typedefs(P=index, I=INT32, X=index, KEY=key, V=value) + constants(FORM=2)

@@ -6,12 +6,15 @@ All work is queued on the current stream; only functions documented to synchroni
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
+from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, grid, read_one
 from .specialise import constants, typedefs
@@ -243,3 +246,14 @@ def compact_csr(a: CSR, marks: Array) -> CSR:
     run = kernel("compact.cuh", "compact_indptr", prologue)
     run(grid(a.nrows + 1), BLOCK, a.nrows, marks, ranks, a.indptr, indptr)
     return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for value, index in ((UINT8, INT32), (UINT64, INT64)):
+        yield "compact.cuh", typedefs(V=value, I=index, R=index, O=index)
+        yield "rows.cuh", typedefs(P=index, O=index) + constants(FORM=2)
+    for source, target in ((FP32, INT8), (FP64, UINT64), (INT64, BOOL), (UINT16, FP32)):
+        yield "cast.cuh", typedefs(A=source, Z=target)
+    for element, sums, popcount in ((UINT32, INT32, True), (INT64, INT64, False), (UINT32, UINT32, False)):
+        yield "scan.cuh", typedefs(IN=element, OUT=sums) + constants(POPCOUNT=popcount)

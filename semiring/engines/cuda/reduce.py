@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..constants import reduced_value
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
+from . import samples
 from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
@@ -153,3 +155,15 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
         return read
 
     return value
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
+        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FIRST_ONLY=add.is_any, FORM=2)
+        yield "reduce.cuh", types + monoid("add", add)
+    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FIRST_ONLY=False, FORM=2)
+    yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
+    for number, ring in enumerate(samples.SEMIRINGS):
+        types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)
+        yield "inner.cuh", types + constants(LISTED=number % 2 == 1, SWAPPED=number % 4 == 3) + semiring(ring)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cupy
 import numpy as np
 
+from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
 from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
+from . import samples
 from .build import build
 from .extract import LISTED, index_arguments
 from .kernel import kernel
@@ -87,3 +91,12 @@ def scatter_matrix(q: ScatterMatrix) -> CSR:
     rows = _targets(q.rows, rows_of_entries(a))
     cols = a.indices if q.cols.is_all else _targets(q.cols, a.indices)
     return build(q.rows.size, q.cols.size, a.dtype, rows, cols, a.values, a.iso, q.dup, refuse=False)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
+        types = typedefs(U=value, X=INT64, L=INT32, W=winner)
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True) + binary("dup", samples.PLUS32)
+        none = "DEVICE U dup(U x, U y) { return x; }\n"
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=False) + none

@@ -8,17 +8,20 @@ are moved together, and their number is read back once (synchronises).
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import FP32, FP64, INT32, INT64
 from ...formats import CSR, Bitmap, IndexList, Store, word_count
 from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
 from ..operands import Index, Mask
 from ..registry import implements
 from ..spec import Keep, Outside, Select
+from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys
@@ -117,3 +120,14 @@ def _marked(a: Store, mark: Kernel, n: int, places: tuple[Any, ...], arguments: 
             return a
         return compact_list(a.size, a.dtype, n, marks, a.indices, a.values, a.iso)  # synchronises
     return bitmap(a.size, a.dtype, marks, a.iso if a.values is None else a.values, 0 if n == 0 else count)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for form in samples.FORMS:
+        entry_types = typedefs(P=INT64, I=INT32) + constants(FORM=form)
+        for op in (samples.VALUE, samples.ROW, samples.BAND):
+            yield "select.cuh", entry_types + indexunary("keep", op) + typedefs(A=FP64, K=op.k)
+        for valued in (True, False):
+            yield "keep.cuh", entry_types + typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)
+        yield "outside.cuh", entry_types

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ...dtypes import BOOL, FP64, INT8
 from ...formats import CSR, Array, Bitmap, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
@@ -15,6 +17,7 @@ from ..constants import write_value
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import WriteVector
+from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .primitives import as_dense, cast_array
@@ -101,3 +104,11 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     made = with_values(t, dtype, values, iso)
     assert not isinstance(made, CSR)
     return made
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for masked, valued in ((False, False), (True, False), (True, True)):
+        types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
+        yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
+        yield "write.cuh", types + constants(ACCUMULATED=False) + "DEVICE C accumulate(C c, T t) { return c; }\n"

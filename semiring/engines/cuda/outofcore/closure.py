@@ -9,11 +9,13 @@ Rows are read in the order of their addresses, each line once: the interconnect 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
+from ....dtypes import FP32, INT8, INT32, INT64
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
 from ...constants import arrivals, binary_value
@@ -21,7 +23,7 @@ from ...direction import reading_less
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
 from ...spec import Closure, ClosureResult, Convert, Step
-from .. import tuning
+from .. import samples, tuning
 from ..arguments import arguments, source_argument
 from ..degrees import degrees
 from ..hubs import hubs
@@ -155,3 +157,13 @@ class _Search:
         if plan.nbytes:
             passes.run(_FILE, f"outofcore_{direction}", self.prologue, rows, tiles, plan, level)
         return direction
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for number, text in enumerate(samples.ALL_COLUMNS):
+        ring = samples.SEMIRINGS[number % len(samples.SEMIRINGS)]
+        types = typedefs(P=(INT32, INT64)[number % 2]) + text + semiring(ring)
+        for kind in sorted({number % 3, 2}):
+            costs = samples.thresholds(VALUES=kind, **tuning.cost_constants(tuning.HOST))
+            yield _FILE, types + typedefs(A=INT8, U=FP32, Z=ring.z) + costs

@@ -5,13 +5,17 @@ It lists no rows, so it also supports device-resident matrices that are too larg
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cupy
 import numpy as np
 
+from ....dtypes import INT32, INT64
 from ....formats import Full, word_count
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements
 from ...spec import Link
+from .. import samples
 from ..kernel import kernel
 from ..launch import BLOCK, grid
 from ..packing import linked_rows, packable
@@ -53,3 +57,10 @@ def link_outofcore(q: Link) -> Full:
     if noting():
         note(host_bytes=passes.host_bytes())  # synchronises
     return Full(n, forest.dtype, parent)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for number, text in enumerate(samples.ALL_COLUMNS):
+        index, label = (INT32, INT64)[:: (1, -1)[number % 2]]
+        yield _FILE, typedefs(P=index) + text + typedefs(F=label)

@@ -7,6 +7,7 @@ each chunk, or, in page-locked memory, tiles are read in place, one launch for a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from ....formats import AnyPattern, Array, Pattern
 from ....formats.ccsr import TILE
 from ....memory.locked import locked_range, seen_by_device
-from .. import tuning
+from .. import samples, tuning
 from ..arguments import arguments
 from ..columns import column_mask, column_types
 from ..kernel import kernel
@@ -123,3 +124,8 @@ def _address(array: Array) -> tuple[int | None, int]:
     if not array.flags.aligned:
         return None, tuning.COPY_CALL
     return int(seen_by_device(array).data.ptr), tuning.COPY_CALL
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=_BLOCK_WORDS)

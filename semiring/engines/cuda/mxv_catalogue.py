@@ -1,0 +1,35 @@
+"""The rows of the catalogue for the kernels of `mxv`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...dtypes import FP32, INT8, INT32, INT64
+from . import samples, tuning
+from .specialise import constants, semiring, typedefs
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue) for products of a matrix and a vector, and for the choice of their direction."""
+    yield "popcount.cuh", ""
+    for index, listed in ((INT32, True), (INT64, False)):
+        yield "edges.cuh", typedefs(P=index, X=INT64) + constants(LISTED=listed, FORM=2)
+    shapes = ((INT32, False, 0), (INT64, True, 1), (INT32, True, 2), (INT32, False, 3))
+    for number, ring in enumerate(samples.SEMIRINGS):
+        for shape in (number, number + 1):
+            index, flip, mask = shapes[shape % 4]
+            text = semiring(ring) + typedefs(P=index, A=FP32, U=INT8, M=FP32)
+            text += constants(FLIP=flip, U_FULL=not flip, MASK=mask, COMPLEMENT=flip, VALUED=mask != 1)
+            native = 1 if ring.add is samples.PLUS else 2 if ring.add is samples.MIN else 0
+            push = samples.thresholds(BLOCK=tuning.PUSH_BLOCK, U_FORM=shape % 3, NATIVE=native)
+            either = samples.thresholds(
+                BLOCK=tuning.PUSH_BLOCK, U_FORM=1, NATIVE=native, RESIDENT=tuning.GRID_RESIDENT,
+                **tuning.cost_constants(tuning.DEVICE),
+            )  # fmt: skip
+            for place, columns in enumerate((samples.COLUMNS[0], samples.COLUMNS[1 + (2 * number + shape) % 4])):
+                lanes = (1, 8, 32)[shape % 3] if place == 0 else (1, 32)[number % 2]
+                yield "mxv_pull.cuh", text + columns + samples.thresholds(GROUP=lanes)
+                yield "mxv_balanced.cuh", text + columns + samples.thresholds(BLOCK=tuning.TILE_BLOCK)
+                yield "mxv_push.cuh", text + columns + push
+                if flip:  # a bitmap under a mask
+                    yield "mxv_either.cuh", text + columns + either

@@ -1,0 +1,65 @@
+"""Operators, semirings, columns and thresholds from which hosts of kernels build the rows of the catalogue."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32
+from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
+from . import tuning
+from .columns import codec_types
+from .specialise import constants, typedefs
+
+# A kernel file and a prologue.
+Entry = tuple[str, str]
+
+_LAWS = frozenset({"commutative", "associative"})
+PLUS: Final = TypedMonoid(TypedBinary("plus", FP64, FP64, FP64, "x + y", _LAWS), np.float64(0), None)
+MIN: Final = TypedMonoid(
+    TypedBinary("min", INT32, INT32, INT32, "min(x, y)", _LAWS), np.int32(2**31 - 1), np.int32(-(2**31))
+)
+MIN8: Final = TypedMonoid(TypedBinary("min", INT8, INT8, INT8, "min(x, y)", _LAWS), np.int8(127), np.int8(-128))
+LOR: Final = TypedMonoid(TypedBinary("lor", BOOL, BOOL, BOOL, "lor(x, y)", _LAWS), np.False_, np.True_)
+ANY: Final = TypedMonoid(TypedBinary("any", INT64, INT64, INT64, "x", _LAWS), None, None, is_any=True)
+TIMES: Final = TypedBinary("times", FP64, FP64, FP64, "x * y")
+SECOND8: Final = TypedBinary("second", INT8, INT8, INT8, "y")
+PLUS32: Final = TypedBinary("plus", INT32, INT32, INT32, "x + y")
+LAND: Final = TypedBinary("land", BOOL, BOOL, BOOL, "land(x, y)")
+SECONDI: Final = TypedBinary("secondi", INT64, INT64, INT64, "yi")
+SEMIRINGS: Final = (
+    TypedSemiring(PLUS, TIMES),
+    TypedSemiring(MIN, PLUS32),
+    TypedSemiring(MIN8, SECOND8),
+    TypedSemiring(LOR, LAND),
+    TypedSemiring(ANY, SECONDI),
+)
+VALUE: Final = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
+ROW: Final = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
+BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
+FORMS: Final = (0, 1, 2)  # dense, index list, compressed rows
+# Columns: uncompressed and compressed, 32 and 64 bits.
+COLUMNS: Final = (
+    codec_types("uncompressed", INT32),
+    codec_types("varint", INT32, UINT32),
+    codec_types("packed", INT32, INT64),
+    codec_types("varint", INT64, INT64),
+    codec_types("packed", INT64, UINT32),
+)
+# Also 64-bit columns without compression, for kernels that have few other variants.
+ALL_COLUMNS: Final = (COLUMNS[0], codec_types("uncompressed", INT64), *COLUMNS[1:])
+
+
+def thresholds(**given: int) -> str:
+    """Return every row of the tuning table as a constant, and the additional constants `given`."""
+    return constants(**({name: row.value for name, row in tuning.TABLE.items()} | given))
+
+
+def codecs() -> list[str]:
+    """Return a prologue for each codec, width of columns and width of tile offsets, with both widths of row offsets."""
+    made = []
+    for number, (codec, column, offset) in enumerate(product(("varint", "packed"), (INT32, INT64), (UINT32, INT64))):
+        made.append(codec_types(codec, column, offset) + typedefs(P=(INT32, INT64)[(number + number // 2) % 2]))
+    return made
