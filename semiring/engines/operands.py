@@ -107,6 +107,9 @@ class Spec:
     matrices: ClassVar[tuple[str, ...]] = ()
     # Whether it has a field `mask`, which an implementation that fuses ``"mask"`` applies to its result.
     maskable: ClassVar[bool] = False
+    # Whether it may be executed on uncompressed copies of its matrices where no implementation accepts their storage
+    # kinds.  False for requests about the storage itself, and for those that `ops` composes of others.
+    decodable: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         texts = {name: str(text) for name, text in cls.__annotations__.items()}

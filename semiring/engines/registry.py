@@ -48,10 +48,14 @@ class Accepts(NamedTuple):
 
 _CODECS = frozenset({"none", *CODECS})
 _KERNELS_READ = frozenset({"device", "pinned"})
-# In order: uncompressed rows that kernels can address; also compressed rows; every storage kind.
+# In order: uncompressed rows in device memory; or pinned, which kernels can address too; also compressed rows; every
+# storage kind.
+RESIDENT = Accepts(frozenset({"csr"}), frozenset({"none"}), frozenset({"device"}))
 UNCOMPRESSED = Accepts(frozenset({"csr"}), frozenset({"none"}), _KERNELS_READ)
 ADDRESSABLE = Accepts(frozenset({"csr", "ccsr"}), _CODECS, _KERNELS_READ)
 EVERY_KIND = Accepts(frozenset({"csr", "ccsr"}), _CODECS, frozenset(PLACEMENTS))
+# The storage kind of uncompressed copies.
+_COPIED = StorageKind("csr", "none", "device")
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ _MODULES = {
     "cuda": "semiring.engines.cuda",
 }
 _SLICED = "semiring.engines.sliced.operations"
+_DEFAULT = "semiring.engines.sliced.rewriting"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
 _implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Implementations] = {}
@@ -179,7 +184,7 @@ def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = No
     importlib.import_module(_SLICED)
     found = _sliced.get(spec.name)
     if found is None:
-        return None
+        return _uncompressed_first(spec, engine)
     function, fuses = found
 
     @functools.wraps(function)
@@ -188,6 +193,20 @@ def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = No
             return function(replace(whole, **changes) if changes else whole, engine)
 
     return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} slice by slice", EVERY_KIND)
+
+
+def _uncompressed_first(spec: Spec, engine: str) -> Implementation | None:
+    """Return the default for operations without a sliced implementation; None if it does not apply.
+
+    Its result is masked if all implementations for the copies fuse the mask.
+    """
+    rows = [row for row in _table.get((spec.name, engine), ()) if row.accepts.admits(_COPIED)]
+    if not rows or not spec.decodable or all(kind == _COPIED for kind in spec.kinds()):
+        return None
+    first = importlib.import_module(_DEFAULT).uncompressed_first
+    fuses = frozenset.intersection(*(row.fuses for row in rows))
+    about = f"{spec.name} on uncompressed copies"
+    return Implementation(spec.name, engine, functools.partial(first, engine=engine), None, fuses, about, EVERY_KIND)
 
 
 @contextmanager

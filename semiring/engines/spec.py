@@ -142,6 +142,7 @@ class WriteMatrix(Spec):
     """
 
     name: ClassVar[str] = "write_matrix"
+    decodable: ClassVar[bool] = False
     c: CSR
     t: CSR
     mask: Mask | None

@@ -19,6 +19,7 @@ class Encode(Spec):
     """
 
     name: ClassVar[str] = "encode"
+    decodable: ClassVar[bool] = False
     pattern: AnyPattern
     codec: Codec
     before: int = -1
@@ -29,6 +30,7 @@ class MeasureCompressed(Spec):
     """The exact number of bytes of all arrays that `Encode` would create, padding included.  Synchronises."""
 
     name: ClassVar[str] = "measure_compressed"
+    decodable: ClassVar[bool] = False
     pattern: AnyPattern
     codec: Codec
 
@@ -41,6 +43,7 @@ class CheckCompressed(Spec):
     """
 
     name: ClassVar[str] = "check_compressed"
+    decodable: ClassVar[bool] = False
     pattern: AnyPattern
 
 
@@ -54,6 +57,7 @@ class Slices(Spec):
     """
 
     name: ClassVar[str] = "slices"
+    decodable: ClassVar[bool] = False
     a: CSR
     bounds: tuple[int, ...]
     wanted: tuple[int, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -17,14 +17,27 @@ from hypothesis import strategies as st
 from semiring.config import config
 from semiring.dtypes import BOOL, FP64, INT64
 from semiring.engines import recording, registry
-from semiring.engines.operands import Index, Mask, Rows
+from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.reference.dense import sparsify
 from semiring.engines.sliced import symmetry
 from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
-from semiring.engines.spec import Apply, Closure, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select, Transpose
-from semiring.engines.spec_storage import Slices
+from semiring.engines.spec import (
+    Apply,
+    Closure,
+    Ewise,
+    ExtractMatrix,
+    IsSymmetric,
+    Keep,
+    Link,
+    Mxv,
+    Select,
+    Transpose,
+    WriteMatrix,
+)
+from semiring.engines.spec_storage import CheckCompressed, Slices
 from semiring.exceptions import OutOfMemory
-from semiring.formats import CSR, Full, Pattern, index_dtype
+from semiring.formats import CSR, AnyPattern, Full, Pattern, index_dtype
+from semiring.formats.records import record
 from semiring.memory import allocation
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, select, semiring
@@ -259,6 +272,80 @@ def test_slices_that_request_the_whole_again_are_refused(engine: str, monkeypatc
     monkeypatch.setitem(registry._sliced, "transpose", (lambda q, engine: registry.run(q, engine), frozenset()))
     with pytest.raises(RecursionError, match="transpose: the slices of a matrix requested the whole matrix again"):
         registry.run(Transpose(on_host(BLOCKS, engine)), engine)
+
+
+@record
+class Turned(Spec):
+    """t(i, j) = a(i, j) where b(i, j) is present and the mask admits it, in no engine's table."""
+
+    name: ClassVar[str] = "turned"
+    a: CSR
+    b: AnyPattern
+    rows: Rows
+    mask: Mask | None = None
+
+
+def turned(q: Turned) -> Any:
+    """The specs that reach the implementation hold uncompressed, device-resident rows only."""
+    operands = [q.a.pattern, q.b, q.rows.get().pattern, *([] if q.mask is None else [q.mask.store.pattern])]
+    assert all(registry.RESIDENT.admits(pattern.kind) for pattern in operands)
+    return q
+
+
+@pytest.fixture
+def unsliced(engine: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The engine, with an operation that has no sliced implementation."""
+    registry.load(engine)
+    table = dict(registry._table)
+    monkeypatch.setattr(registry, "_table", table)
+    monkeypatch.setattr(registry, "_implementations", {})
+    registry.implements(Turned, engine=engine, fuses=("mask",), accepts=registry.RESIDENT)(turned)
+    yield engine
+    registry._implementations.clear()
+
+
+@pytest.mark.parametrize(("ready", "placement"), [(True, "host"), (False, "host"), (True, "pinned")])
+def test_an_operation_without_slices_gets_uncompressed_copies(unsliced: str, ready: bool, placement: Any) -> None:
+    """Every part of a request is copied, each matrix once; `explain` shows it."""
+    engine = unsliced
+    a, b = (in_kind(place(BLOCKS, device_for(engine)), codec, placement, engine) for codec in (None, "packed"))
+    spec = Turned(a, b.pattern, Rows(b) if ready else Rows(None, lambda: b), Mask(a, True, False))
+    row = registry.find(spec, engine)
+    assert row is not None
+    assert (row.fuses, row.about) == ({"mask"}, "turned on uncompressed copies")
+    with small_slices(), recording.listen() as log:
+        got = registry.run(spec, engine)
+    outer = log[-1]
+    assert (outer.operation, outer.details["kernel"]) == ("turned", "uncompressed first")
+    assert outer.details["copies"] == (3 if ready else 2)
+    assert got.mask.store is got.a
+    expected = registry.run(Keep(BLOCKS, Mask(BLOCKS, True, False)), "reference")
+    for field in ("indptr", "indices", "values"):
+        np.testing.assert_array_equal(to_host(getattr(got.a, field)), getattr(expected, field))
+        if field != "values":
+            np.testing.assert_array_equal(to_host(getattr(got.b, field)), getattr(expected, field))
+
+
+def test_uncompressed_copies_are_checked_together(unsliced: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OutOfMemory has the bytes of all copies, before the first of them is made."""
+    engine = unsliced
+    a, b = (in_kind(place(BLOCKS, device_for(engine)), codec, "host", engine) for codec in (None, "packed"))
+    entries = a.nvals
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: entries * (12 + 4) - 1)
+    with recording.listen() as log, pytest.raises(OutOfMemory, match=r"^turned: .* uncompressed rows") as caught:
+        registry.run(Turned(a, b.pattern, Rows(a)), engine)
+    assert caught.value.asked_bytes == entries * (12 + 4)
+    assert not log
+
+
+def test_requests_about_storage_are_not_decoded(engine: str) -> None:
+    """Nor is a write of a matrix, which `ops` composes of operations that are processed in slices."""
+    a = in_kind(place(BLOCKS, device_for(engine)), "varint", "host", engine)
+    registry.load(engine)
+    for spec in (CheckCompressed(a.pattern), Slices(a, (0, 130), (0,)), WriteMatrix(a, a, None, None, False)):
+        row = registry.find(spec, engine)
+        assert row is None or "copies" not in row.about
 
 
 def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(

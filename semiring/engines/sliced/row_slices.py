@@ -19,7 +19,7 @@ from .bounds import slice_bounds
 
 S = TypeVar("S", bound=Store)
 _NEEDS_UNCOMPRESSED = (
-    "this operation rewrites every entry, so it needs uncompressed rows in the memory of the device; "
+    "this operation needs uncompressed rows in the memory of the device; "
     "use smaller types or iso values, or a device with more memory"
 )
 # Values of one copy to the device.
@@ -118,18 +118,24 @@ def drop_unread(a: CSR, read: bool) -> CSR:
     return a if read or a.iso is not None else CSR(a.pattern, a.dtype, None, a.dtype.type(0))
 
 
+def require_copies(operation: str, device: str, stores: Iterable[CSR]) -> None:
+    """Raise OutOfMemory unless uncompressed copies of all these matrices fit together in the memory of the device."""
+    nbytes = sum(
+        a.nvals * (index_dtype(a.ncols).itemsize + (0 if a.iso is not None else a.dtype.itemsize)) for a in stores
+    )
+    require(operation, device, nbytes, hint=_NEEDS_UNCOMPRESSED)
+
+
 def uncompressed(a: CSR, engine: str, operation: str) -> CSR:
-    """Return the matrix uncompressed and device-resident, for operations that write all entries in another order.
+    """Return the matrix uncompressed and device-resident; itself if it is uncompressed and kernels can read it.
 
     Raises OutOfMemory if it does not fit.  Besides the result it needs the memory of two slices.
     """
     if is_uncompressed(a):
         return a
-    device, column = a.device, index_dtype(a.ncols)
-    size = a.nvals * (column.itemsize + (0 if a.iso is not None else a.dtype.itemsize))
-    require(operation, device, size, hint=_NEEDS_UNCOMPRESSED)
-    xp = array_module(device)
-    columns = xp.empty(a.nvals, dtype=column)
+    require_copies(operation, a.device, (a,))
+    xp = array_module(a.device)
+    columns = xp.empty(a.nvals, dtype=index_dtype(a.ncols))
     values = None if a.iso is not None else xp.empty(a.nvals, dtype=a.dtype)
     where = slice_bounds(a.pattern)
     (rows, entries), selected = where, where.filled()
