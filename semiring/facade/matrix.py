@@ -13,15 +13,11 @@ from ..ops import structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import element, extract_line, extract_matrix
-from ..ops.mxm import mxm
-from ..ops.mxv import mxv
-from ..ops.transpose import transpose
-from ..ops.write import Plan, Write, stored
+from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import display, matrix_arrays, matrix_conversions, matrix_edges, matrix_reductions
-from .chain import linked
-from .infix import Infix
+from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .vector import Vector, index_value
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from ..engines.operands import Index
 
 
-class Matrix(Infix):
+class Matrix(MatrixOperations):
     """A matrix of shape (nrows, ncols), of which some positions hold a value.
 
     Parameters
@@ -91,11 +87,9 @@ class Matrix(Infix):
     compress = matrix_conversions.compress
     decompress = matrix_conversions.decompress
     compressed_nbytes = matrix_conversions.compressed_nbytes
-    permute = matrix_conversions.permute
     diag = matrix_conversions.diag
     setdiag = matrix_conversions.setdiag
     resize = matrix_conversions.resize
-    transpose = matrix_conversions.transpose
     __reduce__ = matrix_conversions.pickled
 
     # -- reductions --------------------------------------------------------------------------------------
@@ -108,46 +102,10 @@ class Matrix(Infix):
     # -- properties and elements -------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """(nrows, ncols)."""
-        return self._plan.shape if self._plan is not None else self.store.shape  # type: ignore[return-value]
-
-    @property
-    def nrows(self) -> int:
-        """The number of rows."""
-        return self.shape[0]
-
-    @property
-    def ncols(self) -> int:
-        """The number of columns."""
-        return self.shape[1]
-
-    @property
     def codec(self) -> str | None:
         """How the rows are compressed: ``"varint"`` or ``"packed"``; None where they are not."""
         pattern = self.store.pattern
         return pattern.codec if isinstance(pattern, CompressedPattern) else None
-
-    @property
-    def T(self) -> Matrix:
-        """The transpose, pending: products read A in place, any other use derives it once and caches it with A.
-
-        It is a value like any result, A(j, i) of the present entries.  It cannot be written to; ``.dup()`` of it can.
-        """
-        back, chain = self._transpose_of, self._chain
-        if back is not None:
-            made = self._new(None, back) if isinstance(back, Plan) else self._new(back)
-        else:
-            source = self.store if chain is None or chain.plan is None else cast("Plan[CSR]", self._plan)
-            made = self._new(None, transpose(source))
-            made._transpose_of = source
-        made._chain = None if chain is None else chain.then(transpose)
-        return made
-
-    @property
-    def operand(self) -> tuple[CSR, bool]:
-        """The store that an operation should read, and whether to transpose it (``A.T`` returns that of A)."""
-        return (self.store, False) if self._transpose_of is None else (stored(self._transpose_of), True)
 
     @property
     def is_symmetric_structure(self) -> bool:
@@ -256,107 +214,11 @@ class Matrix(Infix):
             )
         self._become(assign_matrix(self.store, i, j, source, write=write, sub=sub))
 
-    # -- products ----------------------------------------------------------------------------------------
-
-    def mxm(self, other: Matrix, op: Any = "plus_times", **writing: Unpack[Writing]) -> Matrix:
-        """C(i, j) = (+)_k self(i, k) (x) other(k, j).
-
-        Parameters
-        ----------
-        other : Matrix whose rows are this one's columns
-        op : semiring, by object or name
-        **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
-            admits is kept.
-
-        Raises
-        ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(products).  Synchronises for the size of the result.
-        """
-        if not isinstance(other, Matrix):
-            raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
-        (a, transpose_a), (b, transpose_b) = self.operand, other.operand
-        plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
-        return self._deliver(plan, writing, Matrix)  # type: ignore[no-any-return]
-
-    def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
-        """w(i) = (+)_k self(i, k) (x) other(k).
-
-        Parameters
-        ----------
-        other : Vector of size ncols
-        op : semiring, by object or name
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(nvals) at most; see `Vector.vxm` for push and pull.
-        """
-        if not isinstance(other, Vector):
-            raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
-        (a, transposed), u = self.operand, other.store
-        return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
-
-    def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, Vector):
-            return linked(Vector, "product", self, other, _mxv, "plus_times")
-        return (
-            linked(Matrix, "product", self, other, _mxm, "plus_times")
-            if isinstance(other, Matrix)
-            else self._unknown(other)
-        )
-
-    def power(self, n: int, op: Any = "plus_times") -> Matrix:
-        """A (x) A (x) ... n times over a semiring, by repeated squaring.
-
-        Parameters
-        ----------
-        n : at least 1
-        op : semiring, by object or name
-
-        Raises
-        ------
-        DimensionMismatch, InvalidValue, DomainMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost: at most 2 log2(n) products.
-        """
-        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 1:
-            raise InvalidValue(f"power: n must be an integer from 1, got {n!r}")
-        n = n.__index__()
-        if self.nrows != self.ncols:
-            raise DimensionMismatch(f"power: the matrix must be square, got shape {self.shape}")
-        power: Matrix | None = None
-        square = self.dup()
-        while True:
-            if n & 1:
-                power = square if power is None else power.mxm(square, op)
-            n >>= 1
-            if not n:
-                return cast(Matrix, power)
-            square = square.mxm(square, op)
-
     def __repr__(self) -> str:
         return display.matrix(self)
 
     def _repr_html_(self) -> str:
         return display.html(self)
-
-
-def _mxm(a: Any, b: Any, op: Any) -> Plan[CSR]:
-    return mxm(a[0], b[0], op, transpose_a=a[1], transpose_b=b[1])
-
-
-def _mxv(a: Any, u: Any, op: Any) -> Plan[VectorStore]:
-    return mxv(a[0], u[0], op, transposed=a[1])
 
 
 # (One row, one column) -> the conversion of a vector to that region.

@@ -1,4 +1,4 @@
-"""Convert a Matrix: compress or reorder its rows, transpose it, change its shape or a diagonal.
+"""Convert a Matrix: compress or decompress its rows, change its shape or a diagonal.
 
 `Matrix` binds these functions as its methods.
 """
@@ -6,22 +6,18 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..engines.residency import resident
-from ..exceptions import DimensionMismatch
 from ..formats import CompressedPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
-from ..ops.permute import permute as permute_store
-from ..ops.transpose import transpose as transpose_store
 from ..storage import compression
-from ..storage.coerce import extent, permutation, sizes
+from ..storage.coerce import extent, sizes
 from .operand import is_empty, is_scalar, scalar
-from .vector import Vector, index_value
-from .writing import Writing
+from .vector import Vector
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -96,48 +92,6 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
     return compression.measure(self.store, codec)
 
 
-def permute(self: M, p: Any, q: Any = None) -> M:
-    """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
-
-    So p lists the old numbers in their new order, as `semiring.algorithms.ordering` returns it; for a graph, vertex
-    p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
-
-    Parameters
-    ----------
-    p : permutation of range(nrows), as a full Vector, an array or a list of integers
-    q : permutation of range(ncols); by default p, for a square matrix
-
-    Returns
-    -------
-    Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else uncompressed.
-
-    Raises
-    ------
-    DimensionMismatch
-        If the matrix is not square and q is missing.
-    InvalidValue
-        If p or q is not a permutation: names the first position that is out of range, or a number that occurs twice
-        and one that is missing.
-    DeviceMismatch
-    OutOfMemory
-        If the uncompressed result does not fit in the memory of the device.
-    NotSupported
-        On more columns than keys of 64 bits can sort.
-
-    Notes
-    -----
-    Cost O(nvals log degree), one pass over the entries.  The cached transpose is not passed on; the fact
-    that the structure is symmetric is, if q is p.  On the GPU the checks synchronise.
-    """
-    nrows, ncols = self.shape
-    if q is None and nrows != ncols:
-        raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
-    rows = cols = permutation("p", index_value(p), nrows, self.device)
-    if q is not None and (q is not p or nrows != ncols):
-        cols = permutation("q", index_value(q), ncols, self.device)
-    return self._new(None, permute_store(self.store, rows, cols))
-
-
 def diag(self: Matrix, k: int = 0) -> Vector:
     """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
 
@@ -188,24 +142,6 @@ def resize(
     """
     nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
     self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))
-
-
-def transpose(self: M, **writing: Unpack[Writing]) -> M:
-    """C(j, i) = self(i, j), as a new Matrix.
-
-    Parameters
-    ----------
-    **writing : mask, accum, replace, out
-
-    Raises
-    ------
-    DimensionMismatch, InvalidMask, DeviceMismatch
-
-    Notes
-    -----
-    Cost O(nvals) once; the transpose is cached with the entries.
-    """
-    return self._deliver(transpose_store(self.store), writing)  # type: ignore[no-any-return]
 
 
 def pickled(self: Matrix) -> Any:

@@ -1,0 +1,226 @@
+"""The operations of the algebra on matrices: products, transpose, permutation.
+
+A method has the name of its module in `ops`.  Element-wise operations are shared with Vector (`infix`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, Unpack, cast
+
+from ..exceptions import DimensionMismatch, InvalidValue
+from ..formats import CSR, VectorStore
+from ..ops.mxm import mxm
+from ..ops.mxv import mxv
+from ..ops.permute import permute
+from ..ops.transpose import transpose
+from ..ops.write import Plan, stored
+from ..storage.coerce import permutation
+from .chain import linked
+from .infix import Infix
+from .vector import Vector, index_value
+from .writing import Writing
+
+
+class MatrixOperations(Infix):
+    """A matrix as an operand: its shape, its transpose, and the operations of the algebra on it."""
+
+    __slots__ = ()
+
+    # -- the operand -------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nrows, ncols)."""
+        return self._plan.shape if self._plan is not None else self.store.shape  # type: ignore[return-value]
+
+    @property
+    def nrows(self) -> int:
+        """The number of rows."""
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        """The number of columns."""
+        return self.shape[1]
+
+    @property
+    def ndim(self) -> int:
+        """2."""
+        return 2
+
+    @property
+    def T(self) -> Self:
+        """The transpose, pending: products read A in place, any other use derives it once and caches it with A.
+
+        It is a value like any result, A(j, i) of the present entries.  It cannot be written to; ``.dup()`` of it can.
+        """
+        back, chain = self._transpose_of, self._chain
+        if back is not None:
+            made = self._new(None, back) if isinstance(back, Plan) else self._new(back)
+        else:
+            source = self.store if chain is None or chain.plan is None else cast("Plan[CSR]", self._plan)
+            made = self._new(None, transpose(source))
+            made._transpose_of = source
+        made._chain = None if chain is None else chain.then(transpose)
+        return made
+
+    @property
+    def operand(self) -> tuple[CSR, bool]:
+        """The store that an operation should read, and whether to transpose it (``A.T`` returns that of A)."""
+        return (self.store, False) if self._transpose_of is None else (stored(self._transpose_of), True)
+
+    # -- products ----------------------------------------------------------------------------------------
+
+    def mxm(self, other: Self, op: Any = "plus_times", **writing: Unpack[Writing]) -> Self:
+        """C(i, j) = (+)_k self(i, k) (x) other(k, j).
+
+        Parameters
+        ----------
+        other : Matrix whose rows are this one's columns
+        op : semiring, by object or name
+        **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
+            admits is kept.
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(products).  Synchronises for the size of the result.
+        """
+        if not isinstance(other, MatrixOperations):
+            raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
+        (a, transpose_a), (b, transpose_b) = self.operand, other.operand
+        plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
+        return self._deliver(plan, writing)  # type: ignore[no-any-return]
+
+    def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
+        """w(i) = (+)_k self(i, k) (x) other(k).
+
+        Parameters
+        ----------
+        other : Vector of size ncols
+        op : semiring, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(nvals) at most; see `Vector.vxm` for push and pull.
+        """
+        if not isinstance(other, Vector):
+            raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
+        (a, transposed), u = self.operand, other.store
+        return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Vector):
+            return linked(Vector, "product", self, other, _mxv, "plus_times")
+        return (
+            linked(type(self), "product", self, other, _mxm, "plus_times")
+            if isinstance(other, MatrixOperations)
+            else self._unknown(other)
+        )
+
+    def power(self, n: int, op: Any = "plus_times") -> Self:
+        """A (x) A (x) ... n times over a semiring, by repeated squaring.
+
+        Parameters
+        ----------
+        n : at least 1
+        op : semiring, by object or name
+
+        Raises
+        ------
+        DimensionMismatch, InvalidValue, DomainMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost: at most 2 log2(n) products.
+        """
+        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 1:
+            raise InvalidValue(f"power: n must be an integer from 1, got {n!r}")
+        n = n.__index__()
+        if self.nrows != self.ncols:
+            raise DimensionMismatch(f"power: the matrix must be square, got shape {self.shape}")
+        power: Self | None = None
+        square = self.dup()
+        while True:
+            if n & 1:
+                power = square if power is None else power.mxm(square, op)
+            n >>= 1
+            if not n:
+                return cast(Self, power)
+            square = square.mxm(square, op)
+
+    # -- other orders of rows and columns ----------------------------------------------------------------
+
+    def transpose(self, **writing: Unpack[Writing]) -> Self:
+        """C(j, i) = self(i, j), as a new Matrix.
+
+        Parameters
+        ----------
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, InvalidMask, DeviceMismatch
+
+        Notes
+        -----
+        Cost O(nvals) once; the transpose is cached with the entries.
+        """
+        return self._deliver(transpose(self.store), writing)  # type: ignore[no-any-return]
+
+    def permute(self, p: Any, q: Any = None) -> Self:
+        """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
+
+        So p lists the old numbers in their new order, as `semiring.algorithms.ordering` returns it; for a graph, vertex
+        p(k) becomes vertex k.  The other direction is its inverse, `ordering.inverse(p)`.
+
+        Parameters
+        ----------
+        p : permutation of range(nrows), as a full Vector, an array or a list of integers
+        q : permutation of range(ncols); by default p, for a square matrix
+
+        Returns
+        -------
+        Matrix, in the memory of the device; compressed by the same codec if this one is compressed, else uncompressed.
+
+        Raises
+        ------
+        DimensionMismatch
+            If the matrix is not square and q is missing.
+        InvalidValue
+            If p or q is not a permutation: names the first position that is out of range, or a number that occurs twice
+            and one that is missing.
+        DeviceMismatch
+        OutOfMemory
+            If the uncompressed result does not fit in the memory of the device.
+        NotSupported
+            On more columns than keys of 64 bits can sort.
+
+        Notes
+        -----
+        Cost O(nvals log degree), one pass over the entries.  The cached transpose is not passed on; the fact
+        that the structure is symmetric is, if q is p.  On the GPU the checks synchronise.
+        """
+        nrows, ncols = self.shape
+        if q is None and nrows != ncols:
+            raise DimensionMismatch(f"permute: a matrix of shape {(nrows, ncols)} needs q too, an order of its columns")
+        rows = cols = permutation("p", index_value(p), nrows, self.device)
+        if q is not None and (q is not p or nrows != ncols):
+            cols = permutation("q", index_value(q), ncols, self.device)
+        return self._new(None, permute(self.store, rows, cols))
+
+
+def _mxm(a: Any, b: Any, op: Any) -> Plan[CSR]:
+    return mxm(a[0], b[0], op, transpose_a=a[1], transpose_b=b[1])
+
+
+def _mxv(a: Any, u: Any, op: Any) -> Plan[VectorStore]:
+    return mxv(a[0], u[0], op, transposed=a[1])
