@@ -323,6 +323,12 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "permute": lambda s: s.A.permute(np.arange(N)[::-1].copy()),
     "permute, in slices": _permuted,
     "permute, pattern": lambda s: s.S.permute(np.arange(N)[::-1].copy(), np.roll(np.arange(N), 5)),
+    "kronecker": lambda s: s.A.kronecker(s.E[:9, :40], "times"),
+    "kronecker, positions": lambda s: s.S.kronecker(s.E[:9, :40], "secondj"),
+    "kronecker, pattern": lambda s: s.S.kronecker(s.S[:5, :90], "pair"),
+    "copied, kronecker": lambda s: _in_slices(
+        lambda: _placed(s.E, "packed", "host").kronecker(_placed(s.A[:3, :50].dup(), None, "pinned"), "minus")
+    ),
     # In slices: values beside columns, both codecs, all placements.
     "sliced, permute": lambda s: _in_slices(lambda: _placed(s.A, "packed", "host").permute(np.arange(N)[::-1].copy())),
     "sliced, levels by hubs": lambda s: _in_slices(lambda: sr.algorithms.bfs_levels(_placed(s.S, "packed", "host"), 7)),

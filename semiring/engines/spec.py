@@ -59,6 +59,16 @@ class Mxm(Spec):
 
 
 @record
+class Kronecker(Spec):
+    """t(i r + k, j c + l) = op(a(i, j), b(k, l)) for b of shape (r, c); positions ``xi=i xj=j yi=k yj=l``."""
+
+    name: ClassVar[str] = "kronecker"
+    a: CSR
+    b: CSR
+    op: TypedBinary
+
+
+@record
 class Ewise(Spec):
     """Element by element: both vectors, or both matrices.
 

@@ -9,12 +9,13 @@ from typing import Any, Self, Unpack, cast
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, VectorStore
+from ..ops.kronecker import kronecker
 from ..ops.mxm import mxm
 from ..ops.mxv import mxv
 from ..ops.permute import permute
 from ..ops.transpose import transpose
 from ..ops.write import Plan, stored
-from ..storage.coerce import permutation
+from ..storage.coerce import extent, permutation
 from .chain import linked
 from .infix import Infix
 from .vector import Vector, index_value
@@ -42,11 +43,6 @@ class MatrixOperations(Infix):
     def ncols(self) -> int:
         """The number of columns."""
         return self.shape[1]
-
-    @property
-    def ndim(self) -> int:
-        """2."""
-        return 2
 
     @property
     def T(self) -> Self:
@@ -116,6 +112,47 @@ class MatrixOperations(Infix):
             raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
         (a, transposed), u = self.operand, other.store
         return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
+
+    def kronecker(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
+        """C(i r + k, j c + l) = op(self(i, j), other(k, l)), where `other` has r rows and c columns.
+
+        Each entry of this matrix becomes a block with the structure of `other`.
+
+        Parameters
+        ----------
+        other : Matrix of any shape
+        op : binary operator or monoid, by object or name.  The positions of an operator such as ``firsti`` are those in
+            the operands: i and j for the first, k and l for the second.
+        **writing : mask, accum, replace, out
+
+        Returns
+        -------
+        Matrix of shape (nrows r, ncols c), of the operator's type, uncompressed and in the memory of the device.  It is
+        iso-valued if the operator reads no positions, and only operands that are iso-valued.
+
+        Raises
+        ------
+        InvalidValue
+            If `other` is no Matrix, or a dimension of the result is larger than 2**60.
+        DimensionMismatch
+            If the mask or `out` has another shape than the result.
+        DomainMismatch, DeviceMismatch, UnknownOperator
+        OutOfMemory
+            If the result does not fit, or an operand in another storage kind does not fit uncompressed.
+
+        Notes
+        -----
+        Cost O(nrows r + nvals s) for s entries of `other`, and as much memory: a mask selects from the whole product.
+        Values that the operator does not read are not accessed.  Synchronises only for an operand that is transposed or
+        copied from another storage kind.
+        """
+        if not isinstance(other, MatrixOperations):
+            raise InvalidValue(f"kronecker: expected a Matrix, got {type(other).__name__}")
+        for name, size in (("nrows", self.nrows * other.nrows), ("ncols", self.ncols * other.ncols)):
+            extent(f"kronecker: {name} of the result", size)
+        (a, transpose_a), (b, transpose_b) = self.operand, other.operand
+        plan = kronecker(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
+        return self._deliver(plan, writing)  # type: ignore[no-any-return]
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):

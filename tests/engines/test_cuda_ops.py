@@ -22,6 +22,7 @@ from semiring.engines.spec import (  # noqa: E402
     Ewise,
     ExtractVector,
     Keep,
+    Kronecker,
     ReduceRows,
     ReduceScalar,
     ScatterVector,
@@ -81,6 +82,7 @@ def specs() -> list[Spec]:
         ScatterVector(u, index, None),
         ReduceRows(some_matrix(), operators.monoid.plus.typed(INT32)),
         Transpose(some_matrix()),
+        Kronecker(some_matrix(), some_matrix(), PLUS),
         Convert(one, "bitmap"),
     ]
 

@@ -103,6 +103,7 @@ OPERATIONS: dict[str, Callable[[sr.Matrix, sr.Matrix, sr.Vector], Any]] = {
     "apply": lambda a, b, u: a.apply("ainv"),
     "apply_positions": lambda a, b, u: a.apply("rowindex"),
     "permute": lambda a, b, u: a.permute(np.roll(np.arange(N), 7), np.arange(N)[::-1]),
+    "kronecker": lambda a, b, u: a.kronecker(b[:5, :7], "minus"),
     "cast": lambda a, b, u: a.dup("float32"),
     "select": lambda a, b, u: a.select("tril", -3),
     "extract": lambda a, b, u: a[[70, 3, 3, 99, 0], ::-2],

@@ -148,6 +148,8 @@ CASES = [
     Case("power", lambda o: o.A.power(2)),
     Case("inner", lambda o: o.v.inner(o.d)),
     Case("permute", lambda o: o.A.permute(o.order)),
+    Case("kronecker", lambda o: o.A.kronecker(o.C)),
+    Case("kronecker of copies", lambda o: o.P.kronecker(o.H)),
     Case("compress", lambda o: (o.A.compress("packed"), o.A.compress("varint"))),
     Case("decompress", lambda o: o.P.decompress()),
     Case("to host and back", lambda o: o.A.to(placement="host").to(placement="device")),

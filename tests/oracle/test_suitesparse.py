@@ -132,6 +132,18 @@ def test_positional_products(gb: Any, name: str) -> None:
     both(gb, 8, "int64", lambda s: s.u.vxm(s.A, operator(s)))
 
 
+@pytest.mark.parametrize("name", ["times", "minus", "second"])
+@pytest.mark.parametrize("dtype", FEW)
+def test_kronecker(gb: Any, name: str, dtype: str) -> None:
+    both(gb, 9, dtype, lambda s: s.A.kronecker(s.B, getattr(s.binary, name)))
+    both(gb, 10, dtype, lambda s: s.A.T.kronecker(s.B.T, getattr(s.binary, name)))
+
+
+@pytest.mark.parametrize("name", ["firsti", "firstj", "secondi", "secondj"])
+def test_positional_kronecker(gb: Any, name: str) -> None:
+    both(gb, 9, "int64", lambda s: s.A.kronecker(s.B, getattr(s.binary if s.library is sr else s.binary.ss, name)))
+
+
 @pytest.mark.parametrize("name", BINARIES)
 @pytest.mark.parametrize("dtype", FEW)
 def test_ewise(gb: Any, name: str, dtype: str) -> None:

@@ -1,4 +1,4 @@
-"""Matrix-vector and matrix-matrix products over any semiring."""
+"""Matrix-vector and matrix-matrix products over any semiring, and the Kronecker product."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR, VectorStore
 from ..registry import implements
-from ..spec import Mxm, Mxv
+from ..spec import Kronecker, Mxm, Mxv
 from .dense import densify, sparsify
 from .evaluation import Fold, binary
 
@@ -47,4 +47,21 @@ def mxm(q: Mxm) -> CSR:
         z = binary(q.semiring.mult, a[i, k], b[k, j], xi=i, xj=inner, yi=inner, yj=j)
         fold.add(where, z)
     t: CSR = sparsify(fold.values, fold.present, fold.values.dtype)
+    return t
+
+
+@implements(Kronecker, engine="reference")
+def kronecker(q: Kronecker) -> CSR:
+    """t(i r + k, j c + l) = op(a(i, j), b(k, l)): one block, a copy of b's structure, for each entry of a."""
+    a, a_present = densify(q.a)
+    b, b_present = densify(q.b)
+    nrows, ncols = b.shape
+    values = np.zeros((q.a.nrows * nrows, q.a.ncols * ncols), q.op.z)
+    present = np.zeros(values.shape, np.bool_)
+    k, l = np.nonzero(b_present)
+    for i, j in np.argwhere(a_present):
+        z = binary(q.op, np.full(k.size, a[i, j]), b[k, l], xi=np.full_like(k, i), xj=np.full_like(l, j), yi=k, yj=l)
+        values[i * nrows + k, j * ncols + l] = z
+        present[i * nrows + k, j * ncols + l] = True
+    t: CSR = sparsify(values, present, q.op.z)
     return t
