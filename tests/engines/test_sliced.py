@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -269,6 +270,7 @@ def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkey
 
 
 def test_slices_that_request_the_whole_again_are_refused(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    importlib.import_module(registry._SLICED)  # which registers the function that the next line replaces
     monkeypatch.setitem(registry._sliced, "transpose", (lambda q, engine: registry.run(q, engine), frozenset()))
     with pytest.raises(RecursionError, match="transpose: the slices of a matrix requested the whole matrix again"):
         registry.run(Transpose(on_host(BLOCKS, engine)), engine)
