@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from semiring.config import Config, config, cuda_available, use
 from tests import sampling
@@ -42,6 +42,9 @@ _COMMON = {
 }
 settings.register_profile("fixed", derandomize=True, database=None, max_examples=40, **_COMMON)
 settings.register_profile("exhaustive", derandomize=True, database=None, max_examples=600, **_COMMON)
+# For mutation runs: whether a drawn call fails matters, and not the smallest that does.
+_UNSHRUNK = [Phase.explicit, Phase.generate]
+settings.register_profile("unshrunk", derandomize=True, database=None, max_examples=40, phases=_UNSHRUNK, **_COMMON)
 settings.register_profile("random", max_examples=200, **_COMMON)
 
 
