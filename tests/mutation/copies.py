@@ -87,7 +87,7 @@ class Copy:
         command = [sys.executable, "-m", "pytest", "--engine=cpu", "--seed=0", "--hypothesis-profile=unshrunk"]
         with self.log.open("wb") as log:
             process = subprocess.Popen(
-                [*command, "-q", "--no-header", "-p", "no:cacheprovider", *options],
+                [*command, "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", *options],
                 cwd=self.root,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
