@@ -30,6 +30,18 @@ def _written(target: Matrix, value: Matrix, **options: Any) -> Matrix:
     return made
 
 
+def _searched(s: Small) -> Matrix:
+    """Rows of A exceed the tables of warps and blocks: they are searched where they are."""
+    from semiring.engines.cuda import mxm_dot, tuning
+
+    with mock.patch.multiple(tuning, DOT_SMALL=4, DOT_LARGE=8):
+        mxm_dot._plan.cache_clear()
+        try:
+            return s.A.mxm(s.A, "plus_times", mask=s.A.S, method="dot").wait()
+        finally:
+            mxm_dot._plan.cache_clear()
+
+
 def _forced(direction: str, product: Callable[[], Any]) -> Any:
     with sr.config.set(direction=direction):
         return product().wait()
@@ -179,6 +191,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vxm by rule, list": lambda s: s.q.vxm(s.S, "min_first"),
     "vxm by rule, bitmap": lambda s: s.p.vxm(s.S, "min_first"),
     "vxm by the transpose": lambda s: _forced("pull", lambda: s.u.vxm(s.A, "plus_times")),
+    "mxv, the device chooses": lambda s: s.S.mxv(s.p.select(">", -1), "any_pair", mask=~s.q.S),
+    "mxv, the device chooses, values": lambda s: s.S.mxv(s.p.select(">", -1), "any_secondi").apply("one"),
     "mxm": lambda s: s.A.mxm(s.E, "plus_times"),
     "mxm any_pair": lambda s: s.S.mxm(s.S, "any_pair"),
     "mxm any_second": lambda s: s.A.mxm(s.E, "any_second").apply("one"),
@@ -190,6 +204,13 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "write of a matrix": lambda s: _written(s.A, s.E, mask=s.S.S, accum="plus"),
     "write of a matrix, complemented": lambda s: _written(s.A, s.E, mask=~s.B.V, accum="min"),
     "write of a matrix, replaced": lambda s: _written(s.A, s.E, mask=s.B.V, accum="plus", replace=True),
+    "mxm by a sort": lambda s: s.A.mxm(s.E, "plus_times", method="sort"),
+    "mxm by rows": lambda s: s.A.mxm(s.E, "plus_times", method="rows"),
+    "mxm by rows, masked": lambda s: s.A.mxm(s.E, "min_plus", mask=s.A.V, method="rows"),
+    "mxm by rows, complemented": lambda s: s.E.mxm(s.E, "any_pair", mask=~s.A.S, method="rows"),
+    "mxm by dot products": lambda s: s.A.mxm(s.E, "plus_times", mask=s.A.S, method="dot"),
+    "mxm by dot products, any": lambda s: s.S.mxm(s.S, "any_pair", mask=s.A.V, method="dot"),
+    "mxm by dot products, long rows": _searched,
     "mxm in batches": _split,
     "mxm in batches, masked": lambda s: _split(s, s.E.S),
     "ewise add, full": lambda s: s.u.ewise_add(s.v, "plus"),

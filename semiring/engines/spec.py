@@ -49,13 +49,34 @@ class Mxv(Spec):
 
 @record
 class Mxm(Spec):
-    """t(i, j) = (+)_k  A(i, k) (x) B(k, j); positions ``xi=i xj=k yi=k yj=j``."""
+    """t(i, j) = (+)_k  A(i, k) (x) B(k, j); positions ``xi=i xj=k yi=k yj=j``.
+
+    by_row: B.  by_column: the transpose of B, for implementations that read columns; None: it is not offered.  At least
+    one of both is ready.  method: ``"auto"``, or a method that an engine uses if it has it.
+    """
 
     name: ClassVar[str] = "mxm"
     a: CSR
-    b: CSR
+    by_row: Rows
+    by_column: Rows | None
     semiring: TypedSemiring
     mask: Mask | None = None
+    method: str = "auto"
+
+    @classmethod
+    def of(cls, a: CSR, b: CSR, semiring: TypedSemiring, mask: Mask | None = None) -> Mxm:
+        """Return the product of A and B by rows."""
+        return cls(a, Rows(b), None, semiring, mask)
+
+    @property
+    def b(self) -> CSR:
+        """B by rows; derived if only its columns are at hand."""
+        return self.by_row.get()
+
+    @property
+    def ncols(self) -> int:
+        """The number of columns of B."""
+        return self.by_row.get().ncols if self.by_row.ready or self.by_column is None else self.by_column.get().nrows
 
 
 @record

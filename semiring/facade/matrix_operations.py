@@ -67,28 +67,37 @@ class MatrixOperations(Infix):
 
     # -- products ----------------------------------------------------------------------------------------
 
-    def mxm(self, other: Self, op: Any = "plus_times", **writing: Unpack[Writing]) -> Self:
+    def mxm(self, other: Self, op: Any = "plus_times", *, method: str = "auto", **writing: Unpack[Writing]) -> Self:
         """C(i, j) = (+)_k self(i, k) (x) other(k, j).
 
         Parameters
         ----------
-        other : Matrix whose rows are this one's columns
+        other : Matrix whose rows are this one's columns; the ``.T`` of one is read in place where that is cheaper
         op : semiring, by object or name
+        method : how a GPU multiplies; it uses another method where this one cannot.  ``"auto"``: by estimated cost.
+            ``"dense"``: a slot for each position, for small results.  ``"dot"``: a dot product for each entry of a
+            mask that is not complemented; reads the columns of `other`.  ``"rows"``: row by row in shared memory, for
+            long rows of the result.
+            ``"sort"``: all products, sorted by position.
+            The CPU has one method.
         **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
             admits is kept.
 
         Raises
         ------
         DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+        InvalidValue
+            If `other` is no Matrix, or there is no such method.
 
         Notes
         -----
-        Cost O(products).  Synchronises for the size of the result.
+        Cost O(products); of dot products O(sum of the column lengths of `other` over the entries of the mask).
+        Synchronises for the size of the result.  `explain` shows the method.
         """
         if not isinstance(other, MatrixOperations):
             raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
-        plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
+        plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
 
     def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:

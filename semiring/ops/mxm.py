@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from .. import operators
+from ..engines.operands import Rows
+from ..engines.residency import is_resident
 from ..engines.spec import Mxm
-from ..exceptions import DimensionMismatch
+from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR
 from . import check, structure
 from .write import Plan, stored
+
+METHODS = ("auto", "dense", "dot", "rows", "sort")
 
 
 def mxm(
@@ -19,8 +23,14 @@ def mxm(
     *,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    method: str = "auto",
 ) -> Plan[CSR]:
-    """C = A B.  Shapes: (m, n) and (n, p) give (m, p).  An operand that is a plan is computed with C."""
+    """C = A B.  Shapes: (m, n) and (n, p) give (m, p).  An operand that is a plan is computed with C.
+
+    method: one of METHODS, which an engine uses if it has it and can; InvalidValue for any other.
+    """
+    if method not in METHODS:
+        raise InvalidValue(f"mxm: a method is one of {', '.join(METHODS)}; got {method!r}")
     shape_a, shape_b = check.shape_of(a), check.shape_of(b)
     shape_a = shape_a[::-1] if transpose_a else shape_a
     shape_b = shape_b[::-1] if transpose_b else shape_b
@@ -32,10 +42,13 @@ def mxm(
     check.one_device("mxm", a.device, b)
     shape = shape_a[0], shape_b[1]
     if isinstance(a, Plan) or isinstance(b, Plan):
-        both = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+        both: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b, "method": method}
         return Plan("mxm", shape, typed.z, a.device, lambda: mxm(stored(a), stored(b), typed, **both))
     if transpose_a:
         a = structure.transposed(a, values="x" in typed.mult.uses)
-    if transpose_b:
-        b = structure.transposed(b, values="y" in typed.mult.uses)
-    return Plan("mxm", shape, typed.z, a.device, Mxm(a, b, typed))
+    values = "y" in typed.mult.uses
+    by_row = structure.orientation(b, transpose_b, values=values)
+    by_column: Rows | None = structure.orientation(b, not transpose_b, values=values)
+    if not is_resident(b):  # its transpose, which is uncompressed and resident, is all that kernels can read
+        by_row, by_column = Rows(by_row.get()), None
+    return Plan("mxm", shape, typed.z, a.device, Mxm(a, by_row, by_column, typed, method=method))

@@ -55,6 +55,16 @@ def has_transpose(a: CSR) -> bool:
     return "transpose" in a.cache or (a.iso is not None and ("transpose" in facts or facts.get("symmetric", False)))
 
 
+def orientation(a: CSR, transpose: bool, *, values: bool) -> Rows:
+    """Return the rows of a, or of its transpose; ready if they cost nothing.  values: whether the caller reads any."""
+    if not transpose:
+        return Rows(a)
+    facts = a.pattern.facts
+    structural = a.iso is not None or not values
+    ready = "transpose" in a.cache or (structural and ("transpose" in facts or facts.get("symmetric", False)))
+    return Rows(transposed(a, values=values) if ready else None, lambda: transposed(a, values=values))
+
+
 def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
     """Return the rows of a, or of its transpose, for an engine that may or may not read them.
 

@@ -91,7 +91,7 @@ def test_outside(engine: str, data: st.DataObject) -> None:
 def test_mxm(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:
     nrows, ninner, ncols = data.draw(st.tuples(sizes, sizes, sizes), label="shapes")
     a, b = data.draw(matrices(nrows, ninner, dtype), label="A"), data.draw(matrices(ninner, ncols, dtype), label="B")
-    check(Mxm(a, b, ring, data.draw(st.none() | masks((nrows, ncols)), label="mask")), engine)
+    check(Mxm.of(a, b, ring, data.draw(st.none() | masks((nrows, ncols)), label="mask")), engine)
 
 
 @pytest.mark.parametrize(("ring", "dtype"), [VALUES, *by_positions(0)])

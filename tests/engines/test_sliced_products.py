@@ -52,7 +52,7 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
         placed = place(item, device)
         return in_kind(placed, None, "host", engine) if streamed in (name, "both") else placed
 
-    asked = Mxm(
+    asked = Mxm.of(
         formed(a, "a"),
         place(FULL, device),
         semiring.plus_times[INT64],
@@ -62,7 +62,7 @@ def test_masked_mxm(engine: str, a: CSR, mask: CSR, structural: bool, complement
         got = registry.run(asked, engine)
         noted = [call.details for call in log if call.details.get("kernel") == "sliced" and call.operation == "mxm"]
         got = as_uncompressed(got, engine).to("cpu")
-    whole = registry.run(Mxm(a, FULL, semiring.plus_times[INT64], mask=None), "reference")
+    whole = registry.run(Mxm.of(a, FULL, semiring.plus_times[INT64], mask=None), "reference")
     assert_same(got, registry.run(Keep(whole, Mask(mask, structural, complement)), "reference"))
     if a is FULL and streamed != "mask":  # 32 rows a slice, each with entries
         needed = 5 if complement else len({row // 32 for row in np.flatnonzero(np.diff(mask.indptr))})

@@ -60,7 +60,7 @@ def test_mxm(engine: str, pooled: Semiring, data: st.DataObject) -> None:
     a = data.draw(matrices(nrows, ninner, pooled.left), label="A")
     b = data.draw(matrices(ninner, ncols, pooled.right), label="B")
     mask = data.draw(some_mask((nrows, ncols)), label="mask")
-    check(Mxm(a, b, pooled.typed, mask), engine)
+    check(Mxm.of(a, b, pooled.typed, mask), engine)
 
 
 @pytest.mark.parametrize("pooled", MONOIDS)

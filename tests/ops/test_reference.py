@@ -69,7 +69,7 @@ def test_any_keeps_the_first() -> None:
 
 
 def test_mxm() -> None:
-    assert listed(reference(Mxm(A, A, semiring.plus_times[INT64]))) == [[7, 8, 2], [None] * 3, [3, None, 6]]
+    assert listed(reference(Mxm.of(A, A, semiring.plus_times[INT64]))) == [[7, 8, 2], [None] * 3, [3, None, 6]]
 
 
 def test_ewise() -> None:

@@ -14,15 +14,17 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ...memory.allocation import allocating
-from ..constants import product_value
-from ..operands import Mask
+from ..operands import Mask, Rows
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
-from . import samples
+from . import samples, tuning
 from .build import assembled
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
+from .mxm_dense import constant
+from .mxm_dot import dot_products
+from .mxm_panels import panels_product
 from .primitives import exclusive_scan, put, width
 from .select import mask_arguments
 from .specialise import constants, semiring, typedefs
@@ -45,11 +47,18 @@ def mxm(q: Mxm) -> CSR:
     products admitted), are read back.
     """
     a, z = q.a, q.semiring.z
-    if a.nvals == 0 or q.b.nvals == 0 or a.nrows == 0:
-        return empty_csr(a.nrows, q.b.ncols, z, "cuda")
+    if a.nvals == 0 or a.nrows == 0 or any(rows.ready and rows.get().nvals == 0 for rows in _orientations(q)):
+        return empty_csr(a.nrows, q.ncols, z, "cuda")
+    columns = q.by_column if q.mask is not None and q.method in ("auto", "dot") else None
+    if columns is not None and columns.ready and (found := dot_products(q)) is not None:
+        return found
     plan = _Expansion(q)
     total = read_one(plan.offsets[-1:])  # synchronises
-    note(products=total)
+    if columns is not None and not columns.ready and _pays_columns(q, total) and (found := dot_products(q)) is not None:
+        return found
+    if q.method in ("auto", "rows") and (made := panels_product(q, total)) is not None:
+        return made
+    note(method="sort", products=total)
     bounds = plan.bounds(total)
     parts: list[CSR] = []
     with allocating("mxm", "cuda", needed=lambda: plan.needed(parts, total, len(bounds) > 2)):
@@ -60,9 +69,13 @@ def mxm(q: Mxm) -> CSR:
         return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
 
 
-def constant(q: Mxm) -> np.generic | None:
-    """Return the value of every result if products are constant and the monoid is `any`, else None."""
-    return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
+def _orientations(q: Mxm) -> list[Rows]:
+    return [q.by_row] if q.by_column is None else [q.by_row, q.by_column]
+
+
+def _pays_columns(q: Mxm, products: int) -> bool:
+    """Return True if the transpose of B costs little beside the products, so that dot products are worth a look."""
+    return q.method == "dot" or q.b.nvals * tuning.DERIVE_PRODUCTS < products
 
 
 class _Expansion:

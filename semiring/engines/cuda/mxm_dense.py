@@ -14,6 +14,8 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Pattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
+from ..constants import product_value
+from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
 from . import samples, tuning
@@ -21,7 +23,6 @@ from .arguments import arguments
 from .degrees import degrees
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_words, values_of
-from .mxm import constant
 from .specialise import constants, semiring, typedefs
 
 _FILE = "mxm_dense.cuh"
@@ -63,15 +64,25 @@ def _plan(
     return _Plan(kernel(_FILE, "mxm_dense", prologue), kernel(_FILE, "mxm_dense_rows", prologue), pack)
 
 
+def constant(q: Mxm) -> np.generic | None:
+    """Return the value of every result if products are constant and the monoid is `any`, else None."""
+    return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
+
+
 def _is_small(q: Mxm) -> bool:
     """Return True if few slots are needed, and no warp has many steps.  Synchronises if row lengths are not cached.
 
     A warp has a step for 32 entries of a row of B, and one for 32 presence words of its row of the result.
     """
-    a, b = q.a, q.b
-    words = word_count(b.ncols)
-    if a.nrows * words > tuning.DENSE_SLOTS // 32 or words // 32 > tuning.DENSE_STEPS:
+    a, ncols = q.a, q.ncols
+    words = word_count(ncols)
+    if (
+        q.method not in ("auto", "dense")
+        or a.nrows * words > tuning.DENSE_SLOTS // 32
+        or words // 32 > tuning.DENSE_STEPS
+    ):
         return False
+    b = q.b
     most = min(a.nvals, a.ncols) * -(-min(b.nvals, b.ncols) // 32)
     if most > tuning.DENSE_STEPS:
         most = degrees(a.pattern).longest * -(-degrees(b.pattern).longest // 32)
@@ -86,6 +97,7 @@ def mxm_dense(q: Mxm) -> CSR:
     """
     a, b, z, mask = q.a, q.b, q.semiring.z, q.mask
     nrows, ncols = a.nrows, b.ncols
+    note(method="dense")
     if a.nvals == 0 or b.nvals == 0:
         return empty_csr(nrows, ncols, z, "cuda")
     iso = constant(q)

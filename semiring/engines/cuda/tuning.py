@@ -144,6 +144,43 @@ DENSE_STEPS: Final = _row(
     "steps of one warp, about 1 us each, of a product of small matrices: as long as the launches of a sort",
 )  # fmt: skip
 
+SORTED_PRODUCT: Final = _row(
+    "SORTED_PRODUCT", 12, "measured",
+    "a product that is expanded and sorted, in probes of a hash table, as all costs of products; H200, call, A A of "
+    "kron14 (156 M products): 23.6 ms, by rows 2.9; triangles of kron22: 26 G probes in 109 ms",
+)  # fmt: skip
+ROWS_PRODUCT: Final = _row("ROWS_PRODUCT", 4, "measured", "a product of a row in shared memory: see SORTED_PRODUCT")
+ROWS_SLOTS: Final = _row(
+    "ROWS_SLOTS", 4, "reasoned",
+    "slots of a row in shared memory, cleared and passed over twice, for the cost of a probe",
+)  # fmt: skip
+SEARCHED_PROBE: Final = _row(
+    "SEARCHED_PROBE", 12, "reasoned", "a search in a row that exceeds the table: the steps among 4 K entries"
+)
+DERIVE_PRODUCTS: Final = _row(
+    "DERIVE_PRODUCTS", 4, "reasoned",
+    "products that take as long as an entry of a transpose, which is sorted once and not combined",
+)  # fmt: skip
+DOT_SMALL: Final = _row("DOT_SMALL", 128, "reasoned", "entries of a row in the table of a warp: 2 KB, or 4 with places")
+DOT_LARGE: Final = _row(
+    "DOT_LARGE", 2048, "measured",
+    "entries of a row in the table of a block: 16 KB, or 32 with places, 64 for 64 bits; H200, call, triangles of "
+    "kron20 and kron22, the mask by columns: 2048 7.4 and 44 ms, 4096 8.3 and 58, 8192 11.9 and 81",
+)  # fmt: skip
+DOT_PROBES: Final = _row(
+    "DOT_PROBES", 16, "measured",
+    "probes of a lane for one entry of the mask; H200, call, triangles of kron20 and kron22, the mask by columns: "
+    "8 7.9 and 47 ms, 16 7.6 and 45, 32 8.3 and 58",
+)  # fmt: skip
+DOT_SEGMENT: Final = _row(
+    "DOT_SEGMENT", 512, "reasoned", "entries of the mask that a block processes with one table of a row of A"
+)
+DOT_SWAP: Final = _row(
+    "DOT_SWAP", 4, "measured",
+    "entries of a row of B' for each of the row of A, from which on the latter are searched in the former; H200, call, "
+    "triangles of kron20 and kron22: 1 42 and 179 ms, 2 18 and 91, 4 15 and 74, 8 15 and 78, none 18 and 102",
+)  # fmt: skip
+
 # Union-find.
 LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as GRID_BLOCK")
 CHAINED_DEGREE: Final = _row(

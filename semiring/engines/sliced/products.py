@@ -171,7 +171,7 @@ def mxm(q: Mxm, engine: str) -> CSR:
         store for store in (a, None if mask is None else mask.store) if not is_uncompressed(store) and store is not None
     ]
     if not by_slices:
-        return cast(CSR, run_masked(replace(q, a=a, b=b), engine))
+        return cast(CSR, run_masked(replace(q, a=a, by_row=Rows(b), by_column=None), engine))
     bounds = common_bounds(*(cast(CSR, store).pattern for store in by_slices))
     here = entries_at(a.pattern, bounds).held()
     if mask is None:
@@ -184,7 +184,9 @@ def mxm(q: Mxm, engine: str) -> CSR:
     made = RowRanges(q.name, a.nrows, b.ncols, q.semiring.z, a.device)
     masks = iter(()) if mask is None else walk(cast(CSR, mask.store), engine, bounds, selected)
     for row_slice in walk(a, engine, bounds, selected):
-        request = replace(q, a=row_slice.offset_preserving(full_height, a.nrows), b=b, mask=None)
+        request = replace(
+            q, a=row_slice.offset_preserving(full_height, a.nrows), by_row=Rows(b), by_column=None, mask=None
+        )
         if mask is not None:
             other = next(masks)
             slice_mask = Mask(other.offset_preserving(full_height, a.nrows), mask.structural, mask.complement)

@@ -1,0 +1,137 @@
+"""Products of matrices: by semiring and mask, beside cuSPARSE or SciPy, and the triangles of Kronecker graphs.
+
+    python -m benchmarks.products                         kron14 and kron16, triangles of kron20, kron22 and kron24
+    python -m benchmarks.products --graphs kron12 --triangles kron14   smaller, to try the program itself
+
+Exits with 1 if a target is missed.  A A: both operands and the result are on the device; values are random float32.
+Triangles: ordering the vertices by degree, both triangles of the matrix, the product and its sum are all timed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+
+from . import arguments, graphs
+from .harness import RUNS, Contender, Samples, compare, measure
+from .report import Peer, Report, Row, timed
+
+# At least: cuSPARSE's best, and the kernel of TRUST alone, on an H200, in milliseconds.
+PRODUCT = {"kron14": 13.2, "kron16": 143.0}
+TRIANGLES = {"kron20": 15.0, "kron22": 90.0, "kron24": 570.0}
+# Against plus_times, with the same types.
+ANY_SEMIRING = 1.2
+SEMIRINGS = ("min_plus", "max_times", "any_pair")
+
+
+def weighted(A: sr.Matrix) -> sr.Matrix:
+    """The pattern of A with random float32 values."""
+    xp = graphs.module(A)
+    rows, columns, _ = A.to_coo()
+    values = xp.random.default_rng(1).random(A.nvals, dtype=np.float32) + np.float32(0.5)
+    return sr.Matrix.from_coo(rows, columns, values, shape=A.shape)
+
+
+def triangles(A: sr.Matrix) -> int:
+    """The number of triangles of a symmetric matrix without a diagonal.
+
+    Edges lead to the vertex of higher degree.  C(j, i) counts the vertices that both ends of the edge from i to j lead
+    to; the row of i is probed, which is the shorter one in most cases.
+    """
+    xp = graphs.module(A)
+    degree = A.apply("one").dup(np.int64).reduce_rowwise("plus").to_dense(0)
+    ordered = A.permute(xp.argsort(degree))
+    U, L = ordered.select("triu", 1), ordered.select("tril", -1)
+    return int(U.mxm(U.T, "plus_pair", mask=L.S).reduce_scalar("plus").get(0))
+
+
+def products(name: str, device: str, report: Report) -> None:
+    """A A of one graph: against a peer, over other semirings, and under masks."""
+    A = weighted(graphs.make(name))
+    x = sr.Vector.full(np.float32(1), A.ncols)
+    expected = A.mxv(A.mxv(x)).to_numpy(0)
+
+    def check(_: int, C: Any) -> None:
+        if isinstance(C, sr.Matrix):
+            np.testing.assert_allclose(C.mxv(x).to_numpy(0), expected, rtol=1e-3)
+
+    def ours(ring: str, **more: Any) -> Callable[[int], sr.Matrix]:
+        return lambda _: A.mxm(A, ring, **more).wait()
+
+    peer, other = _peer(A, device)
+    contenders = {"mxm": Contender(ours("plus_times"), check)}
+    if other is not None:
+        contenders[peer] = Contender(other, check)
+    found = compare(contenders, range(RUNS), device)
+    beside = tuple(Peer(p, found[p].median, samples=found[p].wall_ms) for p in found if p != "mxm")
+    bound = PRODUCT.get(name) if device == "cuda" else None
+    report.add(timed(f"A A {name}, plus_times", found["mxm"], bound, peers=beside))
+    base = found["mxm"].median
+    for ring in SEMIRINGS:
+        taken = measure(ours(ring), lambda *_: None, range(RUNS), device)
+        bound = ANY_SEMIRING if device == "cuda" else None
+        report.add(Row(f"A A {name}, {ring}", "x plus_times", taken.median / base, bound, note=str(taken)))
+    for kind, mask in (("inside A", A.S), ("outside A", ~A.S)):
+        report.add(
+            timed(f"A A {name}, plus_times, {kind}", measure(ours("plus_times", mask=mask), _any, range(RUNS), device))
+        )
+
+
+def _any(*_: Any) -> None:
+    """Accept a result that the tests verify."""
+
+
+def _peer(A: sr.Matrix, device: str) -> tuple[str, Callable[[int], Any] | None]:
+    """The product of another library on the same arrays; None where it fails."""
+    if device == "cpu":
+        S = sr.io.to_scipy_sparse(A)
+        return "SciPy", lambda _: S @ S
+    C = sr.io.to_cupy_sparse(A)
+    try:
+        C @ C
+    except Exception as error:  # cuSPARSE lacks workspace for large products
+        print(f"CuPy (cuSPARSE) fails: {error}")
+        return "CuPy", None
+    return "CuPy (cuSPARSE)", lambda _: C @ C
+
+
+def counted(name: str, device: str, report: Report) -> None:
+    """The triangles of one graph."""
+    A = graphs.make(name)
+    known: list[int] = []
+
+    def check(_: int, count: int) -> None:
+        known.append(count)
+        assert count == known[0]
+
+    samples: Samples = measure(lambda _: triangles(A), check, range(RUNS), device)
+    bound = TRIANGLES.get(name) if device == "cuda" else None
+    report.add(timed(f"triangles {name}", samples, bound, note=f"{known[0]:,} triangles"))
+
+
+def main() -> int:
+    """Run the measurements that the command line selects."""
+    parser = arguments.parser("products", __doc__)
+    parser.add_argument("--graphs", nargs="*", default=("kron14", "kron16"), metavar="GRAPH", help="of A A")
+    parser.add_argument(
+        "--triangles", nargs="*", default=("kron20", "kron22", "kron24"), metavar="GRAPH", help="whose triangles count"
+    )
+    asked = parser.parse_args()
+    device = arguments.device_of(asked)
+    with sr.use(device):
+        report = Report("products", device, asked.out)
+        for name in asked.graphs:
+            products(name, device, report)
+        for name in asked.triangles:
+            counted(name, device, report)
+        report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
