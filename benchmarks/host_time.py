@@ -8,7 +8,11 @@ Three times of each call, in microseconds.  host: from the call to its return, w
 where nothing is read back.  called: until the device has finished.  kernels: what the device itself is busy, gaps
 between launches included (the calls are queued behind a kernel that spins, so the host's time is hidden); a call that
 reads back shows the time of the copy in it.  Medians of batches.  Targets: `host`, or `called` for calls that wait.
-best: the least `host` of a batch, and the least `called`; other load on the machine raises medians, and this hardly.
+
+The first row is a bare program: CuPy or NumPy without this library.  All calls take turns with it, so that a slow phase
+of a shared machine affects all equally.  best: the least `host` of a batch, and the least `called`.  Runs are compared
+by the best of a row over the best of the bare program in the same run: medians, and hosts of one kind, differ by more
+than the 10% that a comparison names.
 """
 
 from __future__ import annotations
@@ -19,8 +23,8 @@ import pstats
 import statistics
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +36,8 @@ from . import arguments, checks, graphs
 from .harness import SOURCES, Contender, compare
 from .report import Peer, Report, Row
 
-_BATCHES, _CALLS = 15, 40
+# A turn of a call: calls that warm it up, a batch for `host`, single calls for `called`, and one for `kernels`.
+_TURNS, _WARM, _CALLS, _SINGLE = 15, 5, 40, 10
 _SPIN_MS = 3.0
 _SPIN = r"""
 extern "C" __global__ void spin(long long cycles) {
@@ -90,6 +95,33 @@ def cases(device: str) -> dict[str, Case]:
     }
 
 
+@dataclass(frozen=True)
+class Times:
+    """Microseconds of a call in all turns: a batch each, or single calls; `kernels` is empty on the CPU."""
+
+    waits: bool
+    host: list[float] = field(default_factory=list)
+    called: list[float] = field(default_factory=list)
+    kernels: list[float] = field(default_factory=list)
+
+    @property
+    def figures(self) -> list[float]:
+        """The times that the row of the call reports."""
+        return self.called if self.waits else self.host
+
+    @property
+    def least(self) -> float:
+        """The least of these."""
+        return min(self.figures)
+
+    @property
+    def note(self) -> str:
+        """The medians, and the least of those on the host's clock."""
+        medians = {"host": self.host, "called": self.called, "kernels": self.kernels}
+        text = ", ".join(f"{name} {statistics.median(taken):.1f}" for name, taken in medians.items() if taken)
+        return f"{text}; best: host {min(self.host):.1f}, called {min(self.called):.1f}"
+
+
 class Clock:
     """The three times of a call."""
 
@@ -103,48 +135,50 @@ class Clock:
             rate = cupy.cuda.runtime.deviceGetAttribute(cupy.cuda.runtime.cudaDevAttrClockRate, 0)  # in kHz
             self._cycles = int(rate * _SPIN_MS)
 
-    def wait(self) -> None:
-        """Wait for the device."""
+    def take_turns(self, cases: Mapping[str, Case]) -> dict[str, Times]:
+        """The times of all cases, one turn each after another."""
+        times = {name: Times(case.waits) for name, case in cases.items()}
+        for _ in range(_TURNS):
+            for name, case in cases.items():
+                for _ in range(_WARM):
+                    case.call()
+                self._host(case.call, times[name].host)
+                self._called(case.call, times[name].called)
+                if self.cupy is not None:
+                    self._kernels(case.call, times[name].kernels)
+        return times
+
+    def _wait(self) -> None:
         if self.cupy is not None:
             self.cupy.cuda.runtime.deviceSynchronize()
 
-    def host(self, call: Callable[[], Any], calls: int = _CALLS) -> tuple[float, float]:
-        """Microseconds from call to return, the device idle before each batch: median and least of the batches."""
-        taken = []
-        for _ in range(_BATCHES):
-            self.wait()
-            start = time.perf_counter()
-            for _ in range(calls):
-                call()
-            taken.append((time.perf_counter() - start) / calls * 1e6)
-        return statistics.median(taken), min(taken)
+    def _host(self, call: Callable[[], Any], taken: list[float]) -> None:
+        """From call to return, the device idle before the batch."""
+        self._wait()
+        start = time.perf_counter()
+        for _ in range(_CALLS):
+            call()
+        taken.append((time.perf_counter() - start) / _CALLS * 1e6)
 
-    def called(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Microseconds from call until the device has finished: median and least."""
-        taken = []
-        for _ in range(_BATCHES * _CALLS // 4):
-            self.wait()
+    def _called(self, call: Callable[[], Any], taken: list[float]) -> None:
+        """From call until the device has finished."""
+        for _ in range(_SINGLE):
+            self._wait()
             start = time.perf_counter()
             call()
-            self.wait()
+            self._wait()
             taken.append((time.perf_counter() - start) * 1e6)
-        return statistics.median(taken), min(taken)
 
-    def kernels(self, call: Callable[[], Any]) -> float | None:
-        """Microseconds between events around a call that is queued behind a spinning kernel; None on the CPU."""
-        if self.cupy is None:
-            return None
-        taken = []
-        for _ in range(_BATCHES):
-            before, after = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-            self.wait()
-            self._spin((1,), (1,), (np.int64(self._cycles),))
-            before.record()
-            call()
-            after.record()
-            after.synchronize()
-            taken.append(self.cupy.cuda.get_elapsed_time(before, after) * 1e3)
-        return statistics.median(taken)
+    def _kernels(self, call: Callable[[], Any], taken: list[float]) -> None:
+        """Between events around a call that is queued behind a spinning kernel."""
+        before, after = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self._wait()
+        self._spin((1,), (1,), (np.int64(self._cycles),))
+        before.record()
+        call()
+        after.record()
+        after.synchronize()
+        taken.append(self.cupy.cuda.get_elapsed_time(before, after) * 1e3)
 
 
 def profile(call: Callable[[], Any], calls: int = 2000) -> str:
@@ -159,9 +193,28 @@ def profile(call: Callable[[], Any], calls: int = 2000) -> str:
     return text.getvalue()
 
 
-def floor(clock: Clock) -> Callable[[], Any]:
+def bare(clock: Clock) -> tuple[str, Case]:
+    """The name of the bare program of a device, and the program."""
+    if clock.cupy is None:
+        return "bare NumPy program", Case(_bare_numpy(), waits=True)
+    return "bare CuPy program", Case(_bare_cupy(clock.cupy), waits=True)
+
+
+def _bare_numpy() -> Callable[[], Any]:
+    """What a call consists of on the CPU, 8 times: look-ups, small objects, NumPy calls on 64 elements."""
+    x = np.arange(64.0)
+    operations = {("plus", i): np.add for i in range(8)}
+
+    def step(i: int) -> dict[str, Any]:
+        values = np.empty(x.size)
+        operations["plus", i](x, x, out=values)
+        return {"size": values.size, "dtype": values.dtype, "values": values}
+
+    return lambda: [step(i) for i in range(8)]
+
+
+def _bare_cupy(cupy: Any) -> Callable[[], Any]:
     """The least that a search needs in CuPy: allocate, clear, launch twice, read four words back."""
-    cupy = clock.cupy
     empty = cupy.RawKernel('extern "C" __global__ void nothing(long long* state) {}', "nothing")
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(4096), np.uint8, 4096)
 
@@ -196,6 +249,7 @@ def loops(name: str, device: str, report: Report) -> None:
             own.median / built_in.median,
             peers=beside,
             note=note,
+            relative=own.least / built_in.least,
         )
     )
 
@@ -211,19 +265,17 @@ def main() -> int:
     with sr.use(device):
         report = Report("host-time", device, asked.out)
         clock = Clock(device)
-        if device == "cuda":
-            report.add(Row("least of a search in CuPy", "us", clock.called(floor(clock))[0]))
-        for name, case in cases(device).items():
-            if asked.calls and not name.startswith(tuple(asked.calls)):
-                continue
-            for _ in range(5):
-                case.call()
-            (host, least_host), (called, least_called) = clock.host(case.call), clock.called(case.call)
-            kernels = clock.kernels(case.call)
-            note = f"host {host:.1f}, called {called:.1f}" + ("" if kernels is None else f", kernels {kernels:.1f}")
-            note += f"; best: host {least_host:.1f}, called {least_called:.1f}"
+        reference, program = bare(clock)
+        chosen = {name: case for name, case in cases(device).items() if name.startswith(tuple(asked.calls or [""]))}
+        if not chosen:
+            parser.error(f"no such call: {', '.join(asked.calls)}; there are {', '.join(cases(device))}")
+        times = clock.take_turns({reference: program, **chosen})
+        for name, case in {reference: program, **chosen}.items():
+            taken = times[name]
+            relative = taken.least / times[reference].least
             bound = case.cuda_us if device == "cuda" else case.cpu_us
-            report.add(Row(name, "us", called if case.waits else host, bound, note=note))
+            note = f"{taken.note}; {relative:.2f} x bare"
+            report.add(Row(name, "us", statistics.median(taken.figures), bound, note=note, relative=relative))
             if asked.profile is not None and (not asked.profile or name.startswith(tuple(asked.profile))):
                 print(profile(case.call), flush=True)
         for name in asked.loops:

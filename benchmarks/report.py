@@ -44,6 +44,8 @@ class Row:
     """One figure: its unit, its target, and the peers beside it.
 
     bound: the target; None without one.  at_most: whether the figure must be at most the bound, or at least.
+    relative: the least sample over that of a reference program in the same run, where runs are to be compared by it and
+    not by the figure, because other load on the machine affects both.
     """
 
     what: str
@@ -56,6 +58,7 @@ class Row:
     samples: tuple[float, ...] = ()
     device_samples: tuple[float, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    relative: float | None = None
 
     @property
     def passed(self) -> bool | None:
@@ -103,14 +106,30 @@ def last_results(name: str, device: str, folder: Path = RESULTS) -> tuple[str, d
     return found[-1].name, {row["what"]: row for row in rows}
 
 
+def change(row: Row, before: Mapping[str, Any]) -> float | None:
+    """How many times worse a row is than before; None where a figure is missing, or the figures are not of one kind."""
+    if row.unit != before["unit"]:
+        return None
+    if row.relative is not None:
+        then = before.get("relative")
+        return row.relative / then if then else None
+    now, then = row.value, before.get("value")
+    if now is None or not then:
+        return None
+    if row.at_most:
+        return now / then
+    return then / now if now else float("inf")
+
+
 def worse(row: Row, before: Mapping[str, Any]) -> str | None:
-    """What to report of a row that is worse than before by more than 10%; None otherwise, and where units differ."""
-    if row.value is None or before.get("value") is None or before["unit"] != row.unit or not before["value"]:
+    """What to report of a row that is worse than before by more than 10%; None otherwise."""
+    ratio = change(row, before)
+    if ratio is None or ratio <= 1 + _TOLERATED:
         return None
-    ratio = row.value / before["value"] if row.at_most else before["value"] / row.value if row.value else float("inf")
-    if ratio <= 1 + _TOLERATED:
-        return None
-    return f"{row.what}: {row.value:.4g} {row.unit}, was {before['value']:.4g} ({ratio - 1:.0%} worse)"
+    figures = f"{row.value:.4g} {row.unit}, was {before['value']:.4g}"
+    if row.relative is not None:
+        figures = f"best {row.relative:.3g} x the reference program, was {before['relative']:.3g}"
+    return f"{row.what}: {figures} ({ratio - 1:.0%} worse)"
 
 
 class Report:
@@ -161,9 +180,10 @@ class Report:
             return
         print(f"\n{self.table()}\nwritten: {self._stem}.jsonl and .txt", flush=True)
         if self._last:
-            found = [worse(row, self._before[row.what]) for row in self.rows if row.what in self._before]
-            lines = [line for line in found if line is not None]
-            print(f"against {self._last}: {len(lines)} of {len(found)} rows are more than 10% worse", flush=True)
+            both = [(row, self._before[row.what]) for row in self.rows if row.what in self._before]
+            compared = [pair for pair in both if change(*pair) is not None]
+            lines = [line for pair in compared if (line := worse(*pair)) is not None]
+            print(f"against {self._last}: {len(lines)} of {len(compared)} rows are more than 10% worse", flush=True)
             for line in lines:
                 print(f"    WORSE  {line}", flush=True)
 

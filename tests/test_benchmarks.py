@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -251,16 +252,48 @@ def test_a_run_names_what_became_worse(
     run_now.add(Row("unknown", "ms", 5.0))
     run_now.close()
     printed = capsys.readouterr().out
-    assert f"against {older.name}: 2 of 4 rows are more than 10% worse" in printed
+    assert f"against {older.name}: 2 of 3 rows are more than 10% worse" in printed
     assert "WORSE  time: 1.2 ms, was 1 (20% worse)" in printed
     assert "WORSE  ratio: 4 ms, was 8 (100% worse)" in printed
     assert "steady: " not in printed
     assert report.worse(Row("time", "us", 9.0), lines[0]) is None
 
 
+def test_rows_with_a_reference_program_are_compared_by_the_least(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report.last_results, "__defaults__", (tmp_path,))
+    older = tmp_path / f"2000-01-01-{machine.slug('cpu')}-try.jsonl"
+    rows = [("busy", 9.0, 2.0), ("slow", 9.0, 2.0), ("new", 9.0, None)]
+    lines = [{"what": what, "unit": "us", "value": value, "relative": relative} for what, value, relative in rows]
+    older.write_text("\n".join(json.dumps(line) for line in [{"date": ""}, *lines]))
+    run_now = Report("try", "cpu", tmp_path)
+    run_now.add(Row("busy", "us", 18.0, relative=2.1))
+    run_now.add(Row("slow", "us", 9.0, relative=3.0))
+    run_now.add(Row("new", "us", 18.0, relative=4.0))
+    run_now.close()
+    printed = capsys.readouterr().out
+    assert f"against {older.name}: 1 of 2 rows are more than 10% worse" in printed
+    assert "WORSE  slow: best 3 x the reference program, was 2 (50% worse)" in printed
+
+
 def test_host_time_measures_and_profiles(device: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     run(host_time, ["--calls", "apply", "--profile", "apply"], "cpu", tmp_path, monkeypatch)
-    (row,) = rows_of(tmp_path).values()
-    assert row["what"] == "apply"
+    bare, row = rows_of(tmp_path).values()
+    assert (bare["what"], row["what"]) == ("bare NumPy program", "apply")
     assert 0 < row["value"] < 1e5
+    assert bare["relative"] == 1.0
+    assert row["relative"] > 0
+    assert "best: host" in bare["note"]
     assert "function calls" in capsys.readouterr().out
+
+
+def test_calls_take_turns() -> None:
+    calls: list[str] = []
+    cases = {name: host_time.Case(partial(calls.append, name), waits=name == "b") for name in ("a", "b")}
+    times = host_time.Clock("cpu").take_turns(cases)
+    turn = len(calls) // len(times["a"].host)
+    assert calls[:turn] == ["a"] * (turn // 2) + ["b"] * (turn // 2)
+    assert times["a"].figures is times["a"].host
+    assert times["b"].figures is times["b"].called
+    assert times["a"].kernels == []
