@@ -1,4 +1,8 @@
-"""C<M, replace> accum= T for matrices, in two passes over the rows of C, T and the mask."""
+"""C<M, replace> accum= T for matrices, in two passes over the rows of C, T and the mask.
+
+Both kernels accept `work`, which divides the rows among threads, and tuples: `offsets` and `columns` of C, T and the
+mask, and `options` (complement, accumulated, replace).
+"""
 
 from __future__ import annotations
 
@@ -24,22 +28,25 @@ from .types import call, converted, put, value_at
 def write_matrix(q: WriteMatrix) -> CSR:
     """Z = T, or C accum T on the union; inside the mask C becomes Z, outside it is unchanged, or deleted by replace."""
     c, t = q.c, q.t
+    c_indptr, c_indices = rows_of(c)
+    t_indptr, t_indices = rows_of(t)
     m_indptr, m_indices, complement = _mask_rows(q)
-    work = c.indptr.astype(np.int64) + t.indptr + m_indptr
+    work = c_indptr.astype(np.int64) + t_indptr + m_indptr
     parts = parts_for(int(work[-1]) + c.nrows)
-    rows = (work, *rows_of(c), *rows_of(t), m_indptr, m_indices, complement, q.accum is not None, q.replace)
-    offsets = np.zeros(c.nrows + 1, np.int64)
-    run(_count, parts, *rows, offsets)
-    np.cumsum(offsets, out=offsets)
-    total = int(offsets[-1])
-    indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(c.ncols))
+    offsets, columns = (c_indptr, t_indptr, m_indptr), (c_indices, t_indices, m_indices)
+    operands = (work, offsets, columns, (complement, q.accum is not None, q.replace))
+    counts = np.zeros(c.nrows + 1, np.int64)
+    run(_count, parts, *operands, counts)
+    np.cumsum(counts, out=counts)
+    total = int(counts[-1])
+    indptr, indices = counts.astype(index_dtype(total)), np.empty(total, index_dtype(c.ncols))
     constant = write_value(q)
     made = None if constant is not None else np.empty(total, c.dtype)
     accum = None if q.accum is None or constant is not None else types.binary(q.accum)
     values = [made, values_of(c, constant is None), values_of(t, constant is None)]
     if accum is None and c.dtype == t.dtype:  # values are only moved
         values = [None if held is None else held.view(f"u{held.dtype.itemsize}") for held in values]
-    run(_merge, parts, *rows, accum, *values, indptr, indices)
+    run(_merge, parts, *operands, accum, *values, indptr, indices)
     return CSR(Pattern(c.nrows, c.ncols, indptr, indices), c.dtype, made, constant)
 
 
@@ -53,26 +60,13 @@ def _mask_rows(q: WriteMatrix) -> tuple[Any, Any, bool]:
 
 @kernel
 def _count(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    c_indptr: Any,
-    c_indices: Any,
-    t_indptr: Any,
-    t_indices: Any,
-    m_indptr: Any,
-    m_indices: Any,
-    complement: Any,
-    accumulated: Any,
-    replace: Any,
-    offsets: Any,
+    t: int, threads: int, control: Any, work: Any, offsets: Any, columns: Any, options: Any, counts: Any
 ) -> None:
-    """offsets[i + 1] = the number of entries of row i of the result."""
+    """counts[i + 1] = the number of entries of row i of the result."""
+    c_indices, t_indices, m_indices = columns
+    complement, accumulated, replace = options
     for i in range(share(work, t, threads), share(work, t + 1, threads)):
-        p, p_end = np.int64(c_indptr[i]), np.int64(c_indptr[i + 1])
-        r, r_end = np.int64(t_indptr[i]), np.int64(t_indptr[i + 1])
-        m, m_end = np.int64(m_indptr[i]), np.int64(m_indptr[i + 1])
+        p, p_end, r, r_end, m, m_end = _bounds(offsets, i)
         listed = _common(t_indices, r, r_end, m_indices, m, m_end)
         count = r_end - r - listed if complement else listed
         if not accumulated or replace:  # else all entries of C remain
@@ -83,7 +77,14 @@ def _count(
             count += p_end - p
         if accumulated:  # those with an entry of T are counted twice
             count -= _admitted_pairs(c_indices, p, p_end, t_indices, r, r_end, m_indices, m, m_end, complement)
-        offsets[i + 1] = count
+        counts[i + 1] = count
+
+
+@device
+def _bounds(offsets: Any, i: Any) -> Any:
+    """Return the first position and the end of row i of C, of T and of the mask."""
+    c, t, m = offsets
+    return np.int64(c[i]), np.int64(c[i + 1]), np.int64(t[i]), np.int64(t[i + 1]), np.int64(m[i]), np.int64(m[i + 1])
 
 
 @device
@@ -123,15 +124,9 @@ def _merge(
     threads: int,
     control: Any,
     work: Any,
-    c_indptr: Any,
-    c_indices: Any,
-    t_indptr: Any,
-    t_indices: Any,
-    m_indptr: Any,
-    m_indices: Any,
-    complement: Any,
-    accumulated: Any,
-    replace: Any,
+    offsets: Any,
+    columns: Any,
+    options: Any,
     accum: Any,
     made: Any,
     cvals: Any,
@@ -139,11 +134,11 @@ def _merge(
     indptr: Any,
     indices: Any,
 ) -> None:
+    c_indices, t_indices, m_indices = columns
+    complement, accumulated, replace = options
     for row in range(share(work, t, threads), share(work, t + 1, threads)):
         i, slot = np.int64(row), np.int64(indptr[row])
-        p, p_end = np.int64(c_indptr[i]), np.int64(c_indptr[i + 1])
-        r, r_end = np.int64(t_indptr[i]), np.int64(t_indptr[i + 1])
-        m, m_end = np.int64(m_indptr[i]), np.int64(m_indptr[i + 1])
+        p, p_end, r, r_end, m, m_end = _bounds(offsets, i)
         while p < p_end or r < r_end:
             left = p < p_end and (r == r_end or c_indices[p] <= t_indices[r])
             right = r < r_end and (p == p_end or t_indices[r] <= c_indices[p])
