@@ -18,6 +18,7 @@ from benchmarks import (
     checks,
     compiling,
     compression,
+    direction,
     graphs,
     host_time,
     importing,
@@ -33,6 +34,7 @@ from benchmarks import (
 from benchmarks.forms import FORMS, PLACEMENTS
 from benchmarks.harness import Contender, compare, measure, peak_bytes
 from benchmarks.report import Peer, Report, Row
+from semiring.engines.direction import Costs, Work
 
 GRAPH = social.Social(vertices=300, draws=2000)
 
@@ -297,3 +299,28 @@ def test_calls_take_turns() -> None:
     assert times["a"].figures is times["a"].host
     assert times["b"].figures is times["b"].called
     assert times["a"].kernels == []
+
+
+def test_costs_of_directions_are_measured(tmp_path: Path, monkeypatch: Any) -> None:
+    run(direction, ["--graphs", "kron11", "--sources", "1", "--runs", "2"], "cpu", tmp_path, monkeypatch)
+    found = rows_of(tmp_path)
+    assert found["a probe, all graphs"]["value"] > 0
+    assert set(found["a probe, kron11"]["facts"]) == {"EDGE_COST", "FRONTIER_ROW_COST", "ROW_COST", "WORD_COST"}
+    assert {"levels, the table", "levels, WORD_COST halved", "vxm, the table"} <= set(found)
+    assert all(row["value"] >= 1 for what, row in found.items() if what.startswith(("levels", "vxm")))
+
+
+def test_costs_are_fitted_and_judged() -> None:
+    costs, levels = Costs(3, 1, 20, 2, 8), []
+    for rows, edges, open_rows, words in [(10, 9000, 500, 20), (900, 5000, 300, 90), (50, 70000, 4000, 400)]:
+        work = Work(90000, open_rows, 50000, True, words, open_rows, words)
+        inputs = direction.Inputs(rows, edges, work)
+        units = [terms for terms, _ in direction.Level(inputs, 0, 0).terms()]
+        times = [2000 * sum(cost * unit for cost, unit in zip(costs, terms, strict=False)) for terms in units]
+        levels.append(direction.Level(inputs, *times))
+    fitted, probe_ns, error = direction.fit(levels)
+    np.testing.assert_allclose(fitted, costs, rtol=1e-6)
+    assert probe_ns == pytest.approx(2000)
+    assert error < 1e-6
+    assert direction.slowdown(levels, costs) == 1
+    assert direction.slowdown(levels, Costs(0, 1, 0, 2, 8)) > 1
