@@ -12,18 +12,26 @@ __all__ = ["COSTS", "COUNTED_SHARE", "TABLE"]
 TABLE: Final = Table()
 _row = TABLE.row
 
-# Push or pull.
-PROBE_COST: Final = _row("PROBE_COST", 1, "reasoned", "the unit, about a nanosecond")
+# Push or pull.  `python -m benchmarks.direction` fits the costs to the levels of searches, and compares the directions
+# that they choose with the faster ones: benchmarks/results/2026-11-22-amd-epyc-2-cores-direction.txt.  The fits differ
+# between graphs, as the ranges state; the values are those near the fits whose choices are good on all graphs.
+PROBE_COST: Final = _row("PROBE_COST", 1, "measured", "the unit: 0.3 to 1.9 ns")
 EDGE_COST: Final = _row(
-    "EDGE_COST", 3, "measured",
-    "an edge pushed: with the next three, levels of bfs_parents on one thread of a 2-core x86 server, Kronecker graphs "
-    "of scale 14 to 18 and uniform ones of 8 and 32 edges a row; none of 15 other sets was as fast on all of them",
-)  # fmt: skip
-FRONTIER_ROW_COST: Final = _row(
-    "FRONTIER_ROW_COST", 48, "measured", "a row pushed: its offsets and first entry are rarely in a cache"
+    "EDGE_COST", 2, "measured", "an edge pushed: 1 to 3 probes on Kronecker and on sparse uniform graphs, else more"
 )
-ROW_COST: Final = _row("ROW_COST", 2, "measured", "a row that a pull tests by its hub, or passes over")
-WORD_COST: Final = _row("WORD_COST", 16, "measured", "a word of presence bits, of which a pull passes over four arrays")
+FRONTIER_ROW_COST: Final = _row(
+    "FRONTIER_ROW_COST", 40, "measured",
+    "a row pushed: 25 probes at most, for its offsets and first entry, which are rarely in a cache; but with 20, "
+    "searches of a sparse uniform graph pull too late",
+)  # fmt: skip
+ROW_COST: Final = _row(
+    "ROW_COST", 2, "measured",
+    "a row that a pull tests by its hub, or passes over: 2 probes or more; but with 4, searches of a sparse uniform "
+    "graph pull too late",
+)  # fmt: skip
+WORD_COST: Final = _row(
+    "WORD_COST", 3, "measured", "a word of presence bits, of which a pull passes over four arrays: 1 to 6 probes"
+)
 COUNTED_SHARE: Final = _row(
     "COUNTED_SHARE", 8, "reasoned",
     "with one vector entry in so many or more, its edges are estimated from the average row instead of counted",
