@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..formats import CSR, Array, Codec, CompressedPattern, Pattern, Placement, array_module, index_dtype
-from ..formats.ccsr import ELEMENT, PADDING, at_dtype, compressed_nbytes, tile_count
+from ..formats.ccsr import at_dtype, compressed_nbytes
+from ..formats.codecs import DEFINITIONS
+from ..formats.tiles import tile_count
 from ..memory.arrays import to_host
 from ..memory.locked import locked_empty
 from ..memory.placement import placed
@@ -29,7 +31,7 @@ class Encoder:
     Parameters
     ----------
     ncols : number of columns
-    codec : ``"varint"`` or ``"packed"``
+    codec : name of the codec
     engine : name of the engine that encodes; slices are copied to its device
     indptr : the offsets of all rows, on that device
     used : the number of stream elements without padding, if known (`measured`): the stream is then allocated once;
@@ -74,7 +76,7 @@ class Encoder:
         self._encode(self._partitioner.rest())
         xp = array_module(self.device)
         used = self._stream.used
-        at = xp.zeros(tile_count(self._entries) + 1, at_dtype(used + PADDING[self.codec]))
+        at = xp.zeros(tile_count(self._entries) + 1, at_dtype(used + DEFINITIONS[self.codec].padding))
         done = 0
         for part, start in self._ats:
             place = at[done : done + part.size]
@@ -94,7 +96,7 @@ class Encoder:
         made = registry.run(Encode(tiles.pattern, self.codec, tiles.before), self.engine)
         self._bases.append(made.base)
         self._ats.append((made.at[:-1], self._stream.used))
-        self._stream.add(made.stream[: -PADDING[self.codec]])
+        self._stream.add(made.stream[: -DEFINITIONS[self.codec].padding])
 
 
 class _Stream:
@@ -110,7 +112,8 @@ class _Stream:
 
     def _empty(self, used: int) -> Array:
         """Allocate `used` elements and initialise the padding behind them."""
-        size, dtype = used + PADDING[self.codec], ELEMENT[self.codec]
+        definition = DEFINITIONS[self.codec]
+        size, dtype = used + definition.padding, definition.element
         whole = locked_empty(size, dtype) if self._leaves else array_module(self.device).empty(size, dtype)
         whole[used:] = 0
         return whole
@@ -154,25 +157,22 @@ def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
     pattern = tiles.pattern
     nbytes = int(registry.run(MeasureCompressed(pattern, codec), engine))
     used = _elements_of(nbytes, pattern, codec)
-    if codec == "varint" and tiles.before >= 0:
-        # The first row continues the previous slice: its first code is a gap, but the engine has measured a column.
+    elements = DEFINITIONS[codec].elements_of_number
+    if elements is not None and tiles.before >= 0:
+        # The first row continues the previous slice: its first number is a gap, but the engine has measured a column.
         first = int(to_host(pattern.indices[:1])[0])  # synchronises
-        used += _varint_bytes(first - tiles.before) - _varint_bytes(first)
+        used += elements(first - tiles.before) - elements(first)
     return used
 
 
 def _elements_of(nbytes: int, pattern: Pattern | CompressedPattern, codec: Codec) -> int:
     """Return the number of stream elements, without padding, of a pattern that needs `nbytes` when compressed."""
     nrows, ncols, nvals = pattern.nrows, pattern.ncols, pattern.nvals
-    itemsize = ELEMENT[codec].itemsize
+    itemsize = DEFINITIONS[codec].element.itemsize
     used = (nbytes - compressed_nbytes(nrows, ncols, nvals, codec, 0)) // itemsize
     # Tile offsets of long streams are wider; the difference counts as elements here.
     wider = 4 * (tile_count(nvals) + 1) // itemsize
-    return used if used + PADDING[codec] < 1 << 32 else used - wider
-
-
-def _varint_bytes(number: int) -> int:
-    return max(1, -(-number.bit_length() // 7))
+    return used if used + DEFINITIONS[codec].padding < 1 << 32 else used - wider
 
 
 def _uncompressed(rows: CSR) -> Pattern:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..config import engine_for
 from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
-from ..formats.ccsr import PADDING, at_dtype
+from ..formats.ccsr import at_dtype
+from ..formats.codecs import DEFINITIONS
 from ..formats.pattern import scalar_facts
 from ..formats.placement import place
 from ..memory.allocation import require
@@ -77,13 +78,13 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
 def _tile(pattern: CompressedPattern, tile: int, low: int, high: int) -> CompressedPattern:
     """Return one tile as a pattern of three rows: the entries before `low`, from `low` up to `high`, and the rest.
 
-    Varint restarts its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded correctly.
+    A codec may restart its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded correctly.
     """
     xp = array_module(pattern.device)
     first = tile * TILE
     count = min(TILE, pattern.nvals - first)
     start, end = (int(x) for x in to_host(pattern.at[tile : tile + 2]))  # synchronises
-    stream = placed(pattern.stream[start : end + PADDING[pattern.codec]].copy(), "device", pattern.device)
+    stream = placed(pattern.stream[start : end + DEFINITIONS[pattern.codec].padding].copy(), "device", pattern.device)
     indptr = xp.asarray(np.array([0, low - first, high - first, count], index_dtype(count)))
     at = xp.asarray(np.array([0, end - start], at_dtype(0)))
     return CompressedPattern(3, pattern.ncols, count, pattern.codec, indptr, pattern.base[tile : tile + 1], at, stream)

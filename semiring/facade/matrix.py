@@ -103,7 +103,7 @@ class Matrix(MatrixOperations):
 
     @property
     def codec(self) -> str | None:
-        """How the rows are compressed: ``"varint"`` or ``"packed"``; None where they are not."""
+        """The codec of compressed rows (see `compress`); None where rows are uncompressed."""
         pattern = self.store.pattern
         return pattern.codec if isinstance(pattern, CompressedPattern) else None
 

@@ -50,7 +50,7 @@ def compress(self: M, codec: str = "packed") -> M:
     too, any other result is uncompressed.  Cost O(nvals).  Entries outside the memory of the device are encoded slice
     by slice, and never reside there as a whole: a GPU reads them twice, first to compute the size.  Synchronises.
 
-    Source: the layout is described in `semiring.formats.ccsr`; packed tiles patch a bit width as PFOR does
+    Source: the layout is described in `semiring.formats.codecs`; packed tiles patch a bit width as PFOR does
     (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
     """
     made = compression.compress(self.store, codec)
@@ -78,7 +78,7 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
 
     Parameters
     ----------
-    codec : ``"packed"`` or ``"varint"``
+    codec : as in `compress`
 
     Raises
     ------

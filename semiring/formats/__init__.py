@@ -2,10 +2,12 @@
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype
 from ..memory.placement import PLACEMENTS, Placement
-from .ccsr import CODECS, TILE, Codec, CompressedPattern
+from .ccsr import CompressedPattern
+from .codecs import CODECS, Codec
 from .csr import CSR, AnyPattern, structure_only, uncompressed_pattern
 from .kinds import StorageKind
 from .pattern import Pattern
+from .tiles import TILE
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 

@@ -9,37 +9,7 @@ Beside the stream, each tile has two elements:
     base[t]   the column of its first entry (the *anchor*: nothing before the tile is needed to decode it)
     at[t]     where its part of the stream begins, in elements; ``at[ntiles]`` is where the last part ends
 
-Two codecs fill the stream.
-
-``varint``: LEB128, 7 bits a byte, least significant first, the top bit set on all bytes but the last of a number.
-The first entry of each row is its column, every other entry its gap, ``column - column before``.  The bytes are
-exactly those of the papers.  `at` is where the number of the tile's first entry begins.  (The decoder of a tile
-skips that number and uses ``base[t]``.)  Prefix sums restart at each row, so a decoder needs `indptr`.  Encoders
-write the shortest encoding; a number has at most 9 bytes, as columns are below 2^63.  16 bytes of 0 follow the last
-part, so that whole words can be loaded from the first byte of any number.
-
-``packed``: for each tile one bit width, made for a warp.  All arithmetic is modulo 2^b, where b is the number of bits
-of ``ncols - 1`` (at least 1).  The gap of entry s of the tile (s = 1 .. count - 1) is ``column[s] - column[s - 1]``
-modulo 2^b, whether or not both are in one row: so a tile is decoded without the row offsets; gap 0 is 0.  The low w
-bits of a gap are in slot s; a gap of more bits is an *exception*.  The words (32 bits, little-endian) of a tile:
-
-    word 0       w + 64 x + 16384 h: width w (6 bits), number of exceptions x (0 to 127, in 8 bits), width h of
-                 their high parts (6 bits); the 12 bits above are 0
-    then         the column of entry 64 (only if count > 64): one word, or two (low first) where b > 31
-    then         for each of the ceil(count / 32) chunks of 32 slots: w words; slot i of the chunk in bits i w to
-                 i w + w - 1, counted from the lowest bit of the first of them; slots past the count are 0
-    then         the slots of the exceptions within the tile, ascending, one byte each, the first in the lowest byte,
-                 padded to a word with 0
-    then         their high parts, gap >> w, h bits each, contiguous from the lowest bit up, padded to a word with 0
-
-h is the bit length of the largest high part (0 if x = 0), so w + h <= b.  w is the width that makes the tile
-smallest, the least of several: so all engines write the same words.  4 words of 0 follow the last part, so that 8
-bytes can be loaded from the first byte of any slot.
-
-The columns of entries 0 and 64 are stored, and the gap of entry 64 yields the column of entry 63: so the chunks 0, 1
-and 2 are decoded with one prefix sum of 32 gaps each, and chunk 3 with the sums of chunks 2 and 3.  (``base[t + 1]``
-does not yield the column of entry 127: the gap between tiles is not stored.)  A thread that needs one entry adds at
-most 63 gaps, and at most 32 outside chunk 3.
+A codec fills the stream: `formats.codecs` has a module for each, which states the layout of a tile.
 
 A compressed pattern is *well formed* (`engines.spec_storage.CheckCompressed`) if
 
@@ -47,9 +17,7 @@ A compressed pattern is *well formed* (`engines.spec_storage.CheckCompressed`) i
 - `at` rises from 0, ``at[ntiles]`` plus the padding is the size of the stream, and each tile uses exactly the
   elements between ``at[t]`` and ``at[t + 1]``;
 - the columns of each row ascend strictly and are below ncols;
-- varint: no number has more than 9 bytes, and the number of a tile's first entry agrees with ``base[t]``;
-- packed: w + h <= b, the bits of slot 0 are 0, the slots of exceptions ascend from at least 1 and are below the
-  count, and the column of entry 64 equals the sum of the gaps before it.
+- each tile satisfies the conditions that the module of its codec states.
 
 Bits that no entry needs (padding, the rest of a word, numbers longer than the shortest encoding) may have any value.
 """
@@ -64,26 +32,11 @@ import numpy as np
 from ..exceptions import InvalidFormat
 from ..memory.arrays import Array, device_of, index_dtype, to_device
 from ..memory.placement import Placement
+from .codecs import CODECS, DEFINITIONS, Codec
 from .kinds import StorageKind, storage_kind
 from .pattern import scalar_facts
 from .records import derived, record
-
-Codec = Literal["varint", "packed"]
-CODECS: tuple[Codec, ...] = ("varint", "packed")
-TILE = 128
-# Elements of 0 after the last part of the stream, and the type of an element.
-PADDING: dict[Codec, int] = {"varint": 16, "packed": 4}
-ELEMENT: dict[Codec, np.dtype[Any]] = {"varint": np.dtype(np.uint8), "packed": np.dtype(np.uint32)}
-
-
-def tile_count(nvals: int) -> int:
-    """Return the number of tiles of `nvals` entries."""
-    return -(-nvals // TILE)
-
-
-def column_bits(ncols: int) -> int:
-    """Return b, the number of bits of a column, at least 1."""
-    return max(1, (ncols - 1).bit_length())
+from .tiles import tile_count
 
 
 def at_dtype(elements: int) -> np.dtype[Any]:
@@ -93,10 +46,11 @@ def at_dtype(elements: int) -> np.dtype[Any]:
 
 def compressed_nbytes(nrows: int, ncols: int, nvals: int, codec: Codec, used: int) -> int:
     """Return the bytes of all arrays of a compressed pattern whose tiles have `used` elements (``at[ntiles]``)."""
-    size, ntiles = used + PADDING[codec], tile_count(nvals)
+    definition = DEFINITIONS[codec]
+    size, ntiles = used + definition.padding, tile_count(nvals)
     offsets, bases = index_dtype(nvals).itemsize, index_dtype(ncols).itemsize
     parts = at_dtype(size).itemsize
-    return (nrows + 1) * offsets + ntiles * bases + (ntiles + 1) * parts + size * ELEMENT[codec].itemsize
+    return (nrows + 1) * offsets + ntiles * bases + (ntiles + 1) * parts + size * definition.element.itemsize
 
 
 @record
@@ -104,12 +58,12 @@ class CompressedPattern:
     """The structure of a matrix as compressed rows (see the module for the layout).
 
     nrows, ncols, nvals: shape and number of entries.
-    codec: ``"varint"`` or ``"packed"``.
+    codec: the name of the codec.
     indptr: ``nrows + 1`` offsets of entries; `index_dtype(nvals)`.
     base: the column of each tile's first entry; `index_dtype(ncols)`.
     at: where each tile begins in the stream, and where the last ends (``ntiles + 1``); uint32 where the stream has
         fewer than 2^32 elements, padding included, else int64 (`at_dtype`).
-    stream: uint8 (varint) or uint32 (packed), `PADDING` elements longer than ``at[-1]``; stored according to
+    stream: elements of the codec's type, longer than ``at[-1]`` by the padding of the codec; stored according to
         `placement`.  indptr, base and at are always in the device's memory.
     facts: as in `Pattern`.
     """
@@ -170,13 +124,14 @@ def check_arrays(pattern: CompressedPattern) -> None:
             f"shape {pattern.nrows} x {pattern.ncols} with {pattern.nvals} entries; expected none below 0"
         )
     size = int(pattern.stream.size)
-    if size < PADDING[pattern.codec]:
-        raise InvalidFormat(f"stream has {size} elements; expected at least {PADDING[pattern.codec]} of padding")
+    definition = DEFINITIONS[pattern.codec]
+    if size < definition.padding:
+        raise InvalidFormat(f"stream has {size} elements; expected at least {definition.padding} of padding")
     expected = {
         "indptr": (index_dtype(pattern.nvals), pattern.nrows + 1),
         "base": (index_dtype(pattern.ncols), pattern.ntiles),
         "at": (at_dtype(size), pattern.ntiles + 1),
-        "stream": (ELEMENT[pattern.codec], size),
+        "stream": (definition.element, size),
     }
     for name, (dtype, count) in expected.items():
         array = getattr(pattern, name)

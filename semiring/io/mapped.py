@@ -50,7 +50,7 @@ def open(
           the system does not allow that, they are read once into page-locked memory.
         - ``"host"``: mapped; operations stream the rows that they need. The file need not fit into memory.
         - ``"auto"``: ``"device"`` if that leaves memory for operations, else ``"pinned"``, else ``"host"``.
-    compress : ``"varint"``, ``"packed"`` or None
+    compress : a codec, as in `Matrix.compress`, or None
         Compress a matrix that is uncompressed in the file, slice by slice: the uncompressed matrix is never in device
         memory as a whole. A file with the other codec is re-encoded; by default the codec of the file is kept.
     verify : bool

@@ -102,7 +102,7 @@ def read(
     path : str or PathLike
     placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
         Where the entries of a matrix reside (see `open`); None is ``"device"``.
-    compress : ``"varint"``, ``"packed"`` or None
+    compress : a codec, as in `Matrix.compress`, or None
         Store the matrix as compressed rows. With this, or another placement than ``"device"``, a matrix for the GPU is
         first built in host memory and encoded from there slice by slice: the uncompressed matrix is never in device
         memory as a whole. A ``.srb`` file is encoded from its mapped pages.

@@ -22,7 +22,7 @@ Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. 
 ``kind``      ``"matrix"`` or ``"vector"``
 ``format``    for matrices ``"csr"`` or ``"ccsr"`` (compressed rows); for vectors ``"index"``, ``"bitmap"`` or
               ``"full"``. A reader rejects formats that it does not support.
-``codec``     only for ``"ccsr"``: ``"varint"`` or ``"packed"``
+``codec``     only for ``"ccsr"``: the name of a codec, for example ``"varint"``
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
 ``dtype``     name of the value type, as in NumPy
@@ -41,10 +41,10 @@ bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (size)
 full      ``values`` (size)
 ========= =====================================================================================================
 
-Tiles and the stream are defined in :mod:`semiring.formats.ccsr`; the padding after a stream is part of its section.
-For compressed rows ``indptr`` is ``<i4`` below 2^31 entries, else ``<i8``, and ``base`` likewise by
-columns; ``at`` is ``<u4`` below 2^32 elements of the stream, else ``<i8``; a varint stream is ``|u1``, a packed one
-``<u4``.
+Tiles are defined in :mod:`semiring.formats.ccsr`, the elements of the stream in :mod:`semiring.formats.codecs`; the
+padding after a stream is part of its section.  For compressed rows ``indptr`` is ``<i4`` below 2^31 entries, else
+``<i8``, and ``base`` likewise by columns; ``at`` is ``<u4`` below 2^32 elements of the stream, else ``<i8``; ``stream``
+has the element type of its codec.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.formats.ccsr import Codec
+from semiring.formats import Codec
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, Progress, checked_progress
 
@@ -89,7 +89,7 @@ class Store:
     iso : NumPy scalar or None
     arrays : mapping from section name to array
     facts : mapping
-    codec : "varint", "packed" or None
+    codec : str or None
         The codec of compressed rows.
     offsets : mapping from section name to its first byte in the file
         Empty for a store without a file.

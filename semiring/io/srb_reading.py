@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
-from semiring.formats.ccsr import CODECS, ELEMENT, PADDING, Codec, at_dtype, tile_count
+from semiring.formats.ccsr import at_dtype
+from semiring.formats.codecs import CODECS, DEFINITIONS, Codec
+from semiring.formats.tiles import tile_count
 from semiring.io.files import PathLike, Progress, checked_progress
 from semiring.io.srb import (
     DESCRIPTION_AT,
@@ -205,10 +207,9 @@ def _iso_value(text: Any, dtype: np.dtype[Any], invalid: Any) -> np.generic:
 def _check_ends(store: Store, invalid: Any) -> None:
     """Check that the tiles begin and end with the stream. O(1)."""
     assert store.codec is not None
-    at, padding = store.arrays["at"], PADDING[store.codec]
+    at, definition = store.arrays["at"], DEFINITIONS[store.codec]
+    padding, least = definition.padding, definition.least_elements(store.nvals)
     length = int(store.arrays["stream"].size) - padding
-    # A number has at least a byte, and a tile at least a word.
-    least = store.nvals if store.codec == "varint" else tile_count(store.nvals)
     if length < least:
         raise invalid(
             f"expected at least {least} elements and {padding} of padding in the stream of {store.nvals} entries, "
@@ -246,7 +247,7 @@ def _expected_sections(
             "indptr": (shape[0] + 1, (_little(index_dtype(nvals)),)),
             "base": (tiles, (_little(index_dtype(shape[1])),)),
             "at": (tiles + 1, (_little(at_dtype(elements)),)),
-            "stream": (elements, (_little(ELEMENT[codec]),)),
+            "stream": (elements, (_little(DEFINITIONS[codec].element),)),
         }
     elif (kind, form) == ("vector", "index"):
         sections = {"indices": (nvals, _INDEX_DTYPES)}

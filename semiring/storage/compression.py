@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def checked_codec(codec: Any) -> Codec:
     """Return `codec` if it is the name of a codec; InvalidValue otherwise."""
     if codec not in CODECS:
         raise InvalidValue(f"unknown codec {codec!r}; expected one of {', '.join(map(repr, CODECS))}")
-    return cast(Codec, codec)
+    return str(codec)
 
 
 def compress(a: CSR, codec: Any) -> CSR:

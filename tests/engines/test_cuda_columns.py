@@ -16,7 +16,7 @@ from semiring.engines.cuda.columns import column_argument, column_types  # noqa:
 from semiring.engines.cuda.decode import decode_range  # noqa: E402
 from semiring.engines.reference import codecs as reference  # noqa: E402
 from semiring.formats import CODECS, TILE, Codec, CompressedPattern, Pattern, index_dtype  # noqa: E402
-from semiring.formats.ccsr import PADDING  # noqa: E402
+from semiring.formats.codecs import DEFINITIONS  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 
@@ -111,7 +111,7 @@ def test_a_range_of_entries_from_a_part_of_the_stream(pattern: Pattern, codec: C
     at = there.at.get().astype(np.int64)
     for k in range(12):
         first, last = np.sort(draw.integers(0, pattern.nvals + 1, 2)).tolist()
-        begin, end = int(at[first // TILE]), int(at[-(-last // TILE)]) + PADDING[codec]
+        begin, end = int(at[first // TILE]), int(at[-(-last // TILE)]) + DEFINITIONS[codec].padding
         lead = begin * there.stream.itemsize % 16 // there.stream.itemsize
         held = cupy.zeros(lead + end - begin, there.stream.dtype)
         held[lead:] = there.stream[begin:end]

@@ -15,12 +15,12 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, ops
 from semiring.config import config
+from semiring.formats import CODECS
 from tests import verify
 
 # On the CPU engine all of this goes slice by slice, which tests/facade/test_storage_kinds.py and test_sliced.py prove.
 pytestmark = pytest.mark.wide
 
-CODECS = ("varint", "packed")
 N = 2999
 SOURCE = 1
 

@@ -16,7 +16,8 @@ from semiring.engines.encoding import Encoder, measured
 from semiring.engines.spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CODECS, CSR, TILE, Codec, CompressedPattern, Pattern, Placement, index_dtype
-from semiring.formats.ccsr import PADDING, compressed_nbytes
+from semiring.formats.ccsr import compressed_nbytes
+from semiring.formats.codecs import DEFINITIONS
 from semiring.memory.arrays import to_device, to_host
 from tests.compare import device_for
 
@@ -103,7 +104,7 @@ def assert_contract(pattern: Pattern, codec: Codec, engine: str) -> CompressedPa
     made = encoded(pattern, codec, engine)
     assert_same(made, encoded(pattern, codec, "reference"))
     np.testing.assert_array_equal(made.base, pattern.indices[::TILE])
-    assert made.stream.size == int(made.at[-1]) + PADDING[codec]
+    assert made.stream.size == int(made.at[-1]) + DEFINITIONS[codec].padding
     assert not made.stream[made.at[-1] :].any()
     assert registry.run(MeasureCompressed(on_device(pattern, engine), codec), engine) == made.nbytes
     assert compressed_nbytes(*made_shape(made), codec, int(made.at[-1])) == made.nbytes
@@ -265,7 +266,7 @@ def test_every_prefix_is_refused(codec: Codec, engine: str) -> None:
                 check(replace(whole, **{name: array[:length].copy()}), engine)
     # The same prefixes, as a file might claim them: with offsets cut off at their end.
     for length in range(0, int(whole.at[-1]), 7):
-        cut = np.concatenate([whole.stream[:length], np.zeros(PADDING[codec], whole.stream.dtype)])
+        cut = np.concatenate([whole.stream[:length], np.zeros(DEFINITIONS[codec].padding, whole.stream.dtype)])
         with pytest.raises(InvalidFormat):
             check(replace(whole, stream=cut, at=np.minimum(whole.at, np.uint32(length))), engine)
 

@@ -12,7 +12,7 @@ import pytest
 from semiring.engines.reference.codecs import encode
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CODECS, Codec, Pattern
-from semiring.formats.ccsr import PADDING
+from semiring.formats.codecs import DEFINITIONS
 from semiring.io.srb import Store, write_store
 from semiring.io.srb_reading import map_store
 
@@ -127,7 +127,7 @@ def test_the_codec_of_another_stream_is_refused(path: Path, codec: Codec) -> Non
 def test_a_stream_that_is_cut_short_is_refused(path: Path, codec: Codec) -> None:
     part = edit(path)["sections"][3]
     wide = np.dtype(part["dtype"]).itemsize
-    for count in (part["count"] - 1, PADDING[codec] - 1, 0):
+    for count in (part["count"] - 1, DEFINITIONS[codec].padding - 1, 0):
         edit(path, section={"stream": {"count": count, "bytes": wide * count}})
         with pytest.raises(InvalidFormat, match=r"expected (tiles from 0 to|at least)"):
             map_store(path)
@@ -168,7 +168,7 @@ def test_a_matrix_without_entries(tmp_path: Path, codec: Codec) -> None:
     write_store(tmp_path / "a.srb", Store("matrix", "ccsr", (2, 3), 0, np.dtype(bool), np.bool_(1), arrays, {}, codec))
     found = map_store(tmp_path / "a.srb", verify=True)
     assert found.arrays["at"].tolist() == [0]
-    assert found.arrays["stream"].size == PADDING[codec]
+    assert found.arrays["stream"].size == DEFINITIONS[codec].padding
 
 
 def test_plain_files_do_not_speak_of_codecs(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ _njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_c
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for source in (*sorted(Path(__file__).parent.glob("*.py")), Path(direction.__file__)):
+    for source in (*sorted(Path(__file__).parent.rglob("*.py")), Path(direction.__file__)):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

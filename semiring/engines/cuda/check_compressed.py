@@ -8,8 +8,9 @@ import cupy
 import numpy as np
 
 from ...exceptions import InvalidFormat
-from ...formats import Array, CompressedPattern
-from ...formats.ccsr import PADDING, TILE, check_arrays
+from ...formats import TILE, Array, CompressedPattern
+from ...formats.ccsr import check_arrays
+from ...formats.codecs import DEFINITIONS
 from ..registry import ADDRESSABLE, implements
 from ..spec_storage import CheckCompressed
 from . import samples
@@ -49,7 +50,7 @@ def _check_offsets(pattern: CompressedPattern, prologue: str) -> None:
     )  # fmt: skip
     lies = read_back(ends).reshape(2, 2).tolist()  # synchronises
     falls = read_back(first).tolist()  # synchronises
-    wanted = (pattern.nvals, int(pattern.stream.size) - PADDING[pattern.codec])
+    wanted = (pattern.nvals, int(pattern.stream.size) - DEFINITIONS[pattern.codec].padding)
     for name, (begin, end), last in zip(("indptr", "at"), lies, wanted, strict=True):
         if begin != 0 or end != last:
             raise InvalidFormat(f"{name} goes from {begin} to {end}; expected 0 to {last}")

@@ -10,8 +10,8 @@ import cupy
 import numpy as np
 
 from ...formats import Array, CompressedPattern, Pattern, index_dtype
-from ...formats.ccsr import column_bits
 from ...formats.csr import AnyPattern
+from ...formats.tiles import column_bits
 from .specialise import constants, typedefs
 
 __all__ = [

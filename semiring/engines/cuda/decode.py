@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...formats import Array, CompressedPattern
-from ...formats.ccsr import PADDING, TILE
+from ...formats import TILE, Array, CompressedPattern
+from ...formats.codecs import DEFINITIONS
 from . import samples
 from .columns import column_mask, column_types
 from .kernel import kernel
@@ -44,7 +44,7 @@ def decode_range(
         At least ``last - first`` columns, of the type of ``pattern.base``.
     stream : cupy.ndarray, optional
         Holds the stream from element `position` on, at least the elements ``at[first // 128]`` to
-        ``at[ceil(last / 128)]`` and `PADDING` elements more.  It need not be aligned, but memory must be readable from
+        ``at[ceil(last / 128)]`` and the padding of the codec.  It need not be aligned, but memory must be readable from
         the preceding multiple of 16 bytes on.
     position : int
         See `stream`.
@@ -58,9 +58,9 @@ def decode_range(
     held = pattern.stream if stream is None else stream
     if first == last:
         return
-    assert held.size >= PADDING[pattern.codec]
+    readable = position + int(held.size) - DEFINITIONS[pattern.codec].padding
+    assert readable >= position
     origin = np.uint64((held.data.ptr - position * held.dtype.itemsize) % 2**64)
-    readable = position + int(held.size) - PADDING[pattern.codec]
     groups = -(-(-(-last // TILE) - first // TILE) // _GROUP)
     prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
     kernel("decode.cuh", "decode_tiles", prologue)(

@@ -8,9 +8,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...formats import Array, CompressedPattern, Pattern, index_dtype
-from ...formats.ccsr import ELEMENT, PADDING, TILE, Codec, at_dtype, column_bits, compressed_nbytes, tile_count
+from ...formats import Array, Codec, CompressedPattern, Pattern, index_dtype
+from ...formats.ccsr import at_dtype, compressed_nbytes
+from ...formats.codecs import DEFINITIONS
 from ...formats.pattern import offset_facts
+from ...formats.tiles import tile_count
 from ..registry import implements
 from ..spec_storage import Encode, MeasureCompressed
 from . import samples
@@ -31,21 +33,22 @@ _INT64 = np.dtype(np.int64)
 def encode(q: Encode) -> CompressedPattern:
     """Encode the entries by tiles; a warp encodes each tile twice, to measure it and to write it.
 
-    Memory besides the result: 5 bytes a tile (varint 4), and a second copy of its offsets if they need 64 bits.
-    Synchronises: the length of the stream is read back for its allocation.
+    Memory besides the result: 4 bytes a tile (5 if the codec has widths), and a second copy of its offsets if they
+    need 64 bits.  Synchronises: the length of the stream is read back for its allocation.
     """
     pattern = q.pattern
     assert isinstance(pattern, Pattern)
     codec, tiles = q.codec, tile_count(pattern.nvals)
     base = cupy.empty(tiles, index_dtype(pattern.ncols))
-    element, padding = ELEMENT[codec], PADDING[codec]
+    definition = DEFINITIONS[codec]
+    element, padding = definition.element, definition.padding
     if tiles == 0:
         at, stream = cupy.zeros(1, at_dtype(padding)), cupy.zeros(padding, element)
         return _made(pattern, codec, base, at, stream)
     sizes = cupy.empty(tiles, _UINT32)
-    widths = cupy.empty(tiles, np.uint8) if codec == "packed" else None
+    widths = cupy.empty(tiles, np.uint8) if definition.has_widths else None
     _sizes(pattern, codec, q.before, sizes, widths, None)
-    fits_32_bits = tiles * _longest(codec, pattern.ncols) + padding < 2**32
+    fits_32_bits = tiles * definition.most_elements(pattern.ncols) + padding < 2**32
     at = exclusive_scan(sizes, _UINT32 if fits_32_bits else _INT64)
     del sizes
     total = read_one(at[-1:])  # synchronises
@@ -77,15 +80,9 @@ def measure_compressed(q: MeasureCompressed) -> int:
     return compressed_nbytes(pattern.nrows, pattern.ncols, pattern.nvals, q.codec, total)
 
 
-def _longest(codec: Codec, ncols: int) -> int:
-    """Return a bound on the elements of a tile."""
-    bits = column_bits(ncols)
-    return TILE * -(-bits // 7) if codec == "varint" else 3 + TILE // 32 * bits
-
-
 def _blocks(tiles: int, codec: Codec) -> int:
-    # With varint a warp processes eight consecutive tiles.
-    return grid(32 * (-(-tiles // 8) if codec == "varint" else tiles), _BLOCK)
+    # One search for a row serves the eight consecutive tiles that a warp then encodes.
+    return grid(32 * (-(-tiles // 8) if DEFINITIONS[codec].restarts_at_rows else tiles), _BLOCK)
 
 
 def _operands(pattern: Pattern) -> tuple[Any, ...]:

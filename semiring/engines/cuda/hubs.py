@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, Pattern, index_dtype, structure_only
-from ...formats.ccsr import column_bits
+from ...formats.tiles import column_bits
 from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run

@@ -14,8 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ....formats import AnyPattern, Pattern
-from ....formats.ccsr import TILE
+from ....formats import TILE, AnyPattern, Pattern
 from .. import tuning
 from ..launch import read_back
 from .prefetch import elements

@@ -14,8 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ....formats import AnyPattern, Array, Pattern
-from ....formats.ccsr import TILE
+from ....formats import TILE, AnyPattern, Array, Pattern
 from ....memory.locked import locked_range, seen_by_device
 from .. import samples, tuning
 from ..arguments import arguments

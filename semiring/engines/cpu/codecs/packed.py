@@ -1,4 +1,4 @@
-"""The packed codec, tile by tile (the layout is in `formats.ccsr`)."""
+"""The packed codec, tile by tile (the layout is in `formats.codecs.packed`)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import TILE
-from .bits import bit_length, bits_at, load_word, put_bits
-from .compile import device, kernel
+from ....formats import TILE, CompressedPattern
+from ....formats.tiles import column_bits
+from ..bits import bit_length, bits_at, load_word, put_bits
+from ..compile import device, kernel
+from ..operands import Array, kernel_array
+from ..threads import run
+from .walk import OWN_FAULT, open_tile, passes, share_tiles
 
-# Faults of a tile; `codecs_check.FAULTS` holds the messages.
-FAULT_SIZE, FAULT_EXCEPTIONS, FAULT_MIDDLE = 1, 2, 3
+FAULT_SIZE, FAULT_EXCEPTIONS, FAULT_MIDDLE = OWN_FAULT, OWN_FAULT + 1, OWN_FAULT + 2
+FAULTS = {
+    FAULT_SIZE: "stream: tile {tile} has another number of words than its header states",
+    FAULT_EXCEPTIONS: "stream: tile {tile}: expected 0 in slot 0, and exceptions at ascending slots",
+    FAULT_MIDDLE: "stream: tile {tile}: the column of its entry 64 differs from the sum of its gaps",
+}
 # Up to this width a slot is read by one load.
 _ONE_LOAD = 57
 _MIDDLE = 64
 _ONE, _TO_BYTES, _IN_BYTE = np.uint64(1), np.uint64(3), np.uint64(7)
 
 
-@device
-def share_tiles(t: int, threads: int, first: int, last: int) -> Any:
-    """Return the tiles of thread t among those from `first` up to `last`."""
-    return first + (last - first) * t // threads, first + (last - first) * (t + 1) // threads
+def _modulus(ncols: int) -> tuple[np.uint64, int]:
+    """Return (2^b - 1, words of the column of entry 64)."""
+    bits = column_bits(ncols)
+    return np.uint64((1 << bits) - 1), 1 if bits <= 31 else 2
+
+
+def measure(indptr: Array, indices: Array, ncols: int, before: int, parts: int, sizes: Array, widths: Array) -> None:
+    """sizes[k] = words of tile k, widths[k] = its width."""
+    run(measure_packed, parts, indices, *_modulus(ncols), widths, sizes)
+
+
+def encode(
+    indptr: Array, indices: Array, ncols: int, before: int, parts: int, widths: Array, at: Array, stream: Array
+) -> None:
+    """Write the tiles of all entries into words that are 0."""
+    run(encode_packed, parts, indices, *_modulus(ncols), widths, at, stream)
+
+
+def decode(pattern: CompressedPattern, first: int, last: int, parts: int, out: Array) -> None:
+    """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
+    tiles = map(kernel_array, (pattern.stream, pattern.at, pattern.base))
+    run(decode_packed, parts, *tiles, pattern.nvals, *_modulus(pattern.ncols), first, last, out)
+
+
+def check(pattern: CompressedPattern, parts: int, found: Array) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among the tiles of thread t."""
+    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    run(check_packed, parts, *arrays, column_bits(pattern.ncols), *_modulus(pattern.ncols), pattern.ncols, found)
 
 
 @device
@@ -195,7 +227,7 @@ def decode_packed(
 
 
 @device
-def check_packed_tile(
+def _check_tile(
     stream: Any,
     word: int,
     after: int,
@@ -233,3 +265,32 @@ def check_packed_tile(
         if middle != np.uint64(columns[_MIDDLE]):
             return FAULT_MIDDLE
     return 0
+
+
+@kernel
+def check_packed(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    base: Any,
+    at: Any,
+    stream: Any,
+    bits: int,
+    mask: Any,
+    anchor: int,
+    ncols: int,
+    found: Any,
+) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
+    gaps, columns = np.empty(TILE, np.uint64), np.empty(TILE, np.int64)
+    begin, end = share_tiles(t, threads, 0, base.size)
+    before = np.int64(-1)
+    for k in range(max(begin - 1, 0), end):
+        row, count, fault = open_tile(indptr, base, k, ncols)
+        if fault == 0:
+            first, after = np.int64(at[k]), np.int64(at[k + 1])
+            fault = _check_tile(stream, first, after, base[k], count, bits, mask, anchor, gaps, columns)
+        if not passes(fault, k, begin, indptr, row, count, ncols, before, columns, found[t]):
+            return
+        before = columns[count - 1]

@@ -1,48 +1,47 @@
-"""Compressed rows on the CPU: encoding, decoding of any range of entries, checks, and slices of rows of any kind."""
+"""Compressed rows on the CPU: encoding, decoding of any range of entries, checks, and slices of rows of any kind.
+
+The module of each codec has the functions `measure`, `encode`, `decode` and `check`, and the messages of its faults.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...exceptions import InvalidFormat
-from ...formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
-from ...formats.ccsr import (
-    ELEMENT,
-    PADDING,
-    at_dtype,
-    check_arrays,
-    column_bits,
-    compressed_nbytes,
-    tile_count,
-)
-from ...formats.pattern import scalar_facts
-from ..registry import EVERY_KIND, implements
-from ..spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
-from .codecs_check import FAULTS, check_tiles
-from .operands import Array, kernel_array
-from .packed import decode_packed, encode_packed, measure_packed
-from .threads import parts_for, run
-from .varint import decode_varint, encode_varint, measure_varint
+from ....exceptions import InvalidFormat
+from ....formats import CSR, TILE, AnyPattern, Codec, CompressedPattern, Pattern, index_dtype
+from ....formats.ccsr import at_dtype, check_arrays, compressed_nbytes
+from ....formats.codecs import DEFINITIONS
+from ....formats.pattern import scalar_facts
+from ....formats.tiles import tile_count
+from ...registry import EVERY_KIND, implements
+from ...spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
+from ..operands import Array, kernel_array
+from ..threads import parts_for
+from . import walk
+
+
+@functools.cache
+def _codec(name: Codec) -> Any:
+    """Return the module of a codec."""
+    return importlib.import_module(f"{__name__}.{name}")
 
 
 @implements(Encode, engine="cpu", accepts=EVERY_KIND)
 def encode(q: Encode) -> CompressedPattern:
     """Encode the structure as compressed rows: measure all tiles, then each thread writes its own."""
-    pattern, codec = q.pattern, q.codec
+    pattern, codec, definition = q.pattern, q.codec, DEFINITIONS[q.codec]
     indptr, indices = kernel_array(pattern.indptr), kernel_array(columns(pattern))
-    parts = parts_for(indices.size)
     sizes, widths = _measured(indptr, indices, pattern.ncols, codec, q.before)
     used = int(sizes.sum())
-    at = np.zeros(sizes.size + 1, at_dtype(used + PADDING[codec]))
+    at = np.zeros(sizes.size + 1, at_dtype(used + definition.padding))
     np.cumsum(sizes, out=at[1:])
-    stream = np.zeros(used + PADDING[codec], ELEMENT[codec])
-    if codec == "packed":
-        run(encode_packed, parts, indices, *modulus(pattern.ncols), widths, at, stream)
-    else:
-        run(encode_varint, parts, indptr, indices, q.before, at, stream)
+    stream = np.zeros(used + definition.padding, definition.element)
+    _codec(codec).encode(indptr, indices, pattern.ncols, q.before, parts_for(indices.size), widths, at, stream)
     base = indices[::TILE].astype(index_dtype(pattern.ncols))
     shape = pattern.nrows, pattern.ncols, int(indices.size)
     return CompressedPattern(*shape, codec, pattern.indptr, base, at, stream, scalar_facts(pattern))
@@ -57,20 +56,11 @@ def measure(q: MeasureCompressed) -> int:
 
 
 def _measured(indptr: Array, indices: Array, ncols: int, codec: Codec, before: int) -> tuple[Array, Array]:
-    """Return (elements of the stream, width) of each tile; varint has no widths."""
+    """Return (elements of the stream, width) of each tile; widths are undefined if the codec has none."""
     ntiles, parts = tile_count(indices.size), parts_for(indices.size)
     sizes, widths = np.empty(ntiles, np.int64), np.empty(ntiles, np.uint8)
-    if codec == "packed":
-        run(measure_packed, parts, indices, *modulus(ncols), widths, sizes)
-    else:
-        run(measure_varint, parts, indptr, indices, before, sizes)
+    _codec(codec).measure(indptr, indices, ncols, before, parts, sizes, widths)
     return sizes, widths
-
-
-def modulus(ncols: int) -> tuple[np.uint64, int]:
-    """Return (2^b - 1, words of the column of entry 64), the arguments of kernels of the packed codec."""
-    bits = column_bits(ncols)
-    return np.uint64((1 << bits) - 1), 1 if bits <= 31 else 2
 
 
 def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Array:
@@ -80,13 +70,7 @@ def columns(pattern: AnyPattern, first: int = 0, last: int | None = None) -> Arr
         return np.asarray(pattern.indices[first:last])
     out = np.empty(last - first, index_dtype(pattern.ncols))
     if last > first:
-        stream, at, base = kernel_array(pattern.stream), kernel_array(pattern.at), kernel_array(pattern.base)
-        parts = parts_for(last - first)
-        if pattern.codec == "packed":
-            tiles: tuple[Any, ...] = (stream, at, base, pattern.nvals, *modulus(pattern.ncols))
-            run(decode_packed, parts, *tiles, first, last, out)
-        else:
-            run(decode_varint, parts, stream, at, base, kernel_array(pattern.indptr), first, last, out)
+        _codec(pattern.codec).decode(pattern, first, last, parts_for(last - first), out)
     return out
 
 
@@ -110,16 +94,15 @@ def check(q: CheckCompressed) -> None:
         return
     check_arrays(pattern)
     _check_offsets("indptr", pattern.indptr, pattern.nvals)
-    _check_offsets("at", pattern.at, int(pattern.stream.size) - PADDING[pattern.codec])
-    parts = parts_for(pattern.nvals)
+    _check_offsets("at", pattern.at, int(pattern.stream.size) - DEFINITIONS[pattern.codec].padding)
+    parts, codec = parts_for(pattern.nvals), _codec(pattern.codec)
     found = np.zeros((parts, 3), np.int64)
-    arrays = tuple(kernel_array(array) for array in (pattern.indptr, pattern.base, pattern.at, pattern.stream))
-    packing = (column_bits(pattern.ncols), *modulus(pattern.ncols)) if pattern.codec == "packed" else None
-    run(check_tiles, parts, *arrays, packing, pattern.ncols, found)
+    codec.check(pattern, parts, found)
     faults = sorted((tile, entry, fault) for fault, tile, entry in found.tolist() if fault)
     if faults:
         tile, entry, fault = faults[0]
-        raise InvalidFormat(FAULTS[fault].format(tile=tile, entry=entry, ncols=pattern.ncols))
+        message = {**walk.FAULTS, **codec.FAULTS}[fault]
+        raise InvalidFormat(message.format(tile=tile, entry=entry, ncols=pattern.ncols))
 
 
 def _check_offsets(name: str, offsets: Array, last: int) -> None:

@@ -1,4 +1,4 @@
-"""The varint codec, tile by tile (the layout is in `formats.ccsr`)."""
+"""The varint codec, tile by tile (the layout is in `formats.codecs.varint`)."""
 
 from __future__ import annotations
 
@@ -6,29 +6,45 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import TILE
-from .bits import bit_length, load_word, trailing_zeros
-from .compile import device, kernel
-from .packed import share_tiles
+from ....formats import TILE, CompressedPattern
+from ..bits import bit_length, load_word, trailing_zeros
+from ..compile import device, kernel
+from ..operands import Array, kernel_array
+from ..threads import run
+from .walk import OWN_FAULT, open_tile, passes, row_of, share_tiles
 
-# Faults of a tile; `codecs_check.FAULTS` holds the messages.
-FAULT_NUMBERS, FAULT_BASE = 4, 5
+FAULT_NUMBERS, FAULT_BASE = OWN_FAULT, OWN_FAULT + 1
+FAULTS = {
+    FAULT_NUMBERS: "stream: tile {tile} has another number of whole numbers of at most 9 bytes than entries",
+    FAULT_BASE: "base[{tile}] is not the column of the tile's first entry",
+}
 _MOST_BYTES = 9
 _TOP_BITS = np.uint64(0x8080808080808080)
 _ONE = np.uint64(1)
 
 
-@device
-def row_of(indptr: Any, p: Any) -> int:
-    """Return the row of entry p."""
-    low, high = 0, indptr.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if indptr[middle] <= p:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
+def measure(indptr: Array, indices: Array, ncols: int, before: int, parts: int, sizes: Array, widths: Array) -> None:
+    """sizes[k] = bytes of tile k."""
+    run(measure_varint, parts, indptr, indices, before, sizes)
+
+
+def encode(
+    indptr: Array, indices: Array, ncols: int, before: int, parts: int, widths: Array, at: Array, stream: Array
+) -> None:
+    """Write the tiles of all entries."""
+    run(encode_varint, parts, indptr, indices, before, at, stream)
+
+
+def decode(pattern: CompressedPattern, first: int, last: int, parts: int, out: Array) -> None:
+    """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
+    stream, at, base, indptr = map(kernel_array, (pattern.stream, pattern.at, pattern.base, pattern.indptr))
+    run(decode_varint, parts, stream, at, base, indptr, first, last, out)
+
+
+def check(pattern: CompressedPattern, parts: int, found: Array) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among the tiles of thread t."""
+    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    run(check_varint, parts, *arrays, pattern.ncols, found)
 
 
 @device
@@ -200,7 +216,7 @@ def decode_varint(
 
 
 @device
-def check_varint_tile(
+def _check_tile(
     stream: Any,
     byte: int,
     after: int,
@@ -244,3 +260,21 @@ def check_varint_tile(
             return FAULT_BASE
         columns[s] = column
     return 0 if byte == after else FAULT_NUMBERS
+
+
+@kernel
+def check_varint(
+    t: int, threads: int, control: Any, indptr: Any, base: Any, at: Any, stream: Any, ncols: int, found: Any
+) -> None:
+    """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
+    columns = np.empty(TILE, np.int64)
+    begin, end = share_tiles(t, threads, 0, base.size)
+    before = np.int64(-1)
+    for k in range(max(begin - 1, 0), end):
+        row, count, fault = open_tile(indptr, base, k, ncols)
+        if fault == 0:
+            first, after = np.int64(at[k]), np.int64(at[k + 1])
+            fault = _check_tile(stream, first, after, base[k], indptr, row, k * TILE, count, ncols, before, columns)
+        if not passes(fault, k, begin, indptr, row, count, ncols, before, columns, found[t]):
+            return
+        before = columns[count - 1]

@@ -1,0 +1,25 @@
+"""The codecs of compressed rows: one module each, found by its name, with the layout of a tile and a ``DEFINITION``.
+
+Engines have a module of the same name for each codec, and the CUDA kernels files whose names begin with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from ..tiles import CodecDefinition
+
+# The name of a codec.
+Codec = str
+
+
+def _definitions() -> dict[str, CodecDefinition]:
+    """Return the definitions of all modules of this folder by name, in their stated order."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    found = {name: importlib.import_module(f"{__name__}.{name}").DEFINITION for name in names}
+    return dict(sorted(found.items(), key=lambda item: item[1].order))
+
+
+DEFINITIONS = _definitions()
+CODECS: tuple[Codec, ...] = tuple(DEFINITIONS)
