@@ -71,7 +71,9 @@ def texts(b: Bench) -> None:
         prologues: dict[str, str] = {}
         for other, prologue in catalogue.entries():
             if other == file:
-                prologues.setdefault("compressed" if "READS_" in prologue else "uncompressed", prologue)
+                prologues.setdefault(
+                    "uncompressed" if "struct uncompressed CODEC" in prologue else "compressed", prologue
+                )
         for columns, prologue in sorted(prologues.items(), reverse=True):
             text = compile.module_text(file, prologue)
             samples = tuple(_compile_ms(file, prologue) for _ in range(RUNS))

@@ -14,6 +14,7 @@ from semiring import operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines.cuda import catalogue, columns, compile, specialise  # noqa: E402
 from semiring.exceptions import SemiringError  # noqa: E402
+from semiring.formats import CODECS  # noqa: E402
 from tests import sampling  # noqa: E402
 
 pytestmark = pytest.mark.nvrtc
@@ -198,18 +199,24 @@ def test_memory_that_others_write_is_read_by_one_function() -> None:
     assert [name for name, text in sorted(code.items()) if re.search(r"\bvolatile\b|\b__ldc[gv]\b", text)] == []
 
 
-@pytest.mark.parametrize("transposed", ["uncompressed", "varint", "packed"])
-@pytest.mark.parametrize("codec", ["uncompressed", "varint", "packed"])
+@pytest.mark.parametrize("transposed", ["uncompressed", *CODECS])
+@pytest.mark.parametrize("codec", ["uncompressed", *CODECS])
 def test_a_text_has_the_readers_of_the_codecs_that_it_reads(codec: str, transposed: str) -> None:
     prologue = columns.codec_types(codec, np.dtype(np.int32)) + columns.transposed_codec(transposed)
     text = compile.module_text("closure_level.cuh", prologue)
-    read = {name for name in ("varint", "packed") if f'#line 1 "{name}.cuh"' in text}
-    assert read == {codec, transposed} - {"uncompressed"}
+    read = {name for name in (*CODECS, "uncompressed") if f'#line 1 "{name}.cuh"' in text}
+    assert read == {codec, transposed}
 
 
-def test_parts_that_are_left_out_keep_line_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile, "_source", lambda file: "1\n#ifdef READS_VARINT\n3\n#endif\n5\n")
-    left_out = compile._expand("any.cuh", set()).splitlines()
-    kept = compile._expand("any.cuh", set(), frozenset({"READS_VARINT"})).splitlines()
-    assert left_out == ['#line 1 "any.cuh"', "1", "", "", "", "5", ""]
-    assert kept == ['#line 1 "any.cuh"', "1", "", "3", "", "5", ""]
+def test_the_prologue_names_the_codec_of_an_include(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "any.cuh": '1\n#include "CODEC_tile.cuh"\n#include "T_CODEC.cuh"\n4\n',
+        "a_tile.cuh": "a\n",
+        "b.cuh": "b\n",
+    }
+    monkeypatch.setattr(compile, "_source", texts.__getitem__)
+    lines = compile._expand("any.cuh", set(), {"CODEC": "a", "T_CODEC": "b"}).splitlines()
+    assert [line for line in lines if line] == [
+        '#line 1 "any.cuh"', "1", '#line 1 "a_tile.cuh"', "a", '#line 2 "any.cuh"',
+        '#line 1 "b.cuh"', "b", '#line 3 "any.cuh"', "4",
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import semiring
+from semiring.formats import CODECS
 
 ENGINE = Path(semiring.__file__).parent / "engines" / "cuda"
 KERNELS = ENGINE / "kernels"
@@ -15,13 +16,28 @@ INCLUDE = re.compile(r'^#include "(\w+\.cuh)"', re.MULTILINE)
 ROWS = dict(ROW.findall((KERNELS / "README.md").read_text(encoding="utf-8")))
 
 
-def text_of(file: str) -> str:
-    return (KERNELS / file).read_text(encoding="utf-8")
+def files_of(row: str) -> list[str]:
+    """The files of a row of the map: one, or one for each codec."""
+    if "CODEC" not in row:
+        return [row]
+    files = [row.replace("CODEC", codec) for codec in (*CODECS, "uncompressed")]
+    return [file for file in files if "uncompressed" not in file or (KERNELS / file).exists()]
+
+
+def row_of(included: str) -> str:
+    """The row of the map that contains an included file."""
+    return next(row for row in ROWS if included.removeprefix("T_") in (row, *files_of(row)))
+
+
+def text_of(row: str) -> str:
+    return "".join((KERNELS / file).read_text(encoding="utf-8") for file in files_of(row))
 
 
 def test_every_file_is_listed_once() -> None:
     listed = ROW.findall((KERNELS / "README.md").read_text(encoding="utf-8"))
-    assert sorted(file for file, _ in listed) == sorted(path.name for path in KERNELS.glob("*.cuh"))
+    assert sorted(file for row, _ in listed for file in files_of(row)) == sorted(
+        path.name for path in KERNELS.glob("*.cuh")
+    )
 
 
 def test_a_file_includes_only_files_listed_before_it() -> None:
@@ -30,7 +46,7 @@ def test_a_file_includes_only_files_listed_before_it() -> None:
         (file, included)
         for file in order
         for included in INCLUDE.findall(text_of(file))
-        if order.index(included) > order.index(file)
+        if order.index(row_of(included)) > order.index(file)
     ]
     assert not later
 

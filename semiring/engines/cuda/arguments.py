@@ -27,7 +27,7 @@ _FIELD = re.compile(r"(?:const )?([\w:]+)(\*?) (\w+);")
 _POINTER = "P"
 _CODES = {
     "ColumnsArgument": _POINTER,
-    "Transposed::Argument": _POINTER,
+    "T_CODEC::Argument": _POINTER,
     "i64": "q",
     "u64": "Q",
     "int": "i",

@@ -13,7 +13,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from ...dtypes import FP32, INT32, INT64
-from ...formats import CSR, AnyPattern, Array, index_dtype, word_count
+from ...formats import CODECS, CSR, AnyPattern, Array, index_dtype, word_count
 from ...operators.types import TypedSemiring
 from . import samples, tuning
 from .algebra import ring_facts
@@ -254,10 +254,10 @@ def catalogue() -> Iterator[samples.Entry]:
     for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(samples.SEMIRINGS)):
         types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
         kind = (number + half) % 3
-        block, stored = tuning.CLUSTER_BLOCK, ("varint", "packed", "uncompressed")[number % 3]
+        block, stored = tuning.CLUSTER_BLOCK, (*CODECS, "uncompressed")[number % (len(CODECS) + 1)]
         for columns, transposed, threads in (
             (codec_types("uncompressed", index), "uncompressed", block // half),
-            (samples.COLUMNS[1 + (number + half) % 4], stored, block // 2),
+            (samples.COMPRESSED[(number + half) % len(samples.COMPRESSED)], stored, block // 2),
         ):
             how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
             costs = tuning.cost_constants(tuning.DEVICE)

@@ -12,10 +12,9 @@ import numpy as np
 from ...formats import Array, CompressedPattern, Pattern, index_dtype
 from ...formats.csr import AnyPattern
 from ...formats.tiles import column_bits
-from .specialise import constants, typedefs
+from .specialise import typedefs
 
 __all__ = [
-    "CODEC_NUMBERS",
     "codec_of",
     "codec_types",
     "column_argument",
@@ -26,8 +25,6 @@ __all__ = [
     "types_of_both",
 ]
 
-# The values of CODEC in kernel text.
-CODEC_NUMBERS = {"uncompressed": 0, "varint": 1, "packed": 2}
 _FACT = "cuda.columns"
 _WIDE = "cuda.wide_offsets"
 _UINT32 = np.dtype(np.uint32)
@@ -36,22 +33,17 @@ _INT64 = np.dtype(np.int64)
 
 @functools.lru_cache(maxsize=64)
 def codec_types(codec: str, column: np.dtype[Any], offset: np.dtype[Any] = _UINT32) -> str:
-    """Return the prologue lines for CODEC, J (type of columns), AT (type of tile offsets; unused if uncompressed)."""
-    return typedefs(J=column, AT=offset) + constants(CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
+    """Return the prologue lines for J (type of columns), AT (type of tile offsets; unused if uncompressed), CODEC."""
+    return typedefs(J=column, AT=offset) + f"typedef struct {codec} CODEC;\n"
 
 
 def transposed_codec(codec: str) -> str:
-    """Return the prologue lines for T_CODEC, the codec of the columns of the transpose."""
-    return constants(T_CODEC=CODEC_NUMBERS[codec]) + _readers(codec)
-
-
-def _readers(codec: str) -> str:
-    """Return the lines that include the readers of a codec in the kernel's text."""
-    return "" if codec == "uncompressed" else f"#define READS_{codec.upper()}\n"
+    """Return the prologue line for T_CODEC, the codec of the columns of the transpose."""
+    return f"typedef struct {codec} T_CODEC;\n"
 
 
 def codec_of(pattern: AnyPattern) -> str:
-    """Return ``"uncompressed"``, ``"varint"`` or ``"packed"``."""
+    """Return the name of the codec, or ``"uncompressed"``."""
     return "uncompressed" if isinstance(pattern, Pattern) else pattern.codec
 
 

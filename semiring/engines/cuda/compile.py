@@ -1,8 +1,9 @@
 """Kernel text to machine code: includes expanded, compiled by NVRTC, cached on disk, loaded on first launch.
 
 The compiled text is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every include
-expanded: the readers of a codec only if the prologue defines that it is read.  The cache key is a digest of
-exactly this text, so an edited include changes the key.  Compilation needs no GPU.
+expanded.  In the name of an included file, CODEC and T_CODEC are replaced by the names of the structs that the prologue
+defines them as.  The cache key is a digest of exactly this text, so an edited include changes the key.  Compilation
+needs no GPU.
 
 Options.  Subnormal floats are kept (no ``-ftz``), division and square root are rounded correctly, and products
 are contracted into fused multiply-adds, which is NVRTC's default: a sum of products may therefore differ from
@@ -30,8 +31,8 @@ __all__ = ["compile_text", "module", "module_text"]
 
 _FOLDER = Path(__file__).parent / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
-_PART = re.compile(r"^#ifdef (READS_\w+)\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
-_DEFINED = re.compile(r"^#define (READS_\w+)$", re.MULTILINE)
+_CODEC = re.compile(r"^typedef struct (\w+) ((?:T_)?CODEC);$", re.MULTILINE)
+_NAMES_CODEC = re.compile(r"^((?:T_)?CODEC)(?=[_.])")
 _OPTIONS = ("--std=c++17", "-default-device")
 _STAMP = b"semiring cuda 1\n"
 
@@ -41,21 +42,21 @@ def _source(file: str) -> str:
     return (_FOLDER / file).read_text(encoding="utf-8")
 
 
-def _expand(file: str, seen: set[str], defined: frozenset[str] = frozenset()) -> str:
+def _expand(file: str, seen: set[str], codecs: dict[str, str]) -> str:
     """Return a file's text with the first occurrence of each include replaced by its text; lines keep their numbers.
 
-    Parts in ``#ifdef READS_...`` are omitted, with their includes, unless the prologue defines the name.
+    codecs: the names of codecs that ``CODEC`` and ``T_CODEC`` stand for in the name of a file.
     """
     if file in seen:
         return ""
     seen.add(file)
     text = _source(file).replace("#pragma once", "")
-    text = _PART.sub(lambda part: f"\n{part[2]}\n" if part[1] in defined else "\n" * part[0].count("\n"), text)
     made = [f'#line 1 "{file}"\n']
     at = 0
     for found in _INCLUDE.finditer(text):
         line = text.count("\n", 0, found.end()) + 1
-        made += [text[at : found.start()], _expand(found[1], seen, defined), f'#line {line} "{file}"']
+        included = _NAMES_CODEC.sub(lambda name: codecs[name[1]], found[1])
+        made += [text[at : found.start()], _expand(included, seen, codecs), f'#line {line} "{file}"']
         at = found.end()
     made += [text[at:], "\n"]
     return "".join(made)
@@ -64,14 +65,14 @@ def _expand(file: str, seen: set[str], defined: frozenset[str] = frozenset()) ->
 @functools.cache
 def _common() -> tuple[str, frozenset[str]]:
     seen: set[str] = set()
-    return _expand("semiring.cuh", seen), frozenset(seen)
+    return _expand("semiring.cuh", seen, {}), frozenset(seen)
 
 
 @functools.lru_cache(maxsize=1024)
 def module_text(file: str, prologue: str = "") -> str:
     """Return the whole text that is passed to the compiler for a prologue and a kernel file."""
     common, seen = _common()
-    body = _expand(file, set(seen), frozenset(_DEFINED.findall(prologue)))
+    body = _expand(file, set(seen), {role: name for name, role in _CODEC.findall(prologue)})
     return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{body}'
 
 

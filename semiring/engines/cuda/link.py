@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import cupy
@@ -160,7 +161,8 @@ def _frequent_value(label: np.dtype[Any]) -> Kernel:
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index in (INT32, INT64):
-        for label, columns in zip((INT32, INT64) * 3, (samples.COLUMNS[0], *samples.COLUMNS), strict=True):
+        uncompressed = samples.UNCOMPRESSED, samples.UNCOMPRESSED
+        for label, columns in zip(cycle((INT32, INT64)), (*uncompressed, *samples.COMPRESSED), strict=False):
             text = typedefs(P=index, F=label) + columns
             yield "link.cuh", text + samples.thresholds(BLOCK=tuning.LINK_BLOCK)
         yield "frequent.cuh", typedefs(F=index)

@@ -26,7 +26,8 @@ def catalogue() -> Iterator[samples.Entry]:
                 BLOCK=tuning.PUSH_BLOCK, U_FORM=1, NATIVE=native, RESIDENT=tuning.GRID_RESIDENT,
                 **tuning.cost_constants(tuning.DEVICE),
             )  # fmt: skip
-            for place, columns in enumerate((samples.COLUMNS[0], samples.COLUMNS[1 + (2 * number + shape) % 4])):
+            compressed = samples.COMPRESSED[(number + shape) % len(samples.COMPRESSED)]
+            for place, columns in enumerate((samples.UNCOMPRESSED, compressed)):
                 lanes = (1, 8, 32)[shape % 3] if place == 0 else (1, 32)[number % 2]
                 yield "mxv_pull.cuh", text + columns + samples.thresholds(GROUP=lanes)
                 yield "mxv_balanced.cuh", text + columns + samples.thresholds(BLOCK=tuning.TILE_BLOCK)

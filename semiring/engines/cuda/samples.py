@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32
+from ...formats import CODECS
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from . import tuning
 from .columns import codec_types
@@ -40,16 +41,14 @@ VALUE: Final = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
 ROW: Final = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
 BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
 FORMS: Final = (0, 1, 2)  # dense, index list, compressed rows
-# Columns: uncompressed and compressed, 32 and 64 bits.
-COLUMNS: Final = (
-    codec_types("uncompressed", INT32),
-    codec_types("varint", INT32, UINT32),
-    codec_types("packed", INT32, INT64),
-    codec_types("varint", INT64, INT64),
-    codec_types("packed", INT64, UINT32),
+UNCOMPRESSED: Final = codec_types("uncompressed", INT32)
+# Every codec, with columns of 32 and 64 bits.
+COMPRESSED: Final = (
+    *(codec_types(codec, INT32, (UINT32, INT64)[n % 2]) for n, codec in enumerate(CODECS)),
+    *(codec_types(codec, INT64, (INT64, UINT32)[n % 2]) for n, codec in enumerate(CODECS)),
 )
 # Also 64-bit columns without compression, for kernels that have few other variants.
-ALL_COLUMNS: Final = (COLUMNS[0], codec_types("uncompressed", INT64), *COLUMNS[1:])
+ALL_COLUMNS: Final = (UNCOMPRESSED, codec_types("uncompressed", INT64), *COMPRESSED)
 
 
 def thresholds(**given: int) -> str:
@@ -60,6 +59,6 @@ def thresholds(**given: int) -> str:
 def codecs() -> list[str]:
     """Return a prologue for each codec, width of columns and width of tile offsets, with both widths of row offsets."""
     made = []
-    for number, (codec, column, offset) in enumerate(product(("varint", "packed"), (INT32, INT64), (UINT32, INT64))):
+    for number, (codec, column, offset) in enumerate(product(CODECS, (INT32, INT64), (UINT32, INT64))):
         made.append(codec_types(codec, column, offset) + typedefs(P=(INT32, INT64)[(number + number // 2) % 2]))
     return made

@@ -24,8 +24,7 @@
 #include "direction.cuh"
 #include "expand.cuh"
 #include "sources.cuh"
-
-typedef ColumnReaders<T_CODEC> Transposed;
+#include "T_CODEC.cuh"
 
 // Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
 // one can be reset while another is still being read.
@@ -41,7 +40,7 @@ struct MatrixArguments {
     const P* indptr;
     ColumnsArgument indices;
     const P* t_indptr;
-    Transposed::Argument t_indices;
+    T_CODEC::Argument t_indices;
     const J* hubs;  // two for each row of the transpose: all the first, then all the second; -1: none
     const u32* nonempty;  // bitmap of the rows of the transpose that have entries
     i64 nonempty_count;
@@ -72,7 +71,7 @@ struct SearchArguments {
 
 struct Search : MatrixArguments, SearchArguments {
     Columns columns;
-    Transposed::Columns t_columns;
+    T_CODEC::Columns t_columns;
     Packing packing;
 
     DEVICE Search(const MatrixArguments& matrix, const SearchArguments& given)

@@ -38,7 +38,7 @@ struct Reached {
 template <int BATCH>
 DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
     if (p >= stop) return {-1, p};
-    for (Transposed::Cursor entry(s.t_columns, p, p); p < stop; p += BATCH) {
+    for (T_CODEC::Cursor entry(s.t_columns, p, p); p < stop; p += BATCH) {
         i64 k[BATCH];
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
@@ -58,7 +58,7 @@ DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
 
 // Searches entries [first, last) of a row for a visited neighbour; valid in every lane.  The whole warp calls.
 DEVICE Reached probe_by_warp(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
-    Transposed::Warp walk(s.t_columns, row_start, first, last);
+    T_CODEC::Warp walk(s.t_columns, row_start, first, last);
     while (walk.next()) {  // two steps at once, whose loads overlap
         const i64 p = walk.p, k = walk.inside ? walk.column : -1;
         const bool more = walk.next();

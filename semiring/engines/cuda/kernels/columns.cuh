@@ -1,7 +1,9 @@
-// One accessor for uncompressed, varint and packed columns (formats/ccsr.py defines the streams).
+// One accessor for the columns of any codec (formats/codecs defines the streams).
 //
-// The prologue defines CODEC, J (the type of columns: signed, 4 or 8 bytes), AT (the type of tile offsets), and
-// READS_VARINT or READS_PACKED if the kernel reads that codec.  A kernel accepts a `ColumnsArgument` and opens it once:
+// The prologue defines CODEC, a struct with the name of the codec, whose members are the types and constants below; J
+// (the type of columns: signed, 4 or 8 bytes) and AT (the type of tile offsets).  The file of a codec defines its
+// struct; compile.py replaces CODEC in the name of an included file by that name.  A kernel accepts a `ColumnsArgument`
+// and opens it once:
 //
 //     columns.at(row_start, p)                the column of entry p, whose row begins at entry row_start; any thread
 //     ColumnCursor c(columns, row_start, p)   iterates over p, p + 1, ... of one row: c.column(), c.next(); any thread
@@ -11,64 +13,16 @@
 
 #pragma once
 
+#include "CODEC.cuh"
 #include "compressed.cuh"
-#ifdef READS_PACKED
-#include "packed.cuh"
-#endif
-#ifdef READS_VARINT
-#include "varint.cuh"
-#endif
 
-// --- uncompressed columns ---------------------------------------------------------------------------------
+constexpr bool COMPRESSED = CODEC::COMPRESSED;
 
-struct UncompressedColumns {
-    const J* indices;
-
-    DEVICE explicit UncompressedColumns(const J* argument) : indices(argument) {}
-    DEVICE i64 at(i64, i64 p) const { return i64(indices[p]); }
-};
-
-struct UncompressedCursor {
-    const J* entry;
-
-    DEVICE UncompressedCursor(const UncompressedColumns& columns, i64, i64 p) : entry(columns.indices + p) {}
-    DEVICE i64 column() const { return i64(*entry); }
-    DEVICE void next() { ++entry; }
-};
-
-struct UncompressedWarp {
-    const J* indices;
-    i64 begin, last;
-    i64 p, column;
-    bool inside;
-
-    DEVICE UncompressedWarp(const UncompressedColumns& columns, i64, i64 first, i64 last)
-        : indices(columns.indices), begin(first), last(last), p(0), column(0), inside(false) {}
-    DEVICE bool next() {
-        if (begin >= last) return false;
-        p = begin + lane_id();
-        inside = p < last;
-        if (inside) column = i64(indices[p]);
-        begin += 32;
-        return true;
-    }
-};
-
-// --- the names that kernels use ---------------------------------------------------------------------------
-
-template <>
-struct ColumnReaders<UNCOMPRESSED> {
-    typedef const J* Argument;
-    typedef UncompressedColumns Columns;
-    typedef UncompressedCursor Cursor;
-    typedef UncompressedWarp Warp;
-};
-
-typedef ColumnReaders<CODEC>::Argument ColumnsArgument;
-typedef ColumnReaders<CODEC>::Columns Columns;
+typedef CODEC::Argument ColumnsArgument;
+typedef CODEC::Columns Columns;
 
 // `column()` returns the column of the current entry.  `next()` may be called once past the end of the row.
-typedef ColumnReaders<CODEC>::Cursor ColumnCursor;
+typedef CODEC::Cursor ColumnCursor;
 
 // Every lane of a warp constructs it with the same arguments, entries [first, last) of the row that begins at
 // row_start, and calls `next()` until it returns false.  After each call the lanes with `inside` have an entry `p` and
@@ -77,6 +31,6 @@ typedef ColumnReaders<CODEC>::Cursor ColumnCursor;
 //     WarpColumns walk(columns, row_start, first, last);
 //     while (walk.next())
 //         if (walk.inside) visit(walk.p, walk.column);
-typedef ColumnReaders<CODEC>::Warp WarpColumns;
+typedef CODEC::Warp WarpColumns;
 
 DEVICE Columns open_columns(ColumnsArgument argument) { return Columns(argument); }

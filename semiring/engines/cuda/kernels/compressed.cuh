@@ -1,20 +1,12 @@
-// Definitions shared by both codecs: the descriptor of a compressed pattern, and the constants of its layout.
+// Definitions shared by all codecs: the descriptor of a compressed pattern, and the constants of its layout.
 
 #pragma once
 
 #include "semiring.cuh"
 
-// The values of CODEC.
-constexpr i64 UNCOMPRESSED = 0;
-constexpr i64 VARINT = 1;
-constexpr i64 PACKED = 2;
-
-// The types that read columns of a codec: Argument, Columns, Cursor and Warp (see columns.cuh).  The file of each codec
-// specialises it.
-template <i64 STORED>
-struct ColumnReaders;
-
 constexpr i64 TILE_ENTRIES = 128;
+// A warp processes a tile in chunks of 32 entries.
+constexpr int CHUNKS = int(TILE_ENTRIES) / 32;
 // The maximum number of bits of a column.
 constexpr int COLUMN_BITS = 8 * int(sizeof(J)) - 1;
 
@@ -37,5 +29,3 @@ DEVICE int tile_entries(i64 nvals, i64 t) {
     const i64 left = nvals - TILE_ENTRIES * t;
     return int(left < TILE_ENTRIES ? left : TILE_ENTRIES);
 }
-// The number of words that a packed tile uses for the column of entry 64.
-DEVICE u32 anchor_words(u64 mask) { return mask > 0x7fffffffull ? 2 : 1; }

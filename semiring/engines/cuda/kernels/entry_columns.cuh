@@ -1,8 +1,8 @@
 // A block decodes the columns of consecutive entries of any number of rows into shared memory.
 //
 // A warp decodes a tile of the stream as if it were part of one row that begins before it, so row boundaries cost
-// nothing.  A packed stream is decoded this way.  In a varint stream the first number of a row is a column, not a gap;
-// shared memory therefore stores sums of all numbers of a tile, and `at` subtracts the sum before the row of the entry.
+// nothing.  If the codec restarts at rows, the first number of a row is a column, not a gap; shared memory then stores
+// sums of all numbers of a tile, and `at` subtracts the sum before the row of the entry.
 //
 // The prologue defines the type P (offsets) and the parameters of columns.cuh.
 
@@ -13,14 +13,14 @@
 // Slots for COUNT entries, numbered from the beginning of the tile of the first entry.
 template <int COUNT>
 struct EntryColumns {
-    static constexpr int SLOTS = CODEC == UNCOMPRESSED ? 1 : COUNT + int(TILE_ENTRIES);
+    static constexpr int SLOTS = COMPRESSED ? COUNT + int(TILE_ENTRIES) : 1;
     UJ sum[SLOTS];
-    u32 heads[CODEC == VARINT ? SLOTS / 32 : 1];  // the slots at which rows begin
+    u32 heads[CODEC::RESTARTS_AT_ROWS ? SLOTS / 32 : 1];  // the slots at which rows begin
 
     // Any thread may call after `decode_entries`.
     DEVICE J at(int slot) const {
         UJ column = sum[slot];
-        if constexpr (CODEC == VARINT) {
+        if constexpr (CODEC::RESTARTS_AT_ROWS) {
             int w = slot >> 5;
             u32 below = heads[w] & (FULL_WARP >> (31 - (slot & 31)));
             while (below == 0 && w % 4 != 0) below = heads[--w];
@@ -38,7 +38,7 @@ DEVICE int decode_entries(const Columns& columns, EntryColumns<COUNT>& stage, co
                           i64 first, int count) {
     const int ahead = int(first % TILE_ENTRIES), end_slot = ahead + count;
     const i64 begin = first - ahead;
-    if constexpr (CODEC == VARINT) {
+    if constexpr (CODEC::RESTARTS_AT_ROWS) {
         for (int w = int(threadIdx.x); w < EntryColumns<COUNT>::SLOTS / 32; w += BLOCK) stage.heads[w] = 0;
         __syncthreads();
         for (i64 o = row0 + threadIdx.x; o <= row1; o += BLOCK) {

@@ -60,7 +60,7 @@ DEVICE void append(const Packing& packing, const Append& to, bool mine, i64 row,
     if (mine) put(packing, to, packed, row, start);
 }
 
-constexpr int EDGES_AT_ONCE = CODEC == UNCOMPRESSED ? 4 : 2;
+constexpr int EDGES_AT_ONCE = COMPRESSED ? 2 : 4;
 
 template <int BLOCK, class Visitor>
 struct PushStage {
@@ -75,7 +75,7 @@ struct PushStage {
     P found_start[LOOKS_UP ? 1 : FOUND];
     P found_end[LOOKS_UP ? 1 : FOUND];
     J found[Visitor::NEEDS_ROW ? FOUND : 1];
-    J column[CODEC == UNCOMPRESSED ? 1 : EDGES_AT_ONCE * BLOCK];  // decoded columns of consecutive edges
+    J column[COMPRESSED ? EDGES_AT_ONCE * BLOCK : 1];  // decoded columns of consecutive edges
     int count;
 
     // The last row that begins at or before an edge.
@@ -115,7 +115,7 @@ DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visi
 // Prefetches uncompressed columns to L2; compressed columns have too few bytes for a gain.
 template <class C>
 DEVICE void prefetch(const C& columns, i64 p) {
-    if constexpr (CODEC == UNCOMPRESSED) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
+    if constexpr (!COMPRESSED) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
 }
 
 // A lane decodes a segment of a compressed row of up to SHORT_PIECE entries, a warp a longer one.  A warp with at most
@@ -213,7 +213,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
         if (!skewed) e = i64(stage.before[0]);
 
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
-            if constexpr (CODEC != UNCOMPRESSED) {
+            if constexpr (COMPRESSED) {
                 __syncthreads();  // threads may still read the columns of the previous group
                 decode(columns, stage, list.passed, group, limit, known);
                 __syncthreads();
@@ -229,7 +229,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
                     const int low = stage.row_of(edge);
                     owner[u] = low;
                     position[u] = i64(stage.start[low]) + list.passed + (edge - i64(stage.before[low]));
-                    if constexpr (CODEC == UNCOMPRESSED) neighbour[u] = columns.at(i64(stage.start[low]), position[u]);
+                    if constexpr (!COMPRESSED) neighbour[u] = columns.at(i64(stage.start[low]), position[u]);
                     else neighbour[u] = i64(stage.column[u * BLOCK + t]);
                 }
             }

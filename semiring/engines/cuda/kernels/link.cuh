@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArgument
     const Columns columns = open_columns(s.indices);
     for (i64 i = thread_id(); i < s.n; i += thread_count()) {
         F above = s.old[i];
-        if constexpr (CODEC == UNCOMPRESSED) {  // decoding a compressed entry costs more than the hook saves
+        if constexpr (!COMPRESSED) {  // decoding a compressed entry costs more than the hook saves
             if (!s.skips && above == F(i) && s.last != 0) {
                 const i64 begin = i64(s.indptr[i]), p = begin + s.first;
                 if (p < i64(s.indptr[i + 1]) && (s.last < 0 || s.first < s.last)) {

@@ -12,7 +12,7 @@
 // The column of entry p if columns are uncompressed; compressed columns are decoded into shared memory instead.
 template <class C>
 DEVICE J load_uncompressed(const C& columns, i64 p) {
-    if constexpr (CODEC == UNCOMPRESSED) return load_streaming(columns.indices + p);
+    if constexpr (!COMPRESSED) return load_streaming(columns.indices + p);
     else return J(0);
 }
 
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         column[r] = needed ? load_uncompressed(columns, p0 + e) : J(-1);
         x[r] = UNMASKED_FULL && needed ? a.value(p0 + e) : A();
     }
-    if constexpr (CODEC != UNCOMPRESSED) {
+    if constexpr (COMPRESSED) {
         const int first_slot = decode_entries<int(BLOCK)>(columns, decoded, indptr, row0, row1, p0, entries);
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {

@@ -37,7 +37,7 @@ DEVICE i64 pull_early(const P* indptr, const Columns& columns, const Matrix& a, 
             const int lane = __ffs(int(rest)) - 1;
             const i64 row_end = shuffle(end, lane), first = shuffle(p, lane), row = 32 * w + lane;
             Maybe<Z> part = {false, Z()};
-            WarpColumns walk(columns, CODEC == UNCOMPRESSED ? 0 : i64(indptr[row]), first, row_end);
+            WarpColumns walk(columns, COMPRESSED ? i64(indptr[row]) : 0, first, row_end);
             while (walk.next()) {
                 if (walk.inside && u.has(walk.column)) {
                     part = join(part, Maybe<Z>{true, product(a, u, row, walk.column, walk.p)}, Add());

@@ -6,7 +6,7 @@
 // For rows of similar length: GROUP lanes a row, 32 / GROUP rows at a time.
 extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
     PRODUCT_OPERANDS
-    static_assert(CODEC == UNCOMPRESSED || GROUP == 1 || GROUP == 32, "a lane or a warp decodes a compressed row");
+    static_assert(!COMPRESSED || GROUP == 1 || GROUP == 32, "a lane or a warp decodes a compressed row");
     constexpr int ROWS = 32 / int(GROUP);
     const int sub = lane_id() % int(GROUP);
     i64 counted = 0;
@@ -21,7 +21,7 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
                 const auto gather = [&](i64 k, i64 p) {
                     if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
                 };
-                if constexpr (CODEC == UNCOMPRESSED) {
+                if constexpr (!COMPRESSED) {
 #pragma unroll 4
                     for (i64 p = begin + sub; p < end; p += GROUP) gather(columns.at(begin, p), p);
                 } else if constexpr (GROUP == 1) {

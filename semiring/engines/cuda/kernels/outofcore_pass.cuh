@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "CODEC_outofcore.cuh"
 #include "tile.cuh"
 
 constexpr int PASS_BLOCK = 256;
@@ -53,7 +54,7 @@ DEVICE Part clamped(i64 begin, i64 end) { return {clamped(begin), clamped(end)};
 // The end of the entries that lanes need in the half of the tile that begins at entry `half`; 0 if none.  Parts ascend
 // with the lanes.  Every lane of the warp calls.
 DEVICE int needed_half(Part part, int half) {
-    if constexpr (CODEC != PACKED) return 0;  // other tiles are read whole, or entry by entry
+    if constexpr (!TileReader::BY_HALVES) return 0;
     const int from = part.from > half ? part.from : half;
     const int to = part.to < half + TILE_SIZE / 2 ? part.to : half + TILE_SIZE / 2;
     const u32 lanes = __ballot_sync(FULL_WARP, from < to);

@@ -6,6 +6,9 @@
 
 constexpr int PACKED_PADDING = 4;
 
+// The number of words that a tile uses for the column of entry 64.
+DEVICE u32 anchor_words(u64 mask) { return mask > 0x7fffffffull ? 2 : 1; }
+
 // The words of one tile.  Offsets are clamped to the last word of the stream.
 struct PackedWords {
     const u32* words;
@@ -247,8 +250,12 @@ struct PackedWarp {
     }
 };
 
-template <>
-struct ColumnReaders<PACKED> {
+struct packed {
+    static constexpr bool COMPRESSED = true;
+    // Whether the first number of each row is a column, so that sums of numbers restart at every row.
+    static constexpr bool RESTARTS_AT_ROWS = false;
+    static constexpr int ELEMENT_BYTES = 4;
+    static constexpr int PADDING = PACKED_PADDING;  // elements
     typedef const CompressedColumns* Argument;
     typedef PackedColumns Columns;
     typedef PackedCursor Cursor;

@@ -2,15 +2,12 @@
 
 #pragma once
 
-#include "compressed.cuh"
+#include "encoding.cuh"
+#include "packed.cuh"
 
-constexpr int CHUNKS = 4;
 constexpr int PACKED_LENGTHS = COLUMN_BITS + 1;  // bit lengths 0 to COLUMN_BITS
 // The words of the longest tile, which has the widest gaps and no exceptions.
 constexpr int PACKED_MAX_WORDS = 1 + int(sizeof(J)) / 4 + CHUNKS * COLUMN_BITS;
-
-DEVICE int bit_length(u32 x) { return 32 - __clz(i32(x)); }
-DEVICE int bit_length(u64 x) { return 64 - __clzll(i64(x)); }
 
 // The gaps of tile t modulo 2^b; 0 for its first entry and after its last.
 DEVICE void packed_differences(const J* indices, i64 nvals, i64 t, u64 mask, UJ (&gaps)[CHUNKS]) {
@@ -27,13 +24,8 @@ DEVICE void packed_differences(const J* indices, i64 nvals, i64 t, u64 mask, UJ 
     }
 }
 
-// The bit width with the smallest tile, and the size of that tile.
-struct PackedChoice {
-    u32 width, words;
-};
-
-// Every lane calls; `lengths` is shared memory of the warp.
-DEVICE PackedChoice packed_choice(const UJ (&gaps)[CHUNKS], int count, u32 anchors, u32* lengths) {
+// The size of the smallest tile and its bit width.  Every lane calls; `lengths` is shared memory of the warp.
+DEVICE TileSize packed_size(const UJ (&gaps)[CHUNKS], int count, u32 anchors, u32* lengths) {
     for (int k = lane_id(); k < PACKED_LENGTHS; k += 32) lengths[k] = 0;
     __syncwarp();
 #pragma unroll
@@ -67,7 +59,7 @@ DEVICE PackedChoice packed_choice(const UJ (&gaps)[CHUNKS], int count, u32 ancho
         best = other < best ? other : best;
     }
     __syncwarp();  // the next call clears `lengths`
-    return {best % 64, best / 64 + 1 + (count > 64 ? anchors : 0)};
+    return {best / 64 + 1 + (count > 64 ? anchors : 0), best % 64};
 }
 
 // Ors a value into words of shared memory, from bit `bit` on.
@@ -132,3 +124,36 @@ DEVICE void packed_write(const J* indices, const UJ (&gaps)[CHUNKS], i64 t, int 
     for (u32 k = lane_id(); k < size; k += 32) to[k] = words[k];
     __syncwarp();
 }
+
+struct TileEncoder {
+    struct SizeStage {  // shared memory of a warp
+        u32 lengths[PACKED_LENGTHS];
+    };
+    struct WriteStage {
+        u32 words[PACKED_MAX_WORDS];
+    };
+    static constexpr bool HAS_WIDTHS = true;
+
+    const EncoderInput& of;
+
+    // Calls body(t) for every tile.  The whole grid calls.
+    template <class Stage, class F>
+    DEVICE void for_each_tile(Stage&, F body) const {
+        const i64 tiles = tile_count(of.nvals);
+        for (i64 t = warp_id(); t < tiles; t += warp_count()) body(t);
+    }
+    // Every lane calls.
+    DEVICE TileSize size(i64 t, SizeStage& stage) const {
+        UJ gaps[CHUNKS];
+        packed_differences(of.indices, of.nvals, t, of.mask, gaps);
+        return packed_size(gaps, tile_entries(of.nvals, t), anchor_words(of.mask), stage.lengths);
+    }
+    // Every lane calls.
+    DEVICE void write(i64 t, const AT* at, const u8* widths, u8* stream, WriteStage& stage) const {
+        UJ gaps[CHUNKS];
+        packed_differences(of.indices, of.nvals, t, of.mask, gaps);
+        u32* const to = reinterpret_cast<u32*>(stream) + i64(at[t]);
+        packed_write(of.indices, gaps, t, tile_entries(of.nvals, t), widths[t], anchor_words(of.mask), stage.words,
+                     u32(at[t + 1] - at[t]), to);
+    }
+};

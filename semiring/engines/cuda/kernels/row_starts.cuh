@@ -44,3 +44,6 @@ struct RowStarts {
     // After `mark`: whether a row begins at entry p, the first after the tile.
     DEVICE bool at(i64 p) const { return row <= nrows && i64(indptr[row]) == p; }
 };
+
+// The bits of `starts` for the entries 4 lane to 4 lane + 3.
+DEVICE u32 lane_starts(const u32* starts) { return starts[lane_id() / 8] >> (4 * (lane_id() % 8)) & 15u; }

@@ -79,3 +79,20 @@ DEVICE void store_columns(i64 t, const UJ (&columns)[4], i64 first, i64 last, J*
     for (int i = 0; i < 4; ++i)
         if (p + i >= first && p + i < last) to[i] = J(columns[i]);
 }
+
+// The first position of each kind of failure that a check finds.
+struct Failures {
+    u64* tile;    // the layout of the tile violates its codec
+    u64* base;    // the anchor differs from the stream
+    u64* middle;  // the anchor of entry 64 differs from its decoded column
+    u64* entry;   // the column is not above its predecessor in the row, or not below ncols
+};
+
+// The compressed columns that are checked.
+struct CheckInput {
+    const u8* stream;
+    i64 size;  // its elements, including its padding
+    u64 mask;
+    i64 ncols;
+    Failures failed;
+};

@@ -213,8 +213,12 @@ struct VarintWarp {
     }
 };
 
-template <>
-struct ColumnReaders<VARINT> {
+struct varint {
+    static constexpr bool COMPRESSED = true;
+    // Whether the first number of each row is a column, so that sums of numbers restart at every row.
+    static constexpr bool RESTARTS_AT_ROWS = true;
+    static constexpr int ELEMENT_BYTES = 1;
+    static constexpr int PADDING = VARINT_PADDING;  // elements
     typedef const CompressedColumns* Argument;
     typedef VarintColumns Columns;
     typedef VarintCursor Cursor;

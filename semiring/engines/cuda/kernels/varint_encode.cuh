@@ -2,40 +2,23 @@
 
 #pragma once
 
-#include "packed_encode.cuh"
+#include "encoding.cuh"
 #include "row_starts.cuh"
 
 constexpr int LONGEST_CODE = sizeof(J) == 4 ? 5 : 9;
-
-// Calls body(t) for every tile; `starts` marks the entries of the tile that begin a row.  The whole grid calls.
-template <class F>
-DEVICE void for_each_row_marked(const P* indptr, i64 nrows, i64 nvals, u32* starts, F body) {
-    constexpr int GROUP = 8;  // consecutive tiles of a warp, with one search for their rows
-    const i64 tiles = tile_count(nvals);
-    RowStarts rows(indptr, nrows);
-    for (i64 group = GROUP * warp_id(); group < tiles; group += GROUP * warp_count()) {
-        rows.enter(TILE_ENTRIES * group);
-        for (i64 t = group; t < tiles && t < group + GROUP; ++t) {
-            rows.mark(TILE_ENTRIES * t, tile_entries(nvals, t), starts);
-            body(t);
-            __syncwarp();
-        }
-    }
-}
 
 struct VarintCode {
     UJ value;
     u32 bytes;  // 0 if there is no entry
 };
 
-// The number of entry 128 t + 32 c + lane.
-DEVICE VarintCode varint_number(const J* indices, const P* indptr, i64 nvals, i64 before, const u32* starts, i64 t,
-                                int c) {
+// The number of entry 128 t + 32 c + lane; `starts` marks the entries of the tile that begin a row.
+DEVICE VarintCode varint_number(const EncoderInput& of, const u32* starts, i64 t, int c) {
     const i64 p = TILE_ENTRIES * t + 32 * c + lane_id();
-    if (p >= nvals) return {0, 0};
-    UJ value = UJ(indices[p]);
-    if (!(starts[c] >> lane_id() & 1u)) value -= UJ(indices[p - 1]);
-    else if (p == 0 && before >= 0 && indptr[1] > 0) value -= UJ(before);
+    if (p >= of.nvals) return {0, 0};
+    UJ value = UJ(of.indices[p]);
+    if (!(starts[c] >> lane_id() & 1u)) value -= UJ(of.indices[p - 1]);
+    else if (p == 0 && of.before >= 0 && of.indptr[1] > 0) value -= UJ(of.before);
     const int bits = bit_length(value);
     return {value, bits == 0 ? 1u : u32(bits + 6) / 7};
 }
@@ -45,14 +28,13 @@ struct VarintLine {
     u32 words[(int(TILE_ENTRIES) * LONGEST_CODE + 3) / 4 + 1];
 };
 
-DEVICE void varint_write(const J* indices, const P* indptr, i64 nvals, i64 before, const u32* starts, i64 t, u8* to,
-                         VarintLine& line) {
+DEVICE void varint_write(const EncoderInput& of, const u32* starts, i64 t, u8* to, VarintLine& line) {
     const u32 begin = u32(reinterpret_cast<u64>(to) % 4);
     u8* const bytes = reinterpret_cast<u8*>(line.words);
     u32 end = begin;
 #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) {
-        const VarintCode code = varint_number(indices, indptr, nvals, before, starts, t, c);
+        const VarintCode code = varint_number(of, starts, t, c);
         const u32 up_to = warp_scan_inclusive(code.bytes);
         UJ value = code.value;
         for (u32 k = 0; k < code.bytes; ++k) {
@@ -73,3 +55,44 @@ DEVICE void varint_write(const J* indices, const P* indptr, i64 nvals, i64 befor
     }
     __syncwarp();
 }
+
+struct TileEncoder {
+    struct SizeStage {  // shared memory of a warp
+        u32 starts[4];  // see RowStarts
+    };
+    struct WriteStage {
+        u32 starts[4];
+        VarintLine line;
+    };
+    static constexpr bool HAS_WIDTHS = false;
+
+    const EncoderInput& of;
+
+    // Calls body(t) for every tile; then stage.starts marks the entries of the tile that begin a row.  The whole grid
+    // calls.
+    template <class Stage, class F>
+    DEVICE void for_each_tile(Stage& stage, F body) const {
+        constexpr int GROUP = 8;  // consecutive tiles of a warp, with one search for their rows
+        const i64 tiles = tile_count(of.nvals);
+        RowStarts rows(of.indptr, of.nrows);
+        for (i64 group = GROUP * warp_id(); group < tiles; group += GROUP * warp_count()) {
+            rows.enter(TILE_ENTRIES * group);
+            for (i64 t = group; t < tiles && t < group + GROUP; ++t) {
+                rows.mark(TILE_ENTRIES * t, tile_entries(of.nvals, t), stage.starts);
+                body(t);
+                __syncwarp();
+            }
+        }
+    }
+    // Every lane calls, inside `for_each_tile`.
+    DEVICE TileSize size(i64 t, const SizeStage& stage) const {
+        u32 bytes = 0;
+#pragma unroll
+        for (int c = 0; c < CHUNKS; ++c) bytes += varint_number(of, stage.starts, t, c).bytes;
+        return {warp_sum(bytes), 0};
+    }
+    // Every lane calls, inside `for_each_tile`.
+    DEVICE void write(i64 t, const AT* at, const u8*, u8* stream, WriteStage& stage) const {
+        varint_write(of, stage.starts, t, stream + i64(at[t]), stage.line);
+    }
+};

@@ -1,5 +1,5 @@
-// A warp decodes one varint tile.  It counts the bytes that end a number, which gives the position of each number; each
-// lane then reads four numbers, and a segmented sum that restarts at each row computes the columns.
+// A warp decodes or checks one varint tile.  It counts the bytes that end a number, which gives the position of each
+// number; each lane then reads four numbers, and a segmented sum that restarts at each row computes the columns.
 
 #pragma once
 
@@ -75,9 +75,6 @@ DEVICE void varint_numbers(const VarintStage& stage, int found, int count, UJ (&
     }
 }
 
-// The bits of stage.starts for this lane's four entries.
-DEVICE u32 lane_starts(const VarintStage& stage) { return stage.starts[lane_id() / 8] >> (4 * (lane_id() % 8)) & 15u; }
-
 // Replaces numbers by columns: sums that restart at the entries of `starts`, and at the first entry with the anchor.
 DEVICE void sum_rows(UJ (&columns)[4], u32 starts, UJ anchor) {
     if (lane_id() == 0) {
@@ -100,3 +97,67 @@ DEVICE void sum_rows(UJ (&columns)[4], u32 starts, UJ anchor) {
         columns[i] = running;
     }
 }
+
+struct TileDecoder {
+    typedef VarintStage Stage;
+    static constexpr int MAX_BYTES = VARINT_MAX_BYTES;
+
+    i64 nvals;
+    RowStarts rows;
+
+    DEVICE TileDecoder(const P* indptr, i64 nrows, u64, i64 nvals) : nvals(nvals), rows(indptr, nrows) {}
+
+    // Tile t is the first of consecutive tiles.  Every lane calls.
+    DEVICE void enter(i64 t) { rows.enter(TILE_ENTRIES * t); }
+    // The columns of the entries 4 lane to 4 lane + 3 of tile t.  Every lane calls.
+    DEVICE void decode(i64 t, const TileLines& tile, UJ anchor, Stage& stage, UJ (&columns)[4]) {
+        const int count = tile_entries(nvals, t);
+        rows.mark(TILE_ENTRIES * t, count, stage.starts);
+        const int found = varint_begins(stage, tile, count);
+        varint_numbers(stage, found, count, columns);
+        sum_rows(columns, lane_starts(stage.starts), anchor);
+    }
+};
+
+// Checks the count and the lengths of the numbers of a varint tile.  Every lane calls; valid in every lane.
+DEVICE bool varint_is_valid(const VarintStage& stage, const TileLines& tile, i64 length, int numbers, int count) {
+    if (length != tile.bytes || numbers != count || stage.begins[count] != tile.shift + tile.bytes) return false;
+    bool valid = true;
+    for (int s = lane_id(); s < count; s += 32) {
+        const int bytes = stage.begins[s + 1] - stage.begins[s];
+        valid = valid && bytes <= LONGEST_NUMBER;
+        if constexpr (sizeof(J) == 4) {  // bits above 32 must be 0
+            const u8* const line = reinterpret_cast<const u8*>(stage.lines) + stage.begins[s];
+            for (int k = 4; k < bytes && k < LONGEST_NUMBER; ++k)
+                valid = valid && (line[k] & (k == 4 ? 0x70 : 0x7f)) == 0;
+        }
+    }
+    return __ballot_sync(FULL_WARP, !valid) == 0;
+}
+
+struct TileChecker {
+    typedef VarintStage Stage;
+    static constexpr int MAX_BYTES = VARINT_MAX_BYTES;
+
+    const CheckInput& of;
+
+    // The columns of the entries 4 lane to 4 lane + 3 of tile t, which has `length` elements; false if the layout is
+    // invalid.  Bit i of `starts` is set if entry i of the lane begins a row.  Every lane calls; valid in every lane.
+    DEVICE bool decode(i64 t, const TileLines& tile, i64 length, int count, UJ anchor, u32 starts, Stage& stage,
+                       UJ (&columns)[4]) const {
+        const int numbers = varint_begins(stage, tile, count);
+        if (!varint_is_valid(stage, tile, length, numbers, count)) return false;
+        varint_numbers(stage, numbers, count, columns);
+        if (lane_id() == 0 && (starts & 1u) && columns[0] != anchor) atomicMin(of.failed.base, u64(t));
+#pragma unroll
+        for (int i = 0; i < 4; ++i)  // larger gaps could overflow the sum
+            if (u64(columns[i]) >= u64(of.ncols) && 4 * lane_id() + i < count)
+                atomicMin(of.failed.entry, u64(TILE_ENTRIES * t + 4 * lane_id() + i));
+        sum_rows(columns, starts, anchor);
+        return true;
+    }
+    // Whether the first number of a tile, at an element of the stream, agrees with the columns before it and at it.
+    DEVICE bool continues(UJ before, i64 begin, UJ anchor) const {
+        return before + VarintBytes(of.stream, of.size).number(begin).value == anchor;
+    }
+};
