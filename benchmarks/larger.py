@@ -207,7 +207,7 @@ def _copies_only(device: str) -> Iterator[None]:
 
 def _resident(A: sr.Matrix) -> int:
     pattern = A.store.pattern
-    return int(sum(getattr(pattern, name).nbytes for name in ("indptr", "base", "at") if hasattr(pattern, name)))
+    return int(sum(getattr(pattern, name).nbytes for name in pattern.ARRAYS if name != pattern.ENTRIES))
 
 
 def _moved(call: Callable[[Any], Any], argument: Any) -> int:

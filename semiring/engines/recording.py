@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..formats import Bitmap, CompressedPattern, Full, IndexList, Pattern
+from ..formats import AnyPattern, Bitmap, Full, IndexList
 from .operands import Index, Rows, Spec
 
 
@@ -69,8 +69,10 @@ def _arrays(value: Any) -> list[Any]:
     """Return the arrays of a store, a pattern or an index; a list of the array itself if a spec holds an array."""
     if hasattr(value, "pattern"):
         return [*_arrays(value.pattern), *_arrays(value.values)]
-    if isinstance(value, (Pattern, CompressedPattern, IndexList, Bitmap, Full, Index)):
-        names = ("indptr", "indices", "base", "at", "stream", "words", "values", "array")
+    if isinstance(value, AnyPattern):
+        return [getattr(value, name) for name in value.ARRAYS]
+    if isinstance(value, (IndexList, Bitmap, Full, Index)):
+        names = ("indices", "words", "values", "array")
         named = (getattr(value, name, None) for name in names)
         return [array for array in named if array is not None]
     return [value] if hasattr(value, "nbytes") and getattr(value, "ndim", None) else []

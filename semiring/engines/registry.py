@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..apart import apart_once
 from ..exceptions import NotSupported
-from ..formats import CODECS, PLACEMENTS, StorageKind
+from ..formats import CODECS, FORMATS, PLACEMENTS, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
 from . import recording
 from .operands import Rows, Spec
@@ -47,13 +47,14 @@ class Accepts(NamedTuple):
 
 
 _CODECS = frozenset({"none", *CODECS})
+_READ = frozenset(name for name, kind in FORMATS.items() if kind.READ_BY_ENGINES)
 _KERNELS_READ = frozenset({"device", "pinned"})
-# In order: uncompressed rows in device memory; or pinned, which kernels can address too; also compressed rows; every
-# storage kind.
+# In order: uncompressed rows in device memory; or pinned, which kernels can address too; rows of every format that
+# engines read; at any placement.
 RESIDENT = Accepts(frozenset({"csr"}), frozenset({"none"}), frozenset({"device"}))
 UNCOMPRESSED = Accepts(frozenset({"csr"}), frozenset({"none"}), _KERNELS_READ)
-ADDRESSABLE = Accepts(frozenset({"csr", "ccsr"}), _CODECS, _KERNELS_READ)
-EVERY_KIND = Accepts(frozenset({"csr", "ccsr"}), _CODECS, frozenset(PLACEMENTS))
+ADDRESSABLE = Accepts(_READ, _CODECS, _KERNELS_READ)
+EVERY_KIND = Accepts(_READ, _CODECS, frozenset(PLACEMENTS))
 # The storage kind of uncompressed copies.
 _COPIED = StorageKind("csr", "none", "device")
 

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy as np
-
 from ..config import engine_for
-from ..formats import CSR, TILE, Array, CompressedPattern, Pattern, array_module, index_dtype, structure_only
-from ..formats.ccsr import at_dtype
-from ..formats.codecs import DEFINITIONS
+from ..formats import CSR, Array, Pattern, array_module, index_dtype, structure_only
 from ..formats.pattern import scalar_facts
 from ..formats.placement import place
 from ..memory.allocation import require
@@ -60,31 +56,15 @@ def resident_rows(a: CSR, first: int, last: int) -> CSR:
 def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     """Return ascending columns of `row` that include `col` if it is stored, and the entry number of the first.
 
-    Uncompressed rows: all columns, not copied.  Compressed rows: one tile, found in `base`.  Synchronises.
+    Uncompressed rows: all columns, not copied.  Rows in tiles: one tile, found in `base`.  Others: the row is decoded.
+    Synchronises.
     """
     begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
     if isinstance(a.pattern, Pattern):
         return a.pattern.indices[begin:end], begin
     if begin == end:
         return array_module(a.device).empty(0, index_dtype(a.ncols)), begin
-    # Of the tiles that begin within the row, the last one whose first column is at most `col` contains the entry.
-    within = a.pattern.base[begin // TILE + 1 : -(-end // TILE)]
-    xp = array_module(a.device)
-    tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])
-    low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
-    return resident_rows(structure_only(_tile(a.pattern, tile, low, high)), 1, 2).indices, low
-
-
-def _tile(pattern: CompressedPattern, tile: int, low: int, high: int) -> CompressedPattern:
-    """Return one tile as a pattern of three rows: the entries before `low`, from `low` up to `high`, and the rest.
-
-    A codec may restart its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded correctly.
-    """
-    xp = array_module(pattern.device)
-    first = tile * TILE
-    count = min(TILE, pattern.nvals - first)
-    start, end = (int(x) for x in to_host(pattern.at[tile : tile + 2]))  # synchronises
-    stream = placed(pattern.stream[start : end + DEFINITIONS[pattern.codec].padding].copy(), "device", pattern.device)
-    indptr = xp.asarray(np.array([0, low - first, high - first, count], index_dtype(count)))
-    at = xp.asarray(np.array([0, end - start], at_dtype(0)))
-    return CompressedPattern(3, pattern.ncols, count, pattern.codec, indptr, pattern.base[tile : tile + 1], at, stream)
+    if a.pattern.at is None:
+        return resident_rows(structure_only(a.pattern), row, row + 1).indices, begin
+    part, low = a.pattern.around(begin, end, col)
+    return resident_rows(structure_only(part), 1, 2).indices, low

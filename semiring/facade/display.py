@@ -58,7 +58,7 @@ def _header(x: Any) -> str:
 
 def _held(x: Any) -> str:
     """Return the format, with the codec of compressed rows, and the placement if it is not ``"device"``."""
-    codec = f" ({x.codec})" if x.format == "ccsr" else ""
+    codec = f" ({x.codec})" if x.ndim == 2 and x.codec is not None else ""
     return f"{x.format}{codec}{'' if x.placement == 'device' else f', {x.placement},'}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from ..engines.operands import Mask
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..formats import CSR, CompressedPattern, VectorStore
+from ..formats import CSR, VectorStore
 from ..formats.csr import empty_csr
 from ..memory.allocation import allocating, require_rows
 from ..ops import structure
@@ -104,8 +104,8 @@ class Matrix(MatrixOperations):
     @property
     def codec(self) -> str | None:
         """The codec of compressed rows (see `compress`); None where rows are uncompressed."""
-        pattern = self.store.pattern
-        return pattern.codec if isinstance(pattern, CompressedPattern) else None
+        codec: str | None = self.store.pattern.codec
+        return codec
 
     @property
     def is_symmetric_structure(self) -> bool:

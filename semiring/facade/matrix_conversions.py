@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..engines.residency import resident
-from ..formats import CompressedPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
 from ..storage import compression
@@ -149,8 +148,8 @@ def pickled(self: Matrix) -> Any:
     held, store = self.store, resident(self.store)
     values = store.iso if store.values is None else to_host(store.values)
     arrays = to_host(store.indptr), to_host(store.indices), values
-    codec = held.pattern.codec if isinstance(held.pattern, CompressedPattern) else None
-    return _restore, (type(self), *arrays, store.dtype.str, store.ncols, self.name, codec, held.placement)
+    about = store.dtype.str, store.ncols, self.name, held.pattern.codec, held.placement
+    return _restore, (type(self), *arrays, *about)
 
 
 def _restore(

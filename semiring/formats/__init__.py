@@ -4,18 +4,21 @@ from ..memory.arrays import Array, array_module, device_of, index_dtype
 from ..memory.placement import PLACEMENTS, Placement
 from .ccsr import CompressedPattern
 from .codecs import CODECS, Codec
-from .csr import CSR, AnyPattern, structure_only, uncompressed_pattern
+from .csr import CSR, structure_only, uncompressed_pattern
 from .kinds import StorageKind
-from .pattern import Pattern
+from .pattern import AnyPattern, Pattern
 from .tiles import TILE
 from .values import dense_values, with_values
 from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 
 Store = CSR | VectorStore
+# The formats of matrices.
+FORMATS: dict[str, type[AnyPattern]] = {kind.format: kind for kind in (Pattern, CompressedPattern)}
 
 __all__ = [
     "CODECS",
     "CSR",
+    "FORMATS",
     "PLACEMENTS",
     "TILE",
     "AnyPattern",

@@ -24,19 +24,19 @@ Bits that no entry needs (padding, the rest of a word, numbers longer than the s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Self
 
 import numpy as np
 
 from ..exceptions import InvalidFormat
-from ..memory.arrays import Array, device_of, index_dtype, to_device
-from ..memory.placement import Placement
+from ..memory.arrays import Array, array_module, index_dtype, to_host
+from ..memory.placement import Placement, placed
 from .codecs import CODECS, DEFINITIONS, Codec
-from .kinds import StorageKind, storage_kind
-from .pattern import scalar_facts
-from .records import derived, record
-from .tiles import tile_count
+from .pattern import AnyPattern
+from .records import record
+from .tiles import TILE, tile_count
 
 
 def at_dtype(elements: int) -> np.dtype[Any]:
@@ -54,7 +54,7 @@ def compressed_nbytes(nrows: int, ncols: int, nvals: int, codec: Codec, used: in
 
 
 @record
-class CompressedPattern:
+class CompressedPattern(AnyPattern):
     """The structure of a matrix as compressed rows (see the module for the layout).
 
     nrows, ncols, nvals: shape and number of entries.
@@ -65,8 +65,14 @@ class CompressedPattern:
         fewer than 2^32 elements, padding included, else int64 (`at_dtype`).
     stream: elements of the codec's type, longer than ``at[-1]`` by the padding of the codec; stored according to
         `placement`.  indptr, base and at are always in the device's memory.
-    facts: as in `Pattern`.
+    facts: see `AnyPattern`.
     """
+
+    format = "ccsr"
+    ARRAYS = ("indptr", "base", "at", "stream")
+    ENTRIES = "stream"
+    HAS_CODEC = True
+    READ_BY_ENGINES = True
 
     nrows: int
     ncols: int
@@ -79,36 +85,82 @@ class CompressedPattern:
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
     placement: Placement = "device"
 
-    format: Literal["ccsr"] = field(default="ccsr", init=False, repr=False)
-
     @property
     def ntiles(self) -> int:
         """The number of tiles."""
         return tile_count(self.nvals)
 
-    @derived
-    def kind(self) -> StorageKind:
-        """Format, codec and placement."""
-        return storage_kind("ccsr", self.codec, self.placement)
+    @classmethod
+    def sections(
+        cls, nrows: int, ncols: int, nvals: int, codec: str | None, elements: int
+    ) -> dict[str, tuple[int, np.dtype[Any]]]:
+        """Return the size and the dtype of each array, for a stream of so many elements, padding included."""
+        assert codec is not None
+        return {
+            "indptr": (nrows + 1, index_dtype(nvals)),
+            "base": (tile_count(nvals), index_dtype(ncols)),
+            "at": (tile_count(nvals) + 1, at_dtype(elements)),
+            "stream": (elements, DEFINITIONS[codec].element),
+        }
 
-    @derived
-    def device(self) -> str:
-        """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
-        return device_of(self.indptr)
+    @classmethod
+    def wrong_ends(cls, arrays: Mapping[str, Array], nvals: int, codec: str | None) -> tuple[str, str | None] | None:
+        """Check the ends of the row offsets, and that the tiles begin and end with the stream."""
+        assert codec is not None
+        wrong = super().wrong_ends(arrays, nvals, codec)
+        if wrong is not None:
+            return wrong
+        padding, least = DEFINITIONS[codec].padding, DEFINITIONS[codec].least_elements(nvals)
+        length, first, last = int(arrays["stream"].size) - padding, int(arrays["at"][0]), int(arrays["at"][-1])
+        if length < least:
+            needed = f"at least {least} elements and {padding} of padding in the stream of {nvals} entries"
+            return f"expected {needed}, found {length + padding}", None
+        if (first, last) != (0, length):
+            needed = f"tiles from 0 to {length}, {padding} before the end of the stream"
+            return f"expected {needed}, found {first} to {last}", "at"
+        return None
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays, in any memory."""
-        return int(self.indptr.nbytes + self.base.nbytes + self.at.nbytes + self.stream.nbytes)
+    @classmethod
+    def of_arrays(
+        cls,
+        nrows: int,
+        ncols: int,
+        nvals: int,
+        codec: str | None,
+        arrays: Mapping[str, Array],
+        facts: dict[str, Any],
+        placement: Placement,
+    ) -> Self:
+        """Return the pattern with these arrays."""
+        assert codec is not None
+        tiles = arrays["base"], arrays["at"], arrays["stream"]
+        return cls(nrows, ncols, nvals, codec, arrays["indptr"], *tiles, facts, placement)
 
-    def to(self, device: str) -> CompressedPattern:
-        """Return the same pattern in the memory of another device; facts that hold no arrays are copied."""
-        if device == self.device and self.placement == "device":
-            return self
-        indptr, base = to_device(self.indptr, device), to_device(self.base, device)
-        at, stream = to_device(self.at, device), to_device(self.stream, device)
-        shape = self.nrows, self.ncols, self.nvals
-        return CompressedPattern(*shape, self.codec, indptr, base, at, stream, scalar_facts(self))
+    def around(self, begin: int, end: int, col: int) -> tuple[AnyPattern, int]:
+        """Return a pattern whose row 1 holds the entries of [begin, end) in one tile, and the first of these entries.
+
+        begin, end: a row that is not empty.  Of the tiles that begin within the row, the last one whose first column
+        is at most `col` is chosen, so that it contains the entry of `col` if there is one.  Synchronises.
+        """
+        xp = array_module(self.device)
+        within = self.base[begin // TILE + 1 : -(-end // TILE)]
+        tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])
+        low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
+        return self._tile(tile, low, high), low
+
+    def _tile(self, tile: int, low: int, high: int) -> CompressedPattern:
+        """Return one tile as a pattern of three rows: the entries before `low`, from `low` up to `high`, and the rest.
+
+        A codec may restart its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded
+        correctly.
+        """
+        xp, first = array_module(self.device), tile * TILE
+        count = min(TILE, self.nvals - first)
+        start, end = (int(x) for x in to_host(self.at[tile : tile + 2]))  # synchronises
+        stream = placed(self.stream[start : end + DEFINITIONS[self.codec].padding].copy(), "device", self.device)
+        indptr = xp.asarray(np.array([0, low - first, high - first, count], index_dtype(count)))
+        at = xp.asarray(np.array([0, end - start], at_dtype(0)))
+        return CompressedPattern(3, self.ncols, count, self.codec, indptr, self.base[tile : tile + 1], at, stream)
 
 
 def check_arrays(pattern: CompressedPattern) -> None:
@@ -127,13 +179,8 @@ def check_arrays(pattern: CompressedPattern) -> None:
     definition = DEFINITIONS[pattern.codec]
     if size < definition.padding:
         raise InvalidFormat(f"stream has {size} elements; expected at least {definition.padding} of padding")
-    expected = {
-        "indptr": (index_dtype(pattern.nvals), pattern.nrows + 1),
-        "base": (index_dtype(pattern.ncols), pattern.ntiles),
-        "at": (at_dtype(size), pattern.ntiles + 1),
-        "stream": (definition.element, size),
-    }
-    for name, (dtype, count) in expected.items():
+    expected = pattern.sections(pattern.nrows, pattern.ncols, pattern.nvals, pattern.codec, size)
+    for name, (count, dtype) in expected.items():
         array = getattr(pattern, name)
         if array.dtype != dtype or array.shape != (count,):
             raise InvalidFormat(

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
-from .ccsr import CompressedPattern
 from .kinds import StorageKind
-from .pattern import Pattern
+from .pattern import AnyPattern, Pattern
 from .records import derived, record
-
-AnyPattern = Pattern | CompressedPattern
 
 
 def uncompressed_pattern(pattern: AnyPattern) -> Pattern:
     """Return `pattern`, which must not be compressed."""
-    assert isinstance(pattern, Pattern), "compressed rows have no array of columns"
+    assert isinstance(pattern, Pattern), "only uncompressed rows have an array of columns"
     return pattern
 
 
 @record
 class CSR:
-    """Compressed sparse rows: a pattern of either kind, and the values of its entries.
+    """Compressed sparse rows: a pattern of any format, and the values of its entries.
 
     pattern: the structure, sorted and free of duplicates.
     dtype: of the values.
@@ -76,8 +73,8 @@ class CSR:
         return uncompressed_pattern(self.pattern).indices
 
     @property
-    def format(self) -> Literal["csr", "ccsr"]:
-        """``"csr"`` or ``"ccsr"`` (compressed)."""
+    def format(self) -> str:
+        """The name of the pattern's format."""
         return self.pattern.format
 
     @property

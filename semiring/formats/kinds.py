@@ -11,7 +11,7 @@ from ..memory.placement import Placement
 class StorageKind(NamedTuple):
     """How one matrix is stored.
 
-    format: ``"csr"`` or ``"ccsr"`` (compressed rows).  codec: its name, or ``"none"``.
+    format: a name of `formats.FORMATS`.  codec: its name, or ``"none"``.
     placement: see `Placement`.
     """
 

@@ -4,23 +4,136 @@ Patterns are immutable and shared: every matrix that differs only in values (a c
 iso-valued view) holds the same pattern, and so shares what has been derived from it.  So a cached
 transpose is never stale: a matrix that changes has another pattern.
 
-There are two kinds, uncompressed (`Pattern`) and compressed (`semiring.formats.ccsr.CompressedPattern`).
-Both have the attributes ``nrows ncols nvals indptr facts placement format kind device nbytes to``.
+Each format is a subclass of `AnyPattern`; `formats.FORMATS` lists them.  Code that does not read columns uses the
+attributes of `AnyPattern` only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, ClassVar, Self
 
-from ..memory.arrays import Array, device_of, to_device
-from ..memory.placement import Placement
+import numpy as np
+
+from ..memory.arrays import Array, device_of, index_dtype, to_device
+from ..memory.placement import Placement, placed
 from .kinds import StorageKind, storage_kind
 from .records import derived, record
 
 
+class AnyPattern:
+    """What patterns of all formats have.
+
+    format: the name of the format.
+    ARRAYS: the names of the arrays, in the order of a file.
+    ENTRIES: the name of the array that is stored according to `placement`; the others are always in the device's
+        memory.
+    HAS_CODEC: True if the entries are encoded by a codec.
+    READ_BY_ENGINES: True if engines read the entries as columns or through a codec.  Any other format needs an
+        implementation of `Slices` that accepts it, on each engine.
+    nrows, ncols, nvals: shape and number of entries.
+    indptr: ``nrows + 1`` offsets of entries, from 0 to ``nvals``; `index_dtype(nvals)`.
+    facts: what has been derived so far; a pattern never changes, so it stays valid: ``"symmetric"`` (bool),
+        ``"transpose"`` (a pattern), and data of one engine (keys that start with the engine's name).
+    codec: the name of the codec that decodes the entries; None if columns are stored as numbers.
+    base, at: anchors and offsets of the tiles that the entries are stored in (`formats.ccsr`); None if entry p is
+        element p.
+    """
+
+    format: ClassVar[str]
+    ARRAYS: ClassVar[tuple[str, ...]]
+    ENTRIES: ClassVar[str]
+    HAS_CODEC: ClassVar[bool] = False
+    READ_BY_ENGINES: ClassVar[bool] = False
+
+    nrows: int
+    ncols: int
+    nvals: int
+    indptr: Array
+    facts: dict[str, Any]
+    placement: Placement
+    codec: str | None
+    base: Array
+    at: Array
+
+    @classmethod
+    def sections(
+        cls, nrows: int, ncols: int, nvals: int, codec: str | None, elements: int
+    ) -> dict[str, tuple[int, np.dtype[Any]]]:
+        """Return the size and the dtype of each array of `ARRAYS`, if ``ENTRIES`` has so many elements."""
+        raise NotImplementedError
+
+    @classmethod
+    def wrong_ends(cls, arrays: Mapping[str, Array], nvals: int, codec: str | None) -> tuple[str, str | None] | None:
+        """Check the first and the last offsets; return (expected and found, name of the array or None), or None."""
+        first, last = int(arrays["indptr"][0]), int(arrays["indptr"][-1])
+        if (first, last) != (0, nvals):
+            return f"expected offsets from 0 to {nvals}, found {first} to {last}", "indptr"
+        return None
+
+    @classmethod
+    def of_arrays(
+        cls,
+        nrows: int,
+        ncols: int,
+        nvals: int,
+        codec: str | None,
+        arrays: Mapping[str, Array],
+        facts: dict[str, Any],
+        placement: Placement,
+    ) -> Self:
+        """Return the pattern with these arrays, which have the names of `ARRAYS`."""
+        raise NotImplementedError
+
+    def around(self, begin: int, end: int, col: int) -> tuple[AnyPattern, int]:
+        """Return a pattern whose row 1 is the part of row [begin, end) in the tile around `col`, and its first entry.
+
+        Only formats that store the entries in tiles have it.
+        """
+        raise NotImplementedError
+
+    @derived
+    def entries(self) -> Array:
+        """The array that is stored according to `placement`."""
+        return getattr(self, self.ENTRIES)
+
+    @derived
+    def kind(self) -> StorageKind:
+        """Format, codec and placement."""
+        return storage_kind(self.format, self.codec or "none", self.placement)
+
+    @derived
+    def device(self) -> str:
+        """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
+        return device_of(self.indptr)
+
+    @derived
+    def nbytes(self) -> int:
+        """Bytes of all arrays, in any memory."""
+        return sum(int(getattr(self, name).nbytes) for name in self.ARRAYS)
+
+    def to(self, device: str) -> Self:
+        """Return the same pattern in the memory of another device; facts that hold no arrays are copied."""
+        if device == self.device and self.placement == "device":
+            return self
+        arrays = {name: to_device(getattr(self, name), device) for name in self.ARRAYS}
+        return self.with_arrays(arrays, scalar_facts(self), "device")
+
+    def placed(self, placement: Placement, device: str) -> Self:
+        """Return the same pattern with this placement of its entries, for `device`; see `formats.placement.place`."""
+        facts = offset_facts(self) if self.device == device else scalar_facts(self)
+        arrays = {name: to_device(getattr(self, name), device) for name in self.ARRAYS if name != self.ENTRIES}
+        arrays[self.ENTRIES] = placed(self.entries, placement, device)
+        return self.with_arrays(arrays, facts, placement)
+
+    def with_arrays(self, arrays: Mapping[str, Array], facts: dict[str, Any], placement: Placement) -> Self:
+        """Return the same structure with other arrays, which have the names of `ARRAYS`."""
+        return self.of_arrays(self.nrows, self.ncols, self.nvals, self.codec, arrays, facts, placement)
+
+
 @record
-class Pattern:
+class Pattern(AnyPattern):
     """Compressed sparse rows without values.
 
     Row ``i`` holds the columns ``indices[indptr[i]:indptr[i + 1]]``, ascending, without duplicates.
@@ -29,9 +142,15 @@ class Pattern:
     indptr: ``nrows + 1`` offsets, from 0 to ``nvals``; `index_dtype(nvals)`; in the device's memory.
     indices: ``nvals`` columns; `index_dtype(ncols)`; stored according to `placement`: for ``"pinned"`` on a GPU a CuPy
         array over host memory, for ``"host"`` a NumPy array.
-    facts: what has been derived so far; a pattern never changes, so it stays valid: ``"symmetric"`` (bool),
-        ``"transpose"`` (a pattern), and data of one engine (keys that start with the engine's name).
+    facts: see `AnyPattern`.
     """
+
+    format = "csr"
+    ARRAYS = ("indptr", "indices")
+    ENTRIES = "indices"
+    READ_BY_ENGINES = True
+    codec = None
+    base = at = None
 
     nrows: int
     ncols: int
@@ -40,43 +159,39 @@ class Pattern:
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
     placement: Placement = "device"
 
-    format: Literal["csr"] = field(default="csr", init=False, repr=False)
-
     @derived
     def nvals(self) -> int:
         """The number of stored entries."""
         return int(self.indices.size)
 
-    @derived
-    def kind(self) -> StorageKind:
-        """Format, codec and placement."""
-        return storage_kind("csr", "none", self.placement)
+    @classmethod
+    def sections(
+        cls, nrows: int, ncols: int, nvals: int, codec: str | None, elements: int
+    ) -> dict[str, tuple[int, np.dtype[Any]]]:
+        """Return the size and the dtype of each array."""
+        return {"indptr": (nrows + 1, index_dtype(nvals)), "indices": (nvals, index_dtype(ncols))}
 
-    @derived
-    def device(self) -> str:
-        """The device that computes with it: ``"cpu"`` or ``"cuda"``."""
-        return device_of(self.indptr)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of both arrays, in any memory."""
-        return int(self.indptr.nbytes + self.indices.nbytes)
-
-    def to(self, device: str) -> Pattern:
-        """Return the same pattern in the memory of another device; facts that hold no arrays are copied."""
-        if device == self.device and self.placement == "device":
-            return self
-        return Pattern(
-            self.nrows, self.ncols, to_device(self.indptr, device), to_device(self.indices, device), scalar_facts(self)
-        )
+    @classmethod
+    def of_arrays(
+        cls,
+        nrows: int,
+        ncols: int,
+        nvals: int,
+        codec: str | None,
+        arrays: Mapping[str, Array],
+        facts: dict[str, Any],
+        placement: Placement,
+    ) -> Self:
+        """Return the pattern with these arrays."""
+        return cls(nrows, ncols, arrays["indptr"], arrays["indices"], facts, placement)
 
 
-def scalar_facts(pattern: Any) -> dict[str, Any]:
+def scalar_facts(pattern: AnyPattern) -> dict[str, Any]:
     """Return the facts that hold no arrays; they are valid for the same structure in any format and placement."""
     return {key: value for key, value in pattern.facts.items() if isinstance(value, (bool, int))}
 
 
-def offset_facts(pattern: Any) -> dict[str, Any]:
+def offset_facts(pattern: AnyPattern) -> dict[str, Any]:
     """Return the facts that stay valid where only the entries move: `scalar_facts`, and those from offsets alone.
 
     A class of facts that depends on row offsets alone has ``from_offsets = True`` (the row degrees, for example); one

@@ -6,13 +6,11 @@ values only.  Offsets, and the anchors of compressed rows, stay in device memory
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
-from ..memory.arrays import to_device
 from ..memory.placement import Placement, placed
-from .csr import CSR, AnyPattern
-from .pattern import Pattern, offset_facts, scalar_facts
+from .csr import CSR
+from .pattern import AnyPattern
 
 S = TypeVar("S", bound=CSR | AnyPattern)
 
@@ -43,11 +41,4 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
     if isinstance(held, CSR):
         values = None if held.values is None else placed(held.values, placement, device)
         return CSR(place(held.pattern, placement, device), held.dtype, values, held.iso)  # type: ignore[return-value]
-    facts = offset_facts(held) if held.device == device else scalar_facts(held)
-    if isinstance(held, Pattern):
-        entries = placed(held.indices, placement, device)
-        indptr = to_device(held.indptr, device)
-        return Pattern(held.nrows, held.ncols, indptr, entries, facts, placement)  # type: ignore[return-value]
-    near = {name: to_device(getattr(held, name), device) for name in ("indptr", "base", "at")}
-    entries = placed(held.stream, placement, device)
-    return replace(held, **near, stream=entries, facts=facts, placement=placement)
+    return held.placed(placement, device)

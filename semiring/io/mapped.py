@@ -13,7 +13,7 @@ from semiring.engines.spec_storage import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector
-from semiring.formats import CSR, Bitmap, Codec, CompressedPattern, Full, IndexList
+from semiring.formats import CSR, Bitmap, Codec, Full, IndexList
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
@@ -26,7 +26,6 @@ from semiring.ops import structure
 __all__ = ["open", "read_srb", "write_srb"]
 
 _VECTOR_FORMATS = {IndexList: "index", Bitmap: "bitmap", Full: "full"}
-_COMPRESSED_ARRAYS = ("indptr", "base", "at", "stream")
 
 
 @naming_memory_errors
@@ -110,12 +109,8 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
     shape: tuple[int, ...]
     if isinstance(held, CSR):
         kind, form, shape = "matrix", held.format, held.shape
-        pattern = held.pattern
-        if isinstance(pattern, CompressedPattern):
-            codec = pattern.codec
-            arrays |= {name: to_host(getattr(pattern, name)) for name in _COMPRESSED_ARRAYS}
-        else:
-            arrays |= {"indptr": to_host(pattern.indptr), "indices": to_host(pattern.indices)}
+        pattern, codec = held.pattern, held.pattern.codec
+        arrays |= {name: to_host(getattr(pattern, name)) for name in pattern.ARRAYS}
         if "symmetric" in pattern.facts:
             facts["symmetric"] = bool(pattern.facts["symmetric"])
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from semiring.config import default_device, use
 from semiring.exceptions import InvalidFormat
-from semiring.formats import CSR, AnyPattern, CompressedPattern, Pattern, Placement, index_dtype
+from semiring.formats import CSR, FORMATS, Placement
 from semiring.formats.placement import place
 from semiring.io.files import PathLike
 from semiring.io.loading import read_to_device, read_to_locked
@@ -87,13 +87,14 @@ def load(path: PathLike, store: Store, placement: str, device: str) -> CSR:
 def _arrays(path: PathLike, store: Store, placement: Placement, device: str) -> dict[str, Array]:
     """Return the sections of a file in the memory of their placement."""
     arrays: dict[str, Array] = {}
+    placed_by_choice = FORMATS[store.format].ENTRIES, "values"
     direct: dict[str, tuple[int, int, np.dtype[Any]]] = {}  # read to the device, all in one call
     for name in store.arrays:
         array = _native(store, name)
         if device == "cpu":
             arrays[name] = array
             continue
-        where = placement if name in ("indices", "stream", "values") else "device"
+        where = placement if name in placed_by_choice else "device"
         section = store.offsets[name], array.size, array.dtype
         if where == "host" or array.dtype != store.arrays[name].dtype or not array.size:
             arrays[name] = placed(array, where, device)
@@ -109,13 +110,10 @@ def _arrays(path: PathLike, store: Store, placement: Placement, device: str) -> 
 
 def _native(store: Store, name: str) -> np.ndarray[Any, Any]:
     """Return a section in native byte order, with the index dtype of the matrix."""
-    array = store.arrays[name]
-    dtype = array.dtype.newbyteorder("=")
-    if name == "indptr":
-        dtype = index_dtype(store.nvals)
-    elif name == "indices":
-        dtype = index_dtype(store.shape[1])
-    return narrowed(array, dtype, name)
+    array, kind = store.arrays[name], FORMATS[store.format]
+    nrows, ncols = store.shape
+    sections = kind.sections(nrows, ncols, store.nvals, store.codec, store.arrays[kind.ENTRIES].size)
+    return narrowed(array, sections[name][1] if name in sections else store.dtype, name)
 
 
 def narrowed(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
@@ -138,10 +136,6 @@ def narrowed(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> np
 def _assembled(store: Store, arrays: dict[str, Array], placement: Placement) -> CSR:
     nrows, ncols = store.shape
     facts = {name: store.facts[name] for name in ("symmetric",) if name in store.facts}
-    pattern: AnyPattern
-    if store.codec is None:
-        pattern = Pattern(nrows, ncols, arrays["indptr"], arrays["indices"], facts, placement)
-    else:
-        near = arrays["indptr"], arrays["base"], arrays["at"]
-        pattern = CompressedPattern(nrows, ncols, store.nvals, store.codec, *near, arrays["stream"], facts, placement)
+    kind = FORMATS[store.format]
+    pattern = kind.of_arrays(nrows, ncols, store.nvals, store.codec, arrays, facts, placement)
     return CSR(pattern, store.dtype, arrays.get("values"), store.iso)

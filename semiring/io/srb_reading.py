@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
-from semiring.formats.ccsr import at_dtype
-from semiring.formats.codecs import CODECS, DEFINITIONS, Codec
-from semiring.formats.tiles import tile_count
+from semiring.formats import CODECS, FORMATS, Codec, Pattern
 from semiring.io.files import PathLike, Progress, checked_progress
 from semiring.io.srb import (
     DESCRIPTION_AT,
@@ -28,7 +26,6 @@ from semiring.io.srb import (
     Store,
     checksum,
 )
-from semiring.memory.arrays import index_dtype
 
 __all__ = ["map_store"]
 
@@ -141,7 +138,7 @@ def _interpret(
     kind, form = str(description["kind"]), str(description["format"])
     shape = tuple(whole("size", size) for size in description["shape"])
     nvals, dtype = whole("nvals", description["nvals"]), lookup(description["dtype"])
-    codec: Codec | None = description["codec"] if form == "ccsr" else None
+    codec: Codec | None = description["codec"] if form in FORMATS and FORMATS[form].HAS_CODEC else None
     iso = None if description["iso"] is None else _iso_value(description["iso"], dtype, invalid)
 
     if len(shape) != {"matrix": 2, "vector": 1}.get(kind):
@@ -160,7 +157,8 @@ def _interpret(
         for key in ("count", "offset", "bytes"):
             whole(f"{key} of section {section['name']!r}", section[key])
         whole(f"crc32 of section {section['name']!r}", section["crc32"], 2**32 - 1)
-    elements = next((int(section["count"]) for section in sections if section["name"] == "stream"), 0)
+    entries = FORMATS[form].ENTRIES if form in FORMATS else None
+    elements = next((int(section["count"]) for section in sections if section["name"] == entries), 0)
     expected = _expected_sections(kind, form, shape, nvals, dtype, iso is not None, codec, elements)
     if expected is None:
         raise invalid(f"expected a format that this version reads, found the {kind} format {form!r}")
@@ -185,13 +183,10 @@ def _interpret(
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
     store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
-    if kind == "matrix" and (int(arrays["indptr"][0]) != 0 or int(arrays["indptr"][-1]) != nvals):
-        raise invalid(
-            f"expected offsets from 0 to {nvals}, found {int(arrays['indptr'][0])} to {int(arrays['indptr'][-1])}",
-            offsets["indptr"],
-        )
-    if codec is not None:
-        _check_ends(store, invalid)
+    wrong = FORMATS[form].wrong_ends(arrays, nvals, codec) if kind == "matrix" else None
+    if wrong is not None:
+        message, section_name = wrong
+        raise invalid(message, DESCRIPTION_AT if section_name is None else offsets[section_name])
     return store, sections
 
 
@@ -202,25 +197,6 @@ def _iso_value(text: Any, dtype: np.dtype[Any], invalid: Any) -> np.generic:
         raise invalid(f"expected the {dtype.itemsize} bytes of a value of type {dtype.name} as iso, found {text!r}")
     value: np.generic = np.frombuffer(raw, dtype=dtype.newbyteorder("<"))[0].astype(dtype)
     return value
-
-
-def _check_ends(store: Store, invalid: Any) -> None:
-    """Check that the tiles begin and end with the stream. O(1)."""
-    assert store.codec is not None
-    at, definition = store.arrays["at"], DEFINITIONS[store.codec]
-    padding, least = definition.padding, definition.least_elements(store.nvals)
-    length = int(store.arrays["stream"].size) - padding
-    if length < least:
-        raise invalid(
-            f"expected at least {least} elements and {padding} of padding in the stream of {store.nvals} entries, "
-            f"found {length + padding}"
-        )
-    if int(at[0]) != 0 or int(at[-1]) != length:
-        raise invalid(
-            f"expected tiles from 0 to {length}, {padding} before the end of the stream, found {int(at[0])} to "
-            f"{int(at[-1])}",
-            store.offsets["at"],
-        )
 
 
 def _expected_sections(
@@ -235,19 +211,16 @@ def _expected_sections(
 ) -> _Expected | None:
     """Return the sections of a format, in order; None for an unknown format.
 
-    elements: the length of the stream as the file states it; the other numbers do not determine it.
+    elements: the length of a compressed stream as the file states it; the other numbers do not determine it.
     """
     sections: _Expected
     slots = nvals
-    if (kind, form) == ("matrix", "csr"):
-        sections = {"indptr": (shape[0] + 1, _INDEX_DTYPES), "indices": (nvals, _INDEX_DTYPES)}
-    elif (kind, form) == ("matrix", "ccsr") and codec is not None:
-        tiles = tile_count(nvals)
+    if kind == "matrix" and form in FORMATS and (codec is not None) == FORMATS[form].HAS_CODEC:
+        wanted = FORMATS[form].sections(shape[0], shape[1], nvals, codec, elements)
+        # A file of uncompressed rows may have wider indices than necessary.
         sections = {
-            "indptr": (shape[0] + 1, (_little(index_dtype(nvals)),)),
-            "base": (tiles, (_little(index_dtype(shape[1])),)),
-            "at": (tiles + 1, (_little(at_dtype(elements)),)),
-            "stream": (elements, (_little(DEFINITIONS[codec].element),)),
+            name: (size, _INDEX_DTYPES if form == Pattern.format else (_little(dtype),))
+            for name, (size, dtype) in wanted.items()
         }
     elif (kind, form) == ("vector", "index"):
         sections = {"indices": (nvals, _INDEX_DTYPES)}

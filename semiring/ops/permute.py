@@ -10,7 +10,7 @@ from typing import cast
 
 from ..engines import registry
 from ..engines.spec_storage import Encode, Permute
-from ..formats import CSR, Array, CompressedPattern, array_module, device_of
+from ..formats import CSR, Array, array_module, device_of
 from ..memory.allocation import allocating
 from . import check
 from .write import Plan
@@ -27,7 +27,7 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
         with allocating("permute", a.device):
             places = inverse(cols)
         made = cast(CSR, registry.run(Permute(a, rows, places), engine))
-        if isinstance(a.pattern, CompressedPattern):
+        if a.pattern.codec is not None:
             pattern = registry.run(Encode(made.pattern, a.pattern.codec), engine)
             made = CSR(pattern, made.dtype, made.values, made.iso)
         if rows is cols and "symmetric" in a.pattern.facts:

@@ -14,7 +14,7 @@ from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import slice_bounds
 from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
-from ..formats import CODECS, CSR, Codec, CompressedPattern, Pattern, index_dtype, structure_only
+from ..formats import CODECS, CSR, Codec, Pattern, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
 from ..formats.pattern import offset_facts
 from ..memory.locked import locked_empty
@@ -36,7 +36,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     """
     codec = checked_codec(codec)
     pattern = a.pattern
-    if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
+    if pattern.codec == codec:
         return a
     engine, facts = engine_for(a.device), offset_facts(pattern)
     if is_resident(a):
@@ -81,7 +81,7 @@ def measure(a: CSR, codec: Any) -> int:
     codec = checked_codec(codec)
     engine, pattern = engine_for(a.device), a.pattern
     values = 0 if a.values is None else int(a.values.nbytes)
-    if isinstance(pattern, CompressedPattern) and pattern.codec == codec:
+    if pattern.codec == codec:
         return a.nbytes
     if is_resident(a):
         return values + int(registry.run(MeasureCompressed(pattern, codec), engine))

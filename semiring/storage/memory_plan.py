@@ -15,7 +15,7 @@ from ..engines import registry
 from ..engines.spec import ImportCSR
 from ..engines.spec_storage import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
-from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Placement, device_of, index_dtype
+from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Pattern, Placement, device_of, index_dtype
 from ..formats.placement import place
 from ..memory.allocation import allocating, free_memory, require
 from ..memory.arrays import to_device, to_host
@@ -137,9 +137,7 @@ def arriving(
 
 def entries_nbytes(store: CSR) -> int:
     """Return the bytes that a placement affects: columns or compressed stream, and values."""
-    pattern = store.pattern
-    entries = pattern.indices.nbytes if pattern.format == "csr" else pattern.stream.nbytes
-    return int(entries + (0 if store.values is None else store.values.nbytes))
+    return int(store.pattern.entries.nbytes + (0 if store.values is None else store.values.nbytes))
 
 
 def _needed(store: CSR, placement: Placement, device: str) -> int:
@@ -201,11 +199,11 @@ def what_fits(
 
 
 def measured(store: CSR) -> dict[str, int]:
-    """Return the bytes of the structure by codec: exact for compressed rows, else estimated."""
+    """Return the bytes of the structure by codec: estimated for uncompressed rows, else exact."""
     pattern = store.pattern
-    if pattern.format == "ccsr":
-        return {pattern.codec: pattern.nbytes}
-    return estimated(pattern.indptr, pattern.indices, pattern.ncols, store.device)
+    if isinstance(pattern, Pattern):
+        return estimated(pattern.indptr, pattern.indices, pattern.ncols, store.device)
+    return {pattern.codec or pattern.format: pattern.nbytes}
 
 
 def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[str, int]:

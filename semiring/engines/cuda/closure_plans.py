@@ -147,7 +147,7 @@ def level_plan(ring: TypedSemiring, a: CSR, t: CSR | None, entered: np.dtype[Any
         # Only for compressed rows: decoding a row costs far more than testing two hubs; a probe of an uncompressed row
         # costs little more than that of a hub, and hubs occupy 8 bytes a row.  Where the value of an entry is needed,
         # the entry itself must be found.
-        wanted = t is not None and not values and t.format == "ccsr"
+        wanted = t is not None and not values and t.pattern.codec is not None
         top = hubs(t.pattern, build=True) if t is not None and wanted else None
         found = _make(structure, ring, a, t, entered, kind, values, top)
         if top is not None or not wanted:  # hubs that do not fit now may fit the next time
@@ -239,7 +239,7 @@ def relax_plan(
 def block_sizes(pattern: AnyPattern) -> str:
     """Return the constants of both kernels; with 64-bit indices or decoding, half as many threads fit shared memory."""
     wide = pattern.indptr.dtype.itemsize + index_dtype(pattern.ncols).itemsize > 8
-    return _block_text(wide or pattern.format == "ccsr")
+    return _block_text(wide or pattern.codec is not None)
 
 
 @functools.cache

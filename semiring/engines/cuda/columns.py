@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ...formats import Array, CompressedPattern, Pattern, index_dtype
-from ...formats.csr import AnyPattern
+from ...formats import AnyPattern, Array, index_dtype
 from ...formats.tiles import column_bits
 from .specialise import typedefs
 
@@ -44,13 +42,13 @@ def transposed_codec(codec: str) -> str:
 
 def codec_of(pattern: AnyPattern) -> str:
     """Return the name of the codec, or ``"uncompressed"``."""
-    return "uncompressed" if isinstance(pattern, Pattern) else pattern.codec
+    return pattern.codec or "uncompressed"
 
 
 def column_types(pattern: AnyPattern) -> str:
     """Return the prologue lines that make ``columns.cuh`` read the columns of `pattern`: J, AT and CODEC."""
-    if isinstance(pattern, Pattern):
-        return codec_types("uncompressed", pattern.indices.dtype)
+    if pattern.codec is None:
+        return codec_types("uncompressed", pattern.entries.dtype)
     return codec_types(pattern.codec, pattern.base.dtype, pattern.at.dtype)
 
 
@@ -60,9 +58,9 @@ def column_argument(pattern: AnyPattern) -> Array:
     The descriptor is built once for a pattern and cached in its facts.  The entries are in device or pinned memory.
     """
     assert pattern.placement != "host", "kernels cannot address what is streamed"
-    if isinstance(pattern, Pattern):
-        return pattern.indices
-    arrays = (pattern.stream, pattern.base, pattern.at)
+    if pattern.codec is None:
+        return pattern.entries
+    arrays = (pattern.entries, pattern.base, pattern.at)
     kept = pattern.facts.get(_FACT)
     # A copy of the pattern with other arrays may share its facts.
     if kept is None or any(old is not new for old, new in zip(kept[1], arrays, strict=True)):
@@ -77,24 +75,25 @@ def side_by_side(a: AnyPattern, t: AnyPattern) -> tuple[AnyPattern, AnyPattern]:
     If only one of the streams of a matrix and its transpose has 2^32 elements or more, the offsets of the other are
     widened, 8 bytes a tile of 128 entries, and cached with it.
     """
-    if isinstance(a, CompressedPattern) and isinstance(t, CompressedPattern) and a.at.dtype != t.at.dtype:
+    if a.at is not None and t.at is not None and a.at.dtype != t.at.dtype:
         return _with_wide_offsets(a), _with_wide_offsets(t)
     return a, t
 
 
-def _with_wide_offsets(pattern: CompressedPattern) -> CompressedPattern:
+def _with_wide_offsets(pattern: AnyPattern) -> AnyPattern:
     if pattern.at.dtype == _INT64:
         return pattern
-    kept: CompressedPattern | None = pattern.facts.get(_WIDE)
-    if kept is None or kept.stream is not pattern.stream:
-        kept = pattern.facts[_WIDE] = replace(pattern, at=pattern.at.astype(_INT64), facts={})
+    kept: AnyPattern | None = pattern.facts.get(_WIDE)
+    if kept is None or kept.entries is not pattern.entries:
+        arrays = {**{name: getattr(pattern, name) for name in pattern.ARRAYS}, "at": pattern.at.astype(_INT64)}
+        kept = pattern.facts[_WIDE] = pattern.with_arrays(arrays, {}, pattern.placement)
     return kept
 
 
 def types_of_both(a: AnyPattern, t: AnyPattern) -> str:
     """Return `column_types` for a kernel that also reads the transpose (T_CODEC); both patterns are `side_by_side`."""
-    tiled = t if isinstance(t, CompressedPattern) else a
-    offset = tiled.at.dtype if isinstance(tiled, CompressedPattern) else _UINT32
+    tiled = a if t.at is None else t
+    offset = _UINT32 if tiled.at is None else tiled.at.dtype
     types = codec_types(codec_of(a), index_dtype(a.ncols), offset)
     return types + transposed_codec(codec_of(t))
 
@@ -104,9 +103,9 @@ def column_mask(ncols: int) -> np.uint64:
     return np.uint64((1 << column_bits(ncols)) - 1)
 
 
-def _described(pattern: CompressedPattern) -> Array:
+def _described(pattern: AnyPattern) -> Array:
     """Return the struct ``CompressedColumns``, field by field."""
-    stream = pattern.stream
+    stream = pattern.entries
     assert stream.data.ptr % 16 == 0, "a stream begins at a multiple of 16"
     mask = int(column_mask(pattern.ncols))
     fields = (stream.data.ptr, pattern.base.data.ptr, pattern.at.data.ptr, mask, pattern.nvals, stream.size)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...formats import TILE, Array, CompressedPattern
+from ...formats import TILE, AnyPattern, Array
 from ...formats.codecs import DEFINITIONS
 from . import samples
 from .columns import column_mask, column_types
@@ -21,7 +21,7 @@ _GROUP = 8  # tiles that a warp processes at a time
 
 
 def decode_range(
-    pattern: CompressedPattern,
+    pattern: AnyPattern,
     first: int,
     last: int,
     out: Array,
@@ -36,7 +36,7 @@ def decode_range(
 
     Parameters
     ----------
-    pattern : CompressedPattern
+    pattern : compressed rows
         In device memory or pinned; or host, if `stream` is given.
     first, last : int
         The range of entries; all tiles that overlap it are read completely.
@@ -52,10 +52,11 @@ def decode_range(
     Columns are correct for a well-formed stream; for any other stream no read is out of bounds.
     """
     assert 0 <= first <= last <= pattern.nvals
+    assert pattern.codec is not None
     assert out.dtype == pattern.base.dtype
     assert out.size >= last - first
     assert stream is not None or pattern.placement != "host"
-    held = pattern.stream if stream is None else stream
+    held = pattern.entries if stream is None else stream
     if first == last:
         return
     readable = position + int(held.size) - DEFINITIONS[pattern.codec].padding

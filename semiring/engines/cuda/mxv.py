@@ -30,7 +30,7 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
     if not q.by_row.ready or q.nout == 0:
         return None
     a, u = q.by_row.get(), q.vector
-    if a.placement != "pinned" or a.format != "ccsr" or mxv_value(q, a, u) is not None:
+    if a.placement != "pinned" or a.pattern.codec is None or mxv_value(q, a, u) is not None:
         return None
     mask = kernel_mask(q.mask, q.nout)
     if mask is None or mask.form != 0:

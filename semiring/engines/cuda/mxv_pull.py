@@ -101,7 +101,7 @@ def _launch(q: Mxv, a: CSR, u: VectorStore, mask: KernelMask, likely: bool, out:
 
 def _lanes(a: CSR, average: float) -> int:
     """Return the lanes that process a row together; for compressed rows one or all, which decode by prefix sums."""
-    if a.format == "ccsr":
+    if a.pattern.codec is not None:
         return 32 if average > tuning.DECODED_ROW else 1
     lanes = 1
     while lanes < 32 and 2 * lanes <= average:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from ...formats import CSR, CompressedPattern, Pattern, structure_only
+from ...formats import CSR, AnyPattern, structure_only
 from ...formats.placement import place
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
@@ -69,7 +69,7 @@ def _store(value: Any) -> CSR | None:
         return _store(value.store)
     if isinstance(value, CSR):
         return value
-    return structure_only(value) if isinstance(value, (Pattern, CompressedPattern)) else None
+    return structure_only(value) if isinstance(value, AnyPattern) else None
 
 
 def _with_store(value: Any, store: CSR) -> Any:

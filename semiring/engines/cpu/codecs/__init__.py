@@ -90,7 +90,7 @@ def slices(q: Slices) -> Iterator[CSR]:
 def check(q: CheckCompressed) -> None:
     """Raise InvalidFormat unless the compressed pattern is well formed."""
     pattern = q.pattern
-    if isinstance(pattern, Pattern):
+    if not isinstance(pattern, CompressedPattern):
         return
     check_arrays(pattern)
     _check_offsets("indptr", pattern.indptr, pattern.nvals)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....formats import TILE, CompressedPattern
+from ....formats import TILE, AnyPattern
 from ....formats.tiles import column_bits
 from ..bits import bit_length, bits_at, load_word, put_bits
 from ..compile import device, kernel
@@ -44,15 +44,15 @@ def encode(
     run(encode_packed, parts, indices, *_modulus(ncols), widths, at, stream)
 
 
-def decode(pattern: CompressedPattern, first: int, last: int, parts: int, out: Array) -> None:
+def decode(pattern: AnyPattern, first: int, last: int, parts: int, out: Array) -> None:
     """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
-    tiles = map(kernel_array, (pattern.stream, pattern.at, pattern.base))
+    tiles = map(kernel_array, (pattern.entries, pattern.at, pattern.base))
     run(decode_packed, parts, *tiles, pattern.nvals, *_modulus(pattern.ncols), first, last, out)
 
 
-def check(pattern: CompressedPattern, parts: int, found: Array) -> None:
+def check(pattern: AnyPattern, parts: int, found: Array) -> None:
     """found[t] = (fault, tile, entry) of the first fault among the tiles of thread t."""
-    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.entries))
     run(check_packed, parts, *arrays, column_bits(pattern.ncols), *_modulus(pattern.ncols), pattern.ncols, found)
 
 

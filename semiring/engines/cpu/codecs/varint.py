@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....formats import TILE, CompressedPattern
+from ....formats import TILE, AnyPattern
 from ..bits import bit_length, load_word, trailing_zeros
 from ..compile import device, kernel
 from ..operands import Array, kernel_array
@@ -35,15 +35,15 @@ def encode(
     run(encode_varint, parts, indptr, indices, before, at, stream)
 
 
-def decode(pattern: CompressedPattern, first: int, last: int, parts: int, out: Array) -> None:
+def decode(pattern: AnyPattern, first: int, last: int, parts: int, out: Array) -> None:
     """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
-    stream, at, base, indptr = map(kernel_array, (pattern.stream, pattern.at, pattern.base, pattern.indptr))
+    stream, at, base, indptr = map(kernel_array, (pattern.entries, pattern.at, pattern.base, pattern.indptr))
     run(decode_varint, parts, stream, at, base, indptr, first, last, out)
 
 
-def check(pattern: CompressedPattern, parts: int, found: Array) -> None:
+def check(pattern: AnyPattern, parts: int, found: Array) -> None:
     """found[t] = (fault, tile, entry) of the first fault among the tiles of thread t."""
-    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.stream))
+    arrays = map(kernel_array, (pattern.indptr, pattern.base, pattern.at, pattern.entries))
     run(check_varint, parts, *arrays, pattern.ncols, found)
 
 

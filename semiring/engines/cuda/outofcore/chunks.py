@@ -14,10 +14,10 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ....formats import TILE, AnyPattern, Pattern
+from ....formats import TILE, AnyPattern
+from ....formats.tiles import tile_count
 from .. import tuning
 from ..launch import read_back
-from .prefetch import elements
 
 __all__ = ["BLOCK_TILES", "Layout", "Plan", "layout", "plan_in_place"]
 
@@ -116,13 +116,13 @@ def layout(pattern: AnyPattern) -> Layout:
     known = pattern.facts.get(_FACT)
     if isinstance(known, Layout):
         return known
-    item = int(elements(pattern).dtype.itemsize)
+    item = int(pattern.entries.dtype.itemsize)
     blocks = -(-pattern.nvals // (TILE * BLOCK_TILES))
     edges = np.arange(blocks + 1, dtype=np.int64) * BLOCK_TILES
-    if isinstance(pattern, Pattern):
+    if pattern.at is None:
         edges = np.minimum(edges * TILE, pattern.nvals)
     else:
-        edges[-1] = pattern.ntiles
+        edges[-1] = tile_count(pattern.nvals)
         edges = read_back(pattern.at[cupy.asarray(edges)]).astype(np.int64)  # synchronises
     made = Layout(edges, item, edges[:-1] * item // tuning.CHUNK_BYTES)
     pattern.facts[_FACT] = made

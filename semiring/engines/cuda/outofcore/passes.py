@@ -14,7 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ....formats import TILE, AnyPattern, Array, Pattern
+from ....formats import TILE, AnyPattern, Array
 from ....memory.locked import locked_range, seen_by_device
 from .. import samples, tuning
 from ..arguments import arguments
@@ -23,7 +23,7 @@ from ..kernel import kernel
 from ..launch import BLOCK, counter, grid, multiprocessors, read_back
 from ..specialise import constants, typedefs
 from .chunks import BLOCK_TILES, Plan, layout, plan_in_place
-from .prefetch import elements, prefetching
+from .prefetch import prefetching
 
 __all__ = ["Passes", "out_of_core"]
 
@@ -55,9 +55,9 @@ class Passes:
         self.traffic = cupy.zeros(1, np.uint64)
         self.copied = 0
         self._layout = layout(pattern) if pattern.placement == "host" else None
-        self._address, self._call = _address(elements(pattern))
-        tile = int(elements(pattern).nbytes) / max(1, -(-pattern.nvals // TILE))
-        edges = 0 if isinstance(pattern, Pattern) else tuning.READ_EDGES
+        self._address, self._call = _address(pattern.entries)
+        tile = int(pattern.entries.nbytes) / max(1, -(-pattern.nvals // TILE))
+        edges = 0 if pattern.at is None else tuning.READ_EDGES
         self._tile_bytes = (tile + edges) * 100 / tuning.READ_PERCENT
 
     def host_bytes(self) -> int:
@@ -90,7 +90,6 @@ class Passes:
         """
         function = kernel(file, entry, self.prologue + prologue)
         pattern = self.pattern
-        base, at = (None, None) if isinstance(pattern, Pattern) else (pattern.base, pattern.at)
         mask = column_mask(pattern.ncols)
         traffic = self.traffic if out_of_core(pattern) else None
         blocks = multiprocessors() * _RESIDENT
@@ -98,19 +97,19 @@ class Passes:
         steps = list(plan.steps())
         copied = [] if self._layout is None else [[self._layout.range_of(run) for run in s[2]] for s in steps if s[2]]
         whole = [(ranges[0][0], ranges[-1][1]) for ranges in copied]
-        with closing(prefetching(elements(pattern), whole, subranges=copied)) as chunks:
+        with closing(prefetching(pattern.entries, whole, subranges=copied)) as chunks:
             for begin, end, runs in steps:
                 first, last = begin * _BLOCK_WORDS, min(end * _BLOCK_WORDS, self.words)
                 entries = next(chunks).origin if runs else self._address
                 assert entries is not None
                 work = arguments(file, "PassArguments")(
-                    indptr=pattern.indptr, base=base, at=at, entries=entries, mask=mask, n=pattern.nrows,
-                    nvals=pattern.nvals, rows=rows, tiles=tiles, first=first, last=last,
+                    indptr=pattern.indptr, base=pattern.base, at=pattern.at, entries=entries, mask=mask,
+                    n=pattern.nrows, nvals=pattern.nvals, rows=rows, tiles=tiles, first=first, last=last,
                     grab=max(1, min(_GRAB, (last - first) // (4 * warps * blocks))), cursor=counter(),
                     traffic=None if runs else traffic,
                 )  # fmt: skip
                 function(min(blocks, -(-(last - first) // warps)), _PASS_BLOCK, work, *further)
-        item = int(elements(pattern).dtype.itemsize)
+        item = int(pattern.entries.dtype.itemsize)
         self.copied += item * sum(end - begin for ranges in copied for begin, end in ranges)
 
 

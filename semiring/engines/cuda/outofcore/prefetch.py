@@ -11,11 +11,10 @@ import cupy
 import numpy as np
 
 from ....formats import Array, device_of
-from ....formats.csr import AnyPattern
 from ....memory.locked import host_view, in_host_memory, locked_range
 from ....memory.transfer import upload
 
-__all__ = ["Chunk", "elements", "prefetching"]
+__all__ = ["Chunk", "prefetching"]
 
 Ranges = Sequence[tuple[int, int]]
 
@@ -41,11 +40,6 @@ class Chunk:
         self.origin = int(held.data.ptr) - position * int(held.dtype.itemsize)
 
 
-def elements(pattern: AnyPattern) -> Array:
-    """The array of a pattern that a placement concerns: columns, or the compressed stream."""
-    return pattern.indices if pattern.format == "csr" else pattern.stream
-
-
 def prefetching(
     array: Array, ranges: Ranges, *, held: int = 1, subranges: Sequence[Ranges] | None = None
 ) -> Generator[Chunk]:
@@ -53,7 +47,7 @@ def prefetching(
 
     Parameters
     ----------
-    array : of a pattern (see `elements`) or of values: NumPy, over page-locked memory, or in device memory
+    array : entries of a pattern, or values: NumPy, over page-locked memory, or in device memory
     ranges : of elements, in the order of use
     held : the number of most recently yielded chunks that must remain valid
     subranges : of each range, what to copy, ascending; the rest is not copied.  By default the whole range

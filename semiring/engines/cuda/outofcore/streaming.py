@@ -12,12 +12,12 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ....formats import CSR, TILE, Array, CompressedPattern, Pattern, index_dtype
+from ....formats import CSR, TILE, AnyPattern, Array, Pattern, index_dtype
 from ...registry import EVERY_KIND, implements
 from ...spec_storage import Slices
 from ..decode import decode_range
 from ..launch import read_back
-from .prefetch import elements, prefetching
+from .prefetch import prefetching
 
 # A slice remains valid until the slice after the next is requested: the current one and the one before.
 _HELD = 2
@@ -45,10 +45,10 @@ def slices(q: Slices) -> Iterator[CSR]:
         yield CSR(Pattern(last - first, a.ncols, offsets, indices), a.dtype, x, a.iso)
 
 
-def _columns(pattern: Any, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]:
+def _columns(pattern: AnyPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]:
     """The columns of each range of entries, as arrays in device memory."""
-    if isinstance(pattern, Pattern):
-        yield from (chunk.array for chunk in prefetching(pattern.indices, ranges, held=_HELD))
+    if pattern.codec is None:
+        yield from (chunk.array for chunk in prefetching(pattern.entries, ranges, held=_HELD))
         return
     most = max((end - begin for begin, end in ranges), default=0)
     buffers = [cupy.empty(most + 4, index_dtype(pattern.ncols)) for _ in range(min(_HELD, len(ranges)))]
@@ -61,13 +61,13 @@ def _columns(pattern: Any, ranges: Sequence[tuple[int, int]]) -> Iterator[Array]
         yield out
 
 
-def _streams(pattern: CompressedPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
+def _streams(pattern: AnyPattern, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
     """For each range of entries, a chunk of the stream that holds it and its position; () for the whole stream."""
     if pattern.placement == "device":
         yield from (() for _ in ranges)
         return
     tiles = [tile for begin, end in ranges for tile in (begin // TILE, -(-end // TILE))]
-    for chunk in prefetching(elements(pattern), _pairs(pattern.at, tiles)):
+    for chunk in prefetching(pattern.entries, _pairs(pattern.at, tiles)):
         yield chunk.held, chunk.position
 
 

@@ -42,7 +42,7 @@ def measure(q: MeasureCompressed) -> int:
 def check(q: CheckCompressed) -> None:
     """Raise InvalidFormat unless the compressed pattern is well formed."""
     pattern = q.pattern
-    if isinstance(pattern, Pattern):
+    if not isinstance(pattern, CompressedPattern):
         return
     check_arrays(pattern)
     indptr, at = pattern.indptr.tolist(), pattern.at.tolist()
@@ -117,8 +117,8 @@ def _numbers(columns: list[int], indptr: list[int], before: int) -> list[int]:
 
 def decode(pattern: AnyPattern) -> np.ndarray[Any, Any]:
     """Return the columns of all entries; InvalidFormat where a tile violates `formats.ccsr`."""
-    if isinstance(pattern, Pattern):
-        return np.asarray(pattern.indices)
+    if not isinstance(pattern, CompressedPattern):
+        return np.asarray(pattern.entries)
     begins, base, at = set(pattern.indptr.tolist()), pattern.base.tolist(), pattern.at.tolist()
     columns: list[int] = []
     for t in range(pattern.ntiles):
