@@ -13,7 +13,10 @@ pytest.importorskip("cupy")
 import semiring as sr
 from semiring import operators
 from semiring.engines import registry
-from semiring.engines.cuda import mxv, packing
+from semiring.engines.cuda import packing
+from semiring.engines.cuda.mxv_direction import choose
+from semiring.engines.cuda.mxv_mask import kernel_mask
+from semiring.engines.cuda.mxv_push import push
 from semiring.engines.operands import Rows, Spec
 from semiring.engines.spec import Closure, Link, Mxv
 from semiring.exceptions import NotSupported
@@ -92,11 +95,11 @@ def product(direction: str, size: int) -> Mxv:
 
 def test_products_past_the_bound_pull() -> None:
     many = 2**28
-    unmasked = mxv._mask(None, 978_000_000)
+    unmasked = kernel_mask(None, 978_000_000)
     assert unmasked is not None
-    assert not mxv._choose(product("auto", many), unmasked).push
+    assert not choose(product("auto", many), unmasked).push
     with pytest.raises(NotSupported, match="268,435,456 rows with 42,000,000,000 entries; let direction be"):
-        mxv._push(product("push", many), unmasked)
+        push(product("push", many), unmasked)
 
 
 @pytest.mark.gpu
