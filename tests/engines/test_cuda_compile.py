@@ -131,6 +131,14 @@ def test_included_files_are_part_of_the_text() -> None:
     assert text.index("DEVICE To cast(") < text.index("// prologue") < text.index("void write_vector(")
 
 
+@pytest.mark.parametrize("file", sorted(path.name for path in FOLDER.glob("*.cuh")))
+def test_a_file_is_read_without_a_prologue(file: str) -> None:
+    """Hosts read the structs of arguments from such a text; what belongs to a codec is left out."""
+    text = compile.module_text(file)
+    assert f'#line 1 "{file}"' in text
+    assert "#include" not in text
+
+
 def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SemiringError, match=r"cast\.cuh.*\n.*cast\.cuh\(\d+\): error: identifier \"A\""):
         compile.compile_text("cast.cuh", "typedef int Z;\n", "sm_90")

@@ -45,7 +45,8 @@ def _source(file: str) -> str:
 def _expand(file: str, seen: set[str], codecs: dict[str, str]) -> str:
     """Return a file's text with the first occurrence of each include replaced by its text; lines keep their numbers.
 
-    codecs: the names of codecs that ``CODEC`` and ``T_CODEC`` stand for in the name of a file.
+    codecs: the names of codecs that ``CODEC`` and ``T_CODEC`` stand for in the name of a file; files of others are left
+    out, as in a text without a prologue, of which only the structs of arguments are read.
     """
     if file in seen:
         return ""
@@ -55,8 +56,9 @@ def _expand(file: str, seen: set[str], codecs: dict[str, str]) -> str:
     at = 0
     for found in _INCLUDE.finditer(text):
         line = text.count("\n", 0, found.end()) + 1
-        included = _NAMES_CODEC.sub(lambda name: codecs[name[1]], found[1])
-        made += [text[at : found.start()], _expand(included, seen, codecs), f'#line {line} "{file}"']
+        included = _NAMES_CODEC.sub(lambda name: codecs.get(name[1], ""), found[1])
+        known = "" if included[0] in "_." else _expand(included, seen, codecs)
+        made += [text[at : found.start()], known, f'#line {line} "{file}"']
         at = found.end()
     made += [text[at:], "\n"]
     return "".join(made)
