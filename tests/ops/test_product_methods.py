@@ -62,6 +62,18 @@ def test_rows_longer_than_the_table_of_a_block() -> None:
     assert A.mxm(B.T.dup().T, mask=M.S).to("cpu").isequal(expected)
 
 
+def test_an_identity_of_a_user_that_changes_values() -> None:
+    """0 is no identity of max for negative numbers; a sum of one product is that product, by every method."""
+    wider = sr.monoid.register_new("wider_of_methods", lambda x, y: x if x > y else y, identity=0)
+    ring = sr.semiring.register_new("wider_of_methods", wider, sr.binary.times)
+    A = sr.Matrix.from_coo([0, 0, 1], [0, 1, 1], [-3, 2, 5], shape=(2, 2))
+    for method in METHODS:
+        made = A.mxm(A, ring, method=method, mask=sr.Matrix.from_coo([0, 0, 1], [0, 1, 1], True, shape=(2, 2)).S)
+        assert made.to_coo()[2].tolist() == [9, 10, 25]
+        B = sr.Matrix.from_coo([0, 1], [0, 1], [1, -1], shape=(2, 2))
+        assert A.mxm(B, ring, method=method).to_coo()[2].tolist() == [-3, -2, -5]
+
+
 def test_triangles_of_a_generated_graph_by_dot_products(engine: str) -> None:
     L = sr.random.kronecker(10, seed=2).select("tril", -1)
     with sr.explain() as log:

@@ -18,7 +18,8 @@ class RingFacts(NamedTuple):
 
     x, y: products read this operand.  early: sums are likely to reach the terminal value before the end of their row
     (the limits of a number type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.
-    native: see `native_atomic`.
+    native: see `native_atomic`.  exact: `start` changes no value of the type; the identity of a user-defined monoid may
+    change some, such as negative numbers.
     """
 
     x: bool
@@ -27,6 +28,14 @@ class RingFacts(NamedTuple):
     is_any: bool
     start: np.generic | None
     native: int
+    exact: bool
+
+
+# The operators of the built-in monoids with an identity.
+_WITH_IDENTITY = frozenset(
+    ["x + y", "x * y", "min(x, y)", "max(x, y)", "x == y"]
+    + [f"{name}(x, y)" for name in ("land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor")]
+)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -40,6 +49,7 @@ def ring_facts(ring: TypedSemiring) -> RingFacts:
         is_any=add.is_any,
         start=start_value(add),
         native=native_atomic(add),
+        exact=add.op.expr in _WITH_IDENTITY,
     )
 
 

@@ -80,9 +80,9 @@ def sorted_cost(products: int) -> float:
 
 
 def rows_cost(q: Mxm, products: int) -> float:
-    """Return the cost of a product by rows; infinite for a monoid without identity, whose slots have no start."""
+    """Return the cost of a product by rows; infinite if slots have no exact start."""
     facts, iso = ring_facts(q.semiring), constant(q)
-    if iso is None and not facts.is_any and facts.start is None:
+    if iso is None and not facts.is_any and not (facts.exact and facts.start is not None):
         return math.inf
     panel, panels = _panels(q)
     slots = q.a.nrows * panels * panel // (1 if iso is None else 32)

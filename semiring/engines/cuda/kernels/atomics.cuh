@@ -55,6 +55,21 @@ DEVICE void store_relaxed(T* address, T value) {
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(from_bits<u64>(value)) : "memory");
     else asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(from_bits<u32>(value)) : "memory");
 }
+// Shared memory that other threads of the block change: a value of 4 or 8 bytes.
+template <class T>
+DEVICE T load_shared(const T* address) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "smaller values share a word");
+    const u32 at = u32(__cvta_generic_to_shared(address));
+    if constexpr (sizeof(T) == 8) {
+        u64 bits;
+        asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];" : "=l"(bits) : "r"(at));
+        return from_bits<T>(bits);
+    } else {
+        u32 bits;
+        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(bits) : "r"(at));
+        return from_bits<T>(bits);
+    }
+}
 // Bit p of a bitmap that other threads change.
 DEVICE bool bit_relaxed(const u32* words, i64 p) { return (load_relaxed(words + (p >> 5)) >> (p & 31)) & 1u; }
 

@@ -57,7 +57,7 @@ DEVICE void combine(Slot* slot, T z) {
     else if constexpr (NATIVE == 2) atomicMin(reinterpret_cast<T*>(slot), z);
     else if constexpr (NATIVE == 3) atomicMax(reinterpret_cast<T*>(slot), z);
     else {
-        Slot seen = *const_cast<volatile Slot*>(slot);
+        Slot seen = load_shared(slot);
         for (;;) {
             const Slot wanted = slot_bits(add(slot_value(seen), z));
             if (wanted == seen) return;
@@ -71,7 +71,7 @@ DEVICE void combine(Slot* slot, T z) {
 // Sets a presence bit; returns whether this call set it.
 DEVICE bool claim(u32* present, int c) {
     const u32 bit = 1u << (c & 31);
-    if (const_cast<volatile u32*>(present)[c >> 5] & bit) return false;
+    if (load_shared(present + (c >> 5)) & bit) return false;
     return (atomicOr(present + (c >> 5), bit) & bit) == 0;
 }
 
@@ -101,7 +101,7 @@ DEVICE void accumulate(const PanelArguments& s, i64 i, i64 first, Panel& panel, 
                 claim(panel.present, c);
             } else {
                 if constexpr (!add_is_any) {
-                    if (add_is_terminal(slot_value(const_cast<volatile Slot*>(slots)[c]))) continue;
+                    if (add_is_terminal(slot_value(load_shared(slots + c)))) continue;
                 }
                 B y = B();
                 if constexpr (multiply_reads_y) y = value_at(s.b_values, s.b_iso, q);
