@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from semiring import Matrix, algorithms
-from semiring.exceptions import InvalidValue, NegativeCycle
+from semiring.exceptions import IndexOutOfBound, InvalidValue, NegativeCycle
 from semiring.memory.arrays import Transfers
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -50,6 +50,23 @@ def test_no_number(parameters: dict[str, Any]) -> None:
     A = Matrix.from_edgelist([(0, 1), (1, 0)])
     with pytest.raises(InvalidValue, match=f"pagerank: {next(iter(parameters))}"):
         algorithms.pagerank(A, **parameters)
+
+
+SEARCHES = [algorithms.bfs_levels, algorithms.bfs_parents, algorithms.sssp]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_source_is_a_row_number(search: Callable[..., Any]) -> None:
+    """An integer of any type below the number of rows, neither a boolean nor a float."""
+    A = Matrix.from_edgelist([(0, 1), (1, 2)], nrows=3, ncols=3)
+    for source in (1, np.int8(1), np.uint64(1), np.array(1)):
+        assert search(A, source).to_coo()[0].tolist() == [1, 2]
+    for source in (True, np.bool_(True), 1.0, np.float64(1), "1", None):
+        with pytest.raises(InvalidValue, match=f"{search.__name__}: a source is a row number"):
+            search(A, source)
+    for source in (-1, 3, np.int8(-1), np.uint64(3)):
+        with pytest.raises(IndexOutOfBound, match=f"{search.__name__}: source {source} is out of bounds"):
+            search(A, source)
 
 
 def test_the_vertex_of_a_negative_cycle_is_one_counted_read() -> None:

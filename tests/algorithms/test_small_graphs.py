@@ -126,6 +126,17 @@ def test_bfs(present: Array) -> None:
 
 
 @graphs
+def test_bfs_from_several_sources(present: Array) -> None:
+    """A row for each source; a source may repeat."""
+    n = present.shape[0]
+    sources = [n - 1, 0, n // 2, 0]
+    far = csgraph.shortest_path(sp.csr_array(present), unweighted=True, indices=sources)
+    found = sr.algorithms.bfs_levels(matrix(present), sources)
+    assert (found.shape, found.dtype) == ((4, n), np.int32)
+    np.testing.assert_array_equal(dense(found, -1), np.where(np.isinf(far), -1, far))
+
+
+@graphs
 def test_sssp(present: Array) -> None:
     """Zero weights included, which SciPy's sparse graphs cannot represent: Bellman-Ford on a dense array."""
     weights = weighted(present, 0, 9)
@@ -152,6 +163,19 @@ def test_sssp_by_scipy(name: str) -> None:
     signed[signed == 0] = 1.0
     theirs = csgraph.bellman_ford(sp.csr_array(np.where(acyclic, signed, 0.0)), indices=0)
     np.testing.assert_array_equal(dense(sr.algorithms.sssp(matrix(acyclic, signed), 0), np.inf), theirs)
+
+
+@pytest.mark.parametrize(
+    ("weights", "distances"),
+    [("bool", "int64"), ("int8", "int64"), ("uint8", "int64"), ("float32", "float32"), ("float64", "float64")],
+)
+def test_distances_of_integers_are_int64(weights: str, distances: str) -> None:
+    """A distance may exceed the type of the weights."""
+    step = 1 if weights == "bool" else 100
+    A = matrix(path(7), np.full((7, 7), step, weights))
+    found = sr.algorithms.sssp(A, 0)
+    assert (A.dtype, found.dtype) == (weights, distances)
+    np.testing.assert_array_equal(dense(found, -1), np.arange(7) * step)
 
 
 def test_sssp_finds_a_negative_cycle_only_where_the_source_reaches_it() -> None:

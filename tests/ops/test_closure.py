@@ -93,6 +93,18 @@ def test_a_weight_stands_for_every_entry() -> None:
         sr.ops.closure(start, A, "min_plus", weight="1")
 
 
+def test_no_step() -> None:
+    """An empty frontier is returned, any other has not converged, and a negative number of steps is refused."""
+    A = sr.Matrix.from_coo([0, 1], [1, 2], 1, "int64", nrows=3, ncols=3)
+    start = sr.Vector.from_coo([0], 5, "int64", size=3)
+    assert sr.ops.closure(sr.Vector("int64", 3), A, "min_plus", max_steps=0).nvals == 0
+    with pytest.raises(sr.exceptions.ConvergenceFailure, match="after 0 steps") as caught:
+        sr.ops.closure(start, A, "min_plus", max_steps=0)
+    assert caught.value.result.isequal(start)
+    with pytest.raises(sr.exceptions.InvalidValue, match="max_steps must not be negative, got -1"):
+        sr.ops.closure(start, A, "min_plus", max_steps=-1)
+
+
 @pytest.mark.parametrize("values", [7, [7]], ids=["one for all", "its own"])
 def test_a_vector_of_one_entry(values: Any) -> None:
     """It keeps its index on the host, and is a vector like any other."""
