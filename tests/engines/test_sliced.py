@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semiring.config import config
@@ -60,8 +60,13 @@ def rows_of(lengths: list[int]) -> Pattern:
 @given(
     lengths=st.lists(st.sampled_from((0, 0, 1, 2, 5, 40, 300)), max_size=200), limit=st.sampled_from((1, 7, 64, 500))
 )
+@example(lengths=[1] * 96, limit=128)
+@example(lengths=[1] * 1000, limit=200)
 def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
-    """Slices cover all rows; each is small enough, or has 32 rows, which are not divided."""
+    """Slices cover all rows; each is small enough, or has 32 rows, which are not divided.
+
+    A slice ends where the next 32 rows, or the next half of a slice, would make it too large.
+    """
     pattern = rows_of(lengths).to(device_for(engine))
     with small_slices(limit):
         rows, entries = slice_bounds(pattern)
@@ -70,10 +75,14 @@ def test_cuts(engine: str, lengths: list[int], limit: int) -> None:
     assert (rows[0], rows[-1]) == (0, pattern.nrows)
     assert list(entries) == [indptr[row] for row in rows]
     assert all(row % WORD == 0 for row in rows[:-1])
+    sizes = indptr + np.arange(pattern.nrows + 1)  # of the entries and rows before a row
     for first, last in pairwise(rows):
-        size = int(indptr[last] - indptr[first]) + last - first
+        size = int(sizes[last] - sizes[first])
         assert size <= limit or last - first <= WORD
         assert first < last or pattern.nrows == 0
+        if last < pattern.nrows:
+            following = int(sizes[min(last + WORD, pattern.nrows)] - sizes[last])
+            assert size + max(limit // 2, following) > limit
 
 
 def test_cuts_are_found_once_for_each_limit(engine: str) -> None:

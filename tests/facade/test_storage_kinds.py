@@ -141,6 +141,7 @@ def test_scalars_elements_and_comparison(formed: Any) -> None:
     a = graph(symmetric=False)
     other = formed(a)
     assert other.reduce_scalar("plus").value == a.reduce_scalar("plus").value
+    assert formed(a.apply("second", right=3)).reduce_scalar("plus").value == 3 * a.nvals
     assert other.isequal(a)
     assert not other.isequal(a.apply("plus", right=1))
     for i, j in ((0, 0), (17, 3), (int(a.to_coo()[0][5]), int(a.to_coo()[1][5]))):

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from semiring.dtypes import BOOL, FP64, INT8, INT64
 from semiring.engines import registry
 from semiring.engines.spec_storage import Permute
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import InvalidValue, OutOfMemory
 from semiring.formats import CODECS, CSR, Pattern, index_dtype
+from semiring.memory import allocation
 from semiring.storage.coerce import permutation
 from tests import storage_kinds
 from tests.compare import assert_same, check, check_invariants, device_for, place
-from tests.draw import matrices, seeds, sizes
+from tests.draw import make_matrix, matrices, seeds, sizes
 
 dtypes = st.sampled_from((BOOL, INT8, INT64, FP64))
 
@@ -72,6 +73,21 @@ def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> 
     with storage_kinds.small_slices():
         found = registry.run(replace(here, a=storage_kinds.in_kind(here.a, codec, "host", engine)), engine)
     assert_same(found.to("cpu"), registry.run(plain, "reference"))
+
+
+@pytest.mark.parametrize(("iso", "entry_bytes"), [(True, 4), (False, 4 + 8)])
+def test_memory_of_the_result_in_slices(
+    engine: str, monkeypatch: pytest.MonkeyPatch, iso: bool, entry_bytes: int
+) -> None:
+    """Columns, values unless there is one for all, and an offset and two numbers of 8 bytes a row."""
+    a = place(make_matrix(60, 60, INT64, 0.2, iso, 7), device_for(engine))
+    order = place(np.arange(60, dtype=np.int32), a.device)
+    spec = Permute(storage_kinds.in_kind(a, "varint", "device", engine), order, order)
+    monkeypatch.setattr(allocation, "_UNASKED", 0)
+    monkeypatch.setattr(allocation, "free_memory", lambda device: 0)
+    with pytest.raises(OutOfMemory, match=r"^permute: ") as caught:
+        registry.run(spec, engine)
+    assert caught.value.asked_bytes == a.nvals * entry_bytes + 61 * (4 + 16)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import INT64
+from semiring.engines import recording
 from semiring.exceptions import DuplicateIndex, InvalidFormat, OutOfMemory
 from semiring.formats import CSR
 from semiring.memory import allocation
@@ -61,6 +62,19 @@ def test_a_chunk_holds_as_many_rows_as_the_limit_admits(lengths: list[int], most
         assert sum(lengths[first:last]) <= most or last == first + 1
     for (first, end), _ in pairwise(chunks):
         assert sum(lengths[first : end + 1]) > most, "a chunk has room for the row after it"
+
+
+@pytest.mark.parametrize(("free", "chunks"), [(None, 2), (1 << 30, 2), (2 * (48 + 2 * 8) * 3, 3), (1, 4)])
+def test_a_chunk_fits_in_half_of_the_free_memory(
+    engine: str, monkeypatch: pytest.MonkeyPatch, free: int | None, chunks: int
+) -> None:
+    """An entry needs 48 bytes and twice its value; a chunk has at least one row."""
+    monkeypatch.setattr(chunked_import, "_CHUNK", 5)
+    monkeypatch.setattr(chunked_import, "free_memory", lambda device: free)
+    with recording.listen() as log:
+        made = imported(engine, INDPTR, ORDERED, range(8))
+    assert parts(made) == [INDPTR, ORDERED, list(range(8))]
+    assert [call.operation for call in log].count("import_csr") == chunks
 
 
 @pytest.mark.parametrize("values", [7, range(10, 18)], ids=["one value", "values"])
