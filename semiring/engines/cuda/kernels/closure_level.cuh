@@ -30,7 +30,6 @@
 // one can be reset while another is still being read.
 enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
        SEGMENT_COUNT = GRID_COUNT + 3 };
-constexpr u64 NO_SEGMENT = ~u64(0);
 
 // closure_plans.py and closure.py pack these structs by the names of their fields (arguments.py): a line is a type and
 // a name.

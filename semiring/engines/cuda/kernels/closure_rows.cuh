@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include "segments.cuh"
+
 // One pull.  Every visited neighbour of an unvisited row is in the frontier, because a neighbour visited earlier would
 // have reached the row.
 struct Pull {
@@ -72,27 +74,6 @@ DEVICE Reached probe_by_warp(const Search& s, const u32* visited, i64 row_start,
     }
     return {-1, 0};
 }
-
-// The segments of entries [begin, end) of a row.  Their bounds are multiples of two tiles (of four, eight, ... in long
-// rows), so that no tile is decoded twice and there are at most MOST segments; the first and the last may be shorter.
-struct RowSegments {
-    static constexpr int BITS = 12;
-    static constexpr i64 MOST = i64(1) << BITS;
-    i64 begin, end, length;
-
-    DEVICE RowSegments(i64 begin, i64 end) : begin(begin), end(end), length(2 * TILE_ENTRIES) {
-        while ((MOST - 1) * length < end - begin) length *= 2;
-    }
-    DEVICE i64 count() const { return (end - 1) / length - begin / length + 1; }
-    DEVICE i64 first(i64 segment) const {
-        const i64 bound = (begin / length + segment) * length;
-        return bound < begin ? begin : bound;
-    }
-    DEVICE i64 last(i64 segment) const {
-        const i64 bound = (begin / length + segment + 1) * length;
-        return bound < end ? bound : end;
-    }
-};
 
 // Lists the segments of entries [begin, end) of row j; false if the list is full.  The whole warp calls.
 DEVICE bool list_segments(const Pull& pull, i64 j, i64 begin, i64 end) {
