@@ -2,8 +2,9 @@
 
 The modules contain functions on stores; most return a `Plan`, which the facade executes together with the output,
 mask and accumulator of the write.  The public functions here, beyond the methods of Matrix and Vector, accept Matrix
-and Vector objects: `closure` (a whole traversal in one call) and `link`, `link_sample`, `most_frequent`, `singletons`
-(union-find over rows).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
+and Vector objects: `closure` (a whole traversal in one call), `closure_many` (from many sources at once), and `link`,
+`link_sample`, `most_frequent`, `singletons` (union-find over rows).  `reports_memory` decorates an algorithm whose
+failed allocations are to raise `OutOfMemory`.
 """
 
 from . import public

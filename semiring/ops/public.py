@@ -13,6 +13,7 @@ from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory
 from .cast import cast_scalar
 from .closure import closure as _closure
+from .closure_many import closure_many as _closure_many
 from .link import link as _link
 from .link import link_sample as _link_sample
 from .link import most_frequent as _most_frequent
@@ -36,6 +37,9 @@ class HasMatrix(Protocol):
     @property
     def operand(self) -> tuple[CSR, bool]:
         """Return the store, and whether its transpose is the operand."""
+
+    def with_store(self, store: CSR) -> Any:
+        """Return a new Matrix with another store."""
 
 
 V = TypeVar("V", bound=HasVector)
@@ -137,6 +141,62 @@ def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
     if operand is None:
         raise InvalidValue(f"{operation}: expected a Vector and then a Matrix, got {type(a).__name__} second")
     return operand  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class ClosedMany:
+    """The closure of many sources.
+
+    levels: Matrix, k x n: levels(s, v) = the fewest steps from source s to v; missing where there is no path.
+    counts: Matrix, k x steps, int64: counts(s, d) = the number of v at level d; missing where there are none.
+    Either is None unless requested.  steps: the number of levels, of the source that has most of them.
+    """
+
+    levels: Any
+    counts: Any
+    steps: int
+
+
+@reports_memory
+def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: bool = False) -> ClosedMany:
+    """R = S (+) S A (+) S A^2 (+) ... = S A*, boolean, with S(s, sources[s]) = true: the closure of many sources.
+
+    Row s of R is the set of vertices that source s reaches; their levels, or only the number of vertices in each level,
+    are the result.  One pass over the matrix advances all sources: a vertex holds a bit for each.
+
+    Parameters
+    ----------
+    sources : sequence or array of k integers
+        Rows of `a`, in any order, with repeats.
+    a : Matrix, n x n (or its ``.T``)
+        An entry (u, v) is an edge from u to v; values are not read.
+    levels, counts
+        Which results are computed; counts alone need far less memory.
+
+    Returns
+    -------
+    ClosedMany : levels int32 (int64 from n = 2**31 - 1), counts int64
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    Sources are searched in groups: on a GPU of up to 1,024, as many as the memory admits, on a CPU of 512.  Cost for
+    each group: O(nvals) for a level that is pulled, with up to 128 bytes read for each entry; a level with a small
+    frontier is pushed.  Memory beside the result, for each vertex and source: three bits, and for levels one for each
+    bit of a level number; on a GPU also six indices for each vertex.  Synchronises a few times for each group.
+    For entries in host memory that kernels do not address, and compressed rows on a CPU that do not fit uncompressed,
+    the sources are searched one by one.
+
+    Sources: Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014; directions:
+    Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
+    """
+    matrix, transposed = _operand("closure_many", a)
+    found = _closure_many(sources, matrix, transposed=transposed, levels=levels, counts=counts)
+    made = [None if store is None else a.with_store(store) for store in (found.levels, found.counts)]
+    return ClosedMany(levels=made[0], counts=made[1], steps=found.steps)
 
 
 @reports_memory
@@ -250,9 +310,11 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
 
 __all__ = [
     "Closed",
+    "ClosedMany",
     "Label",
     "Step",
     "closure",
+    "closure_many",
     "closure_with_trace",
     "link",
     "link_sample",

@@ -32,7 +32,8 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
         "DenseArguments", "DotArguments", "EitherArguments", "HubArguments", "LevelArguments", "LinkArguments",
-        "MatrixArguments", "PanelArguments", "PassArguments", "RelaxArguments", "SearchArguments", "SourceArguments",
+        "ManyArguments", "MatrixArguments", "PanelArguments", "PassArguments", "RelaxArguments", "SearchArguments",
+        "SourceArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

@@ -78,12 +78,18 @@ def test_one_value_for_all_entries_takes_no_memory(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "name", ["closure", "closure_with_trace", "link", "link_sample", "most_frequent", "singletons"]
+    "name", ["closure", "closure_many", "closure_with_trace", "link", "link_sample", "most_frequent", "singletons"]
 )
 def test_a_function_of_ops_that_finds_no_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever allocates in it, outside an engine too."""
     A, forest = Matrix.identity(4), ops.singletons(Vector(bool, 4))
-    operands = {"most_frequent": (forest,), "singletons": (forest,), "link": (forest, A), "link_sample": (forest, A)}
+    operands: dict[str, tuple[Any, ...]] = {
+        "most_frequent": (forest,),
+        "singletons": (forest,),
+        "link": (forest, A),
+        "link_sample": (forest, A),
+        "closure_many": ([0], A),
+    }
     arguments = operands.get(name, (Vector.from_coo([0], 0, size=4), A, "min_plus"))
     monkeypatch.setattr(public, "_closure" if name == "closure_with_trace" else f"_{name}", starved)
     with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory"):

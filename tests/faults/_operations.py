@@ -156,6 +156,8 @@ CASES = [
     Case("is_symmetric", lambda o: (o.A.is_symmetric_structure, o.B.is_symmetric_structure)),
     Case("closure", lambda o: ops.closure(o.v, o.B, "min_plus")),
     Case("closure in slices", lambda o: ops.closure(o.v, o.P, "min_plus")),
+    Case("closure of many", lambda o: ops.closure_many(range(o.n), o.B, counts=True)),
+    Case("closure of many in slices", lambda o: ops.closure_many([0, 5, 0], o.P).levels),
     Case("link", lambda o: ops.link(ops.singletons(o.v), o.B)),
     Case("link in slices", lambda o: ops.link(ops.singletons(o.v), o.H)),
     Case("bfs", lambda o: (algorithms.bfs_levels(o.B, 0), algorithms.bfs_levels(o.B, [0, 3]))),

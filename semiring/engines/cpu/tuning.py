@@ -37,3 +37,6 @@ COUNTED_SHARE: Final = _row(
     "with one vector entry in so many or more, its edges are estimated from the average row instead of counted",
 )  # fmt: skip
 COSTS: Final = Costs(EDGE_COST, PROBE_COST, FRONTIER_ROW_COST, ROW_COST, WORD_COST)
+
+# Searches from many sources.
+SOURCES: Final = _row("SOURCES", 512, "reasoned", "sources of a group: the bits of a row fill one cache line")

@@ -217,3 +217,12 @@ READ_EDGES: Final = _row(
     "bytes that reading a compressed tile from host memory costs beside its own, for its first and last line; derived "
     "from the time and the bytes of a whole search on 3.6 G packed entries",
 )  # fmt: skip
+
+# Searches from many sources.
+LONG_ROW: Final = _row(
+    "LONG_ROW", 512, "reasoned",
+    "longest row that one group of lanes pulls, about 20 us: the segments of longer rows are shared by all warps",
+)  # fmt: skip
+CLAIM_WORDS: Final = _row(
+    "CLAIM_WORDS", 2, "reasoned", "bitmap words of 32 rows that a warp claims: about 1 us of reads for each atomic"
+)

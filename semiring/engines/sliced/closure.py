@@ -8,7 +8,7 @@ steps would decode most of them in every step.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from .. import recording, registry
 from ..operands import Mask, Rows
 from ..registry import slices
 from ..spec import Closure, ClosureResult, Ewise, Keep, Mxv, Step
+from ..spec_batched import ClosureMany
 from .products import product, united
 from .row_slices import drop_unread, is_uncompressed, uncompressed
 from .vectors import converted
+
+Q = TypeVar("Q", Closure, ClosureMany)
 
 # The memory of a search beside the matrix.
 _WORK_BYTES_A_ROW = 24
@@ -34,10 +37,10 @@ def closure(q: Closure, engine: str) -> ClosureResult:
 
     Synchronises several times a step.
     """
-    decoded = _decoded(q, engine)
-    if decoded is not None:
+    uncompressed_first = decoded(q, engine)
+    if uncompressed_first is not None:
         recording.note(kernel="uncompressed first")
-        return cast(ClosureResult, registry.run(decoded, engine))
+        return cast(ClosureResult, registry.run(uncompressed_first, engine))
     reached = frontier = q.frontier
     trace: list[Step] = []
     steps = 0
@@ -57,7 +60,7 @@ def closure(q: Closure, engine: str) -> ClosureResult:
     return ClosureResult(reached, frontier.nvals == 0, steps, tuple(trace) if q.trace else ())
 
 
-def _decoded(q: Closure, engine: str) -> Closure | None:
+def decoded(q: Q, engine: str) -> Q | None:
     """Return the request with uncompressed rows; None where rows are in host memory, or do not fit uncompressed."""
     here = q.by_row.get()
     there = q.by_column.get() if q.by_column.ready else None
@@ -68,12 +71,12 @@ def _decoded(q: Closure, engine: str) -> Closure | None:
     free = free_memory(here.device)
     if free is not None and needed + _WORK_BYTES_A_ROW * here.nrows > free:
         return None
-    decoded: dict[int, AnyPattern] = {
+    patterns: dict[int, AnyPattern] = {
         key: uncompressed(drop_unread(rows, False), engine, "closure").pattern for key, rows in compressed.items()
     }
 
     def with_decoded(rows: CSR) -> CSR:
-        return CSR(decoded.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
+        return CSR(patterns.get(id(rows.pattern), rows.pattern), rows.dtype, rows.values, rows.iso)
 
     by_column = Rows(None, lambda: uncompressed(q.by_column.get(), engine, "closure"))
     if there is not None:

@@ -104,6 +104,17 @@ DEVICE u32 warp_or(u32 bits) {
     return bits;
 #endif
 }
+// Transposes 32 x 32 bits: bit b of the result of lane l is bit l of the word of lane b.
+DEVICE u32 warp_transpose(u32 word) {
+    u32 kept = 0x0000ffffu;  // the bits whose number has the bit `apart` clear
+#pragma unroll
+    for (int apart = 16; apart > 0; apart /= 2, kept ^= kept << apart) {
+        const u32 other = __shfl_xor_sync(FULL_WARP, word, apart);
+        word = lane_id() & apart ? (word & ~kept) | ((other >> apart) & kept)
+                                 : (word & kept) | ((other & kept) << apart);
+    }
+    return word;
+}
 // The inclusive prefix sum over the lanes; valid in every lane.
 template <class T>
 DEVICE T warp_scan_inclusive(T value) {
