@@ -7,9 +7,13 @@ closures x A* of one vector x under the matrix, and differ only in the semiring:
     parent = closure({source: source}, A,               any_secondi)
 
 An entry is final once it is set, so the closure is the level-synchronous search, and its engine switches between push
-(top-down) and pull (bottom-up) automatically.  Sources: Beamer, Asanović, Patterson, "Direction-Optimizing
-Breadth-First Search", SC 2012; Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs", 2013; Merrill,
-Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
+(top-down) and pull (bottom-up) automatically.  From several sources at once it is the boolean closure S A* of a matrix
+with a row for each source.
+
+Sources: Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; Hiragushi, Takahashi,
+"Efficient Hybrid Breadth-First Search on GPUs", 2013; Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal", PPoPP
+2012; from several sources: Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4),
+2014.
 """
 
 from __future__ import annotations
@@ -69,12 +73,14 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     -----
     Cost O(n + nvals), less where pulling stops early; beside the matrix at most 16 bytes a vertex.  The first search
     on a matrix determines whether its structure is symmetric (and if not, for uncompressed rows, the transpose), and
-    caches it.  Synchronises once, at the end; once a level for several sources, and where the entries are in host
-    memory.  Several sources are a product of matrices, which needs A uncompressed and device-resident.
+    caches it.  Synchronises once, at the end; once a level where the entries are in host memory.
+
+    Several sources are searched together, with one pass over the matrix for all of them (`ops.closure_many`, which
+    states cost and memory); those of entries in host memory that kernels do not address, one by one.
     """
     n = square("bfs_levels", A)
     if is_many(source):
-        return _many(A, [row("bfs_levels", s, n) for s in source])
+        return ops.closure_many([row("bfs_levels", s, n) for s in source], A).levels  # type: ignore[no-any-return]
     dtype = _level_dtype(n)
     start = Vector.from_coo([row("bfs_levels", source, n)], 0, dtype, size=n, device=A.device)
     return ops.closure(start, A, semiring.min_plus, weight=dtype.type(1))
@@ -118,22 +124,6 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
     s, dtype = row("bfs_parents", source, n), _level_dtype(n)
     start = Vector.from_coo([s], s, dtype, size=n, device=A.device)
     return ops.closure(start, A, semiring.any_secondi[dtype])
-
-
-def _many(A: Matrix, sources: list[int]) -> Matrix:
-    """Run all searches together: F is k x n, a row for each frontier.
-
-    L<F> = depth;   F<not L, replace> = F any.pair A
-    """
-    k, n = len(sources), A.nrows
-    levels = Matrix(_level_dtype(n), k, n, device=A.device)
-    frontier = Matrix.from_coo(list(range(k)), sources, True, nrows=k, ncols=n, device=A.device)
-    depth = 0
-    while frontier.nvals:  # synchronises
-        levels(frontier.S) << depth
-        frontier(~levels.S, replace=True) << frontier.mxm(A, semiring.any_pair)
-        depth += 1
-    return levels
 
 
 def _level_dtype(n: int) -> np.dtype[Any]:
