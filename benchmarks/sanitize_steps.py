@@ -106,6 +106,30 @@ def _widened(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
         return search(A).wait()
 
 
+def _many(A: Matrix, count: int, direction: str = "auto") -> Any:
+    """Levels from many sources, some of them repeated."""
+    sources = (7 * np.arange(count)) % N
+    return _forced(direction, lambda: sr.ops.closure_many(sources, A).levels)
+
+
+def _counted_many(A: Matrix, count: int) -> Any:
+    """Counts from many sources, in launches of a few levels, with the rows of more than eight entries in segments."""
+    sources = (7 * np.arange(count)) % N
+
+    def counts() -> Any:
+        return sr.ops.closure_many(sources, A, levels=False, counts=True).counts
+
+    if A.device == "cpu":
+        return _forced("pull", counts)
+    from semiring.engines.cuda import closure_many, closure_many_plans, tuning
+
+    closure_many_plans._plan.cache_clear()
+    with mock.patch.object(tuning, "LONG_ROW", 8), mock.patch.object(closure_many, "_COUNTED", 2):
+        made = _forced("pull", counts)
+    closure_many_plans._plan.cache_clear()
+    return made
+
+
 def _permuted(s: Small) -> Matrix:
     """In slices that are sorted one after the other, as where entries are many."""
     order = np.arange(N)[::-1].copy()
@@ -283,6 +307,17 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "levels, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E, 7)),
     "levels, pulled": lambda s: _forced("pull", lambda: sr.algorithms.bfs_levels(s.E, 7)),
     "levels, several": lambda s: sr.algorithms.bfs_levels(s.S, [0, 7, 9]),
+    "levels, 40 sources": lambda s: _many(s.S, 40),
+    "levels, 40 sources pushed": lambda s: _many(s.E, 40, "push"),
+    "levels, 100 sources pulled": lambda s: _many(s.E, 100, "pull"),
+    "levels, 200 sources": lambda s: _many(s.S, 200),
+    "levels, 400 sources pushed": lambda s: _many(s.S, 400, "push"),
+    "levels, 1000 sources pulled": lambda s: _many(s.S, 1000, "pull"),
+    "counts, 1 source": lambda s: _counted_many(s.A, 1),
+    "counts, 300 sources": lambda s: _counted_many(s.A, 300),
+    "compressed, levels of 40 sources": lambda s: _many(s.A.compress("varint"), 40, "pull"),
+    "compressed, levels of 600 sources": lambda s: _many(s.S.compress("packed"), 600),
+    "compressed, counts": lambda s: _counted_many(s.A.compress("packed"), 70),
     "parents, reached": lambda s: sr.algorithms.bfs_parents(s.E, 7).apply("one"),
     "distances": lambda s: sr.algorithms.sssp(s.A, 7),
     "components": lambda s: sr.algorithms.connected_components(s.S),

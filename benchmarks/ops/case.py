@@ -13,10 +13,12 @@ class Case:
 
     axes: what distinguishes it from its neighbours: operator, types, formats, density.  call: computes the result,
     complete when the device has finished.  moved_bytes: the bytes that it must read and write at least, each once, so
-    that its time gives a bandwidth.  check: raises AssertionError unless the result is correct.
+    that its time gives a bandwidth.  check: raises AssertionError unless the result is correct.  parts: equal parts of
+    the call; the time that is reported is that of one.
     """
 
     axes: str
     call: Callable[[], Any]
     moved_bytes: int
     check: Callable[[Any], None]
+    parts: int = 1
