@@ -1,4 +1,4 @@
-"""Products of matrices: by semiring and mask, beside cuSPARSE or SciPy, and the triangles of Kronecker graphs.
+"""Products of matrices: by semiring and mask, beside cuSPARSE or SuiteSparse, and the triangles of Kronecker graphs.
 
     python -m benchmarks.products                         kron14 and kron16, triangles of kron20, kron22 and kron24
     python -m benchmarks.products --graphs kron12 --triangles kron14   smaller, to try the program itself
@@ -17,8 +17,8 @@ import numpy as np
 
 import semiring as sr
 
-from . import arguments, graphs
-from .harness import RUNS, Contender, Samples, compare, measure
+from . import arguments, graphs, peers
+from .harness import RUNS, Contender, compare, measure
 from .report import Peer, Report, Row, timed
 
 # At least: cuSPARSE's best, and the kernel of TRUST alone, on an H200, in milliseconds.
@@ -26,6 +26,7 @@ PRODUCT = {"kron14": 13.2, "kron16": 143.0}
 TRIANGLES = {"kron20": 15.0, "kron22": 90.0, "kron24": 570.0}
 # Against plus_times, with the same types.
 ANY_SEMIRING = 1.2
+SUITESPARSE = "SuiteSparse through python-graphblas"
 SEMIRINGS = ("min_plus", "max_times", "any_pair")
 
 
@@ -35,6 +36,10 @@ def weighted(A: sr.Matrix) -> sr.Matrix:
     rows, columns, _ = A.to_coo()
     values = xp.random.default_rng(1).random(A.nvals, dtype=np.float32) + np.float32(0.5)
     return sr.Matrix.from_coo(rows, columns, values, shape=A.shape)
+
+
+def _count(C: sr.Matrix) -> int:
+    return int(C.reduce_scalar("plus").get(0))
 
 
 def triangles(A: sr.Matrix) -> int:
@@ -47,7 +52,7 @@ def triangles(A: sr.Matrix) -> int:
     degree = A.apply("one").dup(np.int64).reduce_rowwise("plus").to_dense(0)
     ordered = A.permute(xp.argsort(degree))
     U, L = ordered.select("triu", 1), ordered.select("tril", -1)
-    return int(U.mxm(U.T, "plus_pair", mask=L.S).reduce_scalar("plus").get(0))
+    return _count(U.mxm(U.T, "plus_pair", mask=L.S))
 
 
 def products(name: str, device: str, report: Report) -> None:
@@ -63,10 +68,8 @@ def products(name: str, device: str, report: Report) -> None:
     def ours(ring: str, **more: Any) -> Callable[[int], sr.Matrix]:
         return lambda _: A.mxm(A, ring, **more).wait()
 
-    peer, other = _peer(A, device)
     contenders = {"mxm": Contender(ours("plus_times"), check)}
-    if other is not None:
-        contenders[peer] = Contender(other, check)
+    contenders |= {peer: Contender(other, check) for peer, other in _peers(A, device).items()}
     found = compare(contenders, range(RUNS), device)
     beside = tuple(Peer(p, found[p].median, samples=found[p].wall_ms) for p in found if p != "mxm")
     bound = PRODUCT.get(name) if device == "cuda" else None
@@ -86,18 +89,23 @@ def _any(*_: Any) -> None:
     """Accept a result that the tests verify."""
 
 
-def _peer(A: sr.Matrix, device: str) -> tuple[str, Callable[[int], Any] | None]:
-    """The product of another library on the same arrays; None where it fails."""
+def _peers(A: sr.Matrix, device: str) -> dict[str, Callable[[int], Any]]:
+    """The product of other libraries on the same arrays, where they are installed and do not fail."""
     if device == "cpu":
         S = sr.io.to_scipy_sparse(A)
-        return "SciPy", lambda _: S @ S
+        found: dict[str, Callable[[int], Any]] = {"SciPy": lambda _: S @ S}
+        if peers.graphblas_available():
+            graphblas = peers.graphblas()
+            G = graphblas.Matrix.from_coo(*A.to_coo(), nrows=A.nrows, ncols=A.ncols)
+            found[SUITESPARSE] = lambda _: graphblas.semiring.plus_times(G @ G).new()
+        return found
     C = sr.io.to_cupy_sparse(A)
     try:
         C @ C
     except Exception as error:  # cuSPARSE lacks workspace for large products
         print(f"CuPy (cuSPARSE) fails: {error}")
-        return "CuPy", None
-    return "CuPy (cuSPARSE)", lambda _: C @ C
+        return {}
+    return {"CuPy (cuSPARSE)": lambda _: C @ C}
 
 
 def counted(name: str, device: str, report: Report) -> None:
@@ -109,9 +117,27 @@ def counted(name: str, device: str, report: Report) -> None:
         known.append(count)
         assert count == known[0]
 
-    samples: Samples = measure(lambda _: triangles(A), check, range(RUNS), device)
+    lower = A.select("tril", -1)
+    contenders = {
+        "triangles": Contender(lambda _: triangles(A), check),
+        "L": Contender(lambda _: _count(lower.mxm(lower.T, "plus_pair", mask=lower.S)), check),
+    }
+    if device == "cpu" and peers.graphblas_available():
+        graphblas = peers.graphblas()
+        rows, columns, _ = lower.to_coo()
+        G = graphblas.Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
+
+        def other(_: int) -> int:
+            C = graphblas.semiring.plus_pair(G @ G.T).new(mask=G.S)
+            return int(C.reduce_scalar("plus").value)
+
+        contenders[SUITESPARSE] = Contender(other, check)
+    found = compare(contenders, range(RUNS), device)
+    note = f"{known[0]:,} triangles"
     bound = TRIANGLES.get(name) if device == "cuda" else None
-    report.add(timed(f"triangles {name}", samples, bound, note=f"{known[0]:,} triangles"))
+    report.add(timed(f"triangles {name}, ordered by degree", found["triangles"], bound, note=note))
+    beside = tuple(Peer(p, found[p].median, samples=found[p].wall_ms) for p in found if p == SUITESPARSE)
+    report.add(timed(f"triangles {name}, L L' under L", found["L"], peers=beside))
 
 
 def main() -> int:

@@ -74,12 +74,10 @@ class MatrixOperations(Infix):
         ----------
         other : Matrix whose rows are this one's columns; the ``.T`` of one is read in place where that is cheaper
         op : semiring, by object or name
-        method : how a GPU multiplies; it uses another method where this one cannot.  ``"auto"``: by estimated cost.
-            ``"dense"``: a slot for each position, for small results.  ``"dot"``: a dot product for each entry of a
-            mask that is not complemented; reads the columns of `other`.  ``"rows"``: row by row in shared memory, for
-            long rows of the result.
-            ``"sort"``: all products, sorted by position.
-            The CPU has one method.
+        method : how to multiply; an engine uses another method where it cannot use this one.  ``"auto"``: by cost.
+            ``"rows"``: row by row; on a GPU in shared memory, for long rows of the result.  ``"dot"``: a dot product
+            for each entry of a mask that is not complemented; reads the columns of `other`.  On a GPU also
+            ``"dense"``: a slot for each position, for small results; and ``"sort"``: all products, sorted by position.
         **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
             admits is kept.
 

@@ -172,7 +172,9 @@ class _Kept:
 
 def _most(device: str, itemsize: int) -> int:
     """Return the number of entries of a chunk, of values of `itemsize` bytes, that the device has room for."""
-    free = free_memory(device) or 1 << 33
+    free = free_memory(device)
+    if free is None:
+        free = 1 << 33
     return max(1, min(_CHUNK, free // (2 * (_SCRATCH + 2 * itemsize))))
 
 

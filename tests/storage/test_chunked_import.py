@@ -64,7 +64,7 @@ def test_a_chunk_holds_as_many_rows_as_the_limit_admits(lengths: list[int], most
         assert sum(lengths[first : end + 1]) > most, "a chunk has room for the row after it"
 
 
-@pytest.mark.parametrize(("free", "chunks"), [(None, 2), (1 << 30, 2), (2 * (48 + 2 * 8) * 3, 3), (1, 4)])
+@pytest.mark.parametrize(("free", "chunks"), [(None, 2), (1 << 30, 2), (2 * (48 + 2 * 8) * 3, 3), (1, 4), (0, 4)])
 def test_a_chunk_fits_in_half_of_the_free_memory(
     engine: str, monkeypatch: pytest.MonkeyPatch, free: int | None, chunks: int
 ) -> None:

@@ -18,7 +18,7 @@ from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompr
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ..constants import product_value
-from ..operands import Index, simplified
+from ..operands import Index, Mask, simplified
 from ..registry import implements
 from ..spec import Mxm
 from . import types
@@ -26,11 +26,12 @@ from .atomics import next_chunk, stopped
 from .compile import kernel
 from .extract import chosen_columns
 from .members import is_wide, ranked
+from .mxm_dot import dot_products, term
 from .operands import kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
 from .threads import run, threads_for
-from .types import call, combine, position, put, stops, value_at
+from .types import combine, position, put, stops, value_at
 
 _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
 _CHUNKS_PER_THREAD = 32
@@ -43,6 +44,10 @@ def mxm(q: Mxm) -> CSR:
     if simple is False:
         return empty_csr(q.a.nrows, q.b.ncols, q.semiring.z, "cpu")
     mask = None if simple is True else mask_pattern(simple)
+    if mask is not None and isinstance(simple, Mask) and not simple.complement:
+        found = dot_products(q, mask)
+        if found is not None:
+            return found
     if not is_wide(q.b.ncols, q.b.nvals):
         return _product(q, q.a, q.b, mask)
     columns, ranks = ranked(q.b.indices)
@@ -189,14 +194,14 @@ def _multiply(
                         so_far = value_at(total, j)
                         if not stops(add, so_far):
                             at = position(columns, np.int64(j))
-                            term = _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
-                            put(total, j, combine(add, so_far, term))
+                            product = term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
+                            put(total, j, combine(add, so_far, product))
                     elif mode == _OPEN or (state == admitted) == (mode == _INSIDE):
                         mark[j] = met
                         listed[found] = j
                         found += 1
                         at = position(columns, np.int64(j))
-                        put(total, j, _term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
+                        put(total, j, term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
             slot = np.int64(indptr[i])
             if mode == _INSIDE:
                 for m in range(m_indptr[i], m_indptr[i + 1]):  # the row of the mask is sorted
@@ -230,15 +235,3 @@ def _choose_row(array: Any, t: Any) -> Any:
     if isinstance(array, numba_types.NoneType):
         return lambda array, t: None
     return lambda array, t: array[t]
-
-
-def _term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
-    """Return the product of x at (i, k) and y at (k, j); None without an operator."""
-    raise NotImplementedError
-
-
-@types.overload_for(_term)
-def _choose_term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
-    if isinstance(mult, numba_types.NoneType):
-        return lambda mult, x, y, i, k, j: None
-    return lambda mult, x, y, i, k, j: call(mult, x, y, i, k, k, j)

@@ -40,14 +40,14 @@ def select(q: Select) -> CSR | VectorStore:
         return q.a if flags.iso else _none_of(q.a)
     assert flags.values is not None
     holds = flags.values.astype(np.bool_, copy=False)
-    return _kept_rows(q.a, holds) if isinstance(q.a, CSR) else _kept_slots(q.a, holds)
+    return kept_rows(q.a, holds) if isinstance(q.a, CSR) else _kept_slots(q.a, holds)
 
 
 @implements(Keep, engine="cpu")
 def keep(q: Keep) -> CSR | VectorStore:
     """T = the entries that the mask admits."""
     if isinstance(q.a, CSR):
-        return _kept_rows(q.a, _admitted_entries(q.a, q.mask))
+        return kept_rows(q.a, _admitted_entries(q.a, q.mask))
     if isinstance(q.a, IndexList):
         return _kept_slots(q.a, presence.admits(q.mask, q.a.indices))
     words = presence.admitted(q.mask, q.a.size)
@@ -64,7 +64,7 @@ def outside(q: Outside) -> CSR | VectorStore:
     assert q.cols is not None
     inside = np.repeat(contains(q.rows, np.arange(q.a.nrows)), np.diff(q.a.indptr))
     inside &= contains(q.cols, q.a.indices)
-    return _kept_rows(q.a, ~inside)
+    return kept_rows(q.a, ~inside)
 
 
 def _members(index: Index) -> presence.Words:
@@ -75,7 +75,7 @@ def _members(index: Index) -> presence.Words:
 
 def _none_of(a: CSR | VectorStore) -> CSR | VectorStore:
     if isinstance(a, CSR):
-        return _kept_rows(a, np.zeros(a.nvals, np.bool_))
+        return kept_rows(a, np.zeros(a.nvals, np.bool_))
     return _kept_words(a, presence.no_bits(a.size))
 
 
@@ -95,7 +95,7 @@ def _kept_slots(a: VectorStore, holds: Array) -> VectorStore:
     return _kept_words(a, presence.from_flags(holds))
 
 
-def _kept_rows(a: CSR, holds: Array) -> CSR:
+def kept_rows(a: CSR, holds: Array) -> CSR:
     """Return the entries of a whose flag is set."""
     kept = int(np.count_nonzero(holds))
     if kept == a.nvals:
@@ -155,7 +155,7 @@ def mask_pattern(mask: Mask) -> Pattern:
     if mask.structural:
         return uncompressed_pattern(store.pattern)
     present = with_values(store, np.dtype(np.bool_), None, np.bool_(True))
-    return uncompressed_pattern(_kept_rows(present, np.asarray(store.values != 0)).pattern)
+    return uncompressed_pattern(kept_rows(present, np.asarray(store.values != 0)).pattern)
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:
