@@ -17,6 +17,7 @@ pytest.importorskip("graphblas", reason="python-graphblas is not installed")
 SEED = 1
 
 
+@pytest.mark.timeout(900)  # with an empty cache, an exhaustive run compiles most types of most operations
 def test_operations(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     tally = operations.trials(trial_count(300, 6000, 100_000), SEED, engine)
     assert not tally.failed, str(tally)
