@@ -19,6 +19,7 @@ from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ..constants import product_value
 from ..operands import Index, Mask, simplified
+from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
 from . import types
@@ -48,6 +49,7 @@ def mxm(q: Mxm) -> CSR:
         found = dot_products(q, mask)
         if found is not None:
             return found
+    note(method="rows")
     if not is_wide(q.b.ncols, q.b.nvals):
         return _product(q, q.a, q.b, mask)
     columns, ranks = ranked(q.b.indices)

@@ -14,6 +14,7 @@ from numba.core import types as numba_types
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..constants import product_value
+from ..recording import note
 from ..spec import Mxm
 from . import types
 from .atomics import next_chunk, stopped
@@ -54,6 +55,7 @@ def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
     total = int(probes[-1])
     if q.method == "auto" and q.by_row.ready and int(np.diff(q.b.indptr)[a_indices].sum()) < total:
         return None
+    note(method="dot", probes=total)
     known = product_value(semiring, a.iso, t.iso)
     uses = semiring.mult.uses if known is None else frozenset()
     threads, stamp = threads_for(total + a.nvals), index_dtype(a.nrows + 1)
