@@ -1,4 +1,4 @@
-"""Draw mutants: list the changes that cosmic-ray knows, take a seeded sample, and record each as an edit of a file."""
+"""Draw mutants: list the changes that cosmic-ray offers, take a seeded sample, and record each as an edit of a file."""
 
 from __future__ import annotations
 

@@ -74,6 +74,15 @@ def test_an_identity_of_a_user_that_changes_values() -> None:
         assert A.mxm(B, ring, method=method).to_coo()[2].tolist() == [-3, -2, -5]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_mask_without_entries_admits_nothing(method: str) -> None:
+    A = sr.Matrix.from_coo([0, 1], [1, 0], [2, 3], shape=(2, 2))
+    B, none = A.T.dup(), sr.Matrix(bool, 2, 2)
+    for mask in (none.S, none.V):
+        assert A.mxm(B.T, method=method, mask=mask).nvals == 0
+    assert A.mxm(B.T, method=method, mask=~none.S).nvals == 2
+
+
 def test_triangles_of_a_generated_graph_by_dot_products(engine: str) -> None:
     L = sr.random.kronecker(10, seed=2).select("tril", -1)
     with sr.explain() as log:

@@ -40,11 +40,11 @@ _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 
 @implements(Mxm, engine="cuda", fuses=("mask",))
 def mxm(q: Mxm) -> CSR:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j); products that the mask does not admit are dropped before they are sorted.
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j) by the method of least cost: dot products, rows, or a sort.
 
-    Batches of rows use up to half of the free memory; a single row may exceed that.
-    Synchronises: the number of products, and for each batch the number of results (under a mask also that of
-    products admitted), are read back.
+    A sort drops the products that the mask does not admit first; its batches of rows use up to half of the free memory,
+    which a single row may exceed.  Synchronises: estimates or the number of products, and the number of results (of
+    each batch; under a mask also that of products admitted), are read back.
     """
     a, z = q.a, q.semiring.z
     if a.nvals == 0 or a.nrows == 0 or any(rows.ready and rows.get().nvals == 0 for rows in _orientations(q)):

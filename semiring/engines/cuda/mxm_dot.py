@@ -11,6 +11,7 @@ import numpy as np
 
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, word_count
+from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ..operands import simplified
 from ..recording import note
@@ -78,7 +79,7 @@ def dot_products(q: Mxm) -> CSR | None:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if another method costs less.
 
     The cost, in probes of a hash table, is estimated from a sample of the mask and of A.  Memory beyond the result: a
-    value and a bit for each entry of the mask, 8 bytes a row, and 64 bytes for each segment of the mask.
+    value and a bit for each entry of the mask, 24 bytes a row, and 16 bytes for each DOT_SEGMENT entries of the mask.
     Synchronises: reads the estimates and the number of entries of the result.
     """
     mask = simplified(q.mask)
@@ -86,6 +87,8 @@ def dot_products(q: Mxm) -> CSR | None:
         return None
     assert q.by_column is not None
     m, a, t, z = mask.store, q.a, q.by_column.get(), q.semiring.z
+    if m.nvals == 0:  # nothing to sample
+        return empty_csr(a.nrows, q.ncols, z, "cuda")
     iso, valued = constant(q), not mask.structural
     marks = cupy.zeros(word_count(m.nvals), np.uint32)
     values = cupy.empty(m.nvals, z) if iso is None else None
@@ -114,7 +117,7 @@ def dot_products(q: Mxm) -> CSR | None:
     )
     blocks = multiprocessors() * 8
     plan.small(blocks, BLOCK, packed)
-    plan.large(blocks, BLOCK, packed, shared=max(shared + 64, 0))
+    plan.large(blocks, BLOCK, packed, shared=shared + 64)
     del memory  # referenced until the last kernel that uses it is queued
     whole = CSR(m.pattern, z, values, iso)
     return compact_csr(whole, marks)  # synchronises

@@ -1,4 +1,4 @@
-"""The direction of a matrix-vector product: chosen by the host, or left to the device, which knows exact numbers."""
+"""The direction of a matrix-vector product: chosen by the host, or on the device from exact counts."""
 
 from __future__ import annotations
 
