@@ -41,7 +41,7 @@ def simplified(mask: Mask | None) -> Mask | bool:
         if not store.iso:
             return mask.complement
         structural = True
-    if structural and isinstance(store, Full):
+    if structural and (isinstance(store, Full) or getattr(getattr(store, "pattern", None), "every_row", False)):
         return not mask.complement
     return mask if structural == mask.structural else Mask(store, structural, mask.complement)
 

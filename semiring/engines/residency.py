@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..config import engine_for
-from ..formats import CSR, Array, Pattern, array_module, index_dtype, structure_only
+from ..formats import CSR, Array, FullPattern, Pattern, array_module, index_dtype, structure_only
 from ..formats.pattern import scalar_facts
 from ..formats.placement import place
 from ..memory.allocation import require
@@ -56,14 +56,16 @@ def resident_rows(a: CSR, first: int, last: int) -> CSR:
 def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     """Return ascending columns of `row` that include `col` if it is stored, and the entry number of the first.
 
-    Uncompressed rows: all columns, not copied.  Rows in tiles: one tile, found in `base`.  Others: the row is decoded.
-    Synchronises.
+    Uncompressed rows: all columns, not copied.  Full rows: the column itself.  Rows in tiles: one tile, found in
+    `base`.  Others: the row is decoded.  Synchronises.
     """
     begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
     if isinstance(a.pattern, Pattern):
         return a.pattern.indices[begin:end], begin
     if begin == end:
         return array_module(a.device).empty(0, index_dtype(a.ncols)), begin
+    if isinstance(a.pattern, FullPattern):
+        return a.pattern.columns(col, col + 1), begin + col
     if a.pattern.at is None:
         return resident_rows(structure_only(a.pattern), row, row + 1).indices, begin
     part, low = a.pattern.around(begin, end, col)

@@ -97,7 +97,7 @@ class Sparse(Generic[StoreT]):
 
     @property
     def format(self) -> str:
-        """``"csr"`` or ``"ccsr"`` (compressed) of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of a Vector."""
+        """``"csr"``, ``"ccsr"`` or ``"full"`` of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of a Vector."""
         return self.store.format
 
     @property

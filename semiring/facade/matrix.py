@@ -76,6 +76,8 @@ class Matrix(MatrixOperations):
     to_csc = matrix_arrays.to_csc
     to_coo = matrix_arrays.to_coo
     to_dense = matrix_arrays.to_dense
+    __dlpack__ = matrix_arrays.dlpack
+    __dlpack_device__ = matrix_arrays.dlpack_device
 
     from_edgelist = classmethod(matrix_edges.from_edgelist)
     from_dicts = classmethod(matrix_edges.from_dicts)
@@ -84,6 +86,7 @@ class Matrix(MatrixOperations):
 
     # -- conversions -------------------------------------------------------------------------------------
 
+    convert = matrix_conversions.convert
     compress = matrix_conversions.compress
     decompress = matrix_conversions.decompress
     compressed_nbytes = matrix_conversions.compressed_nbytes

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..engines.residency import resident
+from ..engines.sliced.dense_rows import dense_matrix, is_dense
 from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
 from ..formats import array_module, dense_values, device_of
 from ..memory.allocation import allocating, require
-from ..memory.arrays import read_only
+from ..memory.arrays import read_only, to_device
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
 from ..ops.cast import cast_scalar
@@ -170,6 +171,7 @@ def from_dense(
     missing_value: Any = None,
     *,
     dtype: Any = None,
+    copy: bool = True,
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
@@ -177,26 +179,32 @@ def from_dense(
 
     Parameters
     ----------
-    values : two-dimensional NumPy or CuPy array, or nested lists
-    missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present
+    values : two-dimensional array of NumPy, CuPy or any library with DLPack (PyTorch, for example), or nested lists
+    missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present, and the format
+        is ``"full"``
     dtype : type of the values; by default theirs
+    copy : False: share the values if they have the type, lie on the device, are contiguous by rows, and none is
+        missing.  The array must not be written to afterwards.
 
     Raises
     ------
-    InvalidValue, DomainMismatch
+    InvalidValue, DomainMismatch, OutOfMemory
 
     Notes
     -----
-    Cost O(nrows ncols).  Synchronises on the GPU.
+    Cost O(nrows ncols); O(nrows) for values that are shared.  With a `missing_value` it synchronises on the GPU.
     """
     where = device_for(values, device=device)
     array = as_array("from_dense", values)
     if array.ndim != 2:
         raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
     chosen = value_type("from_dense", array, dtype)
-    everywhere = array_module(device_of(array)).ones(array.shape, dtype=bool)
-    present = everywhere if missing_value is None else differs(array, missing_value)
-    rows, columns = present.nonzero()
+    if missing_value is None:
+        with allocating("from_dense", where):
+            same = array if device_of(array) == where else to_device(array, where)
+            held = same.astype(chosen, order="C", copy=copy and same is array)
+            return cls._new(dense_matrix(held, *array.shape), name=name)
+    rows, columns = differs(array, missing_value).nonzero()
     return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
 
 
@@ -211,7 +219,7 @@ def from_scalar(
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
-    """A(i, j) = value everywhere; the value is stored once, the structure is not.
+    """A(i, j) = value everywhere; the value is stored once, and the format is ``"full"``.
 
     Parameters
     ----------
@@ -225,7 +233,7 @@ def from_scalar(
 
     Notes
     -----
-    Cost and memory O(nrows ncols).
+    Cost and memory O(nrows).
     """
     value, where = scalar(value), device_for(device=device)
     chosen = value_type("value", np.asarray(value), dtype)
@@ -351,6 +359,11 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
     InvalidValue
         If an entry is missing and there is no `fill_value`.
     DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost O(nrows ncols).  To read the values of a matrix in the format ``"full"`` without a copy, use DLPack:
+    ``numpy.from_dlpack(A)``, or that of CuPy or PyTorch.
     """
     store, fill = self.store, scalar(fill_value)
     missing = store.nrows * store.ncols - store.nvals
@@ -359,9 +372,48 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
     chosen = dense_dtype(store.dtype, fill, dtype)
     require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
     with allocating("to_dense", store.device):
+        if is_dense(store):
+            return dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape)
         store = resident(store)
         array = array_module(store.device).full(
             store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
     return array
+
+
+def dlpack(self: Matrix, **options: Any) -> Any:
+    """Return the values as a two-dimensional DLPack capsule, without a copy.
+
+    ``numpy.from_dlpack(A)``, ``cupy.from_dlpack(A)`` and ``torch.from_dlpack(A)`` call it.  The array shares the memory
+    of this matrix and must not be written to.
+
+    Parameters
+    ----------
+    **options : as the protocol defines them (``stream``, ``max_version``, ``dl_device``, ``copy``)
+
+    Raises
+    ------
+    BufferError
+        Unless every position holds a value, the format is ``"full"`` and the values lie in the memory of the device;
+        `to_dense` has no such conditions.
+    """
+    return _shared(self).__dlpack__(**options)
+
+
+def dlpack_device(self: Matrix) -> tuple[int, int]:
+    """Return (device type, device number), as the DLPack protocol defines them."""
+    if self.device == "cpu":
+        return 1, 0
+    return 2, int(self.store.indptr.device.id)
+
+
+def _shared(self: Matrix) -> Any:
+    """Return the values as a two-dimensional array that shares their memory."""
+    store = self.store
+    if not is_dense(store) or store.values is None:
+        raise BufferError(
+            f"only a full matrix with a value for each position shares its memory, this one is {self.format!r} with "
+            f"{store.nvals} of {store.nrows} x {store.ncols}; use to_dense(fill_value=...)"
+        )
+    return store.values.reshape(store.shape)

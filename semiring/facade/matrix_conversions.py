@@ -56,6 +56,28 @@ def compress(self: M, codec: str = "packed") -> M:
     return self if made is self.store else self._new(made, name=self.name)
 
 
+def convert(self: M, to: str) -> M:
+    """Store the same entries in another format; returns this matrix.
+
+    Parameters
+    ----------
+    to : ``"csr"``, rows with their columns; or ``"full"``, rows without, if each row holds every column or none
+
+    Raises
+    ------
+    InvalidValue
+        If there is no such format, or a row has some of the columns.
+    OutOfMemory
+
+    Notes
+    -----
+    Values are shared.  Cost O(nrows) to ``"full"``, and O(nvals) to ``"csr"``.  Synchronises.  For ``"ccsr"`` use
+    `compress`.
+    """
+    self._store = compression.convert(self.store, to)  # no entry changes, so a part of another object may be converted
+    return self
+
+
 def decompress(self: M) -> M:
     """B(i, j) = self(i, j), with uncompressed rows, at the same placement, sharing its values; itself if uncompressed.
 

@@ -5,6 +5,7 @@ from ..memory.placement import PLACEMENTS, Placement
 from .ccsr import CompressedPattern
 from .codecs import CODECS, Codec
 from .csr import CSR, structure_only, uncompressed_pattern
+from .full import FullPattern
 from .kinds import StorageKind
 from .pattern import AnyPattern, Pattern
 from .tiles import TILE
@@ -13,7 +14,7 @@ from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 
 Store = CSR | VectorStore
 # The formats of matrices.
-FORMATS: dict[str, type[AnyPattern]] = {kind.format: kind for kind in (Pattern, CompressedPattern)}
+FORMATS: dict[str, type[AnyPattern]] = {kind.format: kind for kind in (Pattern, CompressedPattern, FullPattern)}
 
 __all__ = [
     "CODECS",
@@ -28,6 +29,7 @@ __all__ = [
     "CompressedPattern",
     "Count",
     "Full",
+    "FullPattern",
     "IndexList",
     "Pattern",
     "Placement",

@@ -104,10 +104,12 @@ class CompressedPattern(AnyPattern):
         }
 
     @classmethod
-    def wrong_ends(cls, arrays: Mapping[str, Array], nvals: int, codec: str | None) -> tuple[str, str | None] | None:
+    def wrong_ends(
+        cls, arrays: Mapping[str, Array], nvals: int, codec: str | None, shape: tuple[int, ...]
+    ) -> tuple[str, str | None] | None:
         """Check the ends of the row offsets, and that the tiles begin and end with the stream."""
         assert codec is not None
-        wrong = super().wrong_ends(arrays, nvals, codec)
+        wrong = super().wrong_ends(arrays, nvals, codec, shape)
         if wrong is not None:
             return wrong
         padding, least = DEFINITIONS[codec].padding, DEFINITIONS[codec].least_elements(nvals)

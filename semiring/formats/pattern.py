@@ -28,7 +28,7 @@ class AnyPattern:
     format: the name of the format.
     ARRAYS: the names of the arrays, in the order of a file.
     ENTRIES: the name of the array that is stored according to `placement`; the others are always in the device's
-        memory.
+        memory.  None for a format without such an array: `placement` is then that of the values alone.
     HAS_CODEC: True if the entries are encoded by a codec.
     READ_BY_ENGINES: True if engines read the entries as columns or through a codec.  Any other format needs an
         implementation of `Slices` that accepts it, on each engine.
@@ -43,7 +43,7 @@ class AnyPattern:
 
     format: ClassVar[str]
     ARRAYS: ClassVar[tuple[str, ...]]
-    ENTRIES: ClassVar[str]
+    ENTRIES: ClassVar[str | None]
     HAS_CODEC: ClassVar[bool] = False
     READ_BY_ENGINES: ClassVar[bool] = False
 
@@ -65,7 +65,9 @@ class AnyPattern:
         raise NotImplementedError
 
     @classmethod
-    def wrong_ends(cls, arrays: Mapping[str, Array], nvals: int, codec: str | None) -> tuple[str, str | None] | None:
+    def wrong_ends(
+        cls, arrays: Mapping[str, Array], nvals: int, codec: str | None, shape: tuple[int, ...]
+    ) -> tuple[str, str | None] | None:
         """Check the first and the last offsets; return (expected and found, name of the array or None), or None."""
         first, last = int(arrays["indptr"][0]), int(arrays["indptr"][-1])
         if (first, last) != (0, nvals):
@@ -96,6 +98,7 @@ class AnyPattern:
     @derived
     def entries(self) -> Array:
         """The array that is stored according to `placement`."""
+        assert self.ENTRIES is not None
         return getattr(self, self.ENTRIES)
 
     @derived
@@ -124,6 +127,7 @@ class AnyPattern:
         """Return the same pattern with this placement of its entries, for `device`; see `formats.placement.place`."""
         facts = offset_facts(self) if self.device == device else scalar_facts(self)
         arrays = {name: to_device(getattr(self, name), device) for name in self.ARRAYS if name != self.ENTRIES}
+        assert self.ENTRIES is not None
         arrays[self.ENTRIES] = placed(self.entries, placement, device)
         return self.with_arrays(arrays, facts, placement)
 

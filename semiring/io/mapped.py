@@ -13,7 +13,7 @@ from semiring.engines.spec_storage import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector
-from semiring.formats import CSR, Bitmap, Codec, Full, IndexList
+from semiring.formats import CSR, Bitmap, Codec, Full, FullPattern, IndexList
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
@@ -177,10 +177,13 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
 
 
 def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
-    """Check every index and fact of an uncompressed matrix; return it, with its rows sorted if they are not.
+    """Check every index and fact of a matrix without codec; return it, with its rows sorted if they are not.
 
     O(nvals), with a stated symmetry O(nvals log degree); synchronises.
     """
+    if isinstance(held.pattern, FullPattern):  # its offsets, which are all its indices, were checked with the header
+        _check_facts(held, described)
+        return held
     values = held.iso if held.values is None else held.values
     store: CSR = Matrix.from_csr(
         held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement

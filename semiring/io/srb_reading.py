@@ -144,8 +144,9 @@ def _interpret(
     if len(shape) != {"matrix": 2, "vector": 1}.get(kind):
         raise invalid(f"expected a matrix or vector and its shape, found {kind} {list(shape)}")
     slots = math.prod(shape)
-    if nvals > slots or (form == "full" and nvals != slots):
-        raise invalid(f"expected {'' if form == 'full' else 'at most '}{slots} entries, found {nvals}")
+    filled = (kind, form) == ("vector", "full")
+    if nvals > slots or (filled and nvals != slots):
+        raise invalid(f"expected {'' if filled else 'at most '}{slots} entries, found {nvals}")
     facts = description["facts"]
     symmetric = facts.get("symmetric", False)
     if not isinstance(symmetric, bool) or (symmetric and (kind != "matrix" or shape[0] != shape[1])):
@@ -183,7 +184,7 @@ def _interpret(
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
     store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
-    wrong = FORMATS[form].wrong_ends(arrays, nvals, codec) if kind == "matrix" else None
+    wrong = FORMATS[form].wrong_ends(arrays, nvals, codec, shape) if kind == "matrix" else None
     if wrong is not None:
         message, section_name = wrong
         raise invalid(message, DESCRIPTION_AT if section_name is None else offsets[section_name])

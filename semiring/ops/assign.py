@@ -21,7 +21,7 @@ from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_m
 from ..memory.allocation import require
 from . import check
 from .apply import scalar_dtype
-from .build import full_matrix
+from .build import filled_region
 from .cast import cast_scalar, cast_store, typed_second
 from .extract import extract_matrix, extract_vector
 from .write import PLAIN, Write, finish, merge
@@ -84,7 +84,7 @@ def _filled(value: Any, c: CSR, rows: Index, cols: Index, write: Write, engine: 
     """Return a scalar as a matrix of the region's shape: on the mask's entries, or full (no mask, or complemented)."""
     if write.mask is None or write.mask.complement:
         dtype, _, iso = _iso(value, c, write)
-        return full_matrix((rows.count, cols.count), iso, dtype, c.device, operation="assign")
+        return filled_region((rows.count, cols.count), iso, dtype, c.device, operation="assign")
     admitted: CSR = registry.run(Keep(write.mask.store, write.mask), engine)
     if not sub:
         admitted = extract_matrix(admitted, rows, cols).into()

@@ -13,6 +13,7 @@ from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
+from ..formats.full import every_row_full
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
 from ..memory.arrays import array_module, to_device, to_host
@@ -60,10 +61,14 @@ def build_matrix(
     return cast(CSR, registry.run(spec, engine_for(device)))
 
 
-def full_matrix(
-    shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str, *, operation: str = "from_scalar"
-) -> CSR:
-    """A(i, j) = value everywhere.  Memory O(nrows ncols) for the structure."""
+def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str) -> CSR:
+    """A(i, j) = value everywhere.  Memory O(nrows)."""
+    require_rows("from_scalar", device, shape[0], 0, 0)
+    return CSR(every_row_full(*shape, device), dtype, None, cast_scalar(value, dtype))
+
+
+def filled_region(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str, *, operation: str) -> CSR:
+    """A(i, j) = value everywhere, as uncompressed rows.  Memory O(nrows ncols) for the structure."""
     nrows, ncols = shape
     require_rows(operation, device, nrows, nrows * ncols, 0, scratch=4)
     xp = array_module(device)

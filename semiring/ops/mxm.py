@@ -49,6 +49,6 @@ def mxm(
     values = "y" in typed.mult.uses
     by_row = structure.orientation(b, transpose_b, values=values)
     by_column: Rows | None = structure.orientation(b, not transpose_b, values=values)
-    if not is_resident(b):  # its transpose, which is uncompressed and resident, is all that kernels can read
+    if not is_resident(b) and b.format != "full":  # its transpose, uncompressed and resident, is all that kernels read
         by_row, by_column = Rows(by_row.get()), None
     return Plan("mxm", shape, typed.z, a.device, Mxm(a, by_row, by_column, typed, method=method))

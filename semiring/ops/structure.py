@@ -11,7 +11,7 @@ from typing import cast
 from ..engines import registry
 from ..engines.operands import Rows
 from ..engines.spec import IsSymmetric, Transpose
-from ..formats import CSR, AnyPattern, structure_only
+from ..formats import CSR, AnyPattern, FullPattern, structure_only
 from ..memory.allocation import require_rows
 from . import check
 
@@ -24,6 +24,8 @@ def is_symmetric(pattern: AnyPattern) -> bool:
     """
     if pattern.nrows != pattern.ncols:
         return False
+    if isinstance(pattern, FullPattern) and pattern.every_row:
+        return True
     known = pattern.facts.get("symmetric")
     if known is None:
         probe = structure_only(pattern)

@@ -37,7 +37,10 @@ def as_array(name: str, given: Any, empty: Any = None) -> Array:
     if on_gpu(given):
         cupy = array_module("cuda")
         shared = hasattr(given, "__cuda_array_interface__")
-        return cupy.asarray(given) if shared else cupy.from_dlpack(given)
+        try:
+            return cupy.asarray(given) if shared else cupy.from_dlpack(given)
+        except BufferError as error:
+            raise InvalidValue(f"{name}: no array can be made of this {type(given).__name__} ({error})") from error
     if hasattr(given, "tocsr"):
         raise InvalidValue(f"{name}: expected an array, got a sparse {type(given).__name__}; use io.from_scipy_sparse")
     if hasattr(given, "adjacency"):

@@ -14,9 +14,10 @@ from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import slice_bounds
 from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
-from ..formats import CODECS, CSR, Codec, Pattern, index_dtype, structure_only
+from ..formats import CODECS, CSR, Codec, FullPattern, Pattern, array_module, index_dtype, structure_only
 from ..formats.ccsr import compressed_nbytes
 from ..formats.pattern import offset_facts
+from ..memory.arrays import to_host
 from ..memory.locked import locked_empty
 from ..memory.placement import placed
 from ..memory.transfer import download
@@ -73,6 +74,30 @@ def decompress(a: CSR) -> CSR:
         done += rows.nvals
     entries = placed(columns, pattern.placement, a.device)
     made = Pattern(a.nrows, a.ncols, pattern.indptr, entries, offset_facts(pattern), pattern.placement)
+    return CSR(made, a.dtype, a.values, a.iso)
+
+
+def convert(a: CSR, to: Any) -> CSR:
+    """Return the matrix as ``"csr"`` or ``"full"``; InvalidValue for another format, or rows that are not full.
+
+    Values are shared.  Cost O(nrows) to ``"full"``, O(nvals) to ``"csr"``.  Synchronises.
+    """
+    if to not in (Pattern.format, FullPattern.format):
+        raise InvalidValue(f"convert: a matrix is converted to 'csr' or 'full'; got {to!r} (compress makes 'ccsr')")
+    if a.format == to:
+        return a
+    if to == Pattern.format:
+        return decompress(a)
+    pattern = a.pattern
+    lengths = array_module(a.device).diff(pattern.indptr)
+    partial = int(to_host(((lengths != 0) & (lengths != a.ncols)).sum()))  # synchronises
+    if partial:
+        raise InvalidValue(
+            f"convert: rows of a full matrix hold all {a.ncols} columns or none; {partial} of {a.nrows} rows do not "
+            f"(ewise_union with a full matrix fills them)"
+        )
+    facts = offset_facts(pattern)
+    made = FullPattern(a.nrows, a.ncols, a.nvals, pattern.indptr, facts, pattern.placement)
     return CSR(made, a.dtype, a.values, a.iso)
 
 

@@ -137,7 +137,8 @@ def arriving(
 
 def entries_nbytes(store: CSR) -> int:
     """Return the bytes that a placement affects: columns or compressed stream, and values."""
-    return int(store.pattern.entries.nbytes + (0 if store.values is None else store.values.nbytes))
+    columns = 0 if store.pattern.ENTRIES is None else store.pattern.entries.nbytes
+    return int(columns + (0 if store.values is None else store.values.nbytes))
 
 
 def _needed(store: CSR, placement: Placement, device: str) -> int:
@@ -203,7 +204,7 @@ def measured(store: CSR) -> dict[str, int]:
     pattern = store.pattern
     if isinstance(pattern, Pattern):
         return estimated(pattern.indptr, pattern.indices, pattern.ncols, store.device)
-    return {pattern.codec or pattern.format: pattern.nbytes}
+    return {} if pattern.codec is None else {pattern.codec: pattern.nbytes}
 
 
 def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[str, int]:

@@ -130,7 +130,7 @@ def test_out_of_memory_reports_the_requested_bytes() -> None:
     assert isinstance(caught.value, MemoryError)
     assert caught.value.asked_bytes == 8 * 10**14
     with pytest.raises(ex.OutOfMemory, match="from_scalar"):
-        Matrix.from_scalar(1, 10**7, 10**7)
+        Matrix.from_scalar(1, 10**13, 10**3)
 
 
 def test_an_engine_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ ASKING: list[tuple[str, Callable[[], Any]]] = [
     ("resize", lambda: Matrix(bool, 3, 3).resize(10**9, 3)),
     ("transpose", lambda: Matrix.from_coo([1], [1], shape=(3, 10**9)).T.dup()),
     ("identity", lambda: Matrix.identity(10**9)),
-    ("from_scalar", lambda: Matrix.from_scalar(1, 10**5, 10**5)),
+    ("from_scalar", lambda: Matrix.from_scalar(1, 10**9, 10**5)),
     ("setdiag", lambda: Matrix.from_coo([1], [1], 1.0, shape=(15_000_000, 15_000_000)).setdiag(1.0)),
     ("diag", lambda: Vector.full(1.0, 10**8).diag()),
     ("assign", lambda: assigned(Matrix(float, 10**4, 10**6), (slice(1, None), slice(1, None)), 1.0)),

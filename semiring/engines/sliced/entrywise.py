@@ -11,6 +11,7 @@ from .. import registry
 from ..operands import Mask
 from ..registry import slices
 from ..spec import Apply, Ewise, Keep, Outside, Select
+from . import dense_rows
 from .bounds import common_bounds, entries_at, slice_bounds
 from .matrices import RowRanges, values_together
 from .row_slices import is_uncompressed, note_slices, value_chunks, walk
@@ -79,6 +80,9 @@ def _of_rows(q: Select | Outside, a: CSR, full_height: bool, engine: str) -> CSR
 @slices(Keep)
 def keep(q: Keep, engine: str) -> CSR:
     """T = the entries of a that the mask admits; a slice without admitted entries is not read."""
+    dense = dense_rows.keep(q, engine)
+    if dense is not None:
+        return dense
     a, mask = q.a, q.mask.store
     assert isinstance(a, CSR)
     assert isinstance(mask, CSR)
@@ -97,6 +101,9 @@ def keep(q: Keep, engine: str) -> CSR:
 @slices(Ewise)
 def ewise(q: Ewise, engine: str) -> CSR:
     """T = op(a, b), both matrices with the same slice bounds."""
+    dense = dense_rows.ewise(q, engine)
+    if dense is not None:
+        return dense
     a, b = q.a, q.b
     assert isinstance(a, CSR)
     assert isinstance(b, CSR)

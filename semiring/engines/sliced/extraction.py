@@ -11,6 +11,7 @@ from .. import registry
 from ..operands import Index
 from ..registry import slices
 from ..spec import ExtractMatrix, ExtractRow
+from . import dense_rows
 from .bounds import slice_bounds
 from .matrices import RowRanges
 from .row_slices import note_slices, walk
@@ -20,6 +21,9 @@ from .vectors import positions_below
 @slices(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     """t(j) = a(row, j), from a slice of that row."""
+    dense = dense_rows.extract_row(q)
+    if dense is not None:
+        return dense
     (row_slice,) = walk(q.a, engine, (q.row, q.row + 1), (0,))
     return row_slice.detached(cast(VectorStore, registry.run(ExtractRow(row_slice.rows, 0), engine)))
 
@@ -27,6 +31,9 @@ def extract_row(q: ExtractRow, engine: str) -> VectorStore:
 @slices(ExtractMatrix)
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     """t(p, q) = a(rows[p], cols[q]): rows in ascending order in slices, then in the requested order."""
+    dense = dense_rows.extract_matrix(q)
+    if dense is not None:
+        return dense
     a = q.a
     where = slice_bounds(a.pattern)
     rows = where.rows

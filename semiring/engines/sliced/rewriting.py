@@ -17,13 +17,15 @@ from ..operands import Mask, Rows, Spec
 from ..registry import slices
 from ..residency import is_resident
 from ..spec import ScatterMatrix, Transpose
+from . import dense_rows
 from .row_slices import require_copies, uncompressed
 
 
 @slices(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j)."""
-    return cast(CSR, uncompressed_first(q, engine))
+    made = dense_rows.transpose(q)
+    return cast(CSR, uncompressed_first(q, engine)) if made is None else made
 
 
 @slices(ScatterMatrix)
