@@ -21,7 +21,7 @@ def scale_rows(r: Vector, A: Matrix) -> Matrix:
 def convolution(A: Matrix, X: Matrix) -> Matrix:
     """Return the mean of the neighbours' features for each vertex; missing for a vertex without neighbours."""
     degree = A.apply("one").dup(X.dtype).reduce_rowwise("plus")
-    return scale_rows(degree.apply("minv"), A @ X)
+    return scale_rows(degree.apply("minv"), A.mxm(X))
 
 
 def attention(A: Matrix, X: Matrix) -> Matrix:
@@ -29,7 +29,7 @@ def attention(A: Matrix, X: Matrix) -> Matrix:
     score = X.mxm(X.T, "plus_times", mask=A.S)  # one inner product for each edge
     largest = score.reduce_rowwise("max").diag().mxm(score, "any_first")
     weight = score.ewise_mult(largest, "minus").apply("exp")
-    return scale_rows(weight.reduce_rowwise("plus").apply("minv"), weight) @ X
+    return scale_rows(weight.reduce_rowwise("plus").apply("minv"), weight).mxm(X)
 
 
 def main() -> None:
