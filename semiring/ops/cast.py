@@ -45,6 +45,8 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
     if kind is float and dtype == FP64:
         return np.float64(value)
     if kind is np.ndarray and value.ndim == 0:
+        if value.dtype == object:  # refused as arrays of objects are, whatever the object
+            raise InvalidValue(f"expected a number that a {dtype} can be made of, got an array of objects")
         return cast_scalar(value[()], dtype)
     if kind is np.int64 and dtype.kind in "iu":
         with suppress(OverflowError):

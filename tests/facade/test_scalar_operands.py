@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from semiring import Matrix, Scalar, Vector, binary, select
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import DomainMismatch, InvalidValue
 from tests import sampling
 
 VALUES = [1, 2, 3]
@@ -180,6 +180,12 @@ def _written(x: Any, write: Callable[[Any], Any]) -> Any:
 def test_what_is_written_is_cast(place: str, k: Any, expected: int) -> None:
     found = TARGETS[place](k)
     assert (int(found), found.dtype) == (expected, np.int8)
+
+
+@pytest.mark.parametrize("place", TARGETS)
+def test_an_array_of_objects_is_refused_where_a_scalar_is_written(place: str) -> None:
+    with pytest.raises((InvalidValue, DomainMismatch)):
+        TARGETS[place](np.array(3, object))
 
 
 # Where a new object takes its type from a scalar.
