@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dtypes import BOOL
+from ...operators import table
+from ...operators.families import Monoid
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 
 __all__ = ["native_atomic", "ring_facts", "start_value"]
@@ -18,8 +20,7 @@ class RingFacts(NamedTuple):
 
     x, y: products read this operand.  early: sums are likely to reach the terminal value before the end of their row
     (the limits of a number type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.
-    native: see `native_atomic`.  exact: `start` changes no value of the type; the identity of a user-defined monoid may
-    change some, such as negative numbers.
+    native: see `native_atomic`.  exact: there is a start value.
     """
 
     x: bool
@@ -31,43 +32,45 @@ class RingFacts(NamedTuple):
     exact: bool
 
 
-# The operators of the built-in monoids with an identity.
-_WITH_IDENTITY = frozenset(
-    ["x + y", "x * y", "min(x, y)", "max(x, y)", "x == y"]
-    + [f"{name}(x, y)" for name in ("land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor")]
-)
+# The built-in monoids with an identity, by the expression of their operator.
+_BUILTIN: dict[str, Monoid] = {
+    monoid.op.expr: monoid
+    for monoid in (table.find("monoid", name) for name in table.names("monoid"))
+    if monoid.builtin and not monoid.is_any
+}
 
 
 @functools.lru_cache(maxsize=1024)
 def ring_facts(ring: TypedSemiring) -> RingFacts:
     """Return the facts of a semiring."""
     add, mult = ring.add, ring.mult
+    start = start_value(add)
     return RingFacts(
         x="x" in mult.uses,
         y="y" in mult.uses,
         early=add.is_any or (add.terminal is not None and add.dtype == BOOL),
         is_any=add.is_any,
-        start=start_value(add),
+        start=start,
         native=native_atomic(add),
-        exact=add.op.expr in _WITH_IDENTITY,
+        exact=start is not None,
     )
 
 
+@functools.lru_cache(maxsize=1024)
 def start_value(monoid: TypedMonoid) -> np.generic | None:
-    """Return an exact neutral element of the monoid, or None: the initial value of slots that results combine into.
+    """Return e with  e (+) x = x  for every x of the type, or None: the initial value of slots that combine results.
 
-    It is the identity, but exact for floats: fmin and fmax return the other operand of a NaN (infinity would hide one),
-    and -0.0 + x is x even for x = -0.0.
+    It is the identity of the built-in monoid with the same operator.  The one that a user declares may change values,
+    as 0 of a maximum changes negative numbers.  Floats have an exact one: fmin and fmax return the other operand of a
+    NaN (infinity would hide one), and -0.0 + x is x even for x = -0.0.
     """
-    dtype = monoid.dtype
-    if monoid.is_any or monoid.identity is None:
+    dtype, expr = monoid.dtype, monoid.op.expr
+    known = None if monoid.is_any else _BUILTIN.get(expr)
+    if known is None or dtype not in known.types:
         return None
-    if dtype.kind == "f":
-        exact = {"min(x, y)": np.nan, "max(x, y)": np.nan, "x + y": -0.0}.get(monoid.op.expr)
-        if exact is not None:
-            start: np.generic = dtype.type(exact)
-            return start
-    return monoid.identity
+    exact = {"min(x, y)": np.nan, "max(x, y)": np.nan, "x + y": -0.0}.get(expr) if dtype.kind == "f" else None
+    start: np.generic | None = known.typed(dtype).identity if exact is None else dtype.type(exact)
+    return start
 
 
 _NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
