@@ -8,6 +8,9 @@ from pathlib import Path
 _TESTS = {
     "semiring/engines/sliced": [
         "tests/engines/test_sliced.py",
+        "tests/engines/test_sliced_bounds.py",
+        "tests/engines/test_sliced_closure.py",
+        "tests/engines/test_sliced_dispatch.py",
         "tests/engines/test_sliced_products.py",
         "tests/facade/test_storage_kinds.py",
         "tests/formats/test_compressed_facade.py",
