@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import platform
 import sys
 import time
@@ -22,10 +23,13 @@ def main() -> int:
     parser.add_argument("campaign", choices=campaigns)
     parser.add_argument("--count", type=int, required=True, help="trials to run")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", default="cpu", help="of the campaigns that compare engines")
     parser.add_argument("--out", type=Path, help="append the tally to this file")
     asked = parser.parse_args()
     began = time.perf_counter()
-    tally = importlib.import_module(f"tests.faults.{asked.campaign}").trials(asked.count, asked.seed)
+    trials = importlib.import_module(f"tests.faults.{asked.campaign}").trials
+    on_engine = {"engine": asked.engine} if "engine" in inspect.signature(trials).parameters else {}
+    tally = trials(asked.count, asked.seed, **on_engine)
     seconds = time.perf_counter() - began
     machine = f"{date.today()}, Python {platform.python_version()}, numpy {np.__version__}, {seconds:.0f} s"
     print(f"{tally}\n  {machine}")

@@ -23,17 +23,21 @@ _SLOWEST_S = 120.0
 _HUNG = -1000
 
 
-def run_isolated(module: str, count: int, seed: int, options: Sequence[str] = ()) -> Tally:
-    """The trials 0 to `count` of a campaign, in as many children at a time as there are processors.
+def run_isolated(
+    module: str, count: int, seed: int, options: Sequence[str] = (), *, chunk: int = CHUNK, most: int = 8
+) -> Tally:
+    """The trials 0 to `count` of a campaign, in as many children at a time as there are processors, up to `most`.
+
+    chunk: the trials of one child.
 
     A child is ``python -m MODULE SEED FIRST LAST OPTIONS...``: for each trial it prints the trial's number before the
     trial, and ``OUTCOME<tab>DESCRIPTION`` (as JSON) after it, both at once.  While another program computes what a
     result is compared with, the last line is ``oracle``: a child that dies there is counted as such.
     """
     total = Tally(module.rpartition(".")[2], seed)
-    chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
-        for tally in pool.map(lambda chunk: _chunk(module, seed, *chunk, options), chunks):
+    chunks = [(first, min(first + chunk, count)) for first in range(0, count, chunk)]
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, most)) as pool:
+        for tally in pool.map(lambda part: _chunk(module, seed, *part, options), chunks):
             total.merge(tally)
     return total
 
