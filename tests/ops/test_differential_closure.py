@@ -16,7 +16,7 @@ from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.spec import Closure, ClosureResult, Link, Mxv
 from semiring.formats import CSR, Full
 from semiring.operators import semiring
-from tests import storage_kinds
+from tests import sampling, storage_kinds
 from tests.compare import assert_same, check, check_invariants, device_for, place, result_of, same_values
 from tests.draw import both_ways, densities, make_matrix, seeds, sizes, some_sizes
 from tests.pool import Semiring
@@ -35,6 +35,8 @@ CLOSURES = [
     (Semiring(semiring.min_first[INT32], INT32, BOOL), False),
     (Semiring(semiring.lor_land[BOOL], BOOL, BOOL), False),
 ]
+# The CPU engine compiles a kernel for each.
+SAMPLE = sampling.draw("closures", range(len(CLOSURES)), 5)
 
 
 def small_weights(a: CSR) -> CSR:
@@ -53,7 +55,13 @@ def closure_on(spec: Closure, engine: str) -> ClosureResult:
     return replace(found, store=found.store.to("cpu"))
 
 
-@pytest.mark.parametrize(("pooled", "final"), CLOSURES, ids=[f"{row.typed!r}-{final}" for row, final in CLOSURES])
+@pytest.mark.parametrize(
+    ("pooled", "final"),
+    [
+        pytest.param(*row, id=f"{row[0].typed!r}-{row[1]}", marks=sampling.marks(number, SAMPLE, pytest.mark.wide))
+        for number, row in enumerate(CLOSURES)
+    ],
+)
 @FEW
 @given(data=st.data())
 def test_closure(engine: str, pooled: Semiring, final: bool, data: st.DataObject) -> None:

@@ -25,9 +25,10 @@ from tests.pool import absdiff, clip, near
 
 Array = np.ndarray[Any, Any]
 BATCH = 20
-# Types of one run: of integers and booleans, and of floats; all of them under --exhaustive.
+# Types of one run: of integers and booleans, and of floats; and batches of their operators.  All under --exhaustive.
 SAMPLED = {"cpu": (1, 1)}
 USUALLY_SAMPLED = (5, 2)
+SAMPLED_BATCHES = {"cpu": 7}
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:
@@ -65,12 +66,17 @@ SAMPLE = [
     for floats, count in enumerate(SAMPLED.get(sampling.engine, USUALLY_SAMPLED))
     for name in sampling.draw(f"operand types {floats}", (t for t in TYPES if t.startswith("float") == floats), count)
 ]
+STARTS = [(kind, name, start) for (kind, name), found in GROUPS.items() for start in range(0, len(found), BATCH)]
+USUAL = [batch for batch in STARTS if batch[1] in SAMPLE]
+SAMPLED_STARTS = sampling.draw("batches of operators", USUAL, SAMPLED_BATCHES.get(sampling.engine, len(USUAL)))
 BATCHES = [
     pytest.param(
-        kind, found[start : start + BATCH], id=f"{kind}-{name}-{start // BATCH}", marks=sampling.marks(name, SAMPLE)
+        kind,
+        GROUPS[kind, name][start : start + BATCH],
+        id=f"{kind}-{name}-{start // BATCH}",
+        marks=sampling.marks((kind, name, start), SAMPLED_STARTS),
     )
-    for (kind, name), found in GROUPS.items()
-    for start in range(0, len(found), BATCH)
+    for kind, name, start in STARTS
 ]
 
 

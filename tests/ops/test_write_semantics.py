@@ -5,8 +5,9 @@ engine can, composed step by step, and on the specification; all must equal the 
 
 For each operation every combination of mask, `replace` and aliasing is tried, with and without an accumulator.  A test
 configuration sets the types and formats of the objects.  On the CPU each new type is compiled, a second or more for
-an operation; so there an operation has one configuration, the next operation the next one (the first of them is drawn,
-see `tests.sampling`), and all of them under ``--exhaustive`` and on the other engines.
+an operation; so there some operations are drawn (`tests.sampling`), with one configuration each: the first one has a
+drawn one, the next operation the next one.  ``--exhaustive`` and the other engines use all operations with all
+configurations.
 """
 
 from __future__ import annotations
@@ -219,11 +220,13 @@ def ways(engine: str) -> tuple[tuple[str, bool], ...]:
     return (engine, True), (engine, False), ("reference", False)
 
 
-def configured(names: Any) -> list[Any]:
-    """Pairs of a name and a test configuration; configurations of other names run only where compilation is short."""
+def configured(names: Any, count: int) -> list[Any]:
+    """Pairs of a name and a test configuration; those outside the sample of `count` run where compilation is short."""
     names = list(names)
-    first = int(sampling.generator(", ".join(names)).integers(len(CONFIGURATIONS)))
-    sample = [(name, CONFIGURATIONS[(first + number) % len(CONFIGURATIONS)]) for number, name in enumerate(names)]
+    product = ", ".join(names)
+    first = int(sampling.generator(product).integers(len(CONFIGURATIONS)))
+    drawn = sampling.draw(f"operations of {product}", names, count)
+    sample = [(name, CONFIGURATIONS[(first + number) % len(CONFIGURATIONS)]) for number, name in enumerate(drawn)]
     return [
         pytest.param(
             name,
@@ -267,13 +270,13 @@ def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands
     return Operands(**made), mask
 
 
-@pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS))
+@pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS, 7))
 def test_vector(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "mask") if name in READS_NO_VECTOR else ("none", "operand", "mask", "both")
     check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(configuration, every_accum, aliases))
 
 
-@pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS))
+@pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS, 5))
 def test_matrix(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "operand", "mask", "both")
     check_writes(engine, MATRIX_OPERATIONS[name], 2, cases(configuration, every_accum, aliases))
@@ -292,7 +295,7 @@ def assigned(c: Dense, b: Dense, admits: Array, accum: Combine | None, replace: 
 
 
 REGIONS = configured(
-    ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"]
+    ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"], 3
 )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from tests import sampling
 from tests.draw import contents
 
 pytestmark = pytest.mark.oracle
@@ -92,13 +93,16 @@ BY_VALUE = ("valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege")
 DUPS = ("plus", "times", "min", "max", "first", "second")
 
 
-# A product of another operator or type takes three seconds to compile, so that a short run on the CPU has each operator
-# on one type; `tests/faults` draws the others too.
+# A product of another operator or type takes three seconds to compile, so that a short run on the CPU has a sample of
+# the operators, each on one type; `tests/faults` draws the others too.
 WIDE = pytest.mark.wide
 
 
-def few(rows: list[tuple[str, str]], usual: set[tuple[str, str]]) -> list[Any]:
-    """Parameters, of which a short run on the CPU uses the usual ones."""
+def few(rows: list[tuple[str, str]], usual: set[tuple[str, str]], name: str = "", count: int = 0) -> list[Any]:
+    """Parameters, of which a short run on the CPU uses the usual ones; with a name, a sample of `count` of these."""
+    if name:
+        drawn = sampling.draw(name, [row for row in rows if row in usual], count)
+        return [pytest.param(*row, marks=sampling.marks(row, drawn, WIDE)) for row in rows]
     return [pytest.param(*row, marks=[] if row in usual else [WIDE]) for row in rows]
 
 
@@ -110,6 +114,8 @@ PRODUCTS = few(
         *((name, "bool") for name in LOGICAL),
         ("plus_times", "float64"),
     },
+    "products beside SuiteSparse",
+    5,
 )
 
 
@@ -204,7 +210,13 @@ REDUCTIONS = [
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), few(REDUCTIONS, {row for row in REDUCTIONS if row[1] != "int8" and row != ("times", "int64")})
+    ("name", "dtype"),
+    few(
+        REDUCTIONS,
+        {row for row in REDUCTIONS if row[1] != "int8" and row != ("times", "int64")},
+        "reductions beside SuiteSparse",
+        7,
+    ),
 )
 def test_reduce(gb: Any, name: str, dtype: str) -> None:
     both(gb, 41, dtype, lambda s: s.A.reduce_rowwise(getattr(s.monoid, name)))
