@@ -224,10 +224,11 @@ def check_pattern(pattern: Pattern) -> None:
     assert indptr[0] == 0
     assert indptr[-1] == indices.size
     assert (np.diff(indptr) >= 0).all()
-    for i in range(pattern.nrows):
-        row = indices[indptr[i] : indptr[i + 1]]
-        assert (np.diff(row) > 0).all(), f"row {i} is not ascending: {row}"
-        assert row.size == 0 or (row[0] >= 0 and row[-1] < pattern.ncols)
+    first = np.zeros(indices.size, np.bool_)  # of its row
+    first[indptr[:-1][np.diff(indptr) > 0]] = True
+    unordered = np.flatnonzero(~first[1:] & (np.diff(indices) <= 0)) + 1
+    assert unordered.size == 0, f"row {np.searchsorted(indptr, unordered[0], 'right') - 1} is not ascending"
+    assert indices.size == 0 or (indices.min() >= 0 and indices.max() < pattern.ncols)
 
 
 def _first(where: np.ndarray[Any, Any]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Fault campaigns: damaged files, random operations and products, interrupts, failed allocations, kills, forks and threads.
+"""Fault campaigns: damaged files, random operations, random products, interrupts, failed allocations, kills and forks.
 
 A campaign is a module of this folder with one function ``trials(count, seed)`` that runs `count` trials and returns a
 `tally.Tally`.  ``tests/faults/test_<campaign>.py`` runs it in pytest: a few trials in a plain run, more under

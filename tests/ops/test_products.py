@@ -17,11 +17,13 @@ from tests.faults._operation_sides import graphblas
 from tests.faults._product_cases import RINGS, Ring, dense_of, draw
 from tests.storage_kinds import KINDS
 
-# Trials of a semiring, without and with --exhaustive.  On the CPU a short run has few types and storage kinds, each of
-# which the engine compiles for.
-FEW, MANY = 16, 80
+# Trials of a semiring, without and with --exhaustive.  On the CPU a short run has one of the common semirings, and few
+# types and storage kinds, each of which the engine compiles for.
+FEW, MANY = 32, 80
 NARROW = {"formed": 0.04, "narrow": True}
-SAMPLE = sampling.draw("semirings of products", RINGS, 2 if sampling.engine == "cpu" else 6)
+COMMON = 8
+ON_CPU = sampling.engine == "cpu"
+SAMPLE = sampling.draw("semirings of products", RINGS[:COMMON] if ON_CPU else RINGS, 1 if ON_CPU else 6)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def gb() -> Any:
     "ring", [pytest.param(ring, id=str(ring), marks=sampling.marks(ring, SAMPLE)) for ring in RINGS]
 )
 def test_every_method(engine: str, gb: Any, ring: Ring) -> None:
-    options: Any = NARROW if engine == "cpu" and not sampling.exhaustive else {}
+    options: Any = NARROW if ON_CPU and not sampling.exhaustive else {}
     for number in range(MANY if sampling.exhaustive else FEW):
         q = draw(ring, sampling.seed, number, KINDS, large=engine != "reference", **options)
         differs = products.outcome(q, engine, gb)
