@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +19,20 @@ from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
 from semiring.engines.sliced.row_slices import uncompressed
 from semiring.engines.spec_storage import Encode
-from semiring.formats import CODECS, CSR, PLACEMENTS, AnyPattern, CompressedPattern, Pattern, Placement, Store
+from semiring.exceptions import InvalidValue
+from semiring.formats import (
+    CODECS,
+    CSR,
+    FORMATS,
+    PLACEMENTS,
+    AnyPattern,
+    CompressedPattern,
+    Pattern,
+    Placement,
+    Store,
+)
 from semiring.memory.arrays import to_host
+from semiring.storage.compression import convert
 from tests import sampling
 
 # Entries and rows of a slice: the drawn matrices then have up to three.
@@ -32,6 +44,8 @@ _USUALLY_ONE_IN = 6
 KINDS: tuple[tuple[str | None, Placement], ...] = tuple(
     (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
 )
+# The formats without a codec, other than rows with their columns.
+OTHER_FORMATS = tuple(name for name, kind in FORMATS.items() if not kind.HAS_CODEC and name != Pattern.format)
 
 
 @contextmanager
@@ -62,6 +76,13 @@ def in_other_kinds(spec: Spec, engine: str) -> Spec:
 def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
     """The matrix, which is uncompressed and device-resident, in another storage kind."""
     return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
+
+
+def in_format(a: CSR, format: str, placement: Placement, engine: str) -> CSR:
+    """The matrix, which is uncompressed and device-resident, in another format, if its structure has that form."""
+    with suppress(InvalidValue):
+        a = convert(a, format)
+    return _placed(replace(a, cache={}), placement)
 
 
 def as_uncompressed(store: Store, engine: str) -> Store:

@@ -15,10 +15,11 @@ import numpy as np
 
 from semiring import operators
 from semiring.engines.reference.dense import densify
-from semiring.formats import CSR, Pattern, Placement, index_dtype
+from semiring.formats import CSR, PLACEMENTS, Pattern, Placement, index_dtype
 from semiring.operators.types import TypedSemiring
 from tests.draw import matrix_of
 from tests.pool import udf
+from tests.storage_kinds import OTHER_FORMATS
 
 Array = np.ndarray[Any, Any]
 Dense = tuple[Array, Array]
@@ -70,7 +71,7 @@ _SIZES = (0, 1, 2, 3, 5, 8, 17, 33, 40, 65)
 _CORE = (1, 2, 3, 5, 8, 17, 24)
 # More columns than a panel of presence bits has (2**17) and than an accumulator of the CPU engine is long.
 _LARGE = (40_000, 263_000, 400_000)
-_STYLES = ("random", "random", "sparse", "dense", "empty", "full", "one row", "one column", "diagonal")
+_STYLES = ("random", "random", "sparse", "dense", "empty", "full", "full rows", "one row", "one column", "diagonal")
 _MASKS = ("none", "value", "structure", "complement_value", "complement_structure")
 _ACCUMULATORS = {"b": ("lor", "land", "second"), "": ("plus", "min", "second", "minus")}
 _WIDER = {"bool": "int64", "int8": "int64", "uint8": "int32", "int32": "float64", "float32": "float64"}
@@ -80,7 +81,8 @@ _WIDER = {"bool": "int64", "int8": "int64", "uint8": "int32", "int32": "float64"
 class Operand:
     """A matrix: its core, the positions of the core (None: the core is all of it), and its storage kind.
 
-    transposed: the store holds the transpose, so that the operand is ``X.T``.
+    transposed: the store holds the transpose, so that the operand is ``X.T``.  format: another one, if the structure
+    has its form; then the kind is a placement alone.
     """
 
     core: CSR
@@ -88,6 +90,7 @@ class Operand:
     places: tuple[Array, Array] | None
     transposed: bool = False
     kind: tuple[str | None, Placement] | None = None
+    format: str | None = None
 
     def store(self) -> CSR:
         """The matrix itself, whose entries are those of the core."""
@@ -130,6 +133,8 @@ class _Draw:
         shape = nrows, ncols
         if style == "diagonal":
             return np.eye(nrows, ncols, dtype=np.bool_)
+        if style == "full rows":
+            return np.repeat(self.rng.random((nrows, 1)) < 0.7, ncols, axis=1)
         density = {"empty": 0.0, "full": 1.0, "dense": 0.6, "random": 0.2}.get(style, 0.04)
         found = self.rng.random(shape) < density
         if style == "one row" and nrows:
@@ -215,8 +220,10 @@ def _operand(
     operand = Operand(core, (sizes[i], sizes[j]), None if is_core else at, transposed)  # type: ignore[arg-type]
     if d.maybe(d.formed):
         operand.kind = d.pick(d.kinds)
+    elif style.startswith("full") and d.maybe(0.5):
+        operand.format, operand.kind = d.pick(OTHER_FORMATS), (None, d.pick(PLACEMENTS))
     q.operands[name] = operand
-    kind = "" if operand.kind is None else f" {operand.kind[0]} {operand.kind[1]}"
+    kind = "" if operand.kind is None else f" {operand.format or operand.kind[0]} {operand.kind[1]}"
     q.notes.append(
         f"{name}{'.T' if transposed else ''} {sizes[i]}x{sizes[j]} {dtype} {style}{' iso' if iso else ''}{kind}"
     )

@@ -31,7 +31,7 @@ from tests.faults._isolated import run_isolated
 from tests.faults._operation_sides import graphblas, theirs_of
 from tests.faults._product_cases import RINGS, Dense, Operand, Product, draw, legal_products
 from tests.faults.tally import Tally
-from tests.storage_kinds import KINDS, in_kind, small_slices
+from tests.storage_kinds import KINDS, in_format, in_kind, small_slices
 
 Array = np.ndarray[Any, Any]
 # Trials of a semiring, and of a child process at least.
@@ -88,7 +88,9 @@ def _placed(operand: Operand, engine: str) -> sr.Matrix:
     store = operand.store()
     if engine == "cuda":
         store = store.to("cuda")
-    if operand.kind is not None:
+    if operand.format is not None and operand.kind is not None:
+        store = in_format(store, operand.format, operand.kind[1], engine)
+    elif operand.kind is not None:
         store = in_kind(store, *operand.kind, engine)
     made: sr.Matrix = sr.Matrix._new(store)
     return made
