@@ -112,7 +112,7 @@ class Spec:
     decodable: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
-        texts = {name: str(text) for name, text in cls.__annotations__.items()}
+        texts = {name: str(text) for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
         cls.maskable = "mask" in texts
         cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
         cls.kinds = _kinds(texts, cls.matrices)  # type: ignore[assignment, method-assign]
@@ -129,6 +129,11 @@ class Spec:
         made = object.__new__(type(self))
         vars(made).update(vars(self), mask=mask)
         return made
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """Return the annotations of a class without those that it inherits."""
+    return getattr(cls, "__annotations__", {})
 
 
 def _kinds(texts: dict[str, str], names: tuple[str, ...]) -> Callable[[Any], tuple[StorageKind, ...]]:

@@ -21,6 +21,7 @@ from ..memory.arrays import to_host
 from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same
+from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write, emptied
 from ..storage.memory_plan import checked_placement, moved
 from .chain import Chain
@@ -75,6 +76,15 @@ class Sparse(Generic[StoreT]):
             store = self._store = self._plan.result()
             self._plan, self._chain = None, None if self._chain is None else self._chain.spent()
         return store
+
+    @property
+    def source(self) -> StoreT | Plan[StoreT]:
+        """What a reduction or a selection reads: a product that is pending, which it may be fused into, or the store.
+
+        A chain is not fused: it is a value once it is used.
+        """
+        plan = self._plan
+        return self.store if plan is None or self._chain is not None or not is_product(plan) else plan
 
     def with_store(self, store: StoreT) -> Self:
         """Return a new object of the same kind with another store."""
@@ -388,7 +398,7 @@ class Sparse(Generic[StoreT]):
         if out is None:
             if write.accum is not None:
                 raise InvalidValue(f"{plan.operation}: accum= combines with what out= holds; give out= too")
-            return made._new(plan.into(None, write))
+            return made._new(None, plan.under(write.mask)) if is_product(plan) else made._new(plan.into(None, write))
         if not isinstance(out, made):
             raise InvalidValue(f"{plan.operation}: out= must be a {made.__name__}, got {type(out).__name__}")
         return out._target(write) << made._new(None, plan)

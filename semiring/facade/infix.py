@@ -128,9 +128,9 @@ class Infix(Sparse[Any]):
 
         Notes
         -----
-        Cost O(nvals).
+        Cost O(nvals).  A selection from a pending product of matrices (`Matrix.mxm`) is fused into it.
         """
-        return self._deliver(select(self.store, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
+        return self._deliver(select(self.source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any) -> Any:
         """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.

@@ -91,6 +91,10 @@ class MatrixOperations(Infix):
         -----
         Cost O(products); of dot products O(sum of the column lengths of `other` over the entries of the mask).
         Synchronises for the size of the result.  `explain` shows the method.
+
+        The result is pending, with a mask too, unless `out` is given.  A reduction or a selection that is its first use
+        is computed with it, and then no product is stored: ``L.mxm(L.T, "plus_pair", mask=L.S).reduce_scalar()`` counts
+        triangles in the memory of L.  A second use computes and stores the product.
         """
         if not isinstance(other, MatrixOperations):
             raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")

@@ -34,7 +34,7 @@ def reduce_rowwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -
 
     Notes
     -----
-    Cost O(nvals) for a monoid; an aggregator makes a few such passes.
+    Cost O(nvals) for a monoid, which is fused into a pending product (`mxm`); an aggregator makes a few such passes.
     """
     return _by_rows(self, op, False, writing)
 
@@ -46,8 +46,10 @@ def reduce_columnwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]
 
 def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     """Reduce each row, or each column under `columns`."""
-    a, transposed = self.operand
     aggregator = aggregate.as_aggregator(op)
+    if aggregator is None and self._transpose_of is None and not columns:
+        return cast(Vector, self._deliver(reduce_rows(self.source, op), writing, Vector))
+    a, transposed = self.operand
     if aggregator is None:
         plan = reduce_rows(a, op, transposed=columns != transposed)
     else:
@@ -69,14 +71,15 @@ def reduce_scalar(self: Matrix, op: Any = "plus") -> Scalar:
 
     Notes
     -----
-    Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
+    Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.  A monoid is
+    fused into a pending product (`mxm`).
     """
     aggregator = aggregate.as_aggregator(op)
     if aggregator is not None:
         return aggregate.whole(self, aggregator)
     monoid = operators.lookup_monoid(op).typed(self.dtype)
-    store, _ = self.operand
-    return Scalar.pending(monoid.z, scalar_of(store, monoid))
+    source = self.source if self._transpose_of is None else self.operand[0]
+    return Scalar.pending(monoid.z, scalar_of(source, monoid))
 
 
 def reduce(self: Matrix, op: Any = "plus") -> Scalar:

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
+
+import numpy as np
 
 from .. import operators
 from ..engines.spec import Select
+from ..engines.spec_fused import MxmSelect
 from ..formats import CSR, VectorStore
+from ..operators.types import TypedIndexUnary
 from . import check
 from .apply import scalar_dtype, thunk_of
+from .fused import fused_or_stored
 from .write import Plan
 
 S = TypeVar("S", CSR, VectorStore)
 
 
-def select(a: S, op: Any, k: Any = None) -> Plan[S]:
-    """Select the entries of `a` for which the index-unary predicate `op` holds with thunk `k`."""
+def select(a: S | Plan[S], op: Any, k: Any = None) -> Plan[S]:
+    """Select the entries of `a` for which the index-unary predicate `op` holds with thunk `k`.
+
+    From a product that is a plan they are selected with it.
+    """
     family = operators.lookup_select(op)
     typed = family.typed(a.dtype)
     if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
         typed = family.typed(a.dtype, scalar_dtype(k, a.dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
-    return Plan("select", check.shape_of(a), a.dtype, a.device, Select(a, typed, thunk))
+    request = partial(_of_product, a, typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
+    return Plan("select", check.shape_of(a), a.dtype, a.device, request)
+
+
+def _of_product(a: Plan[S], op: TypedIndexUnary, k: np.generic) -> S | Plan[S]:
+    result, store = fused_or_stored(a, MxmSelect, op, k)
+    if store is None:
+        return result  # type: ignore[no-any-return]
+    return Plan("select", a.shape, a.dtype, a.device, Select(store, op, k))

@@ -61,6 +61,7 @@ class Plan(Generic[S]):
 
     operation: its name, for messages.  shape, dtype: of the result.  device: where its operands reside.
     request: the request to the engine, or a function that returns the result or its plan.
+    mask: limits the result itself, before a write; None: it has all entries.
     Operands are immutable stores, so the result is that of the moment when the plan was made.
     """
 
@@ -69,7 +70,23 @@ class Plan(Generic[S]):
     dtype: np.dtype[Any]
     device: str
     request: Spec | Callable[[], S | Plan[S]]
+    mask: Mask | None = None
+    # Whether `ops.fused` has used the result once without storing it; the next use stores it.
+    fused: bool = field(default=False, init=False, repr=False)
     _made: S | None = field(default=None, init=False, repr=False)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the result is not stored yet."""
+        return self._made is None
+
+    def under(self, mask: Mask | None) -> Plan[S]:
+        """Return the plan of the same operation whose result has only entries that the mask admits."""
+        if mask is None:
+            return self
+        check.output_shape(self.operation, None, mask, self.shape)
+        check.one_device(self.operation, self.device, mask.store)
+        return Plan(self.operation, self.shape, self.dtype, self.device, self.request, mask)
 
     def result(self) -> S:
         """Return the result alone; it is computed once for all holders of this plan."""
@@ -95,6 +112,9 @@ class Plan(Generic[S]):
         engine, request = engine_for(self.device), self.request
         if self._made is not None:
             return finish(self._made, engine, out, write)
+        if self.mask is not None:  # it limits the result, and the mask of the write limits the output
+            whole = Plan(self.operation, self.shape, self.dtype, self.device, request)
+            return finish(whole.into(None, Write(self.mask)), engine, out, write)
         if not isinstance(request, Spec):
             made = request()
             return made.into(out, write) if isinstance(made, Plan) else finish(made, engine, out, write)

@@ -83,7 +83,7 @@ def test_triangles_of_a_generated_graph_by_dot_products(engine: str) -> None:
     with sr.explain() as log:
         C = L.mxm(L.T, "plus_pair", mask=L.S, method="dot")
         count = int(C.reduce_scalar("plus").get(0))
-    methods = [call.details.get("method") for call in log if call.operation == "mxm"]
+    methods = [call.details.get("method") for call in log if call.operation.startswith("mxm")]
     assert engine == "reference" or methods == ["dot"]
     dense = L.apply("one").to_numpy(fill_value=0).astype(np.int64)
     assert count == int(((dense @ dense.T) * dense).sum())
