@@ -1,45 +1,74 @@
 """Matrix products under a mask: a dot product for each entry of the mask.
 
-Row i of A is entered into a dense array of marks of the thread, which the entries of row j of the transpose of B probe
-for each entry (i, j) of the mask.  If row j is much longer than row i, the entries of the latter are searched in it.
+Row i of A is entered into a dense array of marks of the thread, a byte for each column, which the entries of row j of
+the transpose of B probe for each entry (i, j) of the mask.  Of a long row j, only those from the first to the last
+column of row i probe, which are half of them under L in L L'.  If row j is much longer than row i, the entries of the
+latter are searched in it.  The marks are cleared after the row.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Pattern, index_dtype
+from ...formats import CSR, Array, Pattern
 from ...memory.allocation import require
+from ...operators.expression import used_variables
 from ..constants import product_value
 from ..recording import note
 from ..spec import Mxm
 from . import types
 from .atomics import next_chunk, stopped
-from .compile import kernel
+from .compile import device, kernel
 from .members import is_wide
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share
 from .select import kept_rows
 from .threads import run, threads_for
-from .types import call, combine, put, stops, value_at
+from .types import call, combine, converted, put, stops, value_at
 
-__all__ = ["dot_products", "term"]
+__all__ = [
+    "CHUNKS_PER_THREAD",
+    "between",
+    "dot",
+    "dot_products",
+    "dot_work",
+    "enter",
+    "leave",
+    "scratch",
+    "term",
+]
 
-_CHUNKS_PER_THREAD = 32
+CHUNKS_PER_THREAD = 32
 # Entries of a row of B' for each of the row of A, from which on the latter are searched in the former (reasoned: the
 # steps of a search among a thousand entries).
-_SWAP = 10
+SWAP = 10
+# Entries of a row of B' from which on a search for the first column is repaid (reasoned: about as many probes as a
+# search of mispredicted steps takes).
+LONG = 64
 
 
-def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
-    """Return t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries of the mask; None if rows of B cost less.
+class DotWork(NamedTuple):
+    """Dot products that cost least: the kernel's arrays, and the numbers that divide the work.
 
-    Memory beyond the result: a value and a byte for each entry of the mask, and for each thread 4 to 16 bytes for each
-    column of A.
+    rows: the probes up to each row, then offsets and columns of A, B' and the mask.  values: those of A and B', None
+    where they are not read.  operators: addition and multiplication.  constant: the value of all results, or None.
+    reads_a: whether A has values that are read.  work: probes and entries of A.
     """
+
+    rows: tuple[Array, ...]
+    values: tuple[Any, Any]
+    operators: tuple[Any, ...]
+    constant: np.generic | None
+    reads_a: bool
+    work: int
+    threads: int
+
+
+def dot_work(q: Mxm, mask: Pattern) -> DotWork | None:
+    """Return what dot products for the entries of the mask read; None if rows of B cost less."""
     columns = q.by_column
     if columns is None or q.method not in ("auto", "dot") or is_wide(q.a.ncols, q.a.nvals):
         return None
@@ -50,7 +79,7 @@ def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
     t_indptr, t_indices = rows_of(t)
     m_indptr, m_indices = kernel_array(mask.indptr), kernel_array(mask.indices)
     probes = np.zeros(mask.nvals + 1, np.int64)
-    swapped = _SWAP * np.repeat(np.diff(a_indptr), np.diff(m_indptr))
+    swapped = SWAP * np.repeat(np.diff(a_indptr), np.diff(m_indptr))
     np.cumsum(np.minimum(np.diff(t_indptr)[m_indices], swapped), out=probes[1:])
     total = int(probes[-1])
     if q.method == "auto" and q.by_row.ready and int(np.diff(q.b.indptr)[a_indices].sum()) < total:
@@ -58,21 +87,46 @@ def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
     note(method="dot", probes=total)
     known = product_value(semiring, a.iso, t.iso)
     uses = semiring.mult.uses if known is None else frozenset()
-    threads, stamp = threads_for(total + a.nvals), index_dtype(a.nrows + 1)
-    reads_a = "x" in uses and a.iso is None
-    slots = threads * a.ncols * (stamp.itemsize + (8 if reads_a else 0))
-    require("mxm", "cpu", slots + mask.nvals * (1 + (0 if known is not None else semiring.z.itemsize)))
-    marks = np.zeros((threads, a.ncols), stamp)
-    places = np.empty((threads, a.ncols if reads_a else 1), np.int64)
-    found = np.zeros(mask.nvals, np.bool_)
-    made = None if known is not None else np.empty(mask.nvals, semiring.z)
     operators: tuple[Any, ...] = (types.STRUCTURE, None)
     if known is None:
         operators = (types.monoid(semiring.add), types.binary(semiring.mult))
     rows = (probes[m_indptr], a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices)
     values = (values_of(a, "x" in uses), values_of(t, "y" in uses))
-    run(_dot, threads, rows, values, *operators, marks, places, reads_a, found, made, work=total + a.nvals)
-    return kept_rows(CSR(mask, semiring.z, made, known), found)
+    work = total + a.nvals
+    return DotWork(rows, values, operators, known, "x" in uses and a.iso is None, work, threads_for(work))
+
+
+class Scratch(NamedTuple):
+    """What the threads need for the rows of A: a mark for each column, and the place of its entry where A is read."""
+
+    marks: Array
+    places: Array
+    reads_a: bool
+
+
+def scratch(q: Mxm, dots: DotWork, more: int) -> Scratch:
+    """Return the scratch memory; OutOfMemory where it does not fit with `more` bytes."""
+    slots = q.a.ncols if dots.reads_a else 1
+    require("mxm", "cpu", dots.threads * (q.a.ncols + 8 * slots) + more)
+    marks = np.zeros((dots.threads, q.a.ncols), np.uint8)
+    return Scratch(marks, np.empty((dots.threads, slots), np.int64), dots.reads_a)
+
+
+def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
+    """Return t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries of the mask; None if rows of B cost less.
+
+    Memory beyond the result: a value and a byte for each entry of the mask, and for each thread a byte for each column
+    of A, or 9 if the values of A are read.
+    """
+    dots = dot_work(q, mask)
+    if dots is None:
+        return None
+    z = q.semiring.z
+    memory = scratch(q, dots, mask.nvals * (1 + (0 if dots.constant is not None else z.itemsize)))
+    found = np.zeros(mask.nvals, np.bool_)
+    made = None if dots.constant is not None else np.empty(mask.nvals, z)
+    run(_dot, dots.threads, dots.rows, dots.values, *dots.operators, *memory, found, made, work=dots.work)
+    return kept_rows(CSR(mask, z, made, dots.constant), found)
 
 
 @kernel
@@ -90,11 +144,10 @@ def _dot(
     found: Any,
     made: Any,
 ) -> None:
-    """rows: the work up to each row, then offsets and columns of A, B' and the mask.  values: those of A and B'."""
+    """rows, values: as in `DotWork`."""
     work, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices = rows
-    avals, bvals = values
     mark, place = marks[t], places[t]
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
@@ -102,58 +155,139 @@ def _dot(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
-            begin, end, stamp = a_indptr[i], a_indptr[i + 1], i + 1
+            begin, end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
             if begin == end or m_indptr[i] == m_indptr[i + 1]:
                 continue
-            for p in range(begin, end):
-                mark[a_indices[p]] = stamp
-                if reads_a:
-                    place[a_indices[p]] = p
+            enter(a_indices, begin, end, mark, place, reads_a)
             for m in range(m_indptr[i], m_indptr[i + 1]):
-                j = m_indices[m]
-                first, last = t_indptr[j], t_indptr[j + 1]
-                hit = False
-                if last - first > _SWAP * (end - begin):
-                    for p in range(begin, end):
-                        k = a_indices[p]
-                        r = lower_bound(t_indices, first, last, k)
-                        if r < last and t_indices[r] == k:
-                            x, y = value_at(avals, p), value_at(bvals, r)
-                            _accumulate(add, mult, made, m, hit, x, y, np.int64(i), np.int64(k), np.int64(j))
-                            hit = True
-                            if stops(add, value_at(made, m)):
-                                break
-                else:
-                    for r in range(first, last):
-                        k = t_indices[r]
-                        if mark[k] == stamp:
-                            at = place[k] if reads_a else np.int64(begin)
-                            x, y = value_at(avals, at), value_at(bvals, r)
-                            _accumulate(add, mult, made, m, hit, x, y, np.int64(i), np.int64(k), np.int64(j))
-                            hit = True
-                            if stops(add, value_at(made, m)):
-                                break
+                j = np.int64(m_indices[m])
+                first, last = between(t_indices, t_indptr[j], t_indptr[j + 1], a_indices[begin], a_indices[end - 1])
+                columns = (a_indices, begin, end, t_indices, first, last)
+                hit, value = dot(add, mult, values, columns, mark, place, reads_a, np.int64(i), j)
                 found[m] = hit
+                put(made, m, value)
+            leave(a_indices, begin, end, mark)
 
 
-def _accumulate(add: Any, mult: Any, made: Any, m: Any, hit: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> None:
-    """made[m] = x (x) y, or with `hit` made[m] (+) x (x) y; nothing where there are no values."""
+@device
+def enter(indices: Any, begin: int, end: int, mark: Any, place: Any, reads_a: bool) -> None:
+    """Mark the columns of a row of A, and store the places of its entries if they are read."""
+    for p in range(begin, end):
+        put(mark, value_at(indices, p), 1)
+        if reads_a:
+            put(place, value_at(indices, p), p)
+
+
+@device
+def leave(indices: Any, begin: int, end: int, mark: Any) -> None:
+    """Clear the marks of a row of A."""
+    for p in range(begin, end):
+        put(mark, value_at(indices, p), 0)
+
+
+@device
+def between(indices: Any, begin: Any, end: Any, low: Any, high: Any) -> Any:
+    """Return the part of the entries [begin, end) of a long row from column `low` to column `high`, both included."""
+    first, last = np.int64(begin), np.int64(end)
+    if last - first >= LONG and indices[first] < low:
+        first = lower_bound(indices, first + 1, last, low)
+    if last - first >= LONG and indices[last - 1] > high:
+        last = lower_bound(indices, first, last - 1, high + 1)
+    return first, last
+
+
+def dot(add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any) -> Any:
+    """Return whether row i of A and row j of B' have a column in common, and the sum of the products.
+
+    values: those of A and B', or None.  columns: the columns of A and the range of row i, then the same of B' and j.
+    mark, place: of row i.
+    """
     raise NotImplementedError
 
 
-@types.overload_for(_accumulate)
-def _choose_accumulate(add: Any, mult: Any, made: Any, m: Any, hit: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
-    if isinstance(made, numba_types.NoneType):
-        return lambda add, mult, made, m, hit, x, y, i, k, j: None
+@types.overload_for(dot)
+def _choose_dot(
+    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: Any, i: Any, j: Any
+) -> Any:
+    if isinstance(mult, numba_types.NoneType):
+        return _any_common
+    reads_nothing = not used_variables(mult.expr)
+    return _counted if reads_nothing and not add.terminal else _summed
 
-    def accumulated(add: Any, mult: Any, made: Any, m: Any, hit: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> None:
-        product = term(mult, x, y, i, k, j)
-        if hit:
-            put(made, m, combine(add, value_at(made, m), product))
-        else:
-            put(made, m, product)
 
-    return accumulated
+def _summed(
+    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
+) -> Any:
+    a_indices, begin, end, t_indices, first, last = columns
+    avals, bvals = values
+    hit, total = False, converted(add, 0)
+    if last - first > SWAP * (end - begin):
+        for p in range(begin, end):
+            k = a_indices[p]
+            r = lower_bound(t_indices, first, last, k)
+            if r < last and t_indices[r] == k:
+                product = term(mult, value_at(avals, p), value_at(bvals, r), i, np.int64(k), j)
+                total = combine(add, total, product) if hit else product
+                hit = True
+                if stops(add, total):
+                    break
+    else:
+        for r in range(first, last):
+            k = value_at(t_indices, r)
+            if value_at(mark, k):
+                at = value_at(place, k) if reads_a else begin
+                product = term(mult, value_at(avals, at), value_at(bvals, r), i, np.int64(k), j)
+                total = combine(add, total, product) if hit else product
+                hit = True
+                if stops(add, total):
+                    break
+    return hit, total
+
+
+def _counted(
+    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
+) -> Any:
+    """Sum products of one value: their number is counted without branches, then the value is doubled."""
+    total = power = term(mult, None, None, i, i, j)
+    count = left = common(columns, mark)
+    while left and left & 1 == 0:
+        power = combine(add, power, power)
+        left >>= 1
+    total = power
+    left >>= 1
+    while left:
+        power = combine(add, power, power)
+        if left & 1:
+            total = combine(add, total, power)
+        left >>= 1
+    return count != 0, total
+
+
+def _any_common(
+    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
+) -> Any:
+    _, begin, end, t_indices, first, last = columns
+    if last - first > SWAP * (end - begin):
+        return common(columns, mark) != 0, None
+    for r in range(first, last):
+        if value_at(mark, value_at(t_indices, r)):
+            return True, None
+    return False, None
+
+
+@device
+def common(columns: Any, mark: Any) -> Any:
+    """Return the number of columns that two rows have in common; columns, mark: as in `dot`."""
+    a_indices, begin, end, t_indices, first, last = columns
+    count = np.int64(0)
+    if last - first > SWAP * (end - begin):
+        for p in range(begin, end):
+            r = lower_bound(t_indices, first, last, a_indices[p])
+            count += r < last and t_indices[r] == a_indices[p]
+    else:
+        for r in range(first, last):
+            count += value_at(mark, value_at(t_indices, r))
+    return count
 
 
 def term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:

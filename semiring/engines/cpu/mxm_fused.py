@@ -1,0 +1,116 @@
+"""Products under a mask that a reduction reads: the dot products of a row are combined, not stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import VectorStore
+from ...operators.types import TypedMonoid
+from ..constants import product_value
+from ..operands import Mask, simplified
+from ..registry import implements
+from ..spec import ReduceRows, ReduceScalar
+from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar
+from . import presence, types
+from .atomics import next_chunk, stopped
+from .compile import kernel
+from .mxm import mxm
+from .mxm_dot import CHUNKS_PER_THREAD, between, dot, dot_work, enter, leave, scratch
+from .reduce import reduce_rows, reduce_scalar
+from .rows import share
+from .select import mask_pattern
+from .threads import run
+from .types import combine, converted, stops
+
+
+def _reducible(q: FusedMxm) -> bool:
+    """Return whether dot products may cost least: the mask lists positions, and the columns of B are at hand.
+
+    Results that share one value have no memory to save.
+    """
+    mask = simplified(q.mask)
+    if isinstance(mask, bool) or mask.complement or q.by_column is None:
+        return False
+    if q.method != "dot" and not (q.method == "auto" and q.by_column.ready):
+        return False
+    return product_value(q.semiring, q.a.iso, q.by_column.get().iso) is None
+
+
+@implements(MxmReduceScalar, engine="cpu", when=_reducible)
+def mxm_reduce_scalar(q: MxmReduceScalar) -> np.generic | None:
+    """(+) over all entries of a product under a mask: of each row first, then of all rows in their order."""
+    totals = _totals(q, q.monoid)
+    return reduce_scalar(ReduceScalar(mxm(q.by_rows) if totals is None else totals, q.monoid))
+
+
+@implements(MxmReduceRows, engine="cpu", when=_reducible)
+def mxm_reduce_rows(q: MxmReduceRows) -> VectorStore:
+    """w(i) = (+)_j t(i, j) of a product t under a mask."""
+    totals = _totals(q, q.monoid)
+    return reduce_rows(ReduceRows(mxm(q.by_rows), q.monoid)) if totals is None else totals
+
+
+def _totals(q: FusedMxm, monoid: TypedMonoid) -> VectorStore | None:
+    """Return the reduction of each row of the product that has results; None if rows of B cost less."""
+    mask = simplified(q.mask)
+    assert isinstance(mask, Mask)
+    pattern = mask_pattern(mask)
+    dots = dot_work(q.product, pattern)
+    if dots is None:
+        return None
+    nrows, z = q.a.nrows, monoid.z
+    memory = scratch(q.product, dots, nrows * (1 + z.itemsize))
+    found, totals = np.zeros(nrows, np.bool_), np.empty(nrows, z)
+    operators = (*dots.operators, types.monoid(monoid))
+    run(_dot_rows, dots.threads, dots.rows, dots.values, *operators, *memory, found, totals, work=dots.work)
+    return presence.from_slots(nrows, z, presence.from_flags(found), totals, None)
+
+
+@kernel
+def _dot_rows(
+    t: int,
+    threads: int,
+    control: Any,
+    rows: Any,
+    values: Any,
+    add: Any,
+    mult: Any,
+    reduce: Any,
+    marks: Any,
+    places: Any,
+    reads_a: bool,
+    found: Any,
+    totals: Any,
+) -> None:
+    """rows, values: as in `DotWork`."""
+    work, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices = rows
+    mark, place = marks[t], places[t]
+    chunks = threads * CHUNKS_PER_THREAD
+    while True:
+        chunk = next_chunk(control)
+        if chunk >= chunks:
+            return
+        for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
+            if stopped(control):
+                return
+            begin, end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
+            if begin == end or m_indptr[i] == m_indptr[i + 1]:
+                continue
+            enter(a_indices, begin, end, mark, place, reads_a)
+            any_hit, total = False, converted(reduce, 0)
+            for m in range(m_indptr[i], m_indptr[i + 1]):
+                j = np.int64(m_indices[m])
+                first, last = between(t_indices, t_indptr[j], t_indptr[j + 1], a_indices[begin], a_indices[end - 1])
+                columns = (a_indices, begin, end, t_indices, first, last)
+                hit, value = dot(add, mult, values, columns, mark, place, reads_a, np.int64(i), j)
+                if hit:
+                    part = converted(reduce, value)
+                    total = combine(reduce, total, part) if any_hit else part
+                    any_hit = True
+                    if stops(reduce, total):
+                        break
+            leave(a_indices, begin, end, mark)
+            found[i] = any_hit
+            totals[i] = total
