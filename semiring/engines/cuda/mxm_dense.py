@@ -69,7 +69,7 @@ def constant(q: Mxm) -> np.generic | None:
     return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
 
 
-def _is_small(q: Mxm) -> bool:
+def is_small(q: Mxm) -> bool:
     """Return True if few slots are needed, and no warp has many steps.  Synchronises if row lengths are not cached.
 
     A warp has a step for 32 entries of a row of B, and one for 32 presence words of its row of the result.
@@ -89,7 +89,7 @@ def _is_small(q: Mxm) -> bool:
     return most <= tuning.DENSE_STEPS
 
 
-@implements(Mxm, engine="cuda", fuses=("mask",), when=_is_small, priority=1)
+@implements(Mxm, engine="cuda", fuses=("mask",), when=is_small, priority=1)
 def mxm_dense(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) of small matrices, in two launches.
 

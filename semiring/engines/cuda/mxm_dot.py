@@ -4,32 +4,48 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
 from ...dtypes import FP32, INT8, INT32, INT64
-from ...formats import CSR, word_count
-from ...formats.csr import empty_csr
-from ...operators.types import TypedSemiring
+from ...formats import CSR, Array, VectorStore, word_count
+from ...operators.types import TypedMonoid, TypedSemiring
 from ..operands import simplified
 from ..recording import note
 from ..spec import Mxm
 from . import samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
-from .launch import BLOCK, counter, grid, multiprocessors, read_words, scratch, values_of
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch, values_of
 from .mxm_dense import constant
 from .mxm_panels import rows_cost, sorted_cost
 from .primitives import compact_csr
 from .specialise import constants, semiring, typedefs
+from .specialise import monoid as monoid_text
 
-__all__ = ["dot_products"]
+__all__ = ["DotProducts", "dot_products"]
 
 _FILE = "mxm_dot.cuh"
+_ESTIMATE = "mxm_dot_estimate.cuh"
 _BYTE = np.dtype(np.uint8)
 _SAMPLES = 1 << 16
+# What becomes of the results: the constant RESULT of the kernels.
+STORED, REDUCED, SUMMED = range(3)
+
+
+class _Outputs(NamedTuple):
+    """The arguments that only some of the kernels read."""
+
+    marks: Array | None = None
+    values: Array | None = None
+    totals: Array | None = None
+    parts: Array | None = None
+    small: int | None = None
+    large: int | None = None
+    state: Counter | None = None
 
 
 class _Plan(NamedTuple):
@@ -37,14 +53,17 @@ class _Plan(NamedTuple):
 
     pack: Callable[..., bytes]
     estimate: Kernel
-    rows: Kernel
+    list: Kernel
     small: Kernel
     large: Kernel
+    rows: Kernel
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(
     ring: TypedSemiring,
+    monoid: TypedMonoid,
+    result: int,
     keeps: bool,
     valued: bool,
     lanes: int,
@@ -53,83 +72,144 @@ def _plan(
 ) -> _Plan:
     """Return the plan.
 
-    keeps: results have values of their own.  valued: the mask admits entries by value.  lanes: for an entry of the
-    mask.  elements: the types of the values of A, B and the mask.  integers: AP, AI, BP, BI, MP, MI of the kernels.
+    monoid: of a reduction; for STORED any.  result: STORED, REDUCED or SUMMED.  keeps: results have values of their
+    own.  valued: the mask admits entries by value.  lanes: for an entry of the mask.  elements: the types of the values
+    of A, B and the mask.  integers: AP, AI, BP, BI, MP, MI of the kernels.
     """
     types = dict(zip(("A", "B", "M"), elements, strict=True))
     prologue = (
         typedefs(**dict(zip(("AP", "AI", "BP", "BI", "MP", "MI"), integers, strict=True)))
         + typedefs(**types)
-        + constants(VALUED=valued, KEEPS=keeps, FORM=2, GROUP=lanes)
+        + constants(VALUED=valued, KEEPS=keeps, RESULT=result, FORM=2, GROUP=lanes)
         + _sizes()
         + semiring(ring)
+        + monoid_text("reduce", monoid)
     )
-    names = ("mxm_dot_estimate", "mxm_dot_list", "mxm_dot_small", "mxm_dot_large")
-    return _Plan(arguments(_FILE, "DotArguments", **types), *(kernel(_FILE, name, prologue) for name in names))
+    names = ("mxm_dot_list", "mxm_dot_small", "mxm_dot_large", "mxm_dot_rows")
+    estimate = kernel(_ESTIMATE, "mxm_dot_estimate", prologue)
+    return _Plan(
+        arguments(_FILE, "DotArguments", **types), estimate, *(kernel(_FILE, name, prologue) for name in names)
+    )
 
 
 def _sizes() -> str:
     return constants(
         SMALL=tuning.DOT_SMALL, LARGE=tuning.DOT_LARGE, SEGMENT=tuning.DOT_SEGMENT, SWAP=tuning.DOT_SWAP,
-        SEARCHED=tuning.SEARCHED_PROBE,
+        SEARCHED=tuning.SEARCHED_PROBE, BATCH=tuning.DOT_BATCH, DOT_RESIDENT=tuning.DOT_RESIDENT,
     )  # fmt: skip
 
 
 def dot_products(q: Mxm) -> CSR | None:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if another method costs less.
 
-    The cost, in probes of a hash table, is estimated from a sample of the mask and of A.  Memory beyond the result: a
-    value and a bit for each entry of the mask, 24 bytes a row, and 16 bytes for each DOT_SEGMENT entries of the mask.
-    Synchronises: reads the estimates and the number of entries of the result.
+    Memory beyond the result: a value and a bit for each entry of the mask, and that of `DotProducts`.  Synchronises:
+    reads the estimates and the number of entries of the result.
     """
-    mask = simplified(q.mask)
-    if isinstance(mask, bool) or mask.complement or not isinstance(mask.store, CSR):
+    dots = DotProducts.of(q)
+    if dots is None:
         return None
-    assert q.by_column is not None
-    m, a, t, z = mask.store, q.a, q.by_column.get(), q.semiring.z
-    if m.nvals == 0:  # nothing to sample
-        return empty_csr(a.nrows, q.ncols, z, "cuda")
-    iso, valued = constant(q), not mask.structural
-    marks = cupy.zeros(word_count(m.nvals), np.uint32)
-    values = cupy.empty(m.nvals, z) if iso is None else None
-    segments = a.nrows + m.nvals // tuning.DOT_SEGMENT + 1
-    memory, (small, large) = scratch(8 * a.nrows, 16 * segments)
-    state = counter(4)
-    (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(t)
-    m_values, m_iso = values_of(m) if valued else (None, _BYTE.type(0))
-    types = (
-        (a.dtype, t.dtype, m.dtype if valued else _BYTE),
-        a.indptr.dtype, a.indices.dtype, t.indptr.dtype, t.indices.dtype, m.indptr.dtype, m.indices.dtype,
-    )  # fmt: skip
-    packed = _plan(q.semiring, iso is None, valued, 1, *types).pack(
-        a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, t_indptr=t.indptr, t_indices=t.indices,
-        t_values=b_values, b_iso=b_iso, mask_indptr=m.indptr, mask_indices=m.indices, mask_values=m_values,
-        mask_iso=m_iso, nrows=a.nrows, marks=marks, values=values, small=small, large=large, state=state,
-    )  # fmt: skip
-    probes, products = _estimates(q, _plan(q.semiring, iso is None, valued, 1, *types), packed, m)
-    if q.method == "auto" and q.by_row.ready and min(sorted_cost(products), rows_cost(q, products)) < probes:
-        return None
-    note(method="dot", probes=probes)
-    plan = _plan(q.semiring, iso is None, valued, _lanes(probes / m.nvals), *types)
-    plan.rows(grid(a.nrows), BLOCK, packed)
-    shared = (
-        tuning.DOT_LARGE * 2 * (a.indices.dtype.itemsize + (4 if iso is None and "x" in q.semiring.mult.uses else 0))
-    )
-    blocks = multiprocessors() * 8
-    plan.small(blocks, BLOCK, packed)
-    plan.large(blocks, BLOCK, packed, shared=shared + 64)
-    del memory  # referenced until the last kernel that uses it is queued
-    whole = CSR(m.pattern, z, values, iso)
+    whole, marks = dots.marked()
     return compact_csr(whole, marks)  # synchronises
 
 
-def _estimates(q: Mxm, plan: _Plan, packed: bytes, m: CSR) -> tuple[int, int]:
-    """Return the expected probes, and the expected products of the whole product, from samples.  Synchronises."""
-    sums, samples = counter(2), min(_SAMPLES, m.nvals)
-    b_indptr = q.by_row.get().indptr if q.by_row.ready else None
-    plan.estimate(grid(samples), BLOCK, packed, b_indptr, q.a.nvals, m.nvals, samples, sums)
-    probes, products = read_words(sums.data.ptr, 2)  # synchronises
-    return probes * m.nvals // samples, products * q.a.nvals // samples
+class DotProducts:
+    """Dot products for the entries of a mask.
+
+    Memory: 24 bytes a row, and 16 for each DOT_SEGMENT entries of the mask; a reduction needs a value and a bit more
+    for each row and each such segment, and no memory for entries of the mask.
+    """
+
+    def __init__(self, q: Mxm, m: CSR) -> None:
+        """m: the store of the mask, which is not empty."""
+        assert q.by_column is not None
+        a, t = q.a, q.by_column.get()
+        self.q, self.m, self.t, self.iso = q, m, t, constant(q)
+        self.valued = q.mask is not None and not q.mask.structural
+        self.types = (
+            (a.dtype, t.dtype, m.dtype if self.valued else _BYTE),
+            a.indptr.dtype, a.indices.dtype, t.indptr.dtype, t.indices.dtype, m.indptr.dtype, m.indices.dtype,
+        )  # fmt: skip
+        self.probes = 0
+
+    @classmethod
+    def of(cls, q: Mxm) -> DotProducts | None:
+        """Return the dot products; None if another method costs less, or the mask does not list positions.
+
+        The cost, in probes of a table, is estimated from a sample of the mask and of A.  Synchronises: reads it.
+        """
+        mask = simplified(q.mask)
+        if isinstance(mask, bool) or mask.complement or not isinstance(mask.store, CSR):
+            return None
+        made = cls(replace(q, mask=mask), mask.store)
+        if mask.store.nvals == 0:  # nothing to sample
+            return made
+        made.probes, products = made._estimates()
+        if q.method == "auto" and q.by_row.ready and min(sorted_cost(products), rows_cost(q, products)) < made.probes:
+            return None
+        return made
+
+    def _estimates(self) -> tuple[int, int]:
+        """Return the expected probes, and the expected products of the whole product, from samples.  Synchronises."""
+        q, m = self.q, self.m
+        sums, samples = counter(2), min(_SAMPLES, m.nvals)
+        b_indptr = q.by_row.get().indptr if q.by_row.ready else None
+        plan = self._plan(STORED, q.semiring.add, 1)
+        packed = self._packed(plan, _Outputs())
+        plan.estimate(grid(samples), BLOCK, packed, b_indptr, q.a.nvals, m.nvals, samples, sums)
+        probes, products = read_words(sums.data.ptr, 2)  # synchronises
+        return probes * m.nvals // samples, products * q.a.nvals // samples
+
+    def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
+        return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)
+
+    def _packed(self, plan: _Plan, outputs: _Outputs) -> bytes:
+        a, t, m = self.q.a, self.t, self.m
+        (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(t)
+        m_values, m_iso = values_of(m) if self.valued else (None, _BYTE.type(0))
+        return plan.pack(
+            a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, t_indptr=t.indptr,
+            t_indices=t.indices, t_values=b_values, b_iso=b_iso, mask_indptr=m.indptr, mask_indices=m.indices,
+            mask_values=m_values, mask_iso=m_iso, nrows=a.nrows, marks=outputs.marks, values=outputs.values,
+            small=outputs.small, large=outputs.large, state=outputs.state, totals=outputs.totals, parts=outputs.parts,
+        )  # fmt: skip
+
+    def marked(self) -> tuple[CSR, Array]:
+        """Return a matrix with the structure of the mask, and a bit for each of its entries that is a result."""
+        m, z = self.m, self.q.semiring.z
+        marks = cupy.zeros(word_count(m.nvals), np.uint32)
+        values = cupy.empty(m.nvals, z) if self.iso is None else None
+        if m.nvals:
+            self._run(STORED, self.q.semiring.add, _Outputs(marks, values))
+        return CSR(m.pattern, z, values, self.iso), marks
+
+    def reduced(self, monoid: TypedMonoid, *, by_rows: bool) -> VectorStore:
+        """Return the reduction of each row, or parts of the reduction of all rows; results have values of their own."""
+        m, nrows, z = self.m, self.q.a.nrows, monoid.dtype
+        slots = m.nvals // tuning.DOT_SEGMENT + nrows + 1
+        totals, parts = cupy.empty(slots, z), cupy.zeros(word_count(slots), np.uint32)
+        result = SUMMED if monoid == self.q.semiring.add and not monoid.is_any else REDUCED
+        plan, packed = self._run(result, monoid, _Outputs(totals=totals, parts=parts))
+        if not by_rows:
+            return bitmap(slots, z, parts, totals, slots)  # the number of its entries is not read
+        words, out, count = cupy.empty(word_count(nrows), np.uint32), cupy.empty(nrows, z), counter()
+        plan.rows(grid(nrows), BLOCK, packed, words, out, count)
+        return bitmap(nrows, z, words, out, count)
+
+    def _run(self, result: int, monoid: TypedMonoid, outputs: _Outputs) -> tuple[_Plan, bytes]:
+        a, m = self.q.a, self.m
+        note(method="dot", probes=self.probes)
+        lanes = 1 if result == SUMMED else _lanes(self.probes / max(m.nvals, 1))  # SUMMED has no groups of lanes
+        plan = self._plan(result, monoid, lanes)
+        memory, (small, large) = scratch(8 * a.nrows, 16 * (a.nrows + m.nvals // tuning.DOT_SEGMENT + 1))
+        packed = self._packed(plan, outputs._replace(small=small, large=large, state=counter(4)))
+        plan.list(grid(a.nrows), BLOCK, packed)
+        reads_a = self.iso is None and "x" in self.q.semiring.mult.uses
+        shared = tuning.DOT_LARGE * 2 * (a.indices.dtype.itemsize + (4 if reads_a else 0))
+        blocks = multiprocessors() * 8
+        plan.small(blocks, BLOCK, packed)
+        plan.large(blocks, BLOCK, packed, shared=shared + 64)
+        del memory  # referenced until the last kernel that uses it is queued
+        return plan, packed
 
 
 def _lanes(average: float) -> int:
@@ -142,7 +222,13 @@ def _lanes(average: float) -> int:
 
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    columns = TypedSemiring(samples.MIN, replace(samples.SECONDI, name="secondj", expr="yj"))
+    results = (SUMMED, REDUCED, SUMMED, STORED, STORED, SUMMED)
+    for number, (ring, result) in enumerate(zip((*samples.SEMIRINGS, columns), results, strict=True)):
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
         flags = constants(VALUED=number > 1, KEEPS=not ring.add.is_any, FORM=2, GROUP=(1, 8, 32)[number % 3])
-        yield _FILE, types + flags + _sizes() + semiring(ring)
+        text = types + flags + constants(RESULT=result) + _sizes() + semiring(ring)
+        text += monoid_text("reduce", samples.MIN8 if result == REDUCED else ring.add)
+        yield _FILE, text
+        if number in (0, 4):
+            yield _ESTIMATE, text

@@ -40,11 +40,11 @@ def select(q: Select) -> Store:
     """The entries of a for which op(a(i, j), i, j, k) holds."""
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
     form, n, places = entry_form(q.a)
-    return _marked(q.a, _select_plan(form, q.op, q.a.dtype), n, places, (*values_of(q.a), k))
+    return _marked(q.a, select_plan(form, q.op, q.a.dtype), n, places, (*values_of(q.a), k))
 
 
 @functools.lru_cache(maxsize=1024)
-def _select_plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
+def select_plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     """The kernel for entries of this form (`entry_form`) and type."""
     return kernel("select.cuh", "select_mark", form + indexunary("keep", op) + typedefs(A=element, K=op.k))
 

@@ -168,13 +168,25 @@ DOT_LARGE: Final = _row(
     "kron20 and kron22, the mask by columns: 2048 7.4 and 44 ms, 4096 8.3 and 58, 8192 11.9 and 81",
 )  # fmt: skip
 DOT_PROBES: Final = _row(
-    "DOT_PROBES", 16, "measured",
-    "probes of a lane for one entry of the mask; H200, call, triangles of kron20 and kron22, the mask by columns: "
-    "8 7.9 and 47 ms, 16 7.6 and 45, 32 8.3 and 58",
+    "DOT_PROBES", 8, "measured",
+    "probes of a lane for one entry of the mask; H200, kernel, triangles of kron20 and kron22, ordered by degree, "
+    "lanes for an entry: 4 3.4 and 20.6 ms, 8 3.5 and 20.9, 16 3.6 and 20.9, 32 4.1 and 22.0",
 )  # fmt: skip
 DOT_SEGMENT: Final = _row(
-    "DOT_SEGMENT", 512, "reasoned", "entries of the mask that a block processes with one table of a row of A"
-)
+    "DOT_SEGMENT", 2048, "measured",
+    "entries of the mask that a block processes with one table of a row of A; H200, kernel, triangles of kron22, "
+    "summed: 512 16.1 ms, 2048 15.0; stored by groups of 8 lanes: 29.4, 26.3; 4096 is no faster than 2048",
+)  # fmt: skip
+DOT_BATCH: Final = _row(
+    "DOT_BATCH", 8, "measured",
+    "columns of B' that a lane loads before it probes them, where products are summed; H200, kernel, triangles of "
+    "kron22 and kron24: 4 16.5 and 100 ms, 8 15.0 and 91.8; call, kron22: 8 15.7, 16 19.9",
+)  # fmt: skip
+DOT_RESIDENT: Final = _row(
+    "DOT_RESIDENT", 6, "measured",
+    "blocks of a multiprocessor; H200, kernel, triangles of kron22, summed in batches of 4: unbounded 23.3 ms, "
+    "5 17.8, 6 17.8, 8 16.7; of 8: 4 20.2, 6 16.1; call: 4 19.1, 6 15.6, 8 15.7",
+)  # fmt: skip
 DOT_SWAP: Final = _row(
     "DOT_SWAP", 4, "measured",
     "entries of a row of B' for each of the row of A, from which on the latter are searched in the former; H200, call, "

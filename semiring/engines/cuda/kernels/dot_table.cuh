@@ -1,0 +1,151 @@
+// The operands of dot products, and the rows of A as tables in shared memory, which the rows of Bt probe.
+//
+// A table has a bit for each column from the first to the last of the row, if they fit and the values of A are not
+// read; else it is a hash table.  The prologue is that of mxm_dot.cuh.
+
+#pragma once
+
+#include "entries.cuh"
+
+typedef add_z Z;
+typedef reduce_z OUT;
+
+constexpr bool READS_X = KEEPS && multiply_reads_x;
+constexpr bool READS_Y = KEEPS && multiply_reads_y;
+constexpr bool HAS_BITS = !READS_X;
+constexpr int BLOCK = 256;
+constexpr i64 STORED = 0;
+constexpr i64 REDUCED = 1;
+constexpr i64 SUMMED = 2;
+// Resident blocks of a multiprocessor: fewer registers, but more loads in flight.
+constexpr int RESIDENT = DOT_RESIDENT;
+
+struct DotArguments {
+    const AP* a_indptr;
+    const AI* a_indices;
+    const A* a_values;
+    A a_iso;
+    const BP* t_indptr;
+    const BI* t_indices;
+    const B* t_values;
+    B b_iso;
+    const MP* mask_indptr;
+    const MI* mask_indices;
+    const M* mask_values;
+    M mask_iso;
+    i64 nrows;
+    u32* marks;   // a bit for each entry of the mask: whether the product has it; initially 0
+    Z* values;    // a slot for each entry of the mask
+    i64* small;   // rows that warps process
+    i64* large;   // segments that blocks process: pairs of a row and the first entry of the mask
+    u64* state;   // small rows, segments, and of each the number that is taken; initially 0
+    OUT* totals;  // of a reduction: the part of each segment, and a bit each whether there is one, initially 0
+    u32* parts;
+};
+
+// --- the rows of A as tables ----------------------------------------------------------------------------
+
+typedef choose<sizeof(AI) == 8, u64, u32> Key;
+constexpr Key EMPTY = ~Key(0);
+
+template <int SLOTS>
+struct RowTable {
+    Key keys[SLOTS];                  // a hash table of columns, or a bit for each column from the first to the last
+    u32 places[READS_X ? SLOTS : 1];  // the position of an entry in its row
+};
+
+DEVICE u32 slot_of(Key key, u32 last) { return (u32(key) * 2654435769u >> 7) & last; }
+
+// A power of two: at least four times `entries`, so that most searches end at their first slot, if the table has so
+// many slots, else at least twice.
+DEVICE u32 slots_for(i64 entries, u32 most) {
+    const u32 wanted = 4u << (32 - __clz((int(entries) - 1) | 1));
+    return wanted < most ? wanted : most;
+}
+
+// How a row of A is stored: where it is; as a hash table; as bits.
+constexpr int IN_PLACE = 0;
+constexpr int HASHED = 1;
+constexpr int AS_BITS = 2;
+
+// Row i of A: its entries, its first and last column, and its table.
+template <int SLOTS>
+struct RowOfA {
+    const DotArguments& s;
+    RowTable<SLOTS>& table;
+    i64 begin, end, low, high;
+    int kind;
+    u32 slots;  // of the hash table, or words of the bits
+
+    DEVICE RowOfA(const DotArguments& s, RowTable<SLOTS>& table, i64 i, i64 most) : s(s), table(table) {
+        begin = i64(s.a_indptr[i]);
+        end = i64(s.a_indptr[i + 1]);
+        low = i64(s.a_indices[begin]);
+        high = i64(s.a_indices[end - 1]);
+        const i64 words = (high - low) / 32 + 1;
+        kind = end - begin <= most ? HASHED : IN_PLACE;
+        slots = kind == HASHED ? slots_for(end - begin, SLOTS) : 0;
+        if (HAS_BITS && words <= i64(SLOTS)) {
+            kind = AS_BITS;
+            slots = u32(words);
+        }
+    }
+    // Fills the table by `count` threads, which call `wait` before and after.
+    template <class F>
+    DEVICE void fill(int thread, int count, F wait) {
+        const Key empty = kind == AS_BITS ? Key(0) : EMPTY;
+        for (u32 slot = thread; slot < slots; slot += count) table.keys[slot] = empty;
+        wait();
+        if (kind == IN_PLACE) return;
+        for (i64 p = begin + thread; p < end; p += count) {
+            const i64 k = i64(s.a_indices[p]);
+            if (kind == AS_BITS) atomicOr(table.keys + ((k - low) >> 5), Key(1) << ((k - low) & 31));
+            else insert(Key(k), u32(p - begin));
+        }
+        wait();
+    }
+    DEVICE void insert(Key key, u32 place) {
+        for (u32 slot = slot_of(key, slots - 1);; slot = (slot + 1) & (slots - 1)) {
+            if (atomicCAS(table.keys + slot, EMPTY, key) != EMPTY) continue;
+            if constexpr (READS_X) table.places[slot] = place;
+            return;
+        }
+    }
+    // The position of column k, low <= k <= high, or -1.
+    template <bool BITS>
+    DEVICE i64 find(i64 k) const {
+        if constexpr (BITS) {
+            const u32 bit = u32(k - low);
+            return table.keys[bit >> 5] >> (bit & 31) & 1 ? begin : -1;
+        }
+        if (kind == IN_PLACE) {
+            const i64 p = lower_bound(s.a_indices, begin, end, k);
+            return p < end && i64(s.a_indices[p]) == k ? p : -1;
+        }
+        for (u32 slot = slot_of(Key(k), slots - 1);; slot = (slot + 1) & (slots - 1)) {
+            const Key key = table.keys[slot];
+            if (key == Key(k)) return READS_X ? begin + i64(table.places[slot]) : begin;
+            if (key == EMPTY) return -1;
+        }
+    }
+};
+
+// --- the entries that probe them --------------------------------------------------------------------------
+
+// An entry of the mask, and the entries of row j of Bt from the first to the last column of row i of A.
+struct Admitted {
+    i64 j, begin, end;
+
+    // Entry m of the mask; none (begin = end) if it is not below `last`, or not admitted.
+    DEVICE Admitted(const DotArguments& s, i64 m, i64 last, i64 low, i64 high) : j(0), begin(0), end(0) {
+        bool open = m < last;
+        if constexpr (VALUED) open = open && value_at(s.mask_values, s.mask_iso, m) != M(0);
+        if (!open) return;
+        j = i64(s.mask_indices[m]);
+        begin = i64(s.t_indptr[j]);
+        end = i64(s.t_indptr[j + 1]);
+        if (begin == end) return;
+        if (i64(s.t_indices[begin]) < low) begin = lower_bound(s.t_indices, begin + 1, end, low);
+        if (begin < end && i64(s.t_indices[end - 1]) > high) end = upper_bound(s.t_indices, begin, end - 1, high);
+    }
+};

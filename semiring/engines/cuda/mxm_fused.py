@@ -1,0 +1,77 @@
+"""Products under a mask that a reduction or a selection reads: dot products that are not stored as a matrix."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from ...formats import CSR, VectorStore, word_count
+from ..numpy_helpers import cast
+from ..operands import simplified
+from ..registry import implements
+from ..spec import ReduceRows, ReduceScalar, ScalarResult, Select
+from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
+from .launch import BLOCK, grid, values_of
+from .mxm import mxm
+from .mxm_dense import constant, is_small
+from .mxm_dot import DotProducts
+from .primitives import compact_csr, entry_form
+from .reduce import reduce_rows, reduce_scalar
+from .select import select, select_plan
+
+
+def _may_be_dot(q: FusedMxm) -> bool:
+    """Return whether dot products may cost least: the mask lists positions, and the columns of B are at hand."""
+    mask = simplified(q.mask)
+    if isinstance(mask, bool) or mask.complement or q.by_column is None or q.a.nvals == 0:
+        return False
+    return q.method == "dot" or (q.method == "auto" and q.by_column.ready and not is_small(q.product))
+
+
+def _reducible(q: FusedMxm) -> bool:
+    """Return whether `_may_be_dot`, and results have values of their own: others have no memory to save."""
+    return _may_be_dot(q) and constant(q.product) is None
+
+
+@implements(MxmReduceScalar, engine="cuda", when=_reducible)
+def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
+    """(+) over all entries of a product under a mask: one part for each row or segment, combined in their order.
+
+    Computes the product and then reduces it if dot products cost more.  Synchronises: reads estimates.
+    """
+    dots = DotProducts.of(q.product)
+    if dots is None:
+        return reduce_scalar(ReduceScalar(mxm(q.by_rows), q.monoid))
+    return reduce_scalar(ReduceScalar(dots.reduced(q.monoid, by_rows=False), q.monoid))
+
+
+@implements(MxmReduceRows, engine="cuda", when=_reducible)
+def mxm_reduce_rows(q: MxmReduceRows) -> VectorStore:
+    """w(i) = (+)_j t(i, j) of a product t under a mask, as `mxm_reduce_scalar`."""
+    dots = DotProducts.of(q.product)
+    if dots is None:
+        return reduce_rows(ReduceRows(mxm(q.by_rows), q.monoid))
+    return dots.reduced(q.monoid, by_rows=True)
+
+
+@implements(MxmSelect, engine="cuda", when=_may_be_dot)
+def mxm_select(q: MxmSelect) -> CSR:
+    """The entries of a product under a mask for which op(t(i, j), i, j, k) holds, compacted once.
+
+    Synchronises: reads estimates and the number of entries of the result.
+    """
+    dots = DotProducts.of(q.product)
+    if dots is None:
+        made = select(Select(mxm(q.by_rows), q.op, q.k))
+        assert isinstance(made, CSR)
+        return made
+    whole, marks = dots.marked()
+    if whole.nvals == 0:
+        return whole
+    k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
+    form, n, places = entry_form(whole)
+    kept = cupy.empty(word_count(n), np.uint32)
+    select_plan(form, q.op, whole.dtype)(
+        grid(n, per_thread=8), BLOCK, n, marks, *places, *values_of(whole), k, kept, None
+    )
+    return compact_csr(whole, kept)  # synchronises
