@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..memory.arrays import Array, array_module, index_dtype, to_device, to_host
+from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
 from ..memory.placement import Placement
 from .pattern import AnyPattern, offset_facts, scalar_facts
 from .records import derived, record
@@ -100,3 +100,13 @@ def every_row_full(nrows: int, ncols: int, device: str) -> FullPattern:
     offsets = array_module(device).arange(nrows + 1, dtype=np.int64) * ncols
     facts = {"symmetric": True} if nrows == ncols else {}
     return FullPattern(nrows, ncols, nvals, offsets.astype(index_dtype(nvals), copy=False), facts)
+
+
+def full_rows(present: Array, ncols: int) -> FullPattern:
+    """Return the pattern with one boolean a row: whether the row is full."""
+    xp = array_module(device_of(present))
+    nrows = int(present.size)
+    offsets = xp.zeros(nrows + 1, dtype=np.int64)
+    xp.cumsum(present, out=offsets[1:])
+    nvals = int(offsets[-1]) * ncols  # synchronises on the GPU
+    return FullPattern(nrows, ncols, nvals, (offsets * ncols).astype(index_dtype(nvals), copy=False))

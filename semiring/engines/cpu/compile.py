@@ -91,6 +91,11 @@ def device(function: Callable[..., Any]) -> Any:
 _forking = threading.local()
 
 
+def reassociated(function: Callable[..., Any]) -> Any:
+    """Decorate a function as `device`; in it and in what it calls, floats may be added in any order."""
+    return _njit(no_cpython_wrapper=True, fastmath={"reassoc", "nsz"})(function)
+
+
 def _before_fork() -> None:
     """Wait for a running compilation: a child forked during it would inherit a lock that is never released."""
     _forking.holds = False

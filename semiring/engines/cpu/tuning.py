@@ -40,3 +40,16 @@ COSTS: Final = Costs(EDGE_COST, PROBE_COST, FRONTIER_ROW_COST, ROW_COST, WORD_CO
 
 # Searches from many sources.
 SOURCES: Final = _row("SOURCES", 512, "reasoned", "sources of a group: the bits of a row fill one cache line")
+
+# Products with full matrices.
+COLUMNS: Final = _row("COLUMNS", 1024, "reasoned", "columns of a chunk: four rows of B and one of C in the L1 cache")
+LEAST_COLUMNS: Final = _row(
+    "LEAST_COLUMNS", 32, "reasoned", "least columns of a chunk: two vector instructions of 16 float32 or more"
+)
+PANEL_BYTES: Final = _row(
+    "PANEL_BYTES", 1 << 18, "reasoned", "columns of a full B that all rows of a full A read: a part of the L2 cache"
+)
+SAMPLED_SHARE: Final = _row(
+    "SAMPLED_SHARE", 4, "reasoned",
+    "under a mask with an entry for so many positions, or more, numpy.matmul computes all of them at less cost",
+)  # fmt: skip
