@@ -46,9 +46,11 @@ def no_operand(value: Any) -> None:
 
     Anything else passes, as its reflected method may support objects of this library.
     """
-    arrays = (np.ndarray, list, tuple)
-    if isinstance(value, arrays) or hasattr(value, "__cuda_array_interface__") or hasattr(value, "tocsr"):
-        how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else "Vector.from_dense or Matrix.from_dense"
+    array = isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__cuda_array_interface__")
+    if array or hasattr(value, "tocsr") or (hasattr(value, "__dlpack__") and not hasattr(type(value), "store")):
+        kinds = {1: "Vector.from_dense", 2: "Matrix.from_dense"}
+        how = kinds.get(getattr(value, "ndim", 0), "Vector.from_dense or Matrix.from_dense")
+        how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else how
         raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
 
 

@@ -8,10 +8,13 @@ import numpy as np
 
 from ..engines.sliced.bounds import common_bounds
 from ..engines.sliced.row_slices import is_uncompressed, walk
-from ..formats import CSR, Array, Store, array_module, dense_values
+from ..formats import CSR, Array, StorageKind, Store, array_module, dense_values
 from ..memory.arrays import to_host
 from . import check
 from .convert import index_list
+
+# Full rows in the memory of the device: their offsets are the structure.
+_FULL = StorageKind("full", "none", "device")
 
 
 def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float] | None = None) -> bool:
@@ -25,9 +28,12 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     if isinstance(a, CSR) and isinstance(b, CSR):
         if a.nvals != b.nvals:
             return False
-        if not (is_uncompressed(a) and is_uncompressed(b)):
+        both_full = a.kind == b.kind == _FULL
+        if not both_full and not (is_uncompressed(a) and is_uncompressed(b)):
             return _same_rows(a, b, tolerance)
-        parts = [] if a.pattern is b.pattern else [(a.indptr, b.indptr), (a.indices, b.indices)]
+        parts = [] if a.pattern is b.pattern else [(a.indptr, b.indptr)]
+        if parts and not both_full:
+            parts.append((a.indices, b.indices))
     else:
         assert not isinstance(a, CSR)
         assert not isinstance(b, CSR)

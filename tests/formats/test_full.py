@@ -12,7 +12,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.exceptions import DomainMismatch, InvalidFormat, InvalidValue
 from semiring.io.srb import Store, write_store
 from semiring.memory.arrays import device_of, to_host
 
@@ -189,6 +189,63 @@ def test_dense_arrays_are_shared(engine: str) -> None:
             refused.__dlpack__()
     with pytest.raises(InvalidValue, match="no array can be made of this Matrix"):
         Vector.from_dense(fixed())
+
+
+class Tensor:
+    """An array that only DLPack exports."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_every_layout() -> None:
+    frozen = VALUES.copy()
+    frozen.flags.writeable = False
+    for copy in (True, False):
+        for array in (frozen, np.asfortranarray(VALUES), VALUES[:, ::2], VALUES[::-1, ::-1], VALUES.astype(">f8")):
+            made = Matrix.from_dense(array, copy=copy)
+            assert made.format == "full"
+            np.testing.assert_array_equal(to_host(made.to_dense()), array)
+        for given in (VALUES, np.asfortranarray(VALUES)):
+            np.testing.assert_array_equal(to_host(Matrix.from_dense(Tensor(given), copy=copy).to_dense()), VALUES)
+    shared = Matrix.from_dense(Tensor(VALUES), copy=False, device="cpu")
+    assert np.shares_memory(shared.store.values, VALUES)
+    for dtype in ("bool", "int8", "uint64", "float32"):
+        assert Matrix.from_dense(VALUES.astype(dtype)).dtype == dtype
+    with pytest.raises(DomainMismatch, match="expected numbers, got float16"):
+        Matrix.from_dense(VALUES.astype(np.float16))
+    assert Matrix.from_dense(VALUES.astype(np.float16), dtype="float32").isclose(Matrix.from_dense(VALUES))
+
+
+def test_arrays_are_assigned_and_are_no_operands() -> None:
+    a, c = full(), Matrix(float, *SHAPE)
+    for array in (VALUES.T, Tensor(VALUES.T), VALUES[0]):
+        with pytest.raises(TypeError, match=r"make an object of it by .*from_dense"):
+            a @ array
+    with pytest.raises(TypeError, match=r"by Matrix\.from_dense"):
+        VALUES.T @ a
+    c << VALUES
+    assert c.isequal(a)
+    c[1:3, :2] = VALUES[1:3, :2] + 1
+    assert c.get(2, 1) == VALUES[2, 1] + 1
+
+
+def test_reductions_and_comparison_read_values_only(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("the specification reads dense arrays")
+    a = full()
+    with sr.explain() as log:
+        assert a.isequal(full())
+        assert not a.isequal(a.apply("ainv"))
+        if engine == "cpu":
+            a.reduce_rowwise("plus").wait()
+    assert not [call for call in log if call.operation == "slices" or "slices" in call.details]
 
 
 def test_torch_tensors_are_shared() -> None:

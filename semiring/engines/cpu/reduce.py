@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import Bitmap, VectorStore
 from ..constants import reduced_value
-from ..registry import implements
+from ..registry import UNCOMPRESSED, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
@@ -23,7 +23,7 @@ _CHUNK = 1 << 16
 _DONE = 1
 
 
-@implements(ReduceRows, engine="cpu")
+@implements(ReduceRows, engine="cpu", accepts=UNCOMPRESSED._replace(formats=frozenset({"csr", "full"})))
 def reduce_rows(q: ReduceRows) -> VectorStore:
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
     a, z = q.a, q.monoid.z
