@@ -26,8 +26,8 @@ from .specialise import constants, typedefs
 
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
 _FILE = "closure_many_levels.cuh"
-# TILES of the kernels, 32 rows each.
-_CHUNK = 32 * 32
+# CHUNK, PLANES and WRITE_BLOCK of the kernels.
+_CHUNK, _PLANES, _WRITE_BLOCK = 512, 4, 256
 # Counts of so many levels are kept on the device: a longer search returns to the host in between.
 _COUNTED = 512
 _ALWAYS = 2**62
@@ -99,7 +99,8 @@ class _Search:
         """Return what the sources [first, last) reach.  Synchronises."""
         q, n, stream = self.q, self.n, get_current_stream()
         words = words_of_sources(last - first)
-        visited, planes = cupy.zeros(n * words, np.uint32), self._planes(words, FIRST_PLANES if q.levels else 0)
+        visited = cupy.zeros(n * words, np.uint32)
+        planes = [cupy.empty(n * words, np.uint32) for _ in range(FIRST_PLANES if q.levels else 0)]
         self.bits.data.memset_async(0, 8 * n * words, stream)
         self.present.data.memset_async(0, self.present.nbytes, stream)
         self.state.memset_async(0, STATE_BYTES, stream)
@@ -120,13 +121,10 @@ class _Search:
             if tail >> self.matrix.shift == 0:
                 break
             if q.levels and level >> len(planes):
-                planes += self._planes(words, _MORE_PLANES)
+                planes += [cupy.zeros(n * words, np.uint32) for _ in range(_MORE_PLANES)]
         steps = level - 1
         planes = planes[: (steps - 1).bit_length()]
         return _Group(last - first, words, visited, planes, offsets, nvals, np.concatenate(counts), steps)
-
-    def _planes(self, words: int, count: int) -> list[Array]:
-        return [cupy.zeros(self.n * words, np.uint32) for _ in range(count)]
 
     def _launch(
         self, first: int, last: int, words: int, visited: Array, planes: list[Array], counted: int, limit: int
@@ -143,8 +141,8 @@ class _Search:
             indptr=matrix.a.pattern.indptr, indices=matrix.indices[0],
             t_indptr=None if matrix.t is None else matrix.t.pattern.indptr, t_indices=matrix.indices[1],
             sources=self.sources[first:last], source_count=last - first, bits=self.bits, visited=visited,
-            planes=addresses, present=self.present, open=self.open, row=row, start=start, before=before,
-            segments=segments, segment_slots=matrix.segments, counts=self.counts, counted=counted,
+            planes=addresses, plane_count=len(planes), present=self.present, open=self.open,
+            row=row, start=start, before=before, segments=segments, segment_slots=matrix.segments, counts=self.counts, counted=counted,
             state=self.state.ptr, last_level=limit, n=self.n, nvals=matrix.a.nvals, shift=matrix.shift,
             skewed=matrix.skewed, direction=_DIRECTIONS[q.direction],
         ))  # fmt: skip
@@ -154,10 +152,15 @@ class _Search:
         chunks = -(-self.n // _CHUNK)
         counts = cupy.empty(sources * chunks, np.uint32)
         count, _, _ = _entry_kernels(index_dtype(self.n), self.q.dtype, INT64, words)
-        count(grid(32 * chunks * words), BLOCK, visited, self.n, sources, counts)
+        count(grid(32 * chunks * _parts(words)), BLOCK, visited, self.n, sources, counts)
         offsets = exclusive_scan(counts, INT64)
         (self.state + _TOTAL).copy_from_device_async(offsets[-1:].data, 8)
         return offsets
+
+
+def _parts(words: int) -> int:
+    """Return the number of parts, up to four words each, of a row of so many words."""
+    return -(-words // 4)
 
 
 def _addresses(planes: Sequence[Array]) -> Array:
@@ -185,12 +188,13 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
     first = base = 0
     for group in groups:
         _, write, offsets = _entry_kernels(column, q.dtype, offset, group.words)
-        chunks = -(-n // _CHUNK)
-        planes = _addresses(group.planes)
-        write(
-            grid(32 * chunks * group.words), BLOCK, group.visited, planes, len(group.planes), n, group.sources,
-            group.offsets, base, indices, values,
-        )  # fmt: skip
+        blocks = grid(-(-n // _CHUNK) * _parts(group.words), 1)
+        for shift in range(0, max(len(group.planes), 1), _PLANES):
+            planes = group.planes[shift : shift + _PLANES]
+            write(
+                blocks, _WRITE_BLOCK, group.visited, _addresses(planes), len(planes), shift, n, group.sources,
+                group.offsets, base, indices, values,
+            )  # fmt: skip
         offsets(grid(group.sources + 1), BLOCK, group.offsets, n, group.sources, base, indptr[first:])
         first, base = first + group.sources, base + group.nvals
     return CSR(Pattern(k, n, indptr, indices), q.dtype, values)

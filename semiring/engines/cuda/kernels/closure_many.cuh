@@ -36,6 +36,7 @@ struct ManyArguments {
     u32* bits;  // the rows of two frontiers, one array after the other
     u32* visited;
     const u64* planes;  // addresses: bit b of the level at which a source has reached a row
+    i64 plane_count;
     u32* present;  // two bitmaps, one after the other: the rows in each frontier
     u32* open;  // the rows of the transpose that have entries and that not all sources have reached
     J* row;  // two lists of n rows, one after the other
@@ -80,8 +81,8 @@ struct Many : ManyArguments {
     }
 };
 
-#include "closure_many_rows.cuh"
 #include "closure_many_pull.cuh"
+#include "closure_many_push.cuh"
 
 DEVICE Part Many::sources_of(int part) const {
     Part made;
@@ -89,47 +90,6 @@ DEVICE Part Many::sources_of(int part) const {
     for (int i = 0; i < PART; i++) made.word[i] = valid_bits(source_count, part * PART + i);
     return made;
 }
-
-// The visitor of a push: adds the bits of row k that row j lacks.
-struct Spread {
-    static constexpr bool APPENDS = true;
-    static constexpr bool NEEDS_ROW = true;
-    typedef u32 Payload;  // which words of row k are not 0
-    const Many& s;
-    const u32* frontier;
-    u32* next;
-    u32* next_present;
-
-    DEVICE u32 payload(i64 k, i64) const {
-        u32 nonzero = 0;
-        for (int part = 0; part < LANES; part++) {
-            const Part bits = load_part(frontier + k * WORDS + part * PART);
-#pragma unroll
-            for (int i = 0; i < PART; i++) nonzero |= u32(bits.word[i] != 0) << (part * PART + i);
-        }
-        return nonzero;
-    }
-    DEVICE bool open(u32 nonzero, i64 k, i64 j, i64) const {
-        for (; nonzero; nonzero &= nonzero - 1) {
-            const int w = __ffs(int(nonzero)) - 1;
-            if (frontier[k * WORDS + w] & ~s.visited[j * WORDS + w]) return true;
-        }
-        return false;
-    }
-    // Bits are only set during the pass: an outdated word costs an atomic.
-    DEVICE bool visit(u32 nonzero, i64 k, i64 j, i64) const {
-        bool added = false;
-        for (; nonzero; nonzero &= nonzero - 1) {
-            const int w = __ffs(int(nonzero)) - 1;
-            const i64 to = j * WORDS + w;
-            const u32 bits = frontier[k * WORDS + w] & ~s.visited[to];
-            if (bits == 0 || (bits & ~load_relaxed(next + to)) == 0) continue;
-            atomicOr(next + to, bits);
-            added = true;
-        }
-        return added && bit_claim(next_present, j);
-    }
-};
 
 // Enters the sources as the first frontier.  Every thread calls.
 template <int BLOCK, class Group>
@@ -259,8 +219,10 @@ DEVICE void search_levels(const Many& s, Group& group) {
                                              s.counts + (level - 1 - s.counted) * 32 * WORDS);
         }
         if (pull) {
-            if constexpr (MAY_PULL)
-                pull_level<BLOCK, Group>(ManyPull{s, frontier, present, next, next_present, level, turn}, group);
+            if constexpr (MAY_PULL) {
+                const bool sparse = 4 * s.packing.rows(tail) < s.n;
+                pull_level<BLOCK>(ManyPull{s, frontier, present, next, next_present, level, turn, sparse}, group);
+            }
         } else {
             const Append to = {s.row + other * s.n, s.start + other * s.n, s.before + other * s.n,
                                s.state + ADDED + turn, 0};
@@ -276,7 +238,7 @@ DEVICE void search_levels(const Many& s, Group& group) {
                 }
                 const bool eager = s.packing.edges(tail) <= EAGER_EDGES;
                 expand<BLOCK, Group>(s.packing, s.indptr, s.columns, RowList{rows, start, before, 0, tail}, s.skewed,
-                                     eager, to, Spread{s, frontier, next, next_present});
+                                     eager, to, ManySpread{s, frontier, next, next_present});
             }
             group.barrier();
             const i64 found = s.packing.rows(load_relaxed(s.state + ADDED + turn));

@@ -1,30 +1,24 @@
 // The pulls of a closure of many sources: each row that a source may still reach unites its neighbours' bits.
 //
-// Lanes process short rows in groups; the segments of long rows are listed, and all warps of the grid share them.
+// Lanes process the first entries of a row, alone or in groups.  The segments of what remains of long rows are listed,
+// and all warps of the grid share them.
 //
-// Included by closure_many.cuh after closure_many_rows.cuh.
+// Included by closure_many.cuh after `Many`.
 
 #pragma once
 
+#include "closure_many_gather.cuh"
+#include "closure_many_short.cuh"
 #include "segments.cuh"
 
 // A group has eight lanes, or as many as hold four rows; a warp decodes compressed rows together.
 constexpr int PULL_LANES = T_CODEC::COMPRESSED ? 32 : 4 * LANES > 8 ? 4 * LANES : 8;
+// Entries of a row up to which as few lanes as hold it process it: short rows are read at the same time.
+constexpr i64 FEW_ENTRIES = 8;
+// The entries of a row before its segments.
+constexpr i64 UNLISTED = ROW_A_LANE ? PROBED + LONG_ROW : LONG_ROW;
 
-struct ManyPull {
-    const Many& s;
-    const u32* frontier;
-    const u32* present;
-    u32* next;
-    u32* next_present;
-    i64 level;
-    int turn;
-
-    // The sources that may reach another row: those with a row in the frontier.
-    DEVICE Part alive(int part) const { return load_part(s.alive((turn + 2) % 3) + part * PART); }
-};
-
-// Lists the segments of a long row; false if the list is full.  All lanes of the group call.
+// Lists the segments of entries [begin, end) of a row; false if the list is full.  All lanes of the group call.
 template <int SIZE>
 DEVICE bool list_segments(const ManyPull& pull, const LaneGroup<SIZE>& group, i64 row, i64 begin, i64 end) {
     const Many& s = pull.s;
@@ -39,46 +33,128 @@ DEVICE bool list_segments(const ManyPull& pull, const LaneGroup<SIZE>& group, i6
     return fits;
 }
 
+// The entries of a row of the transpose that a pull reads: none if no source misses the row.
+struct Pulled {
+    i64 begin = 0, end = 0;
+    Part visited = {}, missing = {};
+
+    template <int SIZE>
+    DEVICE Pulled(const ManyPull& pull, const LaneGroup<SIZE>& group, bool open, i64 row) {
+        if (!open) return;
+        visited = load_part(pull.s.visited + row * WORDS + group.part() * PART);
+        missing = pull.alive(group.part()).without(visited);
+        if (!group.any(missing.any())) return;
+        begin = i64(pull.s.t_indptr[row]);
+        end = i64(pull.s.t_indptr[row + 1]);
+    }
+};
+
+// The bits without the `count` lowest ones.
+DEVICE u32 without_lowest(u32 bits, int count) {
+    for (; count > 0; count--) bits &= bits - 1;
+    return bits;
+}
+
+// What a row of a word of the bitmaps has become.
+struct Outcome {
+    bool reached, complete;
+};
+
+// Stores what a row has found; segments of the row add to it if `listed`.  All lanes of the group call.
+template <int SIZE>
+DEVICE Outcome enter_pulled(const ManyPull& pull, const LaneGroup<SIZE>& group, i64 row, const Part& found,
+                            const Pulled& from, bool listed, bool stale, Tally& tally) {
+    const Many& s = pull.s;
+    const Part fresh = found & from.missing;
+    const bool reached = !listed && group.any(fresh.any());
+    if ((reached || listed || stale) && group.holds_first())
+        store_part(pull.next + row * WORDS + group.part() * PART, fresh);
+    if (!reached) return {false, false};
+    const bool complete = enter_bits(s, group, row, fresh, from.visited, pull.level, tally);
+    if (group.lane == 0) {
+        tally.added += s.packing.pack(1, s.degree(row));
+        if (complete) tally.closed += from.end - from.begin;
+    }
+    return {true, complete};
+}
+
+// Pulls the 32 rows of word w of the bitmaps, a row a lane.  Returns the rows that were reached and that are complete.
+// The whole warp calls.
+DEVICE void pull_lanes(const ManyPull& pull, i64 w, u32 open, u32 stale, Tally& tally, u32& reached, u32& complete) {
+    const Many& s = pull.s;
+    const LaneGroup<1> group;
+    const i64 row = 32 * w + lane_id();
+    const Pulled from(pull, group, open >> lane_id() & 1u, row);
+    Part found = probe_first(s, pull.frontier, from.begin, from.end, from.missing);
+    bool listed = false, tried = false;
+    for (i64 at = from.begin + PROBED;; at += LONG_ROW) {
+        const bool more = !listed && at < from.end && from.missing.without(found).any();
+        if (!__any_sync(FULL_WARP, more)) break;
+        const i64 left = more ? from.end - at : 0;
+        found |= gather_rows(s, pull.frontier, at, int(left < LONG_ROW ? left : LONG_ROW), from.missing);
+        if (!tried && left > LONG_ROW && from.missing.without(found).any())
+            listed = list_segments(pull, group, row, at + LONG_ROW, from.end);
+        tried = true;
+    }
+    const Outcome made =
+        enter_pulled(pull, group, row, found, from, listed, stale >> lane_id() & 1u, tally);
+    __syncwarp();
+    reached = __ballot_sync(FULL_WARP, made.reached);
+    complete = __ballot_sync(FULL_WARP, made.complete);
+}
+
+// Pulls the rows `rows` of word w, a row a group of SIZE lanes.  Adds to the rows that were reached and that are complete;
+// valid in the lane of the group that entered the row.  The whole warp calls.
+template <int SIZE>
+DEVICE void pull_groups(const ManyPull& pull, i64 w, u32 rows, u32 open, u32 stale, Tally& tally, u32& reached,
+                        u32& complete) {
+    const LaneGroup<SIZE> group;
+    for (rows = without_lowest(rows, group.number); rows != 0; rows = without_lowest(rows, LaneGroup<SIZE>::COUNT)) {
+        const int r = __ffs(int(rows)) - 1;
+        const i64 row = 32 * w + r;
+        const Pulled from(pull, group, open >> r & 1u, row);
+        const i64 near = from.end - from.begin < LONG_ROW ? from.end : from.begin + LONG_ROW;
+        Part found = gather(pull, group, from.begin, from.begin, near, from.missing);
+        bool listed = false;
+        if (near < from.end && group.any(from.missing.without(found).any())) {
+            listed = list_segments(pull, group, row, near, from.end);
+            if (!listed) found |= gather(pull, group, from.begin, near, from.end, from.missing.without(found));
+        }
+        const Outcome made = enter_pulled(pull, group, row, found, from, listed, stale >> r & 1u, tally);
+        reached |= u32(group.lane == 0 && made.reached) << r;
+        complete |= u32(group.lane == 0 && made.complete) << r;
+    }
+    __syncwarp();
+}
+
+// The rows of word w of the transpose that have up to FEW_ENTRIES entries.  The whole warp calls.
+DEVICE u32 short_rows(const Many& s, i64 w) {
+    const i64 row = 32 * w + lane_id();
+    return __ballot_sync(FULL_WARP, row < s.n && i64(s.t_indptr[row + 1]) - i64(s.t_indptr[row]) <= FEW_ENTRIES);
+}
+
 // Pulls the 32 rows of word w of the bitmaps.  The whole warp calls.
 DEVICE void pull_word(const ManyPull& pull, i64 w, Tally& tally) {
     const Many& s = pull.s;
-    const LaneGroup<PULL_LANES> group;
     const u32 open = s.open[w], stale = pull.next_present[w];
     if ((open | stale) == 0) return;
-    const Part alive = pull.alive(group.part());
-    u32 found = 0, closed = 0;
-    for (int r = group.number; r < 32; r += LaneGroup<PULL_LANES>::COUNT) {
-        const u32 bit = 1u << r;
-        if (((open | stale) & bit) == 0) continue;
-        const i64 row = 32 * w + r;
-        const i64 at = row * WORDS + group.part() * PART;
-        bool reached = false;
-        if (open & bit) {
-            const i64 begin = i64(s.t_indptr[row]), end = i64(s.t_indptr[row + 1]);
-            const Part visited = load_part(s.visited + at);
-            const Part missing = alive.without(visited);
-            if (group.any(missing.any()) && !(end - begin > LONG_ROW && list_segments(pull, group, row, begin, end))) {
-                const Part fresh =
-                    gather(s, group, pull.frontier, pull.present, begin, begin, end, missing) & missing;
-                reached = group.any(fresh.any());
-                if (reached) {
-                    if (group.holds_first()) store_part(pull.next + at, fresh);
-                    const bool complete = enter_bits(s, group, row, fresh, visited, pull.level, tally);
-                    if (group.lane == 0) {
-                        tally.added += s.packing.pack(1, s.degree(row));
-                        found |= bit;
-                        if (complete) closed |= bit, tally.closed += end - begin;
-                    }
-                }
-            }
+    u32 reached = 0, complete = 0;
+    if constexpr (ROW_A_LANE) {
+        pull_lanes(pull, w, open, stale, tally, reached, complete);
+    } else {
+        u32 rows = open | stale;
+        if constexpr (!T_CODEC::COMPRESSED) {
+            const u32 few = rows & (~open | short_rows(s, w));
+            pull_groups<LANES>(pull, w, few, open, stale, tally, reached, complete);
+            rows &= ~few;
         }
-        if (!reached && (stale & bit) && group.holds_first()) store_part(pull.next + at, Part());
+        pull_groups<PULL_LANES>(pull, w, rows, open, stale, tally, reached, complete);
+        reached = warp_or(reached);
+        complete = warp_or(complete);
     }
-    found = warp_or(found);
-    closed = warp_or(closed);
     if (lane_id() != 0) return;
-    if (found != stale) pull.next_present[w] = found;
-    if (closed != 0) s.open[w] = open & ~closed;
+    if (reached != stale) pull.next_present[w] = reached;
+    if (complete != 0) s.open[w] = open & ~complete;
 }
 
 // Unites the bits over one segment of a row into its next row, unless that is complete.  Outdated words of the next row
@@ -93,9 +169,8 @@ DEVICE void pull_segment(const ManyPull& pull, u64 segment) {
     const Part missing = pull.alive(group.part()).without(load_part(s.visited + at)).without(seen);
     if (!group.any(missing.any())) return;
     const i64 begin = i64(s.t_indptr[row]);
-    const RowSegments segments(begin, i64(s.t_indptr[row + 1]));
-    const Part found = gather(s, group, pull.frontier, pull.present, begin, segments.first(number),
-                              segments.last(number), missing) & missing;
+    const RowSegments segments(begin + UNLISTED, i64(s.t_indptr[row + 1]));
+    const Part found = gather(pull, group, begin, segments.first(number), segments.last(number), missing) & missing;
     if (!group.holds_first()) return;
 #pragma unroll
     for (int i = 0; i < PART; i++) {
@@ -137,7 +212,7 @@ DEVICE void pull_level(const ManyPull& pull, Group& group) {
         if (w >= words) break;
         for (int i = 0; i < CLAIM_WORDS && w + i < words; i++) pull_word(pull, w + i, tally);
     }
-    add_tally(s, tally, pull.turn, LaneGroup<PULL_LANES>().part());
+    add_tally(s, tally, pull.turn, LaneGroup<ROW_A_LANE ? 1 : PULL_LANES>().part());
     group.barrier();
     const i64 listed = i64(load_relaxed(s.state + SEGMENT_COUNT + pull.turn));
     if (listed == 0) return;  // the same in every thread
