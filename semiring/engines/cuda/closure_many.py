@@ -53,7 +53,8 @@ def closure_many(q: ClosureMany) -> ClosureManyResult:
     matrix = many_matrix(a, q.by_column.get() if may_pull else None)
     k, planes = int(q.sources.size), FIRST_PLANES if q.levels else 0
     words = group_words(k, matrix, planes, free_memory("cuda"))
-    require("closure_many", "cuda", matrix.group_bytes(words, planes))
+    if words == 1:  # wider groups fit
+        require("closure_many", "cuda", matrix.group_bytes(words, planes))
     search = _Search(q, matrix, words)
     groups = [search.group(first, last) for first, last in group_bounds(k, 32 * words)]
     steps = max(group.steps for group in groups)
@@ -66,15 +67,16 @@ def closure_many(q: ClosureMany) -> ClosureManyResult:
 class _Group(NamedTuple):
     """A group of sources that is complete.
 
-    words: of a row.  visited: the bits of the rows reached.  planes: bit b of their levels.  offsets: for each source
-    and chunk of rows the number of entries before it, and the number of all.  counts: levels by sources, if they are
-    requested.
+    words: of a row.  visited: the bits of the rows reached.  planes: bit b of their levels, and in device memory their
+    addresses.  offsets: for each source and chunk of rows the number of entries before it, and the number of all.
+    counts: levels by sources, if they are requested.
     """
 
     sources: int
     words: int
     visited: Array
     planes: Sequence[Array]
+    addresses: Array
     offsets: Array | None
     nvals: int
     counts: np.ndarray[Any, Any]
@@ -101,6 +103,7 @@ class _Search:
         words = words_of_sources(last - first)
         visited = cupy.zeros(n * words, np.uint32)
         planes = [cupy.empty(n * words, np.uint32) for _ in range(FIRST_PLANES if q.levels else 0)]
+        addresses = _addresses(planes)
         self.bits.data.memset_async(0, 8 * n * words, stream)
         self.present.data.memset_async(0, self.present.nbytes, stream)
         self.state.memset_async(0, STATE_BYTES, stream)
@@ -111,7 +114,7 @@ class _Search:
         while True:
             counted = max(level - 1, 0)  # the first level that this launch counts
             limit = min((1 << len(planes)) - 1 if q.levels else _ALWAYS, counted + _COUNTED if q.counts else _ALWAYS)
-            self._launch(first, last, words, visited, planes, counted, limit)
+            self._launch(first, last, words, visited, addresses, len(planes), counted, limit)
             if q.levels:
                 offsets = self._offsets(visited, words, last - first)
             tail, level, *_, nvals = read_words(self.state.ptr, _TOTAL // 8 + 1)  # synchronises
@@ -122,29 +125,37 @@ class _Search:
                 break
             if q.levels and level >> len(planes):
                 planes += [cupy.zeros(n * words, np.uint32) for _ in range(_MORE_PLANES)]
+                addresses = _addresses(planes)
         steps = level - 1
         planes = planes[: (steps - 1).bit_length()]
-        return _Group(last - first, words, visited, planes, offsets, nvals, np.concatenate(counts), steps)
+        return _Group(last - first, words, visited, planes, addresses, offsets, nvals, np.concatenate(counts), steps)
 
     def _launch(
-        self, first: int, last: int, words: int, visited: Array, planes: list[Array], counted: int, limit: int
+        self,
+        first: int,
+        last: int,
+        words: int,
+        visited: Array,
+        planes: Array,
+        plane_count: int,
+        counted: int,
+        limit: int,
     ) -> None:
-        """Queue the levels up to `limit`."""
+        """Queue the levels up to `limit`.  planes: the addresses of `plane_count` planes."""
         q, matrix, stream = self.q, self.matrix, get_current_stream()
         if self.counts is not None:
             self.counts.data.memset_async(0, self.counts.nbytes, stream)
         (self.state + _BARRIER).memset_async(0, 8, stream)
         row, start, before, segments = self.lists
         plan = matrix.plan(words, q.levels, q.counts)
-        addresses = _addresses(planes)
         plan.launch(plan.pack(
             indptr=matrix.a.pattern.indptr, indices=matrix.indices[0],
             t_indptr=None if matrix.t is None else matrix.t.pattern.indptr, t_indices=matrix.indices[1],
             sources=self.sources[first:last], source_count=last - first, bits=self.bits, visited=visited,
-            planes=addresses, plane_count=len(planes), present=self.present, open=self.open,
-            row=row, start=start, before=before, segments=segments, segment_slots=matrix.segments, counts=self.counts, counted=counted,
-            state=self.state.ptr, last_level=limit, n=self.n, nvals=matrix.a.nvals, shift=matrix.shift,
-            skewed=matrix.skewed, direction=_DIRECTIONS[q.direction],
+            planes=planes, plane_count=plane_count, present=self.present, open=self.open,
+            row=row, start=start, before=before, segments=segments, segment_slots=matrix.segments,
+            counts=self.counts, counted=counted, state=self.state.ptr, last_level=limit, n=self.n,
+            nvals=matrix.a.nvals, shift=matrix.shift, skewed=matrix.skewed, direction=_DIRECTIONS[q.direction],
         ))  # fmt: skip
 
     def _offsets(self, visited: Array, words: int, sources: int) -> Array:
@@ -190,9 +201,9 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
         _, write, offsets = _entry_kernels(column, q.dtype, offset, group.words)
         blocks = grid(-(-n // _CHUNK) * _parts(group.words), 1)
         for shift in range(0, max(len(group.planes), 1), _PLANES):
-            planes = group.planes[shift : shift + _PLANES]
+            planes = min(len(group.planes) - shift, _PLANES)
             write(
-                blocks, _WRITE_BLOCK, group.visited, _addresses(planes), len(planes), shift, n, group.sources,
+                blocks, _WRITE_BLOCK, group.visited, group.addresses[shift:], planes, shift, n, group.sources,
                 group.offsets, base, indices, values,
             )  # fmt: skip
         offsets(grid(group.sources + 1), BLOCK, group.offsets, n, group.sources, base, indptr[first:])

@@ -31,18 +31,25 @@ struct GroupColumns {
     const LaneGroup<SIZE>& group;
     const T_CODEC::Columns& columns;
     i64 begin, last;
-    J column[STEPS];
+    J column[STEPS], ahead[STEPS];  // the columns of the next call are loaded before these are used
 
     DEVICE GroupColumns(const LaneGroup<SIZE>& group, const T_CODEC::Columns& columns, i64, i64 first, i64 last)
-        : group(group), columns(columns), begin(first), last(last) {}
-    DEVICE bool next() {
-        if (begin >= last) return false;
+        : group(group), columns(columns), begin(first), last(last) {
+        load();
+    }
+    DEVICE void load() {
 #pragma unroll
         for (int u = 0; u < STEPS; u++) {
             const i64 p = begin + u * SIZE + group.lane;
-            column[u] = p < last ? J(columns.at(0, p)) : J(-1);
+            ahead[u] = p < last ? J(columns.at(0, p)) : J(-1);
         }
+    }
+    DEVICE bool next() {
+        if (begin >= last) return false;
+#pragma unroll
+        for (int u = 0; u < STEPS; u++) column[u] = ahead[u];
         begin += STEPS * SIZE;
+        load();
         return true;
     }
 };

@@ -84,6 +84,10 @@ DEVICE void pull_lanes(const ManyPull& pull, i64 w, u32 open, u32 stale, Tally& 
     const Many& s = pull.s;
     const LaneGroup<1> group;
     const i64 row = 32 * w + lane_id();
+    if (open == 0) {  // the rows of an earlier frontier
+        if (stale >> lane_id() & 1u) store_part(pull.next + row * WORDS, Part());
+        return;
+    }
     const Pulled from(pull, group, open >> lane_id() & 1u, row);
     Part found = probe_first(s, pull.frontier, from.begin, from.end, from.missing);
     bool listed = false, tried = false;

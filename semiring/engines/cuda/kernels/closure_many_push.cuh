@@ -47,7 +47,7 @@ struct SpreadWords {
     }
 };
 
-// The same for a row of one or two words, which one atomic updates: who finds a row empty claims it.
+// The same for a row of one or two words, which one atomic updates.
 struct SpreadRow {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = true;
@@ -64,9 +64,9 @@ struct SpreadRow {
     DEVICE bool visit(Payload bits, i64, i64 j, i64) const {
         Payload* const to = reinterpret_cast<Payload*>(next) + j;
         const Payload mine = fresh(bits, j);
-        if ((mine & ~load_relaxed(to)) == 0 || atomicOr(to, mine) != 0) return false;
-        atomicOr(next_present + (j >> 5), 1u << (j & 31));
-        return true;
+        if ((mine & ~load_relaxed(to)) == 0) return false;
+        atomicOr(to, mine);
+        return bit_claim(next_present, j);
     }
 };
 
