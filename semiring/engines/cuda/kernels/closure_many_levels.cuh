@@ -42,8 +42,8 @@ extern "C" __global__ void many_count(const u32* visited, i64 n, i64 sources, u3
     }
 }
 
-// The bits of a chunk by sources.  `reached`: a word for each tile.  `level`: 32 numbers of four bits; row r of the tile
-// has the bits from r & ~3 on of word r % 4.  Tiles are permuted within a source, which avoids bank conflicts.
+// The bits of a chunk by sources.  `reached`: a word for each tile.  `level`: 32 numbers of four bits; row r of the
+// tile has the bits from r & ~3 on of word r % 4.  Tiles are permuted within a source, which avoids bank conflicts.
 struct ChunkBits {
     u32 reached[SOURCES * TILES];
     uint4 level[SOURCES * TILES];

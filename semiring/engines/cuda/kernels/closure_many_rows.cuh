@@ -71,8 +71,8 @@ DEVICE void add_tally(const Many& s, const Tally& tally, int turn, int part) {
     }
 }
 
-// Adds the part at word `at` of the bits that are reached at `level` to the planes.  Before the first bits of a part its
-// words of the planes are undefined.
+// Adds the part at word `at` of the bits that are reached at `level` to the planes.  Before the first bits of a part,
+// its words of the planes are undefined.
 DEVICE void enter_level(const Many& s, i64 at, const Part& fresh, bool first, i64 level) {
     for (int b = 0; b < int(s.plane_count); b++) {
         const bool set = (level >> b & 1) != 0;
