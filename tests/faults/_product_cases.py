@@ -59,7 +59,7 @@ land_lor bool; plus_firstj int64; min_max uint8; max_min int16; plus_times int32
 plus_second uint16; max_first float64; plus_pair bool; plus_pair float32; times_plus int16; plus_minus int32;
 min_plus int64; any_secondi bool; plus_times uint8; plus_max float32; max_firsti int64; plus_times int16;
 plus_times uint32; plus_times uint16; min_second float32"""
-# All but the last are SuiteSparse's too, if both operands have one type.
+# Those whose operands have one type are SuiteSparse's too, but for the user-defined one.
 RINGS: tuple[Ring, ...] = (
     *(Ring(name, dtype, dtype) for name, dtype in (row.split() for row in _NAMES.split(";"))),
     Ring("plus_times", "int8", "float32", False),
