@@ -68,6 +68,9 @@ constexpr int IN_PLACE = 0;
 constexpr int HASHED = 1;
 constexpr int AS_BITS = 2;
 
+// Whether a row is stored as bits: one for each column from `low` to `high` fits into `words`, and is enough.
+DEVICE bool fits_as_bits(i64 low, i64 high, u32 words) { return HAS_BITS && (high - low) / 32 < i64(words); }
+
 // Row i of A: its entries, its first and last column, and its table.
 template <int SLOTS>
 struct RowOfA {
@@ -82,12 +85,11 @@ struct RowOfA {
         end = i64(s.a_indptr[i + 1]);
         low = i64(s.a_indices[begin]);
         high = i64(s.a_indices[end - 1]);
-        const i64 words = (high - low) / 32 + 1;
         kind = end - begin <= most ? HASHED : IN_PLACE;
         slots = kind == HASHED ? slots_for(end - begin, SLOTS) : 0;
-        if (HAS_BITS && words <= i64(SLOTS)) {
+        if (fits_as_bits(low, high, SLOTS)) {
             kind = AS_BITS;
-            slots = u32(words);
+            slots = u32((high - low) / 32 + 1);
         }
     }
     // Fills the table by `count` threads, which call `wait` before and after.

@@ -12,9 +12,11 @@ extern "C" __global__ void mxm_dot_estimate(const DotArguments s, const BP* b_in
         const i64 i = upper_bound(s.mask_indptr, 0, s.nrows + 1, m) - 1;
         const i64 first = i64(s.a_indptr[i]), entries = i64(s.a_indptr[i + 1]) - first, swapped = SWAP * entries;
         if (entries != 0) {
-            const Admitted at(s, m, m + 1, i64(s.a_indices[first]), i64(s.a_indices[first + entries - 1]));
+            const i64 low = i64(s.a_indices[first]), high = i64(s.a_indices[first + entries - 1]);
+            const bool searched = entries > LARGE && !fits_as_bits(low, high, 2 * u32(LARGE));
+            const Admitted at(s, m, m + 1, low, high);
             const i64 length = at.end - at.begin;
-            probes += (length < swapped ? length : swapped) * (entries > LARGE ? SEARCHED : 1);
+            probes += (length < swapped ? length : swapped) * (searched ? SEARCHED : 1);
         }
         if (b_indptr == nullptr) continue;
         const i64 k = i64(s.a_indices[i64(f64(t) / f64(samples) * f64(a_nvals))]);
