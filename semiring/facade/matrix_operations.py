@@ -77,7 +77,8 @@ class MatrixOperations(Infix):
         method : how to multiply; an engine uses another method where it cannot use this one.  ``"auto"``: by cost.
             ``"rows"``: row by row; on a GPU in shared memory, for long rows of the result.  ``"dot"``: a dot product
             for each entry of a mask that is not complemented; reads the columns of `other`.  On a GPU also
-            ``"dense"``: a slot for each position, for small results; and ``"sort"``: all products, sorted by position.
+            ``"dense"``: a slot for each position, for small results; ``"hash"``: each row by the method of its size,
+            merged by a thread, in a hash table, or as ``"rows"``; and ``"sort"``: all products, sorted by position.
         **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
             admits is kept.
 

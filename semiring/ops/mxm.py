@@ -13,7 +13,7 @@ from ..formats import CSR
 from . import check, structure
 from .write import Plan, stored
 
-METHODS = ("auto", "dense", "dot", "rows", "sort")
+METHODS = ("auto", "dense", "dot", "hash", "rows", "sort")
 
 
 def mxm(

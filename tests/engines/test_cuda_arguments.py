@@ -32,7 +32,7 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
         "DenseArguments", "DotArguments", "EitherArguments", "HubArguments", "LevelArguments", "LinkArguments",
-        "ManyArguments", "MatrixArguments", "PanelArguments", "PassArguments", "RelaxArguments", "SearchArguments",
+        "ManyArguments", "MatrixArguments", "PassArguments", "ProductArguments", "RelaxArguments", "SearchArguments",
         "SourceArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [

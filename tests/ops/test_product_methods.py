@@ -57,6 +57,39 @@ def test_methods_agree(ring: str, mask: str) -> None:
                     assert made.to("cpu").isequal(expected, check_dtype=True), (method, m, n, p)
 
 
+@pytest.mark.wide
+@pytest.mark.parametrize("ring", ["plus_times", "any_pair", "any_second", "min_secondi", "wider"])
+@pytest.mark.parametrize("mask", ["none", "structure", "value", "complement"])
+@pytest.mark.parametrize("stride", [1, 1 << 20])  # columns of 32 bits, and of 64
+def test_rows_of_every_size(ring: str, mask: str, stride: int) -> None:
+    """Row i of A has up to 2**(i % 10) entries: from no product to more than a table in shared memory has slots."""
+    rng = np.random.default_rng(7)
+    m, n, p = 60, 700, 5000
+    given: Any = ring
+    if ring == "wider":  # a monoid without an exact start value
+        wider = sr.monoid.register_anonymous(lambda x, y: x if x > y else y, identity=0)
+        given = sr.semiring.register_anonymous(wider, sr.binary.minus)
+    rows = np.repeat(np.arange(m), (1 << np.arange(m) % 11) // 2)
+
+    def right(nvals: int, nrows: int, dtype: Any) -> sr.Matrix:
+        places = rng.integers(0, nrows, nvals), stride * (p * rng.random(nvals) ** 3).astype(np.int64)
+        return sr.Matrix.from_coo(
+            *places, rng.integers(0, 5, nvals).astype(dtype), shape=(nrows, p * stride), dup_op="max"
+        )
+
+    A = sr.Matrix.from_coo(
+        rows, rng.integers(0, n, rows.size), rng.integers(1, 5, rows.size), shape=(m, n), dup_op="max"
+    )
+    B, M = right(16 * n, n, np.int64), right(40 * m, m, np.int8)
+    expected = A.to("cpu").mxm(B.to("cpu"), given, mask=masks(M.to("cpu"))[mask])
+    for method in ("hash", "rows", "sort") if stride == 1 else ("hash", "auto"):
+        made = A.mxm(B, given, mask=masks(M)[mask], method=method)
+        if ring == "any_second":
+            assert made.apply("one").to("cpu").isequal(expected.apply("one"))
+        else:
+            assert made.to("cpu").isequal(expected, check_dtype=True), method
+
+
 def test_rows_longer_than_the_table_of_a_block() -> None:
     rng = np.random.default_rng(5)
     n = 20_000
@@ -91,8 +124,8 @@ def test_triangles_of_a_generated_graph_by_dot_products(engine: str) -> None:
 
 def test_an_unknown_method_is_refused() -> None:
     A = sr.Matrix.from_coo([0], [0], 1, shape=(1, 1))
-    with pytest.raises(sr.exceptions.InvalidValue, match="auto, dense, dot, rows, sort"):
-        A.mxm(A, method="hash")
+    with pytest.raises(sr.exceptions.InvalidValue, match="auto, dense, dot, hash, rows, sort"):
+        A.mxm(A, method="heap")
 
 
 def test_a_product_needs_columns_only_where_they_are_offered() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -22,9 +23,10 @@ from . import samples, tuning
 from .build import assembled
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
-from .mxm_dense import constant
 from .mxm_dot import dot_products
-from .mxm_panels import panels_product
+from .mxm_hash import Bins, bins, hash_product
+from .mxm_operands import constant
+from .mxm_panels import panels_cost, panels_product
 from .primitives import exclusive_scan, put, width
 from .select import mask_arguments
 from .specialise import constants, semiring, typedefs
@@ -40,24 +42,60 @@ _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 
 @implements(Mxm, engine="cuda", fuses=("mask",))
 def mxm(q: Mxm) -> CSR:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j) by the method of least cost: dot products, rows, or a sort.
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j) by the method of least cost: dot products, rows by size, panels, or a sort.
 
-    A sort drops the products that the mask does not admit first; its batches of rows use up to half of the free memory,
-    which a single row may exceed.  Synchronises: estimates or the number of products, and the number of results (of
-    each batch; under a mask also that of products admitted), are read back.
+    All but the sort allocate the entries of the result exactly.  Synchronises: reads the number of products by size of
+    rows, the estimate of dot products, and the number of entries.
     """
     a, z = q.a, q.semiring.z
     if a.nvals == 0 or a.nrows == 0 or any(rows.ready and rows.get().nvals == 0 for rows in _orientations(q)):
         return empty_csr(a.nrows, q.ncols, z, "cuda")
+    if q.method == "sort":
+        return _sorted(q)
     columns = q.by_column if q.mask is not None and q.method in ("auto", "dot") else None
-    if columns is not None and columns.ready and (found := dot_products(q)) is not None:
+    if not q.by_row.ready and columns is not None and (found := dot_products(q, math.inf)) is not None:
         return found
+    sizes = bins(q)  # synchronises
+    method, cost = _cheapest(q, sizes)
+    if columns is not None and (columns.ready or _pays_columns(q, sizes.total)):
+        found = dot_products(q, math.inf if q.method == "dot" else cost)
+        if found is not None:
+            return found
+    if method == "hash":
+        return hash_product(q, sizes)
+    if method == "rows":
+        return panels_product(q, sizes.total)
+    del sizes
+    return _sorted(q)
+
+
+def least_cost(q: Mxm) -> float:
+    """Return the least cost of methods other than dot products; infinite if the request excludes them.
+
+    Synchronises: counts the products.
+    """
+    return math.inf if q.method == "dot" or not q.by_row.ready else _cheapest(q, bins(q))[1]
+
+
+def _cheapest(q: Mxm, sizes: Bins) -> tuple[str, float]:
+    """Return the method of least cost, or the one of the request, and its cost."""
+    costs = {
+        "hash": sizes.split(q)[1],
+        "rows": panels_cost(q, q.a.nrows, q.a.nvals, sizes.total),
+        "sort": float(sizes.total * tuning.SORTED_PRODUCT + tuning.SORT_LAUNCHES * tuning.PRODUCT_LAUNCH),
+    }
+    method = q.method if q.method in costs else min(costs, key=lambda method: costs[method])
+    return method, costs[method]
+
+
+def _sorted(q: Mxm) -> CSR:
+    """Return the product by a sort, in batches of rows that use up to half of the free memory each.
+
+    A single row may exceed that.  Synchronises.
+    """
+    a, z = q.a, q.semiring.z
     plan = _Expansion(q)
     total = read_one(plan.offsets[-1:])  # synchronises
-    if columns is not None and not columns.ready and _pays_columns(q, total) and (found := dot_products(q)) is not None:
-        return found
-    if q.method in ("auto", "rows") and (made := panels_product(q, total)) is not None:
-        return made
     note(method="sort", products=total)
     bounds = plan.bounds(total)
     parts: list[CSR] = []
@@ -75,7 +113,7 @@ def _orientations(q: Mxm) -> list[Rows]:
 
 def _pays_columns(q: Mxm, products: int) -> bool:
     """Return True if the transpose of B costs little beside the products, so that dot products are worth a look."""
-    return q.method == "dot" or q.b.nvals * tuning.DERIVE_PRODUCTS < products
+    return q.method == "dot" or (q.b.nvals + q.ncols) * tuning.DERIVE_PRODUCTS < products
 
 
 class _Expansion:

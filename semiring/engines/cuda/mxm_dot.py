@@ -19,9 +19,8 @@ from ..spec import Mxm
 from . import samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
-from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch, values_of
-from .mxm_dense import constant
-from .mxm_panels import rows_cost, sorted_cost
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_one, scratch, values_of
+from .mxm_operands import constant
 from .primitives import compact_csr
 from .specialise import constants, semiring, typedefs
 from .specialise import monoid as monoid_text
@@ -99,13 +98,13 @@ def _sizes() -> str:
     )  # fmt: skip
 
 
-def dot_products(q: Mxm) -> CSR | None:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if another method costs less.
+def dot_products(q: Mxm, others: float) -> CSR | None:
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if `others` is less than the cost.
 
-    Memory beyond the result: a value and a bit for each entry of the mask, and that of `DotProducts`.  Synchronises:
-    reads the estimates and the number of entries of the result.
+    others: the least cost of other methods.  Memory beyond the result: a value and a bit for each entry of the mask,
+    and that of `DotProducts`.  Synchronises: reads the estimate and the number of entries of the result.
     """
-    dots = DotProducts.of(q)
+    dots = DotProducts.of(q, others)
     if dots is None:
         return None
     whole, marks = dots.marked()
@@ -132,10 +131,10 @@ class DotProducts:
         self.probes = 0
 
     @classmethod
-    def of(cls, q: Mxm) -> DotProducts | None:
-        """Return the dot products; None if another method costs less, or the mask does not list positions.
+    def of(cls, q: Mxm, others: float) -> DotProducts | None:
+        """Return the dot products; None if `others` is less than their cost, or the mask does not list positions.
 
-        The cost, in probes of a table, is estimated from a sample of the mask and of A.  Synchronises: reads it.
+        The cost, in probes of a table, is estimated from a sample of the mask.  Synchronises: reads it.
         """
         mask = simplified(q.mask)
         if isinstance(mask, bool) or mask.complement or not isinstance(mask.store, CSR):
@@ -143,21 +142,16 @@ class DotProducts:
         made = cls(replace(q, mask=mask), mask.store)
         if mask.store.nvals == 0:  # nothing to sample
             return made
-        made.probes, products = made._estimates()
-        if q.method == "auto" and q.by_row.ready and min(sorted_cost(products), rows_cost(q, products)) < made.probes:
-            return None
-        return made
+        made.probes = made._estimate()
+        return None if others < made.probes else made
 
-    def _estimates(self) -> tuple[int, int]:
-        """Return the expected probes, and the expected products of the whole product, from samples.  Synchronises."""
-        q, m = self.q, self.m
-        sums, samples = counter(2), min(_SAMPLES, m.nvals)
-        b_indptr = q.by_row.get().indptr if q.by_row.ready else None
-        plan = self._plan(STORED, q.semiring.add, 1)
+    def _estimate(self) -> int:
+        """Return the expected probes, from a sample of the mask.  Synchronises."""
+        m, probes, samples = self.m, counter(), min(_SAMPLES, self.m.nvals)
+        plan = self._plan(STORED, self.q.semiring.add, 1)
         packed = self._packed(plan, _Outputs())
-        plan.estimate(grid(samples), BLOCK, packed, b_indptr, q.a.nvals, m.nvals, samples, sums)
-        probes, products = read_words(sums.data.ptr, 2)  # synchronises
-        return probes * m.nvals // samples, products * q.a.nvals // samples
+        plan.estimate(grid(samples), BLOCK, packed, m.nvals, samples, probes)
+        return read_one(probes) * m.nvals // samples  # synchronises
 
     def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)

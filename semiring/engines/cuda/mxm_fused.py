@@ -12,9 +12,10 @@ from ..registry import implements
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, Select
 from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
 from .launch import BLOCK, grid, values_of
-from .mxm import mxm
-from .mxm_dense import constant, is_small
+from .mxm import least_cost, mxm
+from .mxm_dense import is_small
 from .mxm_dot import DotProducts
+from .mxm_operands import constant
 from .primitives import compact_csr, entry_form
 from .reduce import reduce_rows, reduce_scalar
 from .select import select, select_plan
@@ -39,7 +40,7 @@ def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
 
     Computes the product and then reduces it if dot products cost more.  Synchronises: reads estimates.
     """
-    dots = DotProducts.of(q.product)
+    dots = DotProducts.of(q.product, least_cost(q.product))
     if dots is None:
         return reduce_scalar(ReduceScalar(mxm(q.by_rows), q.monoid))
     return reduce_scalar(ReduceScalar(dots.reduced(q.monoid, by_rows=False), q.monoid))
@@ -48,7 +49,7 @@ def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
 @implements(MxmReduceRows, engine="cuda", when=_reducible)
 def mxm_reduce_rows(q: MxmReduceRows) -> VectorStore:
     """w(i) = (+)_j t(i, j) of a product t under a mask, as `mxm_reduce_scalar`."""
-    dots = DotProducts.of(q.product)
+    dots = DotProducts.of(q.product, least_cost(q.product))
     if dots is None:
         return reduce_rows(ReduceRows(mxm(q.by_rows), q.monoid))
     return dots.reduced(q.monoid, by_rows=True)
@@ -60,7 +61,7 @@ def mxm_select(q: MxmSelect) -> CSR:
 
     Synchronises: reads estimates and the number of entries of the result.
     """
-    dots = DotProducts.of(q.product)
+    dots = DotProducts.of(q.product, least_cost(q.product))
     if dots is None:
         made = select(Select(mxm(q.by_rows), q.op, q.k))
         assert isinstance(made, CSR)

@@ -144,15 +144,55 @@ DENSE_STEPS: Final = _row(
     "steps of one warp, about 1 us each, of a product of small matrices: as long as the launches of a sort",
 )  # fmt: skip
 
+PRODUCT_LAUNCH: Final = _row(
+    "PRODUCT_LAUNCH", 2_000_000, "reasoned", "a launch of a method of products, about 9 us with its share of the host's"
+)
+SORT_LAUNCHES: Final = _row("SORT_LAUNCHES", 40, "reasoned", "launches of a sort, read-backs included")
 SORTED_PRODUCT: Final = _row(
-    "SORTED_PRODUCT", 12, "measured",
-    "a product that is expanded and sorted, in probes of a hash table, as all costs of products; H200, call, A A of "
-    "kron14 (156 M products): 23.6 ms, by rows 2.9; triangles of kron22: 26 G probes in 109 ms",
+    "SORTED_PRODUCT", 34, "measured",
+    "a product that is expanded and sorted, in probes of a hash table, as all costs of products: 4.6 ps; H200, call, "
+    "A A of kron14 (156 M products): 23.6 ms, by rows 2.9; of a uniform graph of 1 M rows (1.02 G products): 177 ms",
 )  # fmt: skip
 ROWS_PRODUCT: Final = _row("ROWS_PRODUCT", 4, "measured", "a product of a row in shared memory: see SORTED_PRODUCT")
 ROWS_SLOTS: Final = _row(
     "ROWS_SLOTS", 4, "reasoned",
     "slots of a row in shared memory, cleared and passed over twice, for the cost of a probe",
+)  # fmt: skip
+ORDERED_PRODUCT: Final = _row(
+    "ORDERED_PRODUCT", 8, "reasoned",
+    "products of a row in shared memory, for one of a sum without an exact start value: a block passes over one row of "
+    "B at a time, and waits for all its threads after it",
+)  # fmt: skip
+MERGE_LISTS: Final = _row(
+    "MERGE_LISTS",
+    8,
+    "reasoned",
+    "entries of a row of A whose rows of B one thread merges: their heads are in registers",
+)
+MERGE_PRODUCTS: Final = _row(
+    "MERGE_PRODUCTS", 64, "reasoned", "products of a row that one thread merges, while its warp waits for the longest"
+)
+MERGED_PRODUCT: Final = _row(
+    "MERGED_PRODUCT", 2, "measured",
+    "a product of a merged row; H200, call, A A of a grid of 5000 x 5000: 400 M in 2.8 ms",
+)  # fmt: skip
+HASH_SMALL: Final = _row(
+    "HASH_SMALL", 340, "reasoned", "products of a row in the table of a warp: two thirds of 512 slots, as of all tables"
+)
+HASH_MEDIUM: Final = _row(
+    "HASH_MEDIUM", 1365, "reasoned", "the same for a block, with 2048 slots: 16 KB of keys and values of 4 bytes"
+)
+HASH_LARGE: Final = _row("HASH_LARGE", 2730, "reasoned", "the same with 4096 slots: 32 KB")
+HASH_LARGEST: Final = _row("HASH_LARGEST", 5461, "reasoned", "the same with 8192 slots: 64 KB, 128 of 8 bytes")
+HASHED_PRODUCT: Final = _row(
+    "HASHED_PRODUCT", 20, "measured",
+    "a product of a row in a hash table: two insertions, and its share of the sort; H200, kernels, A A of uniform "
+    "graphs: 1 M rows of 8 entries 85 ps a product, 50,000 rows of 20 entries 100",
+)  # fmt: skip
+ROWS_ENTRY: Final = _row(
+    "ROWS_ENTRY", 48, "measured",
+    "a search of a row of B in a panel, of which a warp adds few products: H200, call, A A of a uniform graph of "
+    "200,000 rows and 80 entries a row: 128 ms in 13 panels, of which the products take 24",
 )  # fmt: skip
 SEARCHED_PROBE: Final = _row(
     "SEARCHED_PROBE", 12, "reasoned", "a search in a row that exceeds the table: the steps among 4 K entries"

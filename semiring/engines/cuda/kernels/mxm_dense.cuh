@@ -4,29 +4,12 @@
 // B.  The columns within a row of B are distinct, so no two lanes combine into one slot at a time: sums need no
 // atomics, and their order is that of k.  `marks` holds one presence bit for each slot; a row has `words` of them.
 //
-// The prologue defines the semiring; the types AP, AI, A (offsets, columns and values of A), BP, BI, B, MP, MI, M (of B
-// and the mask); and the constants MASKED, VALUED (the mask admits entries by value), COMPLEMENT, KEEPS (results have
-// values of their own).
+// The prologue defines the parameters of mxm_operands.cuh.
 
-#include "semiring.cuh"
-
-typedef add_z Z;
+#include "mxm_operands.cuh"
 
 struct DenseArguments {
-    const AP* a_indptr;
-    const AI* a_indices;
-    const A* a_values;
-    A a_iso;
-    const BP* b_indptr;
-    const BI* b_indices;
-    const B* b_values;
-    B b_iso;
-    const MP* mask_indptr;
-    const MI* mask_indices;
-    const M* mask_values;
-    M mask_iso;
-    i64 nrows;
-    i64 words;
+    i64 words;  // presence words of a row
     u32* marks;
     u32* admitted;
     Z* slots;
@@ -35,22 +18,18 @@ struct DenseArguments {
 };
 
 // The products of row i, combined in its slots.  The whole warp calls.
-DEVICE void accumulate_row(const DenseArguments& s, i64 i, u32* marks) {
-    Z* const slots = s.slots + i * s.words * 32;
+DEVICE void accumulate_row(const ProductArguments& s, i64 i, u32* marks, Z* slots) {
     for (i64 p = i64(s.a_indptr[i]); p < i64(s.a_indptr[i + 1]); p++) {
         const i64 k = i64(s.a_indices[p]);
-        A x = A();
-        if constexpr (multiply_reads_x) x = value_at(s.a_values, s.a_iso, p);
+        const A x = left_value(s, p);
         const i64 end = i64(s.b_indptr[k + 1]);
         for (i64 q = i64(s.b_indptr[k]) + lane_id(); q < end; q += 32) {
             const i64 j = i64(s.b_indices[q]);
             const u32 bit = 1u << (j & 31);
             const bool repeated = atomicOr(marks + (j >> 5), bit) & bit;
             if constexpr (KEEPS) {
-                B y = B();
-                if constexpr (multiply_reads_y) y = value_at(s.b_values, s.b_iso, q);
-                const Z product = cast<Z>(multiply(x, y, i, k, k, j));
-                slots[j] = repeated ? add(slots[j], product) : product;
+                const Z z = product(s, x, q, i, k, j);
+                slots[j] = repeated ? add(slots[j], z) : z;
             }
         }
         __syncwarp();  // the next row of B may combine into the same slots from other lanes
@@ -58,8 +37,7 @@ DEVICE void accumulate_row(const DenseArguments& s, i64 i, u32* marks) {
 }
 
 // Deletes the marks that the mask does not admit.  The whole warp calls.
-DEVICE void apply_mask(const DenseArguments& s, i64 i, u32* marks) {
-    u32* const admitted = s.admitted + i * s.words;
+DEVICE void apply_mask(const ProductArguments& s, i64 i, i64 words, u32* marks, u32* admitted) {
     for (i64 p = i64(s.mask_indptr[i]) + lane_id(); p < i64(s.mask_indptr[i + 1]); p += 32) {
         if constexpr (VALUED) {
             if (value_at(s.mask_values, s.mask_iso, p) == M(0)) continue;
@@ -68,7 +46,7 @@ DEVICE void apply_mask(const DenseArguments& s, i64 i, u32* marks) {
         atomicOr(admitted + (j >> 5), 1u << (j & 31));
     }
     __syncwarp();
-    for (i64 w = lane_id(); w < s.words; w += 32) {
+    for (i64 w = lane_id(); w < words; w += 32) {
         const u32 bits = load_relaxed(admitted + w);
         marks[w] = load_relaxed(marks + w) & (COMPLEMENT ? ~bits : bits);
     }
@@ -77,35 +55,35 @@ DEVICE void apply_mask(const DenseArguments& s, i64 i, u32* marks) {
 
 // The slots and marks of all rows; then the row offsets of the result, by the last block that finishes.  `state`,
 // `marks` and `admitted` must be 0.  Marks are read relaxed: L1 may hold lines from before the atomics of the warp.
-extern "C" __global__ void mxm_dense(const DenseArguments s) {
+extern "C" __global__ void mxm_dense(const ProductArguments s, const DenseArguments t) {
     for (i64 i = warp_id(); i < s.nrows; i += warp_count()) {
-        u32* const marks = s.marks + i * s.words;
-        accumulate_row(s, i, marks);
-        if constexpr (MASKED) apply_mask(s, i, marks);
+        u32* const marks = t.marks + i * t.words;
+        accumulate_row(s, i, marks, t.slots + i * t.words * 32);
+        if constexpr (MASKED) apply_mask(s, i, t.words, marks, t.admitted + i * t.words);
         int count = 0;
-        for (i64 w = lane_id(); w < s.words; w += 32) count += __popc(load_relaxed(marks + w));
+        for (i64 w = lane_id(); w < t.words; w += 32) count += __popc(load_relaxed(marks + w));
         count = warp_sum(count);
-        if (lane_id() == 0) s.indptr[i + 1] = count;
+        if (lane_id() == 0) t.indptr[i + 1] = count;
     }
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(s.state, u64(1)) == gridDim.x - 1;
+    if (threadIdx.x == 0) last = atomicAdd(t.state, u64(1)) == gridDim.x - 1;
     __syncthreads();
     if (!last) return;
     __threadfence();
     int before = 0;
     for (i64 first = 0; first < s.nrows; first += blockDim.x) {
         const i64 i = first + threadIdx.x;
-        const int mine = i < s.nrows ? load_relaxed(s.indptr + i + 1) : 0;
+        const int mine = i < s.nrows ? load_relaxed(t.indptr + i + 1) : 0;
         int total;
         const int below = block_scan_exclusive(mine, total);
-        if (i < s.nrows) s.indptr[i + 1] = before + below + mine;
+        if (i < s.nrows) t.indptr[i + 1] = before + below + mine;
         before += total;
     }
     if (threadIdx.x == 0) {
-        s.indptr[0] = 0;
-        s.state[1] = u64(before);
+        t.indptr[0] = 0;
+        t.state[1] = u64(before);
     }
 }
 

@@ -5,68 +5,22 @@
 // the entries of each row and panel; after a scan of the counts, the second computes them and stores them by ascending
 // column.  Slots initially hold the identity of (+); for `any`, the thread that sets the presence bit writes the value.
 //
-// The prologue defines the semiring; the types AP, AI, A (offsets, columns and values of A), BP, BI, B, MP, MI, M (of B
-// and the mask), O (columns of the result); and the constants MASKED, VALUED (the mask admits entries by value),
-// COMPLEMENT, KEEPS (results have values of their own), NATIVE (as in mxv_scatter.cuh), PANEL and BLOCK.
+// If (+) has no exact start value (ORDERED), the entries of a row of A are processed one after the other: no two threads
+// then have products of one column at a time.
+//
+// Beside the parameters of mxm_operands.cuh and slots.cuh, the prologue defines the types O (columns of the result), P
+// (offsets of its rows), R (numbers of rows); and the constants ORDERED, PANEL and BLOCK.
 
-#include "semiring.cuh"
+#include "mxm_operands.cuh"
+#include "slots.cuh"
 #include "grid.cuh"
 
-typedef add_z Z;
-// The unit of atomics in shared memory.
-typedef unsigned_of<(sizeof(Z) < 4 ? 4 : sizeof(Z))> Slot;
-
 constexpr int WORDS = int(PANEL) / 32;
-
-struct PanelArguments {
-    const AP* a_indptr;
-    const AI* a_indices;
-    const A* a_values;
-    A a_iso;
-    const BP* b_indptr;
-    const BI* b_indices;
-    const B* b_values;
-    B b_iso;
-    const MP* mask_indptr;
-    const MI* mask_indices;
-    const M* mask_values;
-    M mask_iso;
-    Z start;  // the identity
-    i64 nrows;
-    i64 panels;  // of a row
-    i64* counts;         // entries of each row and panel
-    const i64* offsets;  // their scan
-    u64* taken;          // rows and panels that are taken; initially 0
-    O* indices;
-    Z* values;
-};
 
 struct Panel {
     u32 present[WORDS];
     u32 admitted[MASKED ? WORDS : 1];
 };
-
-DEVICE Slot slot_bits(Z z) { return Slot(from_bits<unsigned_of<sizeof(Z)>>(z)); }
-DEVICE Z slot_value(Slot slot) { return from_bits<Z>(unsigned_of<sizeof(Z)>(slot)); }
-
-// *slot = *slot (+) z, atomically, in shared memory.
-template <class T>
-DEVICE void combine(Slot* slot, T z) {
-    if constexpr (NATIVE == 1 && is_integer<T>) atomicAdd(slot, slot_bits(z));
-    else if constexpr (NATIVE == 1) atomicAdd(reinterpret_cast<T*>(slot), z);
-    else if constexpr (NATIVE == 2) atomicMin(reinterpret_cast<T*>(slot), z);
-    else if constexpr (NATIVE == 3) atomicMax(reinterpret_cast<T*>(slot), z);
-    else {
-        Slot seen = load_shared(slot);
-        for (;;) {
-            const Slot wanted = slot_bits(add(slot_value(seen), z));
-            if (wanted == seen) return;
-            const Slot found = atomicCAS(slot, seen, wanted);
-            if (found == seen) return;
-            seen = found;
-        }
-    }
-}
 
 // Sets a presence bit; returns whether this call set it.
 DEVICE bool claim(u32* present, int c) {
@@ -77,44 +31,47 @@ DEVICE bool claim(u32* present, int c) {
 
 // The products of row i in the columns [first, first + PANEL); with VALUES also their sums.  The whole block calls.
 template <bool VALUES>
-DEVICE void accumulate(const PanelArguments& s, i64 i, i64 first, Panel& panel, Slot* slots) {
+DEVICE void accumulate(const ProductArguments& s, i64 i, i64 first, Panel& panel, Slot* slots) {
     for (int w = int(threadIdx.x); w < WORDS; w += BLOCK) {
         panel.present[w] = 0;
         if constexpr (MASKED) panel.admitted[w] = 0;
     }
-    if constexpr (VALUES && !add_is_any) {
+    if constexpr (VALUES && !add_is_any && !ORDERED) {
         for (int c = int(threadIdx.x); c < int(PANEL); c += BLOCK) slots[c] = slot_bits(s.start);
     }
     __syncthreads();
     const i64 row_end = i64(s.a_indptr[i + 1]);
-    for (i64 p = i64(s.a_indptr[i]) + warp_in_block(); p < row_end; p += BLOCK / 32) {
+    constexpr int TEAM = VALUES && ORDERED ? int(BLOCK) : 32;  // for an entry of A
+    const int rank = int(threadIdx.x) % TEAM;
+    for (i64 p = i64(s.a_indptr[i]) + int(threadIdx.x) / TEAM; p < row_end; p += BLOCK / TEAM) {
         const i64 k = i64(s.a_indices[p]), end = i64(s.b_indptr[k + 1]);
         i64 begin = i64(s.b_indptr[k]);
         if (first != 0) begin = warp_upper_bound(s.b_indices, begin, end, first - 1);
         A x = A();
-        if constexpr (VALUES && multiply_reads_x) x = value_at(s.a_values, s.a_iso, p);
-        for (i64 q = begin + lane_id(); q < end; q += 32) {
+        if constexpr (VALUES) x = left_value(s, p);
+        for (i64 q = begin + rank; q < end; q += TEAM) {
             const i64 j = i64(s.b_indices[q]);
             if (j >= first + PANEL) break;
             const int c = int(j - first);
             if constexpr (!VALUES) {
                 claim(panel.present, c);
             } else {
-                if constexpr (!add_is_any) {
+                if constexpr (add_has_terminal && !add_is_any && !ORDERED) {
                     if (add_is_terminal(slot_value(load_shared(slots + c)))) continue;
                 }
-                B y = B();
-                if constexpr (multiply_reads_y) y = value_at(s.b_values, s.b_iso, q);
-                const Z z = cast<Z>(multiply(x, y, i, k, k, j));
                 if constexpr (add_is_any) {
-                    if (claim(panel.present, c)) slots[c] = slot_bits(z);
+                    if (claim(panel.present, c)) slots[c] = slot_bits(product(s, x, q, i, k, j));
+                } else if constexpr (ORDERED) {
+                    const Z z = product(s, x, q, i, k, j);
+                    slots[c] = slot_bits(claim(panel.present, c) ? z : add(slot_value(slots[c]), z));
                 } else {
-                    combine(slots + c, z);
+                    combine(slots + c, product(s, x, q, i, k, j));
                     claim(panel.present, c);
                 }
             }
         }
-        __syncwarp();
+        if constexpr (TEAM == 32) __syncwarp();
+        else __syncthreads();
     }
     if constexpr (MASKED) {
         const i64 mask_end = i64(s.mask_indptr[i + 1]);
@@ -137,36 +94,43 @@ DEVICE void accumulate(const PanelArguments& s, i64 i, i64 first, Panel& panel, 
 }
 
 // The next row and panel for this block: its number, or -1 after the last one.  The whole block calls.
-DEVICE i64 take(const PanelArguments& s) {
+DEVICE i64 take(u64* taken, i64 items) {
     __shared__ u64 next;
     __syncthreads();
-    if (threadIdx.x == 0) next = atomicAdd(s.taken, u64(1));
+    if (threadIdx.x == 0) next = atomicAdd(taken, u64(1));
     __syncthreads();
-    return next < u64(s.nrows * s.panels) ? i64(next) : -1;
+    return next < u64(items) ? i64(next) : -1;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) mxm_panels_count(const PanelArguments s) {
+// counts = the entries of each of `count` rows and each panel.  rows: null for all rows.  `taken` is initially 0.
+extern "C" __global__ void __launch_bounds__(BLOCK) mxm_panels_count(const ProductArguments s, i64 count, const R* rows,
+                                                                     i64 panels, u64* taken, i64* counts) {
     __shared__ Panel panel;
-    for (i64 item = take(s); item >= 0; item = take(s)) {
-        const i64 i = item / s.panels;
-        i64 count = 0;
+    for (i64 item = take(taken, count * panels); item >= 0; item = take(taken, count * panels)) {
+        const i64 i = rows == nullptr ? item / panels : i64(rows[item / panels]);
+        i64 entries = 0;
         if (s.a_indptr[i] != s.a_indptr[i + 1]) {
-            accumulate<false>(s, i, item % s.panels * PANEL, panel, nullptr);
-            for (int w = int(threadIdx.x); w < WORDS; w += BLOCK) count += __popc(panel.present[w]);
-            count = block_sum(count);
+            accumulate<false>(s, i, item % panels * PANEL, panel, nullptr);
+            for (int w = int(threadIdx.x); w < WORDS; w += BLOCK) entries += __popc(panel.present[w]);
+            entries = block_sum(entries);
         }
-        if (threadIdx.x == 0) s.counts[item] = count;
+        if (threadIdx.x == 0) counts[item] = entries;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) mxm_panels_store(const PanelArguments s) {
+// The same rows, stored.  offsets: the scan of `counts`.  starts: the offsets of the rows of the result; null: `offsets`
+// has them.
+extern "C" __global__ void __launch_bounds__(BLOCK) mxm_panels_store(const ProductArguments s, i64 count, const R* rows,
+                                                                     i64 panels, u64* taken, const i64* offsets,
+                                                                     const P* starts, O* indices, Z* values) {
     __shared__ Panel panel;
     extern __shared__ __align__(16) char room[];
     Slot* const slots = reinterpret_cast<Slot*>(room);
-    for (i64 item = take(s); item >= 0; item = take(s)) {
-        i64 to = s.offsets[item];
-        if (to == s.offsets[item + 1]) continue;
-        const i64 i = item / s.panels, first = item % s.panels * PANEL;
+    for (i64 item = take(taken, count * panels); item >= 0; item = take(taken, count * panels)) {
+        i64 to = offsets[item];
+        if (to == offsets[item + 1]) continue;
+        const i64 i = rows == nullptr ? item / panels : i64(rows[item / panels]), first = item % panels * PANEL;
+        if (starts != nullptr) to += i64(starts[i]) - offsets[item / panels * panels];
         accumulate<KEEPS>(s, i, first, panel, slots);
         for (int base = 0; base < WORDS; base += BLOCK) {
             const int w = base + int(threadIdx.x);
@@ -176,9 +140,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_panels_store(const Panel
             to += total;
             for (; bits; bits &= bits - 1, at++) {
                 const int c = 32 * w + __ffs(int(bits)) - 1;
-                s.indices[at] = O(first + c);
-                if constexpr (KEEPS) s.values[at] = slot_value(slots[c]);
+                indices[at] = O(first + c);
+                if constexpr (KEEPS) values[at] = slot_value(slots[c]);
             }
         }
+    }
+}
+
+// counts[rows[r]] = the entries of row r, from the scan of the counts of its panels.
+extern "C" __global__ void mxm_panels_total(i64 count, const R* rows, i64 panels, const i64* offsets, O* counts) {
+    for (i64 r = thread_id(); r < count; r += thread_count()) {
+        counts[rows[r]] = O(offsets[(r + 1) * panels] - offsets[r * panels]);
     }
 }

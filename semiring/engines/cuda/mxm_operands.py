@@ -1,0 +1,111 @@
+"""The operands of a product of matrices by rows, as kernels receive them: see ``mxm_operands.cuh``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dtypes import FP32, INT8, INT32, INT64
+from ...formats import CSR, index_dtype
+from ...operators.types import TypedSemiring
+from ..constants import product_value
+from ..spec import Mxm
+from . import samples
+from .algebra import ring_facts
+from .arguments import arguments
+from .launch import values_of
+from .specialise import constants, semiring, typedefs
+
+__all__ = ["Operands", "constant", "operands", "sampled"]
+
+_BYTE = np.dtype(np.uint8)
+_INT32 = np.dtype(np.int32)
+
+
+class Operands(NamedTuple):
+    """What kernels of a product share.
+
+    prologue: their parameters.  packed: the struct ``ProductArguments``.  iso: the value of every result, if it is
+    known.  column: the type of columns of the result.  entry_bytes: of an entry of the result.
+    """
+
+    prologue: str
+    packed: bytes
+    iso: np.generic | None
+    column: np.dtype[Any]
+    entry_bytes: int
+
+
+def constant(q: Mxm) -> np.generic | None:
+    """Return the value of every result if products are constant and the monoid is `any`, else None."""
+    return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
+
+
+def operands(q: Mxm) -> Operands:
+    """Return the operands of a product."""
+    a, b, z, mask, facts = q.a, q.b, q.semiring.z, q.mask, ring_facts(q.semiring)
+    iso, index = constant(q), index_dtype(b.ncols)
+    m = None if mask is None else mask.store
+    assert m is None or isinstance(m, CSR)
+    valued = m is not None and mask is not None and not mask.structural
+    prologue, pack = _plan(
+        q.semiring,
+        None if mask is None else (valued, mask.complement),
+        iso is None,
+        (a.dtype, b.dtype, m.dtype if m is not None and valued else _BYTE),
+        (
+            a.indptr.dtype, a.indices.dtype, b.indptr.dtype, b.indices.dtype,
+            _INT32 if m is None else m.indptr.dtype, _INT32 if m is None else m.indices.dtype,
+            index, index_dtype(a.nrows),
+        ),
+    )  # fmt: skip
+    (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
+    m_values, m_iso = values_of(m) if m is not None and valued else (None, _BYTE.type(0))
+    packed = pack(
+        a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, b_indptr=b.indptr, b_indices=b.indices,
+        b_values=b_values, b_iso=b_iso, mask_indptr=None if m is None else m.indptr,
+        mask_indices=None if m is None else m.indices, mask_values=m_values, mask_iso=m_iso, nrows=a.nrows,
+        start=z.type(0) if facts.start is None else facts.start,
+    )  # fmt: skip
+    return Operands(prologue, packed, iso, index, index.itemsize + (z.itemsize if iso is None else 0))
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(
+    ring: TypedSemiring,
+    mask: tuple[bool, bool] | None,
+    keeps: bool,
+    elements: tuple[np.dtype[Any], ...],
+    integers: tuple[np.dtype[Any], ...],
+) -> tuple[str, Callable[..., bytes]]:
+    """Return the parameters of the kernels, and the packer of ``ProductArguments``.
+
+    mask: whether it admits by value, and whether it is complemented.  keeps: results have values of their own.
+    elements: the types of the values of A, B and the mask.  integers: AP, AI, BP, BI, MP, MI, O, R.
+    """
+    valued, complement = mask or (False, False)
+    facts = ring_facts(ring)
+    types = dict(zip(("A", "B", "M"), elements, strict=True))
+    prologue = (
+        typedefs(**dict(zip(("AP", "AI", "BP", "BI", "MP", "MI", "O", "R"), integers, strict=True)))
+        + typedefs(**types)
+        + constants(MASKED=mask is not None, VALUED=valued, COMPLEMENT=complement, KEEPS=keeps)
+        + constants(NATIVE=facts.native, ORDERED=not (facts.is_any or facts.exact))
+        + semiring(ring)
+    )
+    return prologue, arguments("mxm_operands.cuh", "ProductArguments", **types, Z=ring.z)
+
+
+def sampled() -> Iterator[str]:
+    """Yield parameters of the kernels for their part of the catalogue, with offsets P of the result."""
+    for number in range(len(samples.SEMIRINGS) + 1):
+        ring = samples.SEMIRINGS[min(number, len(samples.SEMIRINGS) - 1)]
+        wide = number % 2 == 1
+        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64 if wide else INT32, B=INT8)
+        types += typedefs(MP=INT32, MI=INT32, M=INT8, O=INT64 if wide else INT32, P=INT64, R=INT32)
+        flags = constants(MASKED=number % 5 > 0, VALUED=number % 5 > 1, COMPLEMENT=number % 5 > 2, KEEPS=number != 4)
+        flags += constants(NATIVE=ring_facts(ring).native, ORDERED=number == 2)
+        yield types + flags + semiring(ring)
