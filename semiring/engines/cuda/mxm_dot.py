@@ -19,7 +19,7 @@ from ..spec import Mxm
 from . import samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
-from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_one, scratch, values_of
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch, values_of
 from .mxm_operands import constant
 from .primitives import compact_csr
 from .specialise import constants, semiring, typedefs
@@ -142,16 +142,21 @@ class DotProducts:
         made = cls(replace(q, mask=mask), mask.store)
         if mask.store.nvals == 0:  # nothing to sample
             return made
-        made.probes = made._estimate()
-        return None if others < made.probes else made
+        made.probes, longest = made._estimates()
+        cost = made.probes + tuning.DOT_ENTRY * mask.store.nvals + tuning.DOT_SERIAL * longest
+        return None if others < cost else made
 
-    def _estimate(self) -> int:
-        """Return the expected probes, from a sample of the mask.  Synchronises."""
-        m, probes, samples = self.m, counter(), min(_SAMPLES, self.m.nvals)
+    def _estimates(self) -> tuple[int, int]:
+        """Return the expected probes, and those of the longest row of a warp, from a sample of the mask.
+
+        Synchronises.
+        """
+        m, sums, samples = self.m, counter(2), min(_SAMPLES, self.m.nvals)
         plan = self._plan(STORED, self.q.semiring.add, 1)
         packed = self._packed(plan, _Outputs())
-        plan.estimate(grid(samples), BLOCK, packed, m.nvals, samples, probes)
-        return read_one(probes) * m.nvals // samples  # synchronises
+        plan.estimate(grid(samples), BLOCK, packed, m.nvals, samples, sums)
+        probes, longest = read_words(sums.data.ptr, 2)  # synchronises
+        return probes * m.nvals // samples, longest
 
     def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)

@@ -227,6 +227,16 @@ DOT_RESIDENT: Final = _row(
     "blocks of a multiprocessor; H200, kernel, triangles of kron22, summed in batches of 4: unbounded 23.3 ms, "
     "5 17.8, 6 17.8, 8 16.7; of 8: 4 20.2, 6 16.1; call: 4 19.1, 6 15.6, 8 15.7",
 )  # fmt: skip
+DOT_ENTRY: Final = _row(
+    "DOT_ENTRY", 24, "measured",
+    "an entry of the mask, beside its probes; H200, call, A A under the mask A: grid of 5000 x 5000 (100 M entries, "
+    "400 M probes) 14.2 ms, of 300 x 300 x 300 (161 M, 972 M) 20.6",
+)  # fmt: skip
+DOT_SERIAL: Final = _row(
+    "DOT_SERIAL", 17_000, "measured",
+    "a probe of the longest row of one warp, for which the device waits while the warp processes that and a few more; "
+    "H200, call, A A under the mask A: kron12 (11 M probes) 3.5 ms, kron14 (87 M) 5.7, kron16 (776 M) 9.9",
+)  # fmt: skip
 DOT_SWAP: Final = _row(
     "DOT_SWAP", 4, "measured",
     "entries of a row of B' for each of the row of A, from which on the latter are searched in the former; H200, call, "
