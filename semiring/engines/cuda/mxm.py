@@ -10,11 +10,13 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ...config import config
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ...memory.allocation import allocating
+from ...memory.budget import free_device_memory
 from ..operands import Mask, Rows
 from ..recording import note
 from ..registry import implements
@@ -26,7 +28,7 @@ from .launch import BLOCK, grid, read_back, read_one, values_of
 from .mxm_dot import dot_products
 from .mxm_hash import Bins, bins, hash_product
 from .mxm_operands import constant
-from .mxm_panels import panels_cost, panels_product
+from .mxm_panels import panels_bytes, panels_cost, panels_product
 from .primitives import exclusive_scan, put, width
 from .select import mask_arguments
 from .specialise import constants, semiring, typedefs
@@ -37,6 +39,8 @@ _BYTE = np.dtype(np.uint8)
 # Reasoned: a key and a value of 8 bytes, 40 bytes of `sort_keys`, and 8 bytes of marks, ranks and counters.
 _PRODUCT_BYTES = 64
 _SMALLEST_BATCH = 1 << 20
+# Without a budget, so many bytes are taken to be free: the query takes longer than small products.
+_FEW_BYTES = 1 << 28
 _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 
 
@@ -53,12 +57,13 @@ def mxm(q: Mxm) -> CSR:
     if q.method == "sort":
         return _sorted(q)
     columns = q.by_column if q.mask is not None and q.method in ("auto", "dot") else None
-    if not q.by_row.ready and columns is not None and (found := dot_products(q, math.inf)) is not None:
+    if not q.by_row.ready and columns is not None and (found := _dot(q, math.inf)) is not None:
         return found
-    sizes = bins(q)  # synchronises
+    with allocating("mxm", "cuda"):
+        sizes = bins(q)  # synchronises
     method, cost = _cheapest(q, sizes)
     if columns is not None and (columns.ready or _pays_columns(q, sizes.total)):
-        found = dot_products(q, math.inf if q.method == "dot" else cost)
+        found = _dot(q, math.inf if q.method == "dot" else cost)
         if found is not None:
             return found
     if method == "hash":
@@ -77,15 +82,35 @@ def least_cost(q: Mxm) -> float:
     return math.inf if q.method == "dot" or not q.by_row.ready else _cheapest(q, bins(q))[1]
 
 
+def _dot(q: Mxm, others: float) -> CSR | None:
+    """Return the product by dot products; None if another method costs less, or if their slots do not fit.
+
+    others: the least cost of other methods.
+    """
+    assert q.mask is not None
+    slot = 0 if constant(q) is not None else q.semiring.z.itemsize
+    needed = q.mask.store.nvals * (2 * slot + index_dtype(q.ncols).itemsize) + 40 * q.a.nrows
+    if others < math.inf and not _fits(needed):
+        return None
+    with allocating("mxm", "cuda", needed=lambda: needed):
+        return dot_products(q, others)
+
+
 def _cheapest(q: Mxm, sizes: Bins) -> tuple[str, float]:
     """Return the method of least cost, or the one of the request, and its cost."""
     costs = {
-        "hash": sizes.split(q)[1],
-        "rows": panels_cost(q, q.a.nrows, q.a.nvals, sizes.total),
+        "hash": sizes.split(q)[1] if _fits(sizes.scratch(q)) else math.inf,
+        "rows": panels_cost(q, q.a.nrows, q.a.nvals, sizes.total) if _fits(panels_bytes(q, q.a.nrows)) else math.inf,
         "sort": float(sizes.total * tuning.SORTED_PRODUCT + tuning.SORT_LAUNCHES * tuning.PRODUCT_LAUNCH),
     }
     method = q.method if q.method in costs else min(costs, key=lambda method: costs[method])
     return method, costs[method]
+
+
+def _fits(count: int) -> bool:
+    """Return True if so many bytes are free; without a query if they are few."""
+    budget = config.device_memory
+    return count <= (_FEW_BYTES if budget is None else budget // 64) or count < free_device_memory()
 
 
 def _sorted(q: Mxm) -> CSR:
@@ -94,7 +119,8 @@ def _sorted(q: Mxm) -> CSR:
     A single row may exceed that.  Synchronises.
     """
     a, z = q.a, q.semiring.z
-    plan = _Expansion(q)
+    with allocating("mxm", "cuda"):
+        plan = _Expansion(q)
     total = read_one(plan.offsets[-1:])  # synchronises
     note(method="sort", products=total)
     bounds = plan.bounds(total)
@@ -148,9 +174,8 @@ class _Expansion:
         """Return the partition bounds of batches: (row, entry of A, product) at each begin and at the end."""
         a = self.q.a
         batches = 1
-        if total * _PRODUCT_BYTES > 1 << 30:  # below 1 GiB one batch is used without a query of the free memory
-            free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-            batches = -(-total // max(free // 2 // _PRODUCT_BYTES, _SMALLEST_BATCH))
+        if not _fits(2 * total * _PRODUCT_BYTES):
+            batches = -(-total // max(free_device_memory() // 2 // _PRODUCT_BYTES, _SMALLEST_BATCH))
         if batches == 1:
             return [(0, 0, 0), (a.nrows, a.nvals, total)]
         limit = -(-total // batches)

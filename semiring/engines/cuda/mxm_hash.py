@@ -22,7 +22,7 @@ from . import samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, multiprocessors, read_one, read_words
 from .mxm_operands import Operands, operands, sampled
-from .mxm_panels import Panels, panels_cost
+from .mxm_panels import Panels, panels_bytes, panels_cost
 from .primitives import cast_array, exclusive_scan
 from .specialise import constants, typedefs
 
@@ -71,6 +71,10 @@ class Bins(NamedTuple):
             costs[first] = merged + listed + tables + (panels_cost(q, rows, entries, products) if rows else 0)
         first = min(costs, key=lambda first: costs[first])
         return first, costs[first]
+
+    def scratch(self, q: Mxm) -> int:
+        """Return the bytes beside the result that its assembly needs."""
+        return 16 * q.a.nrows + panels_bytes(q, sum(self.rows[self.split(q)[0] :]))
 
 
 def _text(q: Mxm) -> str:

@@ -20,7 +20,7 @@ from .mxm_operands import Operands, constant, operands, sampled
 from .primitives import cast_array, exclusive_scan
 from .specialise import constants, typedefs
 
-__all__ = ["Panels", "panels_cost", "panels_product"]
+__all__ = ["Panels", "panels_bytes", "panels_cost", "panels_product"]
 
 _FILE = "mxm_panels.cuh"
 _INT64 = np.dtype(np.int64)
@@ -42,6 +42,11 @@ def panels_cost(q: Mxm, rows: int, entries: int, products: int) -> float:
         product *= tuning.ORDERED_PRODUCT
     launches = 6 * tuning.PRODUCT_LAUNCH
     return product * products + tuning.ROWS_ENTRY * entries * panels + slots / tuning.ROWS_SLOTS + launches
+
+
+def panels_bytes(q: Mxm, rows: int) -> int:
+    """Return the bytes of scratch for so many rows in panels."""
+    return 16 * rows * _panels(q)[1]
 
 
 def _panels(q: Mxm) -> tuple[int, int]:
