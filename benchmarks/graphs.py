@@ -13,27 +13,29 @@ import numpy as np
 import semiring as sr
 
 SEED = 1
-_NAME = re.compile(r"([a-z]+)(\d+)(?:x(\d+))?(w?)")
+_NAME = re.compile(r"([a-z]+)(\d+)(?:x(\d+))?(?:x(\d+))?(w?)")
 
 
 def make(name: str) -> sr.Matrix:
     """The graph of that name; with a ``w`` at its end, weights from 1 to 255 (kron and uniform).
 
     ``kron<scale>``: Graph500 Kronecker, edge factor 16.  ``uniform<vertices>x<edges a vertex>``.
-    ``grid<rows>x<columns>``.  ``star<leaves>``.
+    ``grid<rows>x<columns>``, ``grid<layers>x<rows>x<columns>``.  ``star<leaves>``.
     """
     found = _NAME.fullmatch(name)
     if found is None:
         raise SystemExit(f"no graph is called {name!r}; examples: kron18, grid1000x1000, uniform100000x32, star1000")
     kind, first, second = found[1], int(found[2]), int(found[3] or 16)
-    weights = "uniform" if found[4] else None
+    weights = "uniform" if found[5] else None
     match kind:
         case "kron":
             return sr.random.kronecker(first, second, seed=SEED, weights=weights)
         case "uniform":
             return sr.random.uniform(first, second, seed=SEED, weights=weights)
         case "grid":
-            return sr.random.grid2d(first, second)
+            return (
+                sr.random.grid2d(first, second) if found[4] is None else sr.random.grid3d(first, second, int(found[4]))
+            )
         case "star":
             return sr.random.star(first)
     raise SystemExit(f"no graph is called {name!r}; there are kron, uniform, grid and star")

@@ -1,6 +1,6 @@
 """Products of matrices: by semiring and mask, beside cuSPARSE or SuiteSparse, and the triangles of Kronecker graphs.
 
-    python -m benchmarks.products                         kron14 and kron16, triangles of kron20, kron22 and kron24
+    python -m benchmarks.products                         kron14, kron16 and grids, triangles of kron20, kron22, kron24
     python -m benchmarks.products --graphs kron12 --triangles kron14   smaller, to try the program itself
 
 Exits with 1 if a target is missed.  A A: both operands and the result are on the device; values are random float32.
@@ -23,20 +23,12 @@ from .harness import RUNS, Contender, compare, measure
 from .report import Peer, Report, Row, timed
 
 # At least: cuSPARSE's best, and the kernel of TRUST alone, on an H200, in milliseconds.
-PRODUCT = {"kron14": 13.2, "kron16": 143.0}
+PRODUCT = {"kron14": 13.2, "kron16": 143.0, "grid5000x5000": 13.1, "grid300x300x300": 31.7}
 TRIANGLES = {"kron20": 15.0, "kron22": 90.0, "kron24": 570.0}
 # Against plus_times, with the same types.
 ANY_SEMIRING = 1.2
 SUITESPARSE = "SuiteSparse through python-graphblas"
 SEMIRINGS = ("min_plus", "max_times", "any_pair")
-
-
-def weighted(A: sr.Matrix) -> sr.Matrix:
-    """The pattern of A with random float32 values."""
-    xp = graphs.module(A)
-    rows, columns, _ = A.to_coo()
-    values = xp.random.default_rng(1).random(A.nvals, dtype=np.float32) + np.float32(0.5)
-    return sr.Matrix.from_coo(rows, columns, values, shape=A.shape)
 
 
 def _count(C: sr.Matrix) -> int:
@@ -65,7 +57,7 @@ def triangles(A: sr.Matrix) -> int:
 
 def products(name: str, device: str, report: Report) -> None:
     """A A of one graph: against a peer, over other semirings, and under masks."""
-    A = weighted(graphs.make(name))
+    A = graphs.floats(graphs.make(name), np.float32)
     x = sr.Vector.full(np.float32(1), A.ncols)
     expected = A.mxv(A.mxv(x)).to_numpy(0)
 
@@ -162,7 +154,7 @@ def counted(name: str, device: str, report: Report) -> None:
 def main() -> int:
     """Run the measurements that the command line selects."""
     parser = arguments.parser("products", __doc__)
-    parser.add_argument("--graphs", nargs="*", default=("kron14", "kron16"), metavar="GRAPH", help="of A A")
+    parser.add_argument("--graphs", nargs="*", default=tuple(PRODUCT), metavar="GRAPH", help="of A A")
     parser.add_argument(
         "--triangles", nargs="*", default=("kron20", "kron22", "kron24"), metavar="GRAPH", help="whose triangles count"
     )

@@ -18,28 +18,10 @@ from semiring.engines.sliced import bounds
 from semiring.engines.spec_storage import CheckCompressed
 from tests import verify
 
-from . import graphs
+from . import graphs, sanitize_products
 from .sanitize_inputs import N, Small
 
 __all__ = ["STEPS", "large"]
-
-
-def _written(target: Matrix, value: Matrix, **options: Any) -> Matrix:
-    made = target.dup()
-    made(**options) << value
-    return made
-
-
-def _searched(s: Small) -> Matrix:
-    """Rows of A exceed the tables of warps and blocks: they are searched where they are."""
-    from semiring.engines.cuda import mxm_dot, tuning
-
-    with mock.patch.multiple(tuning, DOT_SMALL=4, DOT_LARGE=8):
-        mxm_dot._plan.cache_clear()
-        try:
-            return s.A.mxm(s.A, "plus_times", mask=s.A.S, method="dot").wait()
-        finally:
-            mxm_dot._plan.cache_clear()
 
 
 def _forced(direction: str, product: Callable[[], Any]) -> Any:
@@ -70,16 +52,6 @@ def _assigned(into: Any, key: Any, value: Any, **writing: Any) -> Any:
     else:
         out[key] << value
     return out
-
-
-def _split(s: Small, mask: Any = None) -> Matrix:
-    """A product in batches, as with little memory."""
-    if s.A.device == "cpu":
-        return s.A.mxm(s.A, "plus_times", mask=mask)
-    from semiring.engines.cuda import mxm
-
-    with mock.patch.multiple(mxm, _PRODUCT_BYTES=1 << 40, _SMALLEST_BATCH=512):
-        return s.A.mxm(s.A, "plus_times", mask=mask, method="sort").wait()
 
 
 def _counted_apart(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
@@ -224,30 +196,10 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vxm by the transpose": lambda s: _forced("pull", lambda: s.u.vxm(s.A, "plus_times")),
     "mxv, the device chooses": lambda s: s.S.mxv(s.p.select(">", -1), "any_pair", mask=~s.q.S),
     "mxv, the device chooses, values": lambda s: s.S.mxv(s.p.select(">", -1), "any_secondi").apply("one"),
-    "mxm": lambda s: s.A.mxm(s.E, "plus_times"),
-    "mxm any_pair": lambda s: s.S.mxm(s.S, "any_pair"),
-    "mxm any_second": lambda s: s.A.mxm(s.E, "any_second").apply("one"),
-    "mxm masked": lambda s: s.A.mxm(s.A, "plus_pair", mask=s.S.S),
-    "mxm complemented": lambda s: s.A.mxm(s.E, "min_plus", mask=~s.A.S),
-    "mxm of even rows": lambda s: s.E.mxm(s.E, "plus_times"),
-    "mxm of even rows, masked": lambda s: s.E.mxm(s.E, "min_plus", mask=s.A.S),
-    "mxm of even rows, complemented": lambda s: s.E.mxm(s.E, "any_pair", mask=~s.A.V),
     "write of a matrix": lambda s: _written(s.A, s.E, mask=s.S.S, accum="plus"),
     "write of a matrix, complemented": lambda s: _written(s.A, s.E, mask=~s.B.V, accum="min"),
     "write of a matrix, replaced": lambda s: _written(s.A, s.E, mask=s.B.V, accum="plus", replace=True),
-    "mxm by a sort": lambda s: s.A.mxm(s.E, "plus_times", method="sort"),
-    "mxm by rows": lambda s: s.A.mxm(s.E, "plus_times", method="rows"),
-    "mxm by rows, masked": lambda s: s.A.mxm(s.E, "min_plus", mask=s.A.V, method="rows"),
-    "mxm by rows, complemented": lambda s: s.E.mxm(s.E, "any_pair", mask=~s.A.S, method="rows"),
-    "mxm by dot products": lambda s: s.A.mxm(s.E, "plus_times", mask=s.A.S, method="dot"),
-    "mxm by dot products, any": lambda s: s.S.mxm(s.S, "any_pair", mask=s.A.V, method="dot"),
-    "mxm by dot products, long rows": _searched,
-    "mxm by dot products, summed": lambda s: s.S.mxm(s.S, "plus_pair", mask=s.A.S, method="dot").reduce_scalar("plus"),
-    "mxm by dot products, reduced": lambda s: s.A.mxm(s.E, "min_plus", mask=s.A.V, method="dot").reduce_scalar("plus"),
-    "mxm by dot products, rows reduced": lambda s: s.A.mxm(s.A, mask=s.A.S, method="dot").reduce_rowwise("max"),
-    "mxm by dot products, selected": lambda s: s.A.mxm(s.A, mask=s.A.S, method="dot").select(">", 9),
-    "mxm in batches": _split,
-    "mxm in batches, masked": lambda s: _split(s, s.E.S),
+    **sanitize_products.STEPS,
     "ewise add, full": lambda s: s.u.ewise_add(s.v, "plus"),
     "ewise add, bitmap and list": lambda s: s.p.ewise_add(s.q, "min"),
     "ewise mult, lists": lambda s: s.q.ewise_mult(s.q, "times"),
