@@ -16,6 +16,7 @@ import semiring as sr
 from semiring import Matrix, Vector, algorithms, io, ops, random
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
+from semiring.memory.budget import peak_device_memory
 from semiring.ops import public
 from semiring.storage.memory_plan import uncompressed_nbytes
 
@@ -162,6 +163,21 @@ def test_a_product_that_does_not_fit_reports_the_needed_bytes() -> None:
         assert told.free_bytes < told.asked_bytes
         assert 12 * 10**8 <= told.needed_bytes <= 2 * 13 * 10**8
         assert (left.T @ left).get(0, 0) == 10**4  # and everything works afterwards
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["sort", "hash", "auto"])
+def test_a_product_stays_within_the_budget(method: str) -> None:
+    """Its products, of 64 bytes each while they are sorted, exceed 256 MiB: a sort divides its rows into batches."""
+    budget = 256 << 20
+    with sr.use("cuda"):
+        A = sr.random.uniform(20_000, 8, seed=1, weights="uniform").dup(np.float32)
+        with sr.config.set(device_memory=budget), peak_device_memory() as peak:
+            C = A.mxm(A, method=method).wait()
+        assert C.nvals > 4 * 10**6
+        assert peak.held <= budget
+        x = Vector.full(1.0, A.ncols)
+        np.testing.assert_allclose(C.mxv(x).to_numpy(0), A.mxv(A.mxv(x)).to_numpy(0), rtol=1e-4)
 
 
 def starved(*_: Any, **__: Any) -> Any:
