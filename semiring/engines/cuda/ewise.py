@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,15 +11,17 @@ import cupy
 import numpy as np
 
 from ...dtypes import FP64, INT8, INT32, INT64
-from ...formats import CSR, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
+from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ..constants import ewise_value
 from ..registry import implements
 from ..spec import Ewise
-from . import samples
+from . import samples, tuning
+from .arguments import arguments
 from .kernel import Kernel, kernel
-from .launch import BLOCK, bitmap, counter, full, grid, read_one, values_of, words_of
-from .primitives import LIST, ROWS, as_dense, scan_marks
+from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
+from .primitives import LIST, ROWS, as_dense, cast_array
+from .row_tiles import TILE_BLOCK, TILE_TEXT, summed_in_one_pass
 from .specialise import binary, constants, typedefs
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
@@ -30,8 +32,8 @@ _INT32 = np.dtype(np.int32)
 def ewise(q: Ewise) -> Store:
     """t = op(a, b) on the intersection, or the union.
 
-    Dense vectors: one launch, no wait for the device.  Matrices, and two index lists: a binary search finds the partner
-    of each entry, so skewed rows cost no more than even ones; the number of partners is read back (synchronises).
+    Dense vectors: one launch, no wait for the device.  Matrices, and two index lists, are merged in one pass, divided
+    evenly however skewed the rows are; the number of entries is read back (synchronises).
     """
     if isinstance(q.a, CSR) or (isinstance(q.a, IndexList) and isinstance(q.b, IndexList)):
         return _sorted(q)
@@ -56,8 +58,8 @@ def _plan(
     op: TypedBinary, a: np.dtype[Any], b: np.dtype[Any], mode: str, alpha: np.dtype[Any], beta: np.dtype[Any]
 ) -> _Plan:
     types = typedefs(A=a, B=b, Z=op.z, ALPHA=alpha, BETA=beta)
-    prologue = types + constants(MODE=_MODES[mode]) + binary("combine", op)
-    slots = typedefs(I=_INT32, AP=_INT32, BP=_INT32, P=_INT32, R=_INT32, O=_INT32) + constants(FORM=0)
+    prologue = types + constants(MODE=_MODES[mode]) + TILE_TEXT + binary("combine", op)
+    slots = typedefs(I=_INT32, P=_INT32, BP=_INT32, O=_INT32) + constants(FORM=0)
     return _Plan(prologue, kernel("ewise.cuh", "ewise_dense", prologue + slots), alpha.type(0), beta.type(0))
 
 
@@ -73,19 +75,6 @@ def _planned(q: Ewise) -> tuple[_Plan, np.generic, np.generic]:
         z if q.beta is None else q.beta.dtype,
     )
     return plan, plan.alpha if q.alpha is None else q.alpha, plan.beta if q.beta is None else q.beta
-
-
-@functools.lru_cache(maxsize=1024)
-def _sorted_kernels(
-    prologue: str, form: int, index: np.dtype[Any], ap: np.dtype[Any], bp: np.dtype[Any], rank: np.dtype[Any]
-) -> tuple[str, tuple[Kernel, Kernel, Kernel]]:
-    """Return the text that `ewise_indptr` shares, and the kernels that mark and write."""
-    text = prologue + constants(FORM=form) + typedefs(I=index, AP=ap, BP=bp, R=rank)
-    mark, write_a, write_b = (
-        kernel("ewise.cuh", name, text + typedefs(O=_INT32))
-        for name in ("ewise_mark", "ewise_write_a", "ewise_write_b")
-    )
-    return text, (mark, write_a, write_b)
 
 
 def _dense(q: Ewise, a: Bitmap | Full, b: Bitmap | Full) -> VectorStore:
@@ -106,50 +95,84 @@ def _dense(q: Ewise, a: Bitmap | Full, b: Bitmap | Full) -> VectorStore:
     return bitmap(size, z, words, iso if values is None else values, count if size else 0)
 
 
+class _MergePlan(NamedTuple):
+    """The call plan of a merge of sorted operands: its kernels, and the packer of their arguments."""
+
+    bounds: Kernel
+    merge: Kernel
+    pack: Callable[..., bytes]
+
+
+@functools.lru_cache(maxsize=1024)
+def _merge_plan(
+    prologue: str, form: int, types: tuple[np.dtype[Any], ...], values: tuple[np.dtype[Any], ...]
+) -> _MergePlan:
+    """types: I, P, BP and O of the kernels.  values: A, B, ALPHA and BETA."""
+    text = prologue + constants(FORM=form) + typedefs(**dict(zip(("I", "P", "BP", "O"), types, strict=True)))
+    given = dict(zip(("A", "B", "ALPHA", "BETA"), values, strict=True))
+    bounds, merge = (kernel("ewise.cuh", name, text) for name in ("ewise_bounds", "ewise_merge"))
+    return _MergePlan(bounds, merge, arguments("ewise.cuh", "EwiseArguments", **given))
+
+
 def _sorted(q: Ewise) -> Store:
     """Combine two sorted operands: CSR matrices, or two index lists as one row."""
     a, b = q.a, q.b
     assert isinstance(a, (CSR, IndexList))
     assert isinstance(b, (CSR, IndexList))
     na, nb, z = a.nvals, b.nvals, q.op.z
-    rows = isinstance(a, CSR)
-    nrows = a.nrows if isinstance(a, CSR) else 0
-    a_indptr = a.indptr if isinstance(a, CSR) else None
+    form, nrows, a_indptr = (ROWS, a.nrows, a.indptr) if isinstance(a, CSR) else (LIST, 1, None)
     b_indptr = b.indptr if isinstance(b, CSR) else None
-    plan, alpha, beta = _planned(q)
-    marks = cupy.empty(word_count(na), np.uint32)
-    text, (mark, write_a, write_b) = _sorted_kernels(
-        plan.prologue,
-        ROWS if rows else LIST,
-        a.indices.dtype,
-        _INT32 if a_indptr is None else a_indptr.dtype,
-        _INT32 if b_indptr is None else b_indptr.dtype,
-        index_dtype(na),
-    )
-    on_a, on_b = (na, a_indptr, a.indices), (nb, b_indptr, b.indices)
-    mark(grid(na, per_thread=8), BLOCK, nrows, *on_a, *on_b, marks)
-    ranks = scan_marks(marks, na)
-    partners = read_one(ranks[-1:])  # synchronises
-    total = partners if q.mode == "intersect" else na + nb - partners
+    bound = min(na, nb) if q.mode == "intersect" else na + nb
     iso = ewise_value(q)
-    indices = cupy.empty(total, a.indices.dtype)
-    values = None if iso is not None else cupy.empty(total, z)
-    if total:
-        out = (marks, ranks, indices, values)
-        write_a(grid(na), BLOCK, nrows, *on_a, *values_of(a), *on_b, *values_of(b), beta, *out)
-        if q.mode != "intersect":
-            write_b(grid(nb), BLOCK, nrows, *on_b, *values_of(b), *on_a, alpha, *out)
-    if not isinstance(a, CSR):
-        return IndexList(a.size, z, indices, values, iso)
-    indptr = cupy.empty(nrows + 1, index_dtype(total))
-    run = kernel("ewise.cuh", "ewise_indptr", text + typedefs(O=indptr.dtype))
-    run(grid(nrows + 1), BLOCK, nrows, a_indptr, b_indptr, marks, ranks, indptr)
-    return CSR(Pattern(nrows, a.ncols, indptr, indices), z, values, iso)
+    if bound == 0:
+        indptr = None if a_indptr is None else cupy.zeros(nrows + 1, _INT32)
+        indices = cupy.empty(0, a.indices.dtype)
+        return _store(a, z, indptr, indices, None if iso is not None else cupy.empty(0, z), iso)
+    plan, alpha, beta = _planned(q)
+    offset = index_dtype(bound)
+    types = (a.indices.dtype, *(_INT32 if p is None else p.dtype for p in (a_indptr, b_indptr)), offset)
+    merge = _merge_plan(plan.prologue, form, types, (a.dtype, b.dtype, alpha.dtype, beta.dtype))
+    tiles = -(-(nrows + na + nb) // tuning.TILE)
+    bounds = cupy.empty(2 * (tiles + 1), np.int64)
+    merge.bounds(grid(tiles + 1), BLOCK, nrows, na, a_indptr, a.indices, nb, b_indptr, b.indices, tiles, bounds)
+    indptr = None if a_indptr is None else cupy.empty(nrows + 1, offset)
+    (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
+
+    def launch(blocks: int, *, stride: int, words: Any, capacity: int, columns: Any, values: Any) -> None:
+        packed = merge.pack(
+            nrows=nrows, na=na, a_indptr=a_indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso,
+            nb=nb, b_indptr=b_indptr, b_indices=b.indices, b_values=b_values, b_iso=b_iso, alpha=alpha, beta=beta,
+            bounds=bounds, tiles=tiles, stride=stride, words=words, capacity=capacity, out_indptr=indptr,
+            out_indices=columns, out_values=values,
+        )  # fmt: skip
+        merge.merge(blocks, TILE_BLOCK, packed)
+
+    # The union has at least as many entries as the larger operand.
+    certain = q.mode != "intersect" and min(na, nb) * tuning.LEFT_OVER <= bound
+    value = z if iso is None else None
+    room, total = summed_in_one_pass(tiles, bound, a.indices.dtype, value, launch, certain=certain)
+    indices, values = room.entries(total)
+    return _store(a, z, None if indptr is None else cast_array(indptr, index_dtype(total)), indices, values, iso)
+
+
+def _store(
+    a: CSR | IndexList,
+    z: np.dtype[Any],
+    indptr: Array | None,
+    indices: Array,
+    values: Array | None,
+    iso: np.generic | None,
+) -> Store:
+    """Return an object of the shape of a."""
+    if isinstance(a, CSR):
+        assert indptr is not None
+        return CSR(Pattern(a.nrows, a.ncols, indptr, indices), z, values, iso)
+    return IndexList(a.size, z, indices, values, iso)
 
 
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for form, mode in product(samples.FORMS, _MODES.values()):
-        types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=INT32, AP=INT32, BP=INT64, R=INT32)
-        rest = typedefs(O=INT64) + ("" if form else typedefs(P=INT32))
-        yield "ewise.cuh", types + rest + constants(FORM=form, MODE=mode) + binary("combine", samples.TIMES)
+        types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=(INT32, INT64)[mode % 2], P=INT32, BP=INT64)
+        rest = typedefs(O=INT64) + constants(FORM=form, MODE=mode) + TILE_TEXT
+        yield "ewise.cuh", types + rest + binary("combine", samples.TIMES)

@@ -21,7 +21,8 @@ from . import samples
 from .build import csr_from_sorted
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
-from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, sort_keys, width
+from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, sort_keys, width
+from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles
 from .specialise import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
@@ -87,21 +88,44 @@ def extract_matrix(q: ExtractMatrix) -> CSR:
 
 
 def _rows(a: CSR, rows: Index) -> CSR:
+    """t(p, :) = a(rows[p], :).  Consecutive rows are copied as one range of entries."""
+    if rows.array is None and rows.step == 1 and rows.count > 0:
+        return _consecutive(a, rows.start, rows.start + rows.count)
     x, position = index_arguments(rows)
     n = rows.count
-    prologue = _prologue(x, a.values, P=a.indptr.dtype, I=a.indices.dtype)
-    lengths = cupy.empty(n, np.int64)
-    kernel("extract.cuh", "extract_lengths", prologue)(grid(n), BLOCK, n, *position, a.indptr, lengths)
-    offsets = exclusive_scan(lengths, _INT64)
+    offset = a.indptr.dtype if rows.array is None and rows.step != 0 else _INT64  # rows of an array may repeat
+    text = _prologue(x, a.values, P=a.indptr.dtype, I=a.indices.dtype) + typedefs(O=offset) + TILE_TEXT
+    lengths = cupy.empty(n, a.indptr.dtype)
+    kernel("extract_rows.cuh", "extract_lengths", text)(grid(n), BLOCK, n, *position, a.indptr, lengths)
+    offsets = exclusive_scan(lengths, offset)
     total = read_one(offsets[-1:])  # synchronises
+    indices, values = _allocated(a, total)
+    first_row = find_tiles(offsets, n, total)
+    copied = (position, a.indptr, a.indices, a.values, offsets, total, first_row, indices, values)
+    kernel("extract_rows.cuh", "extract_rows", text)(int(first_row.size) - 1, TILE_BLOCK, n, *copied[0], *copied[1:])
+    pattern = Pattern(n, a.ncols, cast_array(offsets, index_dtype(total)), indices)
+    return CSR(pattern, a.dtype, values, a.iso)
+
+
+def _consecutive(a: CSR, first: int, stop: int) -> CSR:
+    """t(p, :) = a(first + p, :).  Synchronises: two offsets are read back."""
+    begin = 0 if first == 0 else read_one(a.indptr[first : first + 1])  # synchronises
+    end = a.nvals if stop == a.nrows else read_one(a.indptr[stop : stop + 1])  # synchronises
+    total = end - begin
+    indices, values = _allocated(a, total)
+    put(indices, 0, a.indices[begin:end])
+    if a.values is not None and values is not None:
+        put(values, 0, a.values[begin:end])
+    indptr = cupy.empty(stop - first + 1, index_dtype(total))
+    shift = kernel("rows.cuh", "rows_shift", typedefs(P=a.indptr.dtype, O=indptr.dtype) + constants(FORM=2))
+    shift(grid(indptr.size), BLOCK, int(indptr.size), a.indptr[first:], -begin, indptr)
+    return CSR(Pattern(stop - first, a.ncols, indptr, indices), a.dtype, values, a.iso)
+
+
+def _allocated(a: CSR, total: int) -> tuple[Array, Array | None]:
+    """Return uninitialised columns and values of `total` entries of the types of a."""
     require("extract", "cuda", total * (a.indices.dtype.itemsize + (0 if a.values is None else a.dtype.itemsize)))
-    indices = cupy.empty(total, a.indices.dtype)
-    values = None if a.values is None else cupy.empty(total, a.dtype)
-    kernel("extract.cuh", "extract_rows", prologue)(
-        grid(total), BLOCK, n, *position, a.indptr, a.indices, a.values, offsets, total, indices, values
-    )
-    indptr = offsets if total >= 2**31 else cast_array(offsets, _INT32)
-    return CSR(Pattern(n, a.ncols, indptr, indices), a.dtype, values, a.iso)
+    return cupy.empty(total, a.indices.dtype), None if a.values is None else cupy.empty(total, a.dtype)
 
 
 def _columns(a: CSR, cols: Index) -> CSR:
@@ -167,4 +191,6 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
-        yield "extract.cuh", typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
+        text = typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
+        yield "extract.cuh", text
+        yield "extract_rows.cuh", text + typedefs(O=INT64) + TILE_TEXT

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import cupy
-import numpy as np
-
-from ...formats import CSR, VectorStore, word_count
+from ...formats import CSR, VectorStore
 from ..numpy_helpers import cast
 from ..operands import simplified
 from ..registry import implements
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, Select
 from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
-from .launch import BLOCK, grid, values_of
 from .mxm import least_cost, mxm
 from .mxm_dense import is_small
 from .mxm_dot import DotProducts
 from .mxm_operands import constant
-from .primitives import compact_csr, entry_form
 from .reduce import reduce_rows, reduce_scalar
-from .select import select, select_plan
+from .select import select, select_present
 
 
 def _may_be_dot(q: FusedMxm) -> bool:
@@ -70,9 +65,4 @@ def mxm_select(q: MxmSelect) -> CSR:
     if whole.nvals == 0:
         return whole
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
-    form, n, places = entry_form(whole)
-    kept = cupy.empty(word_count(n), np.uint32)
-    select_plan(form, q.op, whole.dtype)(
-        grid(n, per_thread=8), BLOCK, n, marks, *places, *values_of(whole), k, kept, None
-    )
-    return compact_csr(whole, kept)  # synchronises
+    return select_present(whole, marks, q.op, k)  # synchronises

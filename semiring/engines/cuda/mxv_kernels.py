@@ -23,7 +23,7 @@ __all__ = ["PLANS", "Output", "Types", "balanced_kernels", "either_kernel", "pul
 
 # Call plans of one matrix; a program uses few semirings and types with it.
 PLANS = 64
-_BALANCED = ("mxv_tiles", "mxv_balanced", "mxv_carry")
+_BALANCED = ("mxv_balanced", "mxv_carry")
 
 
 class Output(NamedTuple):
@@ -93,11 +93,11 @@ def pull_kernel(ring: TypedSemiring, types: Types, entry: str, lanes: int) -> Ke
 
 
 @functools.lru_cache(maxsize=1024)
-def balanced_kernels(ring: TypedSemiring, types: Types) -> tuple[Kernel, Kernel, Kernel]:
-    """The search of the tiles, the tiles themselves, and the carry of rows that span several."""
+def balanced_kernels(ring: TypedSemiring, types: Types) -> tuple[Kernel, Kernel]:
+    """The kernels of the tiles, and of the carry of rows that span several."""
     text = _prologue(ring, types) + constants(TILE=tuning.TILE, BLOCK=tuning.TILE_BLOCK)
-    tiles, balanced, carry = (kernel("mxv_balanced.cuh", name, text) for name in _BALANCED)
-    return tiles, balanced, carry
+    balanced, carry = (kernel("mxv_balanced.cuh", name, text) for name in _BALANCED)
+    return balanced, carry
 
 
 @functools.lru_cache(maxsize=1024)

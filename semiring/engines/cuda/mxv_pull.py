@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from ...formats import CSR, AnyPattern, Array, Full, VectorStore, word_count
+from ...formats import CSR, Full, VectorStore, word_count
 from ..constants import mxv_value
 from ..recording import note
 from ..spec import Mxv
@@ -20,6 +20,7 @@ from .launch import BLOCK, grid, values_of, words_of
 from .mxv_kernels import PLANS, Output, balanced_kernels, pull_kernel, types_of
 from .mxv_mask import KernelMask
 from .primitives import as_dense
+from .row_tiles import row_tiles
 
 __all__ = ["pull"]
 
@@ -34,11 +35,11 @@ class _Rows(NamedTuple):
 
 
 class _PullPlan(NamedTuple):
-    """The call plan of a pull: its name for `explain`, and its kernel or the three of a balanced pull."""
+    """The call plan of a pull: its name for `explain`, and its kernel or the two of a balanced pull."""
 
     chosen: str
     kernel: Kernel | None
-    balanced: tuple[Kernel, Kernel, Kernel] | None
+    balanced: tuple[Kernel, Kernel] | None
 
 
 def _rows(a: CSR) -> _Rows:
@@ -109,21 +110,10 @@ def _lanes(a: CSR, average: float) -> int:
     return lanes
 
 
-def _tiles(pattern: AnyPattern, run_tiles: Kernel) -> Array:
-    """Return the positions at which tiles begin; cached with the pattern."""
-    known = pattern.facts.get("cuda.tiles")
-    if known is None:
-        tiles = -(-(pattern.nrows + pattern.nvals) // tuning.TILE)
-        known = cupy.empty(tiles + 1, np.int64)
-        run_tiles(grid(tiles + 1), BLOCK, pattern.indptr, pattern.nrows, pattern.nvals, known, tiles)
-        pattern.facts["cuda.tiles"] = known
-    return known
-
-
-def _balanced(a: CSR, kernels: tuple[Kernel, Kernel, Kernel], arguments: tuple[Any, ...], out: Output) -> None:
+def _balanced(a: CSR, kernels: tuple[Kernel, Kernel], arguments: tuple[Any, ...], out: Output) -> None:
     """Divide rows and entries among tiles of equal size; a carry completes the rows that span several."""
-    run_tiles, run_balanced, run_carry = kernels
-    first_row, words, values = _tiles(a.pattern, run_tiles), out.words, out.values
+    run_balanced, run_carry = kernels
+    first_row, words, values = row_tiles(a.pattern), out.words, out.values
     tiles = int(first_row.size) - 1
     hit = cupy.empty(tiles, np.bool_)
     value = None if values is None else cupy.empty(tiles, values.dtype)

@@ -21,9 +21,9 @@ from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
+from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, row_tiles
 from .specialise import binary, constants, monoid, semiring, typedefs
 
-_TILE = 1024
 # Blocks whose partial results fit into the pool of counters, which needs no allocation.
 _FEW_BLOCKS = 16
 _INT32 = np.dtype(np.int32)
@@ -42,7 +42,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
         return present_rows(a.pattern, z, value)
     first_only = q.monoid.is_any
     out = cupy.empty(a.nrows, z)
-    prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + constants(FIRST_ONLY=first_only)
+    prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + TILE_TEXT
     prologue += constants(FORM=2) + monoid("add", q.monoid)
     if first_only:
         run = kernel("reduce.cuh", "reduce_rows_first", prologue)
@@ -51,7 +51,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
         run = kernel("reduce.cuh", "reduce_rows_iso", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, a.iso, out)
     else:
-        segments(prologue, a.nvals, a.indptr, a.nrows, a, out)
+        segments(prologue, a.nvals, a.indptr, a.nrows, row_tiles(a.pattern), a, out)
     return present_rows(a.pattern, z, out)
 
 
@@ -65,29 +65,33 @@ class Values:
     iso: np.generic | None
 
 
-def segments(prologue: str, n: int, indptr: Array, nrows: int, source: CSR | Values, out: Array) -> None:
+def segments(
+    prologue: str, n: int, indptr: Array, nrows: int, first_row: Array, source: CSR | Values, out: Array
+) -> None:
     """out[r] = the ordered combination of row r's values, for every row that has any, by an associative operator.
 
-    The prologue names A, P, OUT and ``add``.
+    The prologue names A, P, OUT and ``add``.  first_row: the tiles of the rows (`row_tiles`).
     """
     if n == 0:
         return
-    tiles = -(-n // _TILE)
-    head, tail = cupy.empty(tiles, out.dtype), cupy.empty(tiles, out.dtype)
-    blocks = grid(tiles * 32)
+    tiles = int(first_row.size) - 1
+    carry = cupy.empty(tiles, out.dtype)
+    values = values_of(source)
     kernel("reduce.cuh", "reduce_rows_tiles", prologue)(
-        blocks, BLOCK, n, indptr, nrows, *values_of(source), out, head, tail
+        tiles, TILE_BLOCK, n, indptr, nrows, *values, first_row, out, carry
     )
     if tiles > 1:
-        kernel("reduce.cuh", "reduce_rows_carry", prologue)(blocks, BLOCK, n, indptr, nrows, out, head, tail)
+        run = kernel("reduce.cuh", "reduce_rows_carry", prologue)
+        run(-(-tiles // BLOCK), BLOCK, indptr, nrows, first_row, tiles, carry, out)
 
 
 def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out: Array) -> None:
     """out[r] = the values at positions starts[r] .. starts[r + 1] combined by `op`, left to right."""
-    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + constants(FIRST_ONLY=False, FORM=2)
+    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + constants(FORM=2) + TILE_TEXT
     prologue += binary("add", op)
     if "associative" in op.laws:
-        segments(prologue, source.size, starts, runs, source, out)
+        first_row = find_tiles(starts, runs, source.size)
+        segments(prologue, source.size, starts, runs, first_row, source, out)
     else:
         kernel("reduce.cuh", "reduce_rows_fold", prologue)(grid(runs), BLOCK, runs, starts, *values_of(source), out)
 
@@ -105,7 +109,7 @@ def reduce_scalar(q: ReduceScalar) -> ScalarResult:
 
 @functools.lru_cache(maxsize=1024)
 def _reduce_all(add: TypedMonoid, element: np.dtype[Any]) -> Kernel:
-    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FIRST_ONLY=False, FORM=2)
+    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FORM=2) + TILE_TEXT
     return kernel("reduce.cuh", "reduce_all", prologue + monoid("add", add))
 
 
@@ -160,9 +164,9 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
-        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FIRST_ONLY=add.is_any, FORM=2)
+        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2) + TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
-    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FIRST_ONLY=False, FORM=2)
+    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2) + TILE_TEXT
     yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
     for number, ring in enumerate(samples.SEMIRINGS):
         types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)

@@ -1,32 +1,40 @@
 """The entries of an object for which a condition holds: by operator, by mask, by region.
 
-A condition marks entries by one bit each.  On dense vectors the marks are the result's presence words, and the
-value slots are shared with the operand: one launch, no waiting.  On index lists and matrices the marked entries
-are moved together, and their number is read back once (synchronises).
+Of vectors, a condition marks entries by one bit each.  On dense vectors the marks are the result's presence words, and
+the value slots are shared with the operand: one launch, no waiting.  On index lists the marked entries are moved
+together, and on matrices one pass tests and moves the entries; their number is read back once (synchronises).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ...dtypes import FP32, FP64, INT32, INT64
-from ...formats import CSR, Bitmap, IndexList, Store, word_count
+from ...dtypes import FP32, FP64, INT32, INT64, UINT16
+from ...formats import CSR, Array, Bitmap, IndexList, Store, word_count
 from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
 from ..operands import Index, Mask
 from ..registry import implements
 from ..spec import Keep, Outside, Select
 from . import samples
+from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
-from .primitives import as_dense, compact_csr, compact_list, entry_form, sort_keys
+from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, sort_keys
+from .row_tiles import TILE_TEXT, kept_rows
 from .specialise import constants, indexunary, typedefs
 
+# The kernels of a file: for vectors, and for matrices.
+_NAMES = {
+    "select.cuh": ("select_mark", "select_rows"),
+    "keep.cuh": ("keep_mark", "keep_matrix"),
+    "outside.cuh": ("outside_mark", "outside_rows"),
+}
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
 # An index array is searched if the dimension is larger than this factor times its members, or times _FEW if larger:
@@ -39,22 +47,25 @@ _FEW = 1 << 20
 def select(q: Select) -> Store:
     """The entries of a for which op(a(i, j), i, j, k) holds."""
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
-    form, n, places = entry_form(q.a)
-    return _marked(q.a, select_plan(form, q.op, q.a.dtype), n, places, (*values_of(q.a), k))
+    return _kept(q.a, "select.cuh", _select_text(q.op, q.a.dtype), (*values_of(q.a), k))
+
+
+def select_present(a: CSR, present: Array, op: TypedIndexUnary, k: Any) -> CSR:
+    """Return the entries of a with a bit in `present` for which op(a(i, j), i, j, k) holds.  Synchronises."""
+    value = _BYTE if a.values is None else a.dtype
+    plan = _rows_plan("select.cuh", _select_text(op, a.dtype), a.indptr.dtype, a.indices.dtype, value)
+    return kept_rows(a, *plan, *values_of(a), k, present=present)  # synchronises
 
 
 @functools.lru_cache(maxsize=1024)
-def select_plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
-    """The kernel for entries of this form (`entry_form`) and type."""
-    return kernel("select.cuh", "select_mark", form + indexunary("keep", op) + typedefs(A=element, K=op.k))
+def _select_text(op: TypedIndexUnary, element: np.dtype[Any]) -> str:
+    return indexunary("keep", op) + typedefs(A=element, K=op.k)
 
 
 @implements(Keep, engine="cuda")
 def keep(q: Keep) -> Store:
     """The entries of a that the mask admits."""
-    prologue, arguments = mask_arguments(q.mask)
-    form, n, places = entry_form(q.a)
-    return _marked(q.a, kernel("keep.cuh", "keep_mark", form + prologue), n, places, arguments)
+    return _kept(q.a, "keep.cuh", *mask_arguments(q.mask))
 
 
 @implements(Outside, engine="cuda")
@@ -64,9 +75,7 @@ def outside(q: Outside) -> Store:
     An index array becomes a bitmap of the dimension; if the dimension is far larger than the array, it is searched.
     """
     cols = Index(1, 1) if q.cols is None else q.cols
-    arguments = (*_members(q.rows), *_members(cols))
-    form, n, places = entry_form(q.a)
-    return _marked(q.a, kernel("outside.cuh", "outside_mark", form), n, places, arguments)
+    return _kept(q.a, "outside.cuh", "", (*_members(q.rows), *_members(cols)))
 
 
 def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
@@ -95,7 +104,7 @@ def _members(index: Index) -> tuple[Any, ...]:
         return None, keys, 0, 1, index.count
     if index.array is not None:
         words = cupy.zeros(word_count(index.size), np.uint32)
-        prologue = typedefs(P=_INT32, I=index.array.dtype) + constants(FORM=0)
+        prologue = typedefs(P=_INT32, I=index.array.dtype, V=_BYTE) + constants(FORM=DENSE) + TILE_TEXT
         run = kernel("outside.cuh", "outside_members", prologue)
         run(grid(index.count), BLOCK, index.count, index.array, words)
         return words, None, 0, 1, 0
@@ -106,26 +115,48 @@ def _members(index: Index) -> tuple[Any, ...]:
     return None, None, index.start, index.step, index.count
 
 
-def _marked(a: Store, mark: Kernel, n: int, places: tuple[Any, ...], arguments: tuple[Any, ...]) -> Store:
-    """Run a marking kernel over the n slots of a, and gather what it marked."""
-    marks = cupy.empty(word_count(n), np.uint32)
-    dense = not isinstance(a, (CSR, IndexList))
-    count = counter() if dense else None
-    present = a.words if isinstance(a, Bitmap) else None
-    mark(grid(n, per_thread=8), BLOCK, n, present, *places, *arguments, marks, count)
+def _kept(a: Store, file: str, text: str, given: tuple[Any, ...]) -> Store:
+    """Return the entries of a that satisfy the condition of a kernel file.  text: of its prologue, beside the form."""
     if isinstance(a, CSR):
-        return compact_csr(a, marks) if n else a
-    if isinstance(a, IndexList):
-        if n == 0:
+        if a.nvals == 0:
             return a
+        value = _BYTE if a.values is None else a.dtype
+        plan = _rows_plan(file, text, a.indptr.dtype, a.indices.dtype, value)
+        return kept_rows(a, *plan, *given)  # synchronises
+    listed = a.indices if isinstance(a, IndexList) else None
+    n = a.size if listed is None else a.nvals
+    if listed is not None and n == 0:
+        return a
+    mark = _marks_plan(file, text, None if listed is None else listed.dtype)
+    marks = cupy.empty(word_count(n), np.uint32)
+    count = counter() if listed is None else None
+    present = a.words if isinstance(a, Bitmap) else None
+    mark(grid(n, per_thread=8), BLOCK, n, present, listed, *given, marks, count)
+    if isinstance(a, IndexList):
         return compact_list(a.size, a.dtype, n, marks, a.indices, a.values, a.iso)  # synchronises
     return bitmap(a.size, a.dtype, marks, a.iso if a.values is None else a.values, 0 if n == 0 else count)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rows_plan(
+    file: str, text: str, offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any]
+) -> tuple[Kernel, Callable[..., bytes]]:
+    """Return the kernel for matrices, and the packer of its first argument."""
+    types = typedefs(P=offset, I=column, V=moved(value)) + constants(FORM=ROWS) + TILE_TEXT
+    return kernel(file, _NAMES[file][1], types + text), arguments(file, "KeepArguments")
+
+
+@functools.lru_cache(maxsize=1024)
+def _marks_plan(file: str, text: str, listed: np.dtype[Any] | None) -> Kernel:
+    """Return the kernel for vectors.  listed: the type of the indices of an index list."""
+    types = typedefs(P=_INT32, I=_INT32 if listed is None else listed, V=_BYTE) + TILE_TEXT
+    return kernel(file, _NAMES[file][0], types + constants(FORM=DENSE if listed is None else LIST) + text)
 
 
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for form in samples.FORMS:
-        entry_types = typedefs(P=INT64, I=INT32) + constants(FORM=form)
+        entry_types = typedefs(P=INT64, I=INT32, V=UINT16) + constants(FORM=form) + TILE_TEXT
         for op in (samples.VALUE, samples.ROW, samples.BAND):
             yield "select.cuh", entry_types + indexunary("keep", op) + typedefs(A=FP64, K=op.k)
         for valued in (True, False):

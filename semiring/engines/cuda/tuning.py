@@ -133,6 +133,24 @@ DENSE_SHARE: Final = _row(
     "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
 
+# Results of one pass, whose size is known after it.
+SAMPLED_BYTES: Final = _row(
+    "SAMPLED_BYTES", 1 << 24, "reasoned",
+    "bytes of the largest possible result up to which all are allocated: a sample takes 20 us, as long as writing them "
+    "five times",
+)  # fmt: skip
+SAMPLED_TILES: Final = _row(
+    "SAMPLED_TILES", 1024, "reasoned", "tiles of a sample, two for each of the resident blocks of an H200"
+)
+SAMPLE_MARGIN: Final = _row(
+    "SAMPLE_MARGIN", 32, "reasoned",
+    "the share of the largest possible result that is added to an estimate: three standard deviations of the mean of "
+    "1024 tiles whose share varies by 0.33",
+)  # fmt: skip
+LEFT_OVER: Final = _row(
+    "LEFT_OVER", 8, "reasoned", "the share of an array that may stay unused at its end, before the rest is copied"
+)
+
 # Matrix product.
 DENSE_SLOTS: Final = _row(
     "DENSE_SLOTS", 1 << 22, "reasoned",

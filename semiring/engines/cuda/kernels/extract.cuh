@@ -1,10 +1,7 @@
-// extract: t(p) = u(index[p]).  An index is an array (of type X), or start, start + step, ...
+// extract: t(p) = u(index[p]).  See index.cuh.
 
 #include "entries.cuh"
-
-DEVICE i64 index_at(const X* index, i64 start, i64 step, i64 p) {
-    return index == nullptr ? start + step * p : i64(index[p]);
-}
+#include "index.cuh"
 
 // V is an unsigned integer of the size of the values, which are only moved.
 extern "C" __global__ void extract_vector(i64 n, const X* index, i64 start, i64 step, const u32* words,
@@ -27,27 +24,6 @@ extern "C" __global__ void extract_vector(i64 n, const X* index, i64 start, i64 
         }
     }
     if (count != nullptr) add_count(count, found);
-}
-
-// lengths[p] = the number of entries of row index[p].
-extern "C" __global__ void extract_lengths(i64 n, const X* index, i64 start, i64 step, const P* indptr,
-                                           i64* lengths) {
-    for (i64 p = thread_id(); p < n; p += thread_count()) {
-        const i64 i = index_at(index, start, step, p);
-        lengths[p] = i64(indptr[i + 1]) - i64(indptr[i]);
-    }
-}
-
-// The selected rows, one after another; offsets is the scan of their lengths.
-extern "C" __global__ void extract_rows(i64 n, const X* index, i64 start, i64 step, const P* indptr,
-                                        const I* indices, const V* values, const i64* offsets, i64 total,
-                                        I* out_indices, V* out_values) {
-    for_each_entry(offsets, n, 0, total, [=](i64 to, i64 p) {
-        const i64 i = index_at(index, start, step, p);
-        const i64 from = i64(indptr[i]) + to - offsets[p];
-        out_indices[to] = indices[from];
-        if (values != nullptr) out_values[to] = values[from];
-    });
 }
 
 // Columns by a sorted list of (column, its position in the result): copies[e] = the number of copies of entry e.

@@ -3,7 +3,7 @@
 // Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
 //
 // The tile in which a row ends writes the row.  The partial sum of a row that continues after a tile is the carry of
-// the tile; `mxv_carry` adds the carries.  The partition (`mxv_tiles`) depends on the pattern and is cached with it.
+// the tile; `mxv_carry` adds the carries.  The partition (row_tiles_find.cuh) depends on the pattern and is cached with it.
 // See product.cuh for the prologue; here also TILE and BLOCK.
 
 #include "entry_columns.cuh"
@@ -14,20 +14,6 @@ template <class C>
 DEVICE J load_uncompressed(const C& columns, i64 p) {
     if constexpr (!COMPRESSED) return load_streaming(columns.indices + p);
     else return J(0);
-}
-
-// first_row[t] = the number of rows that end before step t * TILE of the merge path.
-extern "C" __global__ void mxv_tiles(const P* indptr, i64 nout, i64 nvals, i64* first_row, i64 tiles) {
-    for (i64 t = thread_id(); t <= tiles; t += thread_count()) {
-        const i64 at = t * TILE < nout + nvals ? t * TILE : nout + nvals;
-        i64 low = at > nvals ? at - nvals : 0, high = at < nout ? at : nout;
-        while (low < high) {
-            const i64 middle = (low + high) / 2;
-            if (i64(indptr[middle + 1]) <= at - middle - 1) low = middle + 1;
-            else high = middle;
-        }
-        first_row[t] = low;
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

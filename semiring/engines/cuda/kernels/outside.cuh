@@ -1,5 +1,6 @@
-// outside: marks the entries outside a region rows x columns.
+// outside: the entries outside a region rows x columns; of vectors, their marks.
 
+#include "keep_rows.cuh"
 #include "mark.cuh"
 
 // A set of indices: a bitmap, or `count` sorted numbers, or start, start + step, ... with `count` members (step > 0).
@@ -19,16 +20,24 @@ struct Members {
     }
 };
 
-extern "C" __global__ void outside_mark(i64 n, const u32* present, const P* indptr, i64 nrows, const I* indices,
-                                        const u32* row_words, const u64* row_sorted, i64 row_start, i64 row_step,
-                                        i64 row_count, const u32* col_words, const u64* col_sorted, i64 col_start,
-                                        i64 col_step, i64 col_count, u32* out, i64* count) {
+// The rows and columns of a region; a vector has only rows.
+#define REGION                                                                                                       \
+    const u32 *row_words, const u64 *row_sorted, i64 row_start, i64 row_step, i64 row_count, const u32 *col_words,    \
+        const u64 *col_sorted, i64 col_start, i64 col_step, i64 col_count
+
+extern "C" __global__ void outside_mark(i64 n, const u32* present, const I* indices, REGION, u32* out, i64* count) {
+    const Members rows{row_words, row_sorted, row_start, row_step, row_count};
+    if constexpr (FORM != ROWS) {
+        mark_entries<true>(n, present, EntryIndices<P, I>{nullptr, 0, indices}, out, count,
+                           [=](i64, i64 i, i64) { return !rows.has(i); });
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS) outside_rows(const KeepArguments kept, REGION) {
     const Members rows{row_words, row_sorted, row_start, row_step, row_count};
     const Members cols{col_words, col_sorted, col_start, col_step, col_count};
-    mark_entries<true>(n, present, EntryIndices<P, I>{indptr, nrows, indices}, out, count, [=](i64 p, i64 i, i64 j) {
-        if constexpr (FORM == ROWS) return !(rows.has(i) && cols.has(j));
-        else return !rows.has(i);
-    });
+    if constexpr (FORM == ROWS)
+        keep_rows<true>(kept, [=](i64, i64 i, i64 j) { return !(rows.has(i) && cols.has(j)); });
 }
 
 // Sets the bits of an array of indices, which may repeat.

@@ -1,14 +1,12 @@
 // Reductions in storage order: `add(x, y)` must be associative.  Types: A of the values, OUT of the results, P of row
 // offsets.
 //
-// A warp reduces a tile of REDUCE_TILE consecutive entries, independent of row lengths.  A row within one tile is
-// complete.  Of a row that crosses tiles, the first tile stores its part in `tail`, the following tiles theirs in
-// `head`; a second kernel combines the parts.
+// A block reduces a tile (row_tiles.cuh).  The tile in which a row ends writes the row.  The partial result of a row
+// that continues after a tile is the carry of the tile; a second kernel combines the carries.
 
 #include "entries.cuh"
 #include "reduce_blocks.cuh"
-
-constexpr i64 REDUCE_TILE = 1024;
+#include "row_tiles.cuh"
 
 DEVICE OUT combined(OUT x, OUT y) { return cast<OUT>(add(x, y)); }
 
@@ -16,68 +14,123 @@ struct Combined {
     DEVICE OUT operator()(OUT x, OUT y) const { return combined(x, y); }
 };
 
-// The inclusive scan within segments, which are runs of lanes with the same row; valid in every lane.
-// Every lane of the warp calls.
-DEVICE OUT segment_scan(OUT value, i64 row) {
+// Shared memory of a block: every 8 values are followed by an unused slot, so that threads that read 8 consecutive
+// values each use different banks.
+struct ReduceStage {
+    static DEVICE int padded(int slot) { return slot + slot / TILE_ROUNDS; }
+    TileHeads<u16, int(TILE)> heads;
+    OUT values[TILE + TILE_THREADS];
+    OUT warp_value[TILE_THREADS / 32];  // of the slots after the last head of the warp
+    bool warp_head[TILE_THREADS / 32];
+};
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, const A* values, A iso, const i64* first_row, OUT* out,
+                      OUT* carry) {
+    __shared__ ReduceStage stage;
+    const RowTile tile(first_row, i64(blockIdx.x), nrows, n);
+    A loaded[TILE_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        loaded[round] = slot < tile.entries ? value_at(values, iso, tile.first + slot) : A();
+    }
+    stage.heads.clear();
+    __syncthreads();
+    mark_rows(stage.heads, tile, indptr, nrows);
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++)
+        stage.values[ReduceStage::padded(tile_slot(round))] = cast<OUT>(loaded[round]);
+    stage.heads.finish();
+
+    // Each thread reduces consecutive slots.  `open` is the value after its last head, or of all its slots.
+    const int begin = int(threadIdx.x) * TILE_ROUNDS;
+    const u32 heads = stage.heads.bits[begin / 32] >> (begin % 32) & ((1u << TILE_ROUNDS) - 1);
+    const int first_head = begin + __ffs(int(heads)) - 1;
+    OUT open = OUT(), leading = OUT();  // leading: of the slots before the first head
+#pragma unroll
+    for (int s = 0; s < TILE_ROUNDS; s++) {
+        const int slot = begin + s;
+        if (slot >= tile.entries) continue;
+        const OUT value = stage.values[ReduceStage::padded(slot)];
+        if (heads >> s & 1u) {
+            if (slot == first_head) leading = open;
+            else out[tile.row0 + i64(stage.heads.at(slot - 1))] = open;
+            open = value;
+        } else {
+            open = s == 0 ? value : combined(open, value);
+        }
+    }
+    // Before the first head of a thread: the values of the threads before, from the last of them with a head.
+    const u32 with_head = __ballot_sync(FULL_WARP, heads != 0);
+    const u32 up_to_me = with_head & (FULL_WARP >> (31 - lane_id()));
+    const int reach = up_to_me != 0 ? lane_id() - (31 - __clz(int(up_to_me))) : lane_id();
+    OUT whole = open;
 #pragma unroll
     for (int delta = 1; delta < 32; delta *= 2) {
-        const OUT below = shuffle_up(value, delta);
-        const i64 its_row = shuffle_up(row, delta);
-        if (lane_id() >= delta && its_row == row) value = combined(below, value);
+        const OUT below = shuffle_up(whole, delta);
+        if (delta <= reach) whole = combined(below, whole);
     }
-    return value;
-}
-
-extern "C" __global__ void reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, const A* values, A iso, OUT* out,
-                                             OUT* head, OUT* tail) {
-    RowFinder<P> finder{indptr, 0, 0};
-    for (i64 t = warp_id(); t * REDUCE_TILE < n; t += warp_count()) {
-        const i64 first = t * REDUCE_TILE;
-        const i64 end = first + REDUCE_TILE < n ? first + REDUCE_TILE : n;
-        finder.enter(nrows, first, end - 1);
-        i64 open_row = -1;  // the last row of the previous round, and its value so far: the same in every lane
-        OUT open_value = OUT();
-        for (i64 base = first; base < end; base += 32) {
-            const i64 p = base + lane_id();
-            const bool active = p < end;
-            const i64 row = active ? finder.row(p) : -2;
-            OUT value = active ? cast<OUT>(value_at(values, iso, p)) : OUT();
-            value = segment_scan(value, row);
-            if (row == open_row) value = combined(open_value, value);
-            const i64 next_row = shuffle_down(row, 1);
-            if (active && (lane_id() == 31 || next_row != row)) {
-                const bool complete = p + 1 == i64(indptr[row + 1]);
-                const bool begun_before = i64(indptr[row]) < first;
-                if (complete || p + 1 == end) {
-                    if (begun_before) head[t] = value;
-                    else if (complete) out[row] = value;
-                    else tail[t] = value;
-                }
-            }
-            open_row = shuffle(row, 31);
-            open_value = shuffle(value, 31);
+    if (lane_id() == 31) {
+        stage.warp_value[warp_in_block()] = whole;
+        stage.warp_head[warp_in_block()] = with_head != 0;
+    }
+    const OUT below = shuffle_up(whole, 1);
+    __syncthreads();
+    Maybe<OUT> before{false, OUT()};
+    if ((with_head & lanes_below()) == 0) {
+        for (int w = 0; w < warp_in_block(); w++) {
+            const Maybe<OUT> part{true, stage.warp_value[w]};
+            before = stage.warp_head[w] ? part : join(before, part, Combined());
         }
+    }
+    if (lane_id() != 0) before = join(before, Maybe<OUT>{true, below}, Combined());
+    if (heads != 0 && first_head != 0) {
+        if (first_head != begin) before = join(before, Maybe<OUT>{true, leading}, Combined());
+        out[tile.row0 + i64(stage.heads.at(first_head - 1))] = before.value;
+    }
+    const int last = tile.entries - 1;
+    if (last >= begin && last < begin + TILE_ROUNDS) {
+        if (heads == 0) open = join(before, Maybe<OUT>{true, open}, Combined()).value;
+        const i64 row = tile.row0 + i64(stage.heads.at(last));
+        if (row < tile.row1) out[row] = open;
+        else carry[blockIdx.x] = open;
     }
 }
 
-// One warp for each tile: completes the row that begins in the tile and continues after it.
-extern "C" __global__ void reduce_rows_carry(i64 n, const P* indptr, i64 nrows, OUT* out, const OUT* head,
-                                             const OUT* tail) {
-    for (i64 t = warp_id(); (t + 1) * REDUCE_TILE < n; t += warp_count()) {
-        const i64 end = (t + 1) * REDUCE_TILE;
-        const i64 row = upper_bound(indptr, 0, nrows + 1, end - 1) - 1;
-        if (i64(indptr[row + 1]) <= end || i64(indptr[row]) < end - REDUCE_TILE) continue;
-        const i64 last = (i64(indptr[row + 1]) - 1) / REDUCE_TILE;
-        Maybe<OUT> sum{true, tail[t]};
-        for (i64 base = t + 1; base <= last; base += 32) {
-            const i64 other = base + lane_id();
-            Maybe<OUT> part{other <= last, OUT()};
-            if (part.hit) part.value = head[other];
-            part = warp_reduce(part, [](OUT x, OUT y) { return combined(x, y); });
-            if (lane_id() == 0) sum = join(sum, part, [](OUT x, OUT y) { return combined(x, y); });
-        }
-        if (lane_id() == 0) out[row] = sum.value;
+// One thread for each tile: completes the row that begins in the tile, or at its end, and ends in a later one.  Its
+// warp combines the carries of a row of many tiles.
+extern "C" __global__ void reduce_rows_carry(const P* indptr, i64 nrows, const i64* first_row, i64 tiles,
+                                             const OUT* carry, OUT* out) {
+    constexpr i64 FEW = 4;
+    const i64 t = thread_id();
+    i64 row = nrows, first = t, stop = t;
+    if (t < tiles && first_row[t + 1] < nrows && (t == 0 || first_row[t] != first_row[t + 1])) {
+        row = first_row[t + 1];
+        if (i64(indptr[row]) >= (t + 1) * TILE - row) first = t + 1;
+        stop = (i64(indptr[row + 1]) + row) / TILE;
     }
+    Maybe<OUT> sum{false, OUT()};
+    if (stop - first <= FEW) {
+        for (i64 s = first; s < stop; s++) sum = join(sum, Maybe<OUT>{true, carry[s]}, Combined());
+    }
+    for (u32 longer = __ballot_sync(FULL_WARP, stop - first > FEW); longer != 0; longer &= longer - 1) {
+        const int lane = __ffs(int(longer)) - 1;
+        const i64 from = shuffle(first, lane), to = shuffle(stop, lane);
+        Maybe<OUT> parts{false, OUT()};
+        for (i64 base = from; base < to; base += 32) {
+            const i64 s = base + lane_id();
+            Maybe<OUT> part{s < to, OUT()};
+            if (part.hit) part.value = carry[s];
+            parts = join(parts, warp_reduce(part, Combined()), Combined());  // valid in lane 0
+        }
+        parts.hit = true;
+        parts.value = shuffle(parts.value, 0);
+        if (lane_id() == lane) sum = parts;
+    }
+    if (!sum.hit) return;
+    const bool ends_with_entries = i64(indptr[row + 1]) + row > stop * TILE;
+    out[row] = ends_with_entries ? combined(sum.value, out[row]) : sum.value;
 }
 
 // out[r] = the first entry of each nonempty row: for the monoid `any`.

@@ -1,0 +1,49 @@
+// extract: whole rows.  A block copies the entries of a tile of the result (row_tiles.cuh).
+//
+// Types: P of row offsets of the matrix, O of those of the result, I of columns; V is an unsigned integer of the size
+// of the values, which are only moved.
+
+#include "index.cuh"
+#include "row_tiles.cuh"
+
+// lengths[p] = the number of entries of row index[p].
+extern "C" __global__ void extract_lengths(i64 n, const X* index, i64 start, i64 step, const P* indptr, P* lengths) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        const i64 i = index_at(index, start, step, p);
+        lengths[p] = P(i64(indptr[i + 1]) - i64(indptr[i]));
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    extract_rows(i64 n, const X* index, i64 start, i64 step, const P* indptr, const I* indices, const V* values,
+                 const O* offsets, i64 total, const i64* first_row, I* out_indices, V* out_values) {
+    __shared__ TileHeads<i64, int(TILE)> from;  // the position in the matrix less the slot in the tile
+    const RowTile tile(first_row, i64(blockIdx.x), n, total);
+    from.clear();
+    __syncthreads();
+    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < n; r += TILE_THREADS) {
+        const int slot = tile.start(offsets, r);
+        if (slot >= tile.end(offsets, r)) continue;
+        from.mark(slot, i64(indptr[index_at(index, start, step, r)]) - i64(offsets[r]) + tile.first);
+    }
+    from.finish();
+    I columns[TILE_ROUNDS];
+    V moved[TILE_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        columns[round] = I(0);
+        moved[round] = V(0);
+        if (slot >= tile.entries) continue;
+        const i64 p = from.at(slot) + slot;
+        columns[round] = indices[p];
+        if (values != nullptr) moved[round] = values[p];
+    }
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        if (slot >= tile.entries) continue;
+        out_indices[tile.first + slot] = columns[round];
+        if (values != nullptr) out_values[tile.first + slot] = moved[round];
+    }
+}

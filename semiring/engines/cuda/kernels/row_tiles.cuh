@@ -1,0 +1,76 @@
+// Tiles of a matrix: the merge path of entries and row ends, TILE steps each, so that neither long nor empty rows make
+// one tile larger than another.  Blocks of TILE_THREADS threads process one tile.
+// Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
+//
+// The prologue defines TILE.
+
+#pragma once
+
+#include "heads.cuh"
+
+constexpr int TILE_THREADS = 256;
+constexpr int TILE_ROUNDS = int(TILE) / TILE_THREADS;
+constexpr int TILE_WORDS = int(TILE) / 32;
+
+// The entries of a tile, and the rows [row0, row1) that end in it.  Later entries belong to row1.
+struct RowTile {
+    i64 row0, row1, first;
+    int entries;
+
+    DEVICE RowTile(const i64* first_row, i64 tile, i64 nrows, i64 n) {
+        const i64 at = tile * TILE, end = at + TILE < nrows + n ? at + TILE : nrows + n;
+        row0 = first_row[tile];
+        row1 = first_row[tile + 1];
+        first = at - row0;
+        entries = int(end - row1 - first);
+    }
+    // The first slot of row r in the tile, and the slot after its last; equal if it has no entry in the tile.
+    template <class P>
+    DEVICE int start(const P* indptr, i64 r) const {
+        const i64 slot = i64(indptr[r]) - first;
+        return slot > 0 ? int(slot) : 0;
+    }
+    template <class P>
+    DEVICE int end(const P* indptr, i64 r) const {
+        const i64 slot = i64(indptr[r + 1]) - first;
+        return slot < entries ? int(slot) : entries;
+    }
+};
+
+// The slot that thread t processes in a round: a warp processes consecutive slots, and 32 adjacent ones in a round.
+DEVICE int tile_slot(int round) { return (warp_in_block() * TILE_ROUNDS + round) * 32 + lane_id(); }
+
+// Marks the slots at which rows of the tile begin with the number of the row, from row0.  Every thread of the block
+// calls, between `clear` with its barrier and `finish`.
+template <class P>
+DEVICE void mark_rows(TileHeads<u16, int(TILE)>& heads, const RowTile& tile, const P* indptr, i64 nrows) {
+    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < nrows; r += TILE_THREADS) {
+        const int start = tile.start(indptr, r);
+        if (start < tile.end(indptr, r)) heads.mark(start, u16(r - tile.row0));
+    }
+}
+
+// One bit for each slot of a tile, and the number of bits before each word.
+struct TileMarks {
+    u32 bits[TILE_WORDS];
+    int below[TILE_WORDS + 1];
+
+    // The sum of the bits of all words.  The first warp calls after a barrier; valid in every lane.
+    DEVICE int count() {
+        int sum = 0;
+        for (int base = 0; base < TILE_WORDS; base += 32) {
+            const int w = base + lane_id();
+            const int mine = w < TILE_WORDS ? __popc(bits[w]) : 0;
+            const int inclusive = warp_scan_inclusive(mine);
+            if (w < TILE_WORDS) below[w] = sum + inclusive - mine;
+            sum += shuffle(inclusive, 31);
+        }
+        if (lane_id() == 0) below[TILE_WORDS] = sum;
+        return sum;
+    }
+    // The number of bits before a slot, at most TILE; any thread calls after `count` and a barrier.
+    DEVICE int rank(int slot) const {
+        const int bit = slot & 31, before = below[slot >> 5];
+        return bit == 0 ? before : before + __popc(bits[slot >> 5] & ((1u << bit) - 1u));
+    }
+};

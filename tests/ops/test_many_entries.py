@@ -1,0 +1,184 @@
+"""Operations around the product on matrices of many tiles: long, empty and full rows; compared with SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from semiring.dtypes import BOOL, FP32, INT64
+from semiring.engines import registry
+from semiring.engines.operands import Index, Mask, Spec
+from semiring.engines.spec import Ewise, ExtractMatrix, Keep, Outside, ReduceRows, Select, Transpose
+from semiring.formats import CSR, Pattern
+from semiring.memory.arrays import to_host
+from semiring.operators import binary
+from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
+from tests.compare import device_for, place
+
+# nrows, ncols, entries drawn, exponent of skewness, a full row, a full column.
+SHAPES: dict[str, tuple[int, int, int, float, int | None, int | None]] = {
+    "skewed": (3000, 3000, 20_000, 3, None, None),
+    "a full row": (7000, 7000, 9000, 1, 6999, None),
+    "a full column": (9000, 5, 100, 1, None, 1),
+    "hypersparse": (40_000, 40_000, 50, 1, None, None),
+    "one row": (1, 20_000, 15_000, 1, None, None),
+    "one column": (20_000, 1, 9000, 1, None, None),
+    "dense": (300, 300, 40_000, 1, None, None),
+    "empty": (5000, 100, 0, 1, None, None),
+}
+QUICK = ("skewed", "hypersparse")
+LOWER = TypedIndexUnary("lower", FP32, INT64, BOOL, "j <= i + k")
+ABOVE = TypedIndexUnary("above", FP32, FP32, BOOL, "x > k")
+PLUS = binary.plus[FP32]
+LAST = TypedMonoid(TypedBinary("last", FP32, FP32, FP32, "y", frozenset({"associative"})), np.float32(0), None)
+
+
+def drawn(shape: str, seed: int) -> Any:
+    """A SciPy matrix with values 1 to 8."""
+    nrows, ncols, count, skew, row, column = SHAPES[shape]
+    rng = np.random.default_rng(seed)
+    i, j = (nrows * rng.random(count) ** skew).astype(int), (ncols * rng.random(count) ** skew).astype(int)
+    if row is not None:
+        i, j = np.append(i, np.full(ncols, row)), np.append(j, np.arange(ncols))
+    if column is not None:
+        i, j = np.append(i, np.arange(nrows)), np.append(j, np.full(nrows, column))
+    made = sp.csr_array((np.ones(i.size, np.float32), (i, j)), shape=(nrows, ncols))
+    made.sum_duplicates()
+    made.data = rng.integers(1, 9, made.nnz).astype(np.float32)
+    return made
+
+
+def store(S: Any, wide: bool = False) -> CSR:
+    """wide: with columns and row offsets of 64 bits."""
+    S = sp.csr_array(S)
+    S.sort_indices()
+    index = np.int64 if wide else np.int32
+    return CSR(Pattern(*S.shape, S.indptr.astype(index), S.indices.astype(index)), FP32, S.data.astype(np.float32))
+
+
+def run(spec: Spec, engine: str) -> Any:
+    return registry.run(place(spec, device_for(engine)), engine)
+
+
+def _agrees(spec: Spec, expected: Any, engine: str) -> None:
+    found = run(spec, engine).to("cpu")
+    wanted = store(expected)
+    np.testing.assert_array_equal(found.indptr, wanted.indptr)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+    values = np.full(found.nvals, found.iso) if found.values is None else found.values
+    np.testing.assert_allclose(values, wanted.values)
+
+
+def _union(S: Any, T: Any, wide: bool, engine: str) -> None:
+    for other in (T, sp.csr_array(sp.tril(S)), S, sp.csr_array(S.shape, dtype=np.float32)):
+        _agrees(Ewise(store(S, wide), store(other, wide), PLUS, "union"), S + other, engine)
+        _agrees(Ewise(store(other, wide), store(S, wide), PLUS, "union"), S + other, engine)
+
+
+def _intersection(S: Any, T: Any, wide: bool, engine: str) -> None:
+    for other in (T, sp.csr_array(sp.tril(S)), S):
+        expected = sp.csr_array(S.multiply(other))
+        _agrees(Ewise(store(S, wide), store(other, wide), binary.times[FP32], "intersect"), expected, engine)
+
+
+def _selection(S: Any, T: Any, wide: bool, engine: str) -> None:
+    _agrees(Select(store(S, wide), LOWER, np.int64(-1)), sp.tril(S, -1), engine)
+    above = S.copy()
+    above.data[above.data <= 4] = 0
+    above.eliminate_zeros()
+    _agrees(Select(store(S, wide), ABOVE, np.float32(4)), above, engine)
+    _agrees(Select(store(S, wide), ABOVE, np.float32(0)), S, engine)
+    inside = sp.csr_array(S.multiply(T != 0))
+    _agrees(Keep(store(S, wide), Mask(store(T), True, False)), inside, engine)
+    _agrees(Keep(store(S, wide), Mask(store(T), True, True)), drop_zeros(S - inside), engine)
+
+
+def _region(S: Any, T: Any, wide: bool, engine: str) -> None:
+    nrows, ncols = S.shape
+    rows, cols = Index(nrows, -(-nrows // 3), 0, 3), Index(ncols, ncols // 2)
+    entries = S.tocoo()
+    entries.data = np.where((entries.row % 3 == 0) & (entries.col < ncols // 2), 0, entries.data)
+    kept = drop_zeros(entries)
+    _agrees(Outside(store(S, wide), rows, cols), kept, engine)
+
+
+def _transposition(S: Any, T: Any, wide: bool, engine: str) -> None:
+    _agrees(Transpose(store(S, wide)), S.T, engine)
+
+
+def _rows(S: Any, T: Any, wide: bool, engine: str) -> None:
+    nrows, every = S.shape[0], Index(S.shape[1], S.shape[1])
+    drawn_rows = np.random.default_rng(1).integers(0, nrows, nrows + 5)
+    for index, key in (
+        (Index(nrows, -(-nrows // 2), 0, 2), np.arange(0, nrows, 2)),
+        (Index(nrows, nrows, nrows - 1, -1), np.arange(nrows)[::-1]),
+        (Index(nrows, nrows // 2, 0, 1), np.arange(nrows // 2)),
+        (Index(nrows, nrows - nrows // 3, nrows // 3, 1), np.arange(nrows // 3, nrows)),
+        (Index(nrows, drawn_rows.size, array=drawn_rows), drawn_rows),
+    ):
+        _agrees(ExtractMatrix(store(S, wide), index, every), S[key], engine)
+
+
+def _reduction(S: Any, T: Any, wide: bool, engine: str) -> None:
+    occupied = np.diff(S.indptr) > 0
+    ends = S.data[np.maximum(S.indptr[1:] - 1, 0)] if S.nnz else np.zeros(S.shape[0], np.float32)
+    for monoid, expected in ((TypedMonoid(PLUS, np.float32(0), None), S.sum(axis=1)), (LAST, ends)):
+        found = run(ReduceRows(store(S, wide), monoid), engine)
+        np.testing.assert_allclose(to_host(found.values)[occupied], np.asarray(expected)[occupied], rtol=1e-5)
+
+
+def drop_zeros(S: Any) -> Any:
+    S = sp.csr_array(S)
+    S.eliminate_zeros()
+    return S
+
+
+OPERATIONS: list[Callable[[Any, Any, bool, str], None]] = [
+    _union, _intersection, _selection, _region, _transposition, _rows, _reduction
+]  # fmt: skip
+
+
+def _parameters() -> list[Any]:
+    """Two shapes are quick; the others, and indices of 64 bits, belong to the exhaustive tier and to other engines."""
+    return [
+        pytest.param(
+            shape, wide, marks=[] if shape in QUICK and not wide else [pytest.mark.wide], id=shape + " wide" * wide
+        )
+        for shape in SHAPES
+        for wide in (False, True)
+    ]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda check: check.__name__[1:])
+@pytest.mark.parametrize(("shape", "wide"), _parameters())
+def test_as_scipy(operation: Any, shape: str, wide: bool, engine: str) -> None:
+    """Results of many tiles, and in the first and the last of them."""
+    if engine == "reference":
+        pytest.skip("the specification is dense")
+    operation(drawn(shape, 1), drawn(shape, 2), wide, engine)
+
+
+@pytest.mark.gpu
+def test_results_of_one_pass_are_allocated_by_an_estimate(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """From the first tile of many, whose share is far from that of all: too large, and too small."""
+    if engine != "cuda":
+        pytest.skip("the estimate belongs to the GPU")
+    from semiring.engines.cuda import tuning
+
+    monkeypatch.setattr(tuning, "SAMPLED_BYTES", 0)
+    monkeypatch.setattr(tuning, "SAMPLED_TILES", 1)
+    S = drawn("skewed", 1)
+    for keep in (S.indptr[1500], S.nnz - S.indptr[10]):
+        marked = S.copy()
+        marked.data = np.where(np.arange(S.nnz) < keep, 8, 1).astype(np.float32)
+        for threshold, kept in ((4, marked.data > 4), (-4, marked.data <= 4)):
+            op = ABOVE if threshold > 0 else TypedIndexUnary("below", FP32, FP32, BOOL, "x < -k")
+            expected = marked.copy()
+            expected.data = np.where(kept, expected.data, 0)
+            expected.eliminate_zeros()
+            _agrees(Select(store(marked), op, np.float32(threshold)), expected, engine)
+        _agrees(Ewise(store(S), store(sp.tril(S)), PLUS, "union"), S + sp.csr_array(sp.tril(S)), engine)
