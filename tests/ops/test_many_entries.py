@@ -182,3 +182,19 @@ def test_results_of_one_pass_are_allocated_by_an_estimate(monkeypatch: pytest.Mo
             expected.eliminate_zeros()
             _agrees(Select(store(marked), op, np.float32(threshold)), expected, engine)
         _agrees(Ewise(store(S), store(sp.tril(S)), PLUS, "union"), S + sp.csr_array(sp.tril(S)), engine)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", SHAPES)
+def test_transposes_by_radix_sort(shape: str, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    if engine != "cuda":
+        pytest.skip("the method belongs to the GPU")
+    from semiring.engines.cuda import tuning
+
+    monkeypatch.setattr(tuning, "RADIX_ENTRIES", 1)
+    S = drawn(shape, 1)
+    _agrees(Transpose(store(S)), S.T, engine)
+    iso = store(S)
+    ones = CSR(iso.pattern, FP32, None, np.float32(1))
+    S.data[:] = 1
+    _agrees(Transpose(ones), S.T, engine)

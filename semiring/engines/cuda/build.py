@@ -149,11 +149,16 @@ def csr_from_sorted(
     n = int(keys.size)
     indices = cupy.empty(n, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(n))
-    prologue = _prologue(keys, minor=indices.dtype, o=indptr.dtype)
-    low = np.int32(bits)
-    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, low, None, None, indices, None)
-    kernel("build.cuh", "build_indptr", prologue)(grid(nrows + 1), BLOCK, nrows, n, keys, low, None, None, indptr)
+    prologue = _prologue(keys, minor=indices.dtype)
+    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, np.int32(bits), None, None, indices, None)
+    starts(nrows, keys, bits, indptr)
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
+
+
+def starts(nrows: int, keys: Array, bits: int, indptr: Array) -> None:
+    """indptr[r] = the position of the first of the sorted keys that is at least (r, 0), for r = 0 .. nrows."""
+    run = kernel("build.cuh", "build_indptr", _prologue(keys, o=indptr.dtype))
+    run(grid(nrows + 1), BLOCK, nrows, int(keys.size), keys, np.int32(bits), None, None, indptr)
 
 
 def _merged(

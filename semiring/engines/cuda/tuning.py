@@ -133,6 +133,15 @@ DENSE_SHARE: Final = _row(
     "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
 
+# Transposition.
+RADIX_ENTRIES: Final = _row(
+    "RADIX_ENTRIES", 1 << 20, "reasoned",
+    "entries from which on the launches of three passes, about 20, take less time than the sort they replace",
+)  # fmt: skip
+RADIX_RESIDENT: Final = _row(
+    "RADIX_RESIDENT", 4, "reasoned", "blocks a multiprocessor, of 30 to 45 KB of shared memory each"
+)
+
 # Results of one pass, whose size is known after it.
 SAMPLED_BYTES: Final = _row(
     "SAMPLED_BYTES", 1 << 24, "reasoned",
