@@ -12,7 +12,7 @@ from ...dtypes import INT32, INT64
 from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
 from . import samples, tuning
 from .kernel import Kernel, kernel
-from .launch import BLOCK, counter, grid, read_words
+from .launch import BLOCK, counter, grid, read_one, read_words
 from .primitives import cast_array, put
 from .specialise import constants, typedefs
 
@@ -87,28 +87,26 @@ def summed_in_one_pass(
     allocated for an estimate, from a sample of its tiles; if it is too small, the pass runs again.  Synchronises.
 
     run: ``run(blocks, stride=, words=, capacity=, columns=, values=)``; with a stride, only every so many tiles are
-    processed and their entries counted in ``words[1]``.
+    processed and their entries counted in ``words[0]``.
     """
     capacity = bound
     entry = column.itemsize + (0 if value is None else value.itemsize)
     if not certain and bound * entry > tuning.SAMPLED_BYTES:
         stride = max(tiles // tuning.SAMPLED_TILES, 1) | 1
         blocks = -(-tiles // stride)
-        words = counter(2)
+        words = counter()
         run(blocks, stride=stride, words=words, capacity=0, columns=None, values=None)
-        found = read_words(words.data.ptr + 8, 1)[0]  # synchronises
+        found = read_one(words)  # synchronises
         capacity = min(bound, found * tiles // blocks + bound // tuning.SAMPLE_MARGIN)
     while True:
         room = Room(capacity, column, value)
         if tiles <= _FEW_TILES:
-            words = counter(2 + tiles)
-            total_at = words.data.ptr + 8
+            words = counter(1 + tiles)
         else:
-            words = cupy.empty(2 + tiles, np.uint64)
+            words = cupy.empty(1 + tiles, np.uint64)
             words.data.memset_async(0, words.nbytes)
-            total_at = words.data.ptr + 8
         run(tiles, stride=0, words=words, capacity=capacity, columns=room.columns, values=room.values)
-        total = read_words(total_at, 1)[0]  # synchronises
+        total = read_words(words.data.ptr, 1)[0]  # synchronises
         if total <= capacity:
             return room, total
         capacity = total
@@ -127,8 +125,8 @@ def kept_rows(a: CSR, run: Kernel, pack: Callable[..., bytes], *arguments: Any, 
     def launch(blocks: int, *, stride: int, words: Any, capacity: int, columns: Any, values: Any) -> None:
         packed = pack(
             nrows=a.nrows, n=a.nvals, indptr=a.indptr, indices=a.indices, values=a.values, present=present,
-            first_row=first_row, tiles=tiles, stride=stride, words=words, capacity=capacity, out_indptr=indptr, out_indices=columns,
-            out_values=values,
+            first_row=first_row, tiles=tiles, stride=stride, words=words, capacity=capacity, out_indptr=indptr,
+            out_indices=columns, out_values=values,
         )  # fmt: skip
         run(blocks, TILE_BLOCK, packed, *arguments)
 

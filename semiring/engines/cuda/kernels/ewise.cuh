@@ -2,9 +2,9 @@
 // replaced).
 //
 // Dense vectors are processed word by word.  Sorted entries are merged in one pass: the merge path of the entries of A,
-// those of B and the row ends is partitioned into tiles of TILE steps.  An entry of A precedes its partner in B and
-// writes the result of both.  An index list is a matrix of one row without offsets, which are 0 and the number of
-// entries.
+// those of B and the row ends is partitioned into tiles of TILE steps.  In a tile, each entry of A searches its position
+// among the entries of B in its row.  An entry of A precedes its partner in B and writes the result of both.  An index
+// list is a matrix of one row without offsets, which are 0 and the number of entries.
 // Green, McColl, Bader, "GPU Merge Path: A GPU Merging Algorithm" (ICS 2012).
 
 #include "lookback.cuh"
@@ -52,7 +52,7 @@ extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_
     if (count != nullptr) add_count(count, written);
 }
 
-// The first word of `words` and one for each tile are 0 before the launch; see keep_rows.cuh.
+// `words`, `stride` and `capacity`: see keep_rows.cuh.
 struct EwiseArguments {
     i64 nrows;
     i64 na;
@@ -116,55 +116,23 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
     }
 }
 
-// Row and column of an entry in a tile, in the order of the merge path: one word, or two for columns of 64 bits.
-struct WideKey {
-    u64 column_bits, row_bits;
+// Blocks of a multiprocessor that registers are limited for: they hold two values and a column for each round.  H200,
+// calls of ewise_add of two kron22 graphs in float32: 4 blocks 3.40 ms, 5 2.98, 6 3.06, 8 3.10; of iso-valued ones 2.85,
+// 2.46, 2.30, 2.38; of ewise_mult 2.72, 2.14, 1.92, 1.86 (benchmarks/results/2026-11-22-nvidia-h200-around.txt).
+constexpr int MERGE_RESIDENT = sizeof(A) + sizeof(B) + sizeof(I) <= 12 ? 6 : 4;
+// Steps of the merge path of a tile, without row ends.
+constexpr u8 STEP_OF_A = 1, STEP_OF_BOTH = 3;
 
-    static DEVICE WideKey of(i64 row, i64 column) { return {u64(column), u64(row)}; }
-    DEVICE i64 row() const { return i64(row_bits); }
-    DEVICE i64 column() const { return i64(column_bits); }
-    DEVICE bool operator<=(const WideKey& other) const {
-        return row_bits < other.row_bits || (row_bits == other.row_bits && column_bits <= other.column_bits);
-    }
-    DEVICE bool operator==(const WideKey& other) const {
-        return row_bits == other.row_bits && column_bits == other.column_bits;
-    }
-};
-struct NarrowKey {
-    u64 word;
-
-    static DEVICE NarrowKey of(i64 row, i64 column) { return {u64(row) << 32 | u64(column)}; }
-    DEVICE i64 row() const { return i64(word >> 32); }
-    DEVICE i64 column() const { return i64(word & 0xffffffffu); }
-    DEVICE bool operator<=(const NarrowKey& other) const { return word <= other.word; }
-    DEVICE bool operator==(const NarrowKey& other) const { return word == other.word; }
-};
-typedef choose<sizeof(I) == 4, NarrowKey, WideKey> Key;
-
-// An output of a tile in one word: its entries of A and B, counted from the first of the tile, and which there are.
-constexpr u32 FROM_A = 1u << 30, FROM_B = 1u << 31;
-constexpr int SLOT_BITS = 15;
-
-struct MergeOutput {
-    int a, b;
-    bool in_a, in_b;
-
-    DEVICE explicit MergeOutput(u32 word)
-        : a(int(word & ((1u << SLOT_BITS) - 1))),
-          b(int(word >> SLOT_BITS & ((1u << SLOT_BITS) - 1))),
-          in_a((word & FROM_A) != 0),
-          in_b((word & FROM_B) != 0) {}
+// The slots of a row in a tile: its first of A, and those of B from `low` to `high`.
+struct MergeRow {
+    u16 low, high, last;
 };
 
 struct MergeStage {
-    Key keys[TILE];  // the entries of A, then those of B
-    Key before_a, after_b;
-    union {
-        TileHeads<u16, int(TILE)> heads;
-        u32 outputs[TILE];
-    };
-    u32 present[TILE_THREADS];  // bit s: whether step s of the thread has an output
-    int below[TILE_THREADS + 1];
+    I columns[TILE];                      // of the entries of A, then of B
+    u8 steps[TILE];                       // STEP_OF_A, with STEP_OF_BOTH if it has a partner in B; 0 for an entry of B
+    TileHeads<MergeRow, int(TILE)> rows;  // of the slots of A
+    TileMarks of_a, present;              // of the steps: entries of A, and outputs
     i64 before;
 };
 
@@ -185,20 +153,50 @@ struct MergeTile {
     }
 };
 
-// Marks the slots of the tile at which a row of an operand begins; `shift` is the slot of its first entry.
+// The slots from `low` to `high` of the entries of row r, of an operand with `count` entries in the tile from `first`.
 template <class T>
-DEVICE void mark_merged(TileHeads<u16, int(TILE)>& heads, const MergeTile& tile, const T* indptr, i64 n, i64 first, int count,
-                        int shift, i64 r) {
+DEVICE void merged_slots(const T* indptr, i64 n, i64 r, i64 first, int count, int& low, int& high) {
     const i64 begin = offset_of(indptr, n, r) - first, end = offset_of(indptr, n, r + 1) - first;
-    const int low = begin > 0 ? int(begin) : 0, high = end < count ? int(end) : count;
-    if (low < high) heads.mark(shift + low, u16(r - tile.row0));
+    low = begin > 0 ? int(begin) : 0;
+    high = end < count ? int(end) : count;
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) ewise_merge(const EwiseArguments q) {
+// The number of a row in a tile, for every step; with few slots if no operator needs it.
+constexpr bool STEP_ROWS = FORM == ROWS && combine_reads_positions;
+typedef TileHeads<u16, STEP_ROWS ? int(TILE) : 32> StepRows;
+
+// Marks the rows of the tile at the slots of A, and at the steps, at which they begin.
+DEVICE void mark_merged(const EwiseArguments& q, const MergeTile& tile, MergeStage& stage, StepRows& by_step) {
+    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < q.nrows; r += TILE_THREADS) {
+        int a_low, a_high, b_low, b_high;
+        merged_slots(q.a_indptr, q.na, r, tile.a0, tile.na, a_low, a_high);
+        merged_slots(q.b_indptr, q.nb, r, tile.b0, tile.nb, b_low, b_high);
+        const bool last = r == tile.row1;  // the row may continue in the next tile
+        if (a_low < a_high) stage.rows.mark(a_low, MergeRow{u16(b_low), u16(b_high < b_low ? b_low : b_high), last});
+        if (STEP_ROWS && (a_low < a_high || b_low < b_high)) by_step.mark(a_low + b_low, u16(r - tile.row0));
+    }
+}
+
+// The column of the entry of B after the tile, if it belongs to row1; else -1.
+DEVICE i64 column_after(const EwiseArguments& q, const MergeTile& tile) {
+    const i64 next = tile.b0 + tile.nb;
+    if (tile.row1 >= q.nrows || next >= offset_of(q.b_indptr, q.nb, tile.row1 + 1)) return -1;
+    return i64(q.b_indices[next]);
+}
+// Whether the first entry of B in the tile has its partner in the tile before.
+DEVICE bool partner_before(const EwiseArguments& q, const MergeTile& tile) {
+    if (tile.nb == 0 || tile.row0 >= q.nrows || offset_of(q.a_indptr, q.na, tile.row0) >= tile.a0) return false;
+    if (offset_of(q.b_indptr, q.nb, tile.row0 + 1) <= tile.b0) return false;
+    return q.a_indices[tile.a0 - 1] == q.b_indices[tile.b0];
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, MERGE_RESIDENT)
+    ewise_merge(const EwiseArguments q) {
     __shared__ MergeStage stage;
-    const Lookback sums{q.words};
+    __shared__ StepRows by_step;
+    __shared__ bool skips_first;
     const int thread = int(threadIdx.x);
-    const i64 number = q.stride != 0 ? q.stride * i64(blockIdx.x) : sums.next_tile();
+    const i64 number = q.stride != 0 ? q.stride * i64(blockIdx.x) : i64(blockIdx.x);
     const MergeTile tile(q, number);
     const int entries = tile.na + tile.nb;
     I columns[TILE_ROUNDS];
@@ -209,117 +207,100 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS) ewise_merge(const Ewi
         if (slot < tile.na) columns[round] = q.a_indices[tile.a0 + slot];
         else if (slot < entries) columns[round] = q.b_indices[tile.b0 + slot - tile.na];
     }
-    stage.heads.clear();
+    const i64 after = column_after(q, tile);
+    stage.rows.clear();
+    if constexpr (STEP_ROWS) by_step.clear();
     __syncthreads();
-    for (i64 r = tile.row0 + thread; r <= tile.row1 && r < q.nrows; r += TILE_THREADS) {
-        mark_merged(stage.heads, tile, q.a_indptr, q.na, tile.a0, tile.na, 0, r);
-        mark_merged(stage.heads, tile, q.b_indptr, q.nb, tile.b0, tile.nb, tile.na, r);
-    }
-    if (thread == 0) {
-        // The partner of the first entry of B may be in the tile before, that of the last entry of A in the tile after.
-        constexpr i64 NO_ROW = TILE + 1;
-        const bool first = tile.row0 < q.nrows && offset_of(q.a_indptr, q.na, tile.row0) < tile.a0;
-        stage.before_a = first ? Key::of(0, i64(q.a_indices[tile.a0 - 1])) : Key::of(NO_ROW, 0);
-        const i64 next = tile.b0 + tile.nb;
-        const bool last = tile.row1 < q.nrows && next < offset_of(q.b_indptr, q.nb, tile.row1 + 1);
-        stage.after_b = last ? Key::of(tile.row1 - tile.row0, i64(q.b_indices[next])) : Key::of(NO_ROW, 0);
-    }
-    stage.heads.finish();
+    mark_merged(q, tile, stage, by_step);
+    if (thread == 0) skips_first = partner_before(q, tile);
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
         const int slot = tile_slot(round);
-        if (slot < entries) stage.keys[slot] = Key::of(i64(stage.heads.at(slot)), i64(columns[round]));
+        stage.columns[slot] = columns[round];
+        stage.steps[slot] = 0;
     }
-    __syncthreads();
+    if constexpr (STEP_ROWS) by_step.finish();
+    stage.rows.finish();
 
-    // Each thread merges consecutive steps of the path.
-    const Key* const a_keys = stage.keys;
-    const Key* const b_keys = stage.keys + tile.na;
-    const int begin = thread * TILE_ROUNDS < entries ? thread * TILE_ROUNDS : entries;
-    int low = begin > tile.nb ? begin - tile.nb : 0, high = begin < tile.na ? begin : tile.na;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (a_keys[middle] <= b_keys[begin - 1 - middle]) low = middle + 1;
-        else high = middle;
-    }
-    int ia = low, ib = begin - low;
-    u32 outputs[TILE_ROUNDS];
-    u32 present = 0;
-#pragma unroll
-    for (int step = 0; step < TILE_ROUNDS; step++) {
-        outputs[step] = u32(ia) | u32(ib) << SLOT_BITS;
-        if (begin + step >= entries) continue;
-        bool hit;
-        if (ib == tile.nb || (ia < tile.na && a_keys[ia] <= b_keys[ib])) {
-            const bool partner = a_keys[ia] == (ib < tile.nb ? b_keys[ib] : stage.after_b);
-            outputs[step] |= partner ? FROM_A | FROM_B : FROM_A;
-            hit = MODE != INTERSECT || partner;
-            ia++;
-        } else {
-            const bool partner = b_keys[ib] == (ia > 0 ? a_keys[ia - 1] : stage.before_a);
-            outputs[step] |= FROM_B;
-            hit = MODE != INTERSECT && !partner;
-            ib++;
-        }
-        present |= u32(hit) << step;
-    }
-    int total;
-    const int position = block_scan_exclusive(__popc(present), total);
-    stage.present[thread] = present;
-    stage.below[thread] = position;
-    if (thread == 0) stage.below[TILE_THREADS] = total;
-    if (q.stride != 0) {
-        if (thread == 0) atomicAdd(q.words + 1, u64(total));
-        return;
-    }
-    // `heads` is not read after the barriers of the scan.
-    int to = position;
-#pragma unroll
-    for (int step = 0; step < TILE_ROUNDS; step++)
-        if (present >> step & 1u) stage.outputs[to++] = outputs[step];
-    __syncthreads();
-    // Loads of values overlap with the look-back.
-    A a_values[TILE_ROUNDS];
-    B b_values[TILE_ROUNDS];
+    const I* const b_columns = stage.columns + tile.na;
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int s = round * TILE_THREADS + thread;
-        const MergeOutput output(s < total ? stage.outputs[s] : 0);
-        a_values[round] = q.a_iso;
-        b_values[round] = q.b_iso;
-        if (q.out_values == nullptr) continue;
-        if (output.in_a) a_values[round] = value_at(q.a_values, q.a_iso, tile.a0 + output.a);
-        if (output.in_b) b_values[round] = value_at(q.b_values, q.b_iso, tile.b0 + output.b);
+        const int slot = tile_slot(round);
+        if (slot >= tile.na) continue;
+        const MergeRow row = stage.rows.at(slot);
+        int low = row.low, high = row.high;
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            if (b_columns[middle] < columns[round]) low = middle + 1;
+            else high = middle;
+        }
+        bool partner = low < row.high && b_columns[low] == columns[round];
+        if (low == tile.nb && row.last != 0) partner = i64(columns[round]) == after;
+        stage.steps[slot + low] = partner ? STEP_OF_BOTH : STEP_OF_A;
     }
+    __syncthreads();
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int step = tile_slot(round);
+        const u8 kind = stage.steps[step];
+        const bool of_a = (kind & STEP_OF_A) != 0;
+        bool hit = step < entries;
+        if (MODE == INTERSECT) hit = kind == STEP_OF_BOTH;
+        else if (hit && !of_a) hit = step == 0 ? !skips_first : stage.steps[step - 1] != STEP_OF_BOTH;
+        const u32 a_word = __ballot_sync(FULL_WARP, of_a), word = __ballot_sync(FULL_WARP, hit);
+        if (lane_id() == 0) {
+            stage.of_a.bits[step >> 5] = a_word;
+            stage.present.bits[step >> 5] = word;
+        }
+    }
+    __syncthreads();
+    if (thread >= TILE_THREADS - 32) stage.of_a.count();
     if (thread < 32) {
-        const i64 before = sums.before(number, total, number == q.tiles - 1);
-        if (thread == 0) stage.before = before;
+        const int total = stage.present.count();
+        if (q.stride != 0) {
+            if (thread == 0) atomicAdd(q.words, u64(total));
+        } else {
+            const i64 before = Lookback{q.words}.before(number, total, number == q.tiles - 1);
+            if (thread == 0) stage.before = before;
+        }
     }
+    if (q.stride != 0) return;
     __syncthreads();
 
     const i64 before = stage.before;
+    A a[TILE_ROUNDS];
+    B b[TILE_ROUNDS];
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int s = round * TILE_THREADS + thread;
-        if (s >= total || before + s >= q.capacity) continue;
-        const MergeOutput output(stage.outputs[s]);
-        const Key key = output.in_a ? a_keys[output.a] : b_keys[output.b];
-        const i64 index = key.column();
-        q.out_indices[before + s] = I(index);
+        const int step = tile_slot(round);
+        a[round] = q.a_iso;
+        b[round] = q.b_iso;
+        if (q.out_values == nullptr || !bit_test(stage.present.bits, step)) continue;
+        const int ia = stage.of_a.rank(step), kind = stage.steps[step];
+        if (kind != 0) a[round] = value_at(q.a_values, q.a_iso, tile.a0 + ia);
+        if (kind != STEP_OF_A) b[round] = value_at(q.b_values, q.b_iso, tile.b0 + step - ia);
+    }
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int step = tile_slot(round);
+        if (!bit_test(stage.present.bits, step)) continue;
+        const i64 to = before + stage.present.rank(step);
+        if (to >= q.capacity) continue;
+        const int ia = stage.of_a.rank(step), kind = stage.steps[step];
+        const I column = kind != 0 ? stage.columns[ia] : b_columns[step - ia];
+        q.out_indices[to] = column;
         if (q.out_values == nullptr) continue;
-        const i64 i = FORM == LIST ? index : tile.row0 + key.row(), j = FORM == LIST ? 0 : index;
-        Z& out = q.out_values[before + s];
-        if (output.in_a && output.in_b) out = combine(a_values[round], b_values[round], i, j, i, j);
-        else if (output.in_a) out = only_a(a_values[round], q.beta, i, j);
-        else out = only_b(b_values[round], q.alpha, i, j);
+        i64 i = 0, j = i64(column);
+        if constexpr (FORM == LIST) i = j, j = 0;
+        else if constexpr (STEP_ROWS) i = tile.row0 + i64(by_step.at(step));
+        if (kind == STEP_OF_BOTH) q.out_values[to] = combine(a[round], b[round], i, j, i, j);
+        else if (kind == STEP_OF_A) q.out_values[to] = only_a(a[round], q.beta, i, j);
+        else q.out_values[to] = only_b(b[round], q.alpha, i, j);
     }
     if (q.out_indptr == nullptr) return;
     if (number == 0 && thread == 0) q.out_indptr[0] = 0;
     for (i64 r = tile.row0 + thread; r < tile.row1; r += TILE_THREADS) {
-        const int steps = int(offset_of(q.a_indptr, q.na, r + 1) - tile.a0 + offset_of(q.b_indptr, q.nb, r + 1) - tile.b0);
-        const int owner = steps / TILE_ROUNDS;
-        int rank = stage.below[owner];
-        if (owner < TILE_THREADS) rank += __popc(stage.present[owner] & ((1u << steps % TILE_ROUNDS) - 1u));
-        q.out_indptr[r + 1] = O(before + rank);
+        const i64 a_end = offset_of(q.a_indptr, q.na, r + 1), b_end = offset_of(q.b_indptr, q.nb, r + 1);
+        q.out_indptr[r + 1] = O(before + stage.present.rank(int(a_end - tile.a0 + b_end - tile.b0)));
     }
 }

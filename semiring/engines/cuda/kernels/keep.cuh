@@ -42,5 +42,5 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     keep_matrix(const KeepArguments rows, const MP* mask_indptr, const MI* mask_indices, const u32* mask_words,
                 const M* mask_values, M mask_iso, int complement) {
     const MaskArguments mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
-    if constexpr (FORM == ROWS) keep_rows<true>(rows, [=](i64, i64 i, i64 j) { return admitted(mask, i, j); });
+    if constexpr (FORM == ROWS) keep_rows<false, true>(rows, [=](V, i64 i, i64 j) { return admitted(mask, i, j); });
 }

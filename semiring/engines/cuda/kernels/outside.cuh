@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS) outside_rows(const Ke
     const Members rows{row_words, row_sorted, row_start, row_step, row_count};
     const Members cols{col_words, col_sorted, col_start, col_step, col_count};
     if constexpr (FORM == ROWS)
-        keep_rows<true>(kept, [=](i64, i64 i, i64 j) { return !(rows.has(i) && cols.has(j)); });
+        keep_rows<false, true>(kept, [=](V, i64 i, i64 j) { return !(rows.has(i) && cols.has(j)); });
 }
 
 // Sets the bits of an array of indices, which may repeat.

@@ -15,12 +15,15 @@ extern "C" __global__ void select_mark(i64 n, const u32* present, const I* indic
     }
 }
 
+// `values` is only compared with null: keep_rows loads the values.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     select_rows(const KeepArguments rows, const A* values, A iso, K k) {
     if constexpr (FORM == ROWS) {
-        keep_rows<keep_reads_i>(rows, [=](i64 p, i64 i, i64 j) {
+        keep_rows<keep_reads_x, keep_reads_i>(rows, [=](V bits, i64 i, i64 j) {
             A x = iso;
-            if constexpr (keep_reads_x) x = value_at(values, iso, p);
+            if constexpr (keep_reads_x && sizeof(A) == sizeof(V)) {
+                if (values != nullptr) x = from_bits<A>(bits);
+            }
             return keep(x, i, j, k) != keep_z(0);
         });
     }
