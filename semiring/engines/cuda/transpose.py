@@ -24,7 +24,7 @@ from .specialise import constants, typedefs
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
 # As in radix.cuh.
-_THREADS = 256
+_THREADS = 512
 _TILE = 4096
 _DIGIT = 8
 # Positions of a sort are 32-bit.

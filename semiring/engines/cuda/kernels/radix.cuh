@@ -9,11 +9,13 @@
 
 #include "heads.cuh"
 
-constexpr int RADIX_THREADS = 256;
+constexpr int RADIX_THREADS = 512;
 constexpr int RADIX_WARPS = RADIX_THREADS / 32;
-constexpr int RADIX_ROUNDS = 16;
+constexpr int RADIX_ROUNDS = 8;
 constexpr int RADIX_TILE = RADIX_THREADS * RADIX_ROUNDS;
 constexpr int DIGITS = 1 << DIGIT;
+// Blocks of a multiprocessor that registers are limited for.
+constexpr int RADIX_RESIDENT = 2;
 
 // first_row[t] = the row of the first entry of tile t.
 extern "C" __global__ void radix_rows(i64 n, const P* indptr, i64 nrows, i64 tiles, R* first_row) {
@@ -68,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(RADIX_THREADS) radix_count(const Ra
 }
 
 struct RadixStage {
-    u32 ranks[RADIX_WARPS * DIGITS];  // of each digit: the entries of the warp, then the slot of the first of them
+    u16 ranks[RADIX_WARPS * DIGITS];  // of each digit: the entries of the warp, then the slot of the first of them
     u32 cursor[DIGITS];              // the position of the next entry of the block with a digit
     u32 shift[DIGITS];               // the position less the slot, of the entries of the tile with a digit
     u8 digits[RADIX_TILE];           // of the entry in a slot
@@ -107,7 +109,7 @@ DEVICE void radix_move(T* stage, const T (&mine)[RADIX_ROUNDS], const u32 (&slot
     }
 }
 
-extern "C" __global__ void __launch_bounds__(RADIX_THREADS) radix_scatter(const RadixArguments q) {
+extern "C" __global__ void __launch_bounds__(RADIX_THREADS, RADIX_RESIDENT) radix_scatter(const RadixArguments q) {
     __shared__ RadixStage stage;
     const int thread = int(threadIdx.x), warp = warp_in_block();
     const int mine = warp * 32 * RADIX_ROUNDS + lane_id();  // the slot of the thread in round 0
@@ -154,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(RADIX_THREADS) radix_scatter(const 
             const u32 before = stage.ranks[warp * DIGITS + int(digit)];
             slots[round] = before + u32(__popc(peers & lanes_below()));
             __syncwarp();
-            if (active && (peers & lanes_below()) == 0) stage.ranks[warp * DIGITS + int(digit)] = before + u32(__popc(peers));
+            if (active && (peers & lanes_below()) == 0) stage.ranks[warp * DIGITS + int(digit)] = u16(before + u32(__popc(peers)));
             __syncwarp();
         }
         __syncthreads();
@@ -169,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(RADIX_THREADS) radix_scatter(const 
             stage.cursor[thread] += sum;
             for (int w = 0; w < RADIX_WARPS; w++) {
                 const u32 own = stage.ranks[w * DIGITS + thread];
-                stage.ranks[w * DIGITS + thread] = slot_of_digit;
+                stage.ranks[w * DIGITS + thread] = u16(slot_of_digit);
                 slot_of_digit += own;
             }
         }
