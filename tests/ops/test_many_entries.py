@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from semiring.dtypes import BOOL, FP32, INT64
 from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Spec
-from semiring.engines.spec import Ewise, ExtractMatrix, Keep, Outside, ReduceRows, Select, Transpose
+from semiring.engines.spec import Ewise, ExtractMatrix, Keep, Outside, ReduceRows, ScatterMatrix, Select, Transpose
 from semiring.formats import CSR, Pattern
 from semiring.memory.arrays import to_host
 from semiring.operators import binary
@@ -131,6 +131,20 @@ def _reduction(S: Any, T: Any, wide: bool, engine: str) -> None:
         np.testing.assert_allclose(to_host(found.values)[occupied], np.asarray(expected)[occupied], rtol=1e-5)
 
 
+def _scattering(S: Any, T: Any, wide: bool, engine: str) -> None:
+    (nrows, ncols), entries = S.shape, S.tocoo()
+    every = Index(ncols, ncols)
+    for rows, cols in (
+        (Index(nrows, nrows), every),
+        (Index(3 * nrows, nrows, 1, 2), every),
+        (Index(nrows + 9, nrows, 9, 1), Index(2 * ncols + 3, ncols, 3, 2)),
+        (Index(nrows, nrows, nrows - 1, -1), every),
+    ):
+        i, j = rows.start + rows.step * entries.row, cols.start + cols.step * entries.col
+        expected = sp.csr_array((entries.data, (i, j)), shape=(rows.size, cols.size))
+        _agrees(ScatterMatrix(store(S, wide), rows, cols, None), expected, engine)
+
+
 def drop_zeros(S: Any) -> Any:
     S = sp.csr_array(S)
     S.eliminate_zeros()
@@ -138,7 +152,7 @@ def drop_zeros(S: Any) -> Any:
 
 
 OPERATIONS: list[Callable[[Any, Any, bool, str], None]] = [
-    _union, _intersection, _selection, _region, _transposition, _rows, _reduction
+    _union, _intersection, _selection, _region, _transposition, _rows, _reduction, _scattering
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT64
-from ...formats import CSR, Array, Bitmap, IndexList, VectorStore, word_count
+from ...formats import CSR, Array, Bitmap, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
@@ -85,12 +85,30 @@ def _in_order(q: ScatterVector) -> VectorStore:
 def scatter_matrix(q: ScatterMatrix) -> CSR:
     """t(rows[p], cols[q]) = a(p, q): sorted by place, repeats combined in order.
 
-    Synchronises: the number of distinct places is read back.
+    Entries in ascending ranges of rows and columns are in order.  Others are sorted, which synchronises: the number of
+    distinct places is read back.
     """
     a = q.a
+    if all(index.array is None and index.step > 0 for index in (q.rows, q.cols)):
+        return _in_ranges(a, q.rows, q.cols)
     rows = _targets(q.rows, rows_of_entries(a))
     cols = a.indices if q.cols.is_all else _targets(q.cols, a.indices)
     return build(q.rows.size, q.cols.size, a.dtype, rows, cols, a.values, a.iso, q.dup, refuse=False)
+
+
+def _in_ranges(a: CSR, rows: Index, cols: Index) -> CSR:
+    """Return t(rows[p], cols[q]) = a(p, q) for ascending ranges; values are those of a."""
+    indices = a.indices
+    if not cols.is_all:
+        indices = cupy.empty(a.nvals, index_dtype(cols.size))
+    text = typedefs(P=a.indptr.dtype, I=a.indices.dtype, J=indices.dtype)
+    indptr = cupy.empty(rows.size + 1, a.indptr.dtype)
+    run = kernel("scatter_rows.cuh", "scatter_offsets", text)
+    run(grid(rows.size + 1), BLOCK, rows.size, rows.count, rows.start, rows.step, a.indptr, indptr)
+    if not cols.is_all:
+        run = kernel("scatter_rows.cuh", "scatter_columns", text)
+        run(grid(a.nvals), BLOCK, a.nvals, cols.start, cols.step, a.indices, indices)
+    return CSR(Pattern(rows.size, cols.size, indptr, indices), a.dtype, a.values, a.iso)
 
 
 def catalogue() -> Iterator[samples.Entry]:
@@ -100,3 +118,5 @@ def catalogue() -> Iterator[samples.Entry]:
         yield "scatter.cuh", types + constants(FORM=0, COMBINED=True) + binary("dup", samples.PLUS32)
         none = "DEVICE U dup(U x, U y) { return x; }\n"
         yield "scatter.cuh", types + constants(FORM=0, COMBINED=False) + none
+    for offset, column in ((INT32, INT64), (INT64, INT32)):
+        yield "scatter_rows.cuh", typedefs(P=offset, I=INT32, J=column)
