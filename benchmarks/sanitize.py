@@ -23,8 +23,11 @@ from unittest import mock
 
 import semiring as sr
 
+from . import sanitize_steps, sanitize_tiles
 from .sanitize_inputs import small
-from .sanitize_steps import STEPS, large
+from .sanitize_steps import large
+
+STEPS = sanitize_steps.STEPS | sanitize_tiles.STEPS
 
 _BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
 _ENTRY = re.compile(r'extern "C" __global__[\w\s]*?(\w+)\(')
