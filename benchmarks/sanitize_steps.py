@@ -84,13 +84,6 @@ def _many(A: Matrix, count: int, direction: str = "auto") -> Any:
     return _forced(direction, lambda: sr.ops.closure_many(sources, A).levels)
 
 
-def _chained(count: int) -> Any:
-    """Levels of more bits than the first planes hold, in rows of two chunks."""
-    rows = np.arange(580)
-    A = Matrix.from_coo(rows, rows + 20, True, shape=(600, 600))
-    return sr.ops.closure_many(range(count), A).levels
-
-
 def _counted_many(A: Matrix, count: int) -> Any:
     """Counts from many sources, in launches of a few levels, with the rows of more than eight entries in segments."""
     sources = (7 * np.arange(count)) % N
@@ -276,7 +269,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "levels, 200 sources": lambda s: _many(s.S, 200),
     "levels, 400 sources pushed": lambda s: _many(s.S, 400, "push"),
     "levels, 1000 sources pulled": lambda s: _many(s.S, 1000, "pull"),
-    "levels, 50 sources of chains": lambda s: _chained(50),
+    "levels, 50 sources on a grid": lambda s: _many(sr.random.grid2d(40, 15), 50),  # two chunks, and more planes
     "counts, 1 source": lambda s: _counted_many(s.A, 1),
     "counts, 300 sources": lambda s: _counted_many(s.A, 300),
     "compressed, levels of 40 sources": lambda s: _many(s.A.compress("varint"), 40, "pull"),
