@@ -31,9 +31,9 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
-        "DenseArguments", "DotArguments", "EitherArguments", "HubArguments", "LevelArguments", "LinkArguments",
-        "ManyArguments", "MatrixArguments", "PassArguments", "ProductArguments", "RelaxArguments", "SearchArguments",
-        "SourceArguments",
+        "DenseArguments", "DotArguments", "EitherArguments", "GemmArguments", "HubArguments", "LevelArguments",
+        "LinkArguments", "ManyArguments", "MatrixArguments", "PassArguments", "ProductArguments", "RelaxArguments",
+        "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

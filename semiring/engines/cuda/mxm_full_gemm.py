@@ -1,0 +1,110 @@
+"""Products of dense matrices: cuBLAS for plus_times of floats, tiles in shared memory for every other semiring."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...dtypes import FP32, FP64, INT8
+from ...formats import CSR, Array, FullPattern, dense_values
+from ...formats.csr import empty_csr
+from ...operators.types import TypedSemiring
+from ..constants import product_value
+from ..recording import note
+from . import samples
+from .algebra import ring_facts
+from .arguments import arguments
+from .kernel import Kernel, kernel
+from .launch import BLOCK, grid, multiprocessors, values_of
+from .mxm_full_rows import product_rows
+from .specialise import constants, semiring, typedefs
+
+__all__ = ["full_times_full"]
+
+_FILE = "mxm_full_gemm.cuh"
+_BLOCK = 256
+_TILE = 64
+_DEPTH = 16
+# The least number of k for which another block shares a tile: as many steps as cost a launch.
+_SHORTEST = 16 * _DEPTH
+
+
+class _Plan(NamedTuple):
+    """The call plan: the packer of ``GemmArguments``, and the kernels."""
+
+    pack: Callable[..., bytes]
+    tiles: Kernel
+    combine: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(ring: TypedSemiring, reads: tuple[bool, bool], a: np.dtype[Any], b: np.dtype[Any]) -> _Plan:
+    facts = ring_facts(ring)
+    flags = constants(A_VALUES=reads[0], B_VALUES=reads[1], STARTED=facts.exact and facts.start is not None)
+    pack = arguments(_FILE, "GemmArguments", A=a, B=b, Z=ring.z)
+    prologue = typedefs(A=a, B=b) + flags + semiring(ring)
+    return _Plan(pack, *(kernel(_FILE, name, prologue) for name in ("mxm_gemm", "mxm_gemm_combine")))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_blas(ring: TypedSemiring, a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Return True for plus_times of two matrices of one type, float32 or float64."""
+    add, mult = ring.add.op, ring.mult
+    types = {a, b, add.x, add.y, add.z, mult.x, mult.y, mult.z}
+    return len(types) == 1 and a in (FP32, FP64) and (add.expr, mult.expr) == ("x + y", "x * y")
+
+
+def full_times_full(a: CSR, b: CSR, ring: TypedSemiring) -> CSR:
+    """t(i, j) = (+)_k a(i, k) (x) b(k, j) for full rows; the rows of the result are those of a that are not empty.
+
+    If rows of b are empty, or rows of a, the product must not read their positions.  plus_times of two matrices of one
+    type, float32 or float64, is cuBLAS's: products are added in an order of its choice, in that type.
+    """
+    z, facts, pattern, full = ring.z, ring_facts(ring), a.pattern, b.pattern
+    assert isinstance(pattern, FullPattern)
+    assert isinstance(full, FullPattern)
+    made = product_rows(pattern).result(pattern, b.ncols)
+    if b.nvals == 0 or made.nvals == 0:
+        return empty_csr(a.nrows, b.ncols, z, "cuda")
+    iso = product_value(ring, a.iso, b.iso)
+    if iso is not None:
+        note(method="gemm")
+        return CSR(made, z, None, iso)
+    nrows, inner, ncols = a.nvals // a.ncols, b.nvals // b.ncols, b.ncols
+    a_values = a.values
+    if inner < b.nrows and a_values is not None:  # the columns of a whose rows of b are not empty
+        present = cupy.flatnonzero(cupy.diff(full.indptr))  # synchronises
+        a_values = cupy.take(a_values.reshape(nrows, a.ncols), present, axis=1)
+    if _is_blas(ring, a.dtype, b.dtype):
+        note(method="gemm", kernel="cuBLAS")
+        x = cupy.full((nrows, inner), a.iso, z) if a_values is None else a_values.reshape(nrows, inner)
+        product: Array = cupy.matmul(x, dense_values(b).reshape(inner, ncols))
+        return CSR(made, z, product.reshape(-1))
+    note(method="gemm")
+    reads = facts.x and a_values is not None, facts.y and b.values is not None
+    plan, out, across = _plan(ring, reads, a.dtype, b.dtype), cupy.empty(made.nvals, z), -(-ncols // _TILE)
+    inner_read, tiles = 1 if facts.is_any else inner, -(-nrows // _TILE) * across
+    wanted = max(1, min(2 * multiprocessors() // tiles, inner_read // _SHORTEST))
+    length = -(-inner_read // (wanted * _DEPTH)) * _DEPTH
+    parts = -(-inner_read // length)
+    partial = out if parts == 1 else cupy.empty(parts * made.nvals, z)
+    b_values, b_iso = values_of(b)
+    plan.tiles(tiles * parts, _BLOCK, plan.pack(
+        a_values=a_values, a_iso=a.dtype.type(0) if a.iso is None else a.iso, b_values=b_values, b_iso=b_iso,
+        c_values=partial, start=z.type(0) if facts.start is None else facts.start, nrows=nrows, inner=inner_read,
+        ncols=ncols, a_stride=inner, across=across, tiles=tiles, range=length,
+    ))  # fmt: skip
+    if parts > 1:
+        plan.combine(grid(made.nvals), BLOCK, partial, made.nvals, parts, out)
+    return CSR(made, z, out)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for number, ring in enumerate(samples.SEMIRINGS):
+        flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
+        yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)

@@ -1,0 +1,125 @@
+"""The rows of a sparse matrix for products with full rows, cached with its pattern."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...dtypes import INT32, INT64
+from ...formats import AnyPattern, Array, FullPattern, index_dtype, word_count
+from ...formats.csr import uncompressed_pattern
+from ...formats.full import every_row_full
+from . import samples, tuning
+from .degrees import degrees
+from .kernel import kernel
+from .launch import BLOCK, grid, read_back, read_one
+from .primitives import exclusive_scan
+from .specialise import constants, typedefs
+
+__all__ = ["ProductRows", "Segments", "product_rows"]
+
+_FILE = "mxm_full_rows.cuh"
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+
+
+class Segments(NamedTuple):
+    """Rows with more than FULL_SEGMENT entries, divided into segments of so many.
+
+    segments: the row and the first entry of each.  long_rows: the row and the first segment of each.
+    """
+
+    segment_count: int
+    segments: Array | None
+    long_count: int
+    long_rows: Array | None
+
+
+class ProductRows:
+    """Facts about the rows of a sparse pattern."""
+
+    __slots__ = ("_segments", "last")
+
+    # Remains valid if the entries of the pattern are moved to other memory.
+    from_offsets: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._segments: Segments | None = None
+        # The last result: its number of columns, the pattern of the full matrix if rows of it are empty, the result.
+        self.last: tuple[int, weakref.ref[AnyPattern] | None, FullPattern] | None = None
+
+    def segments(self, pattern: AnyPattern) -> Segments:
+        """Return the segments of long rows.  Synchronises the first time."""
+        if self._segments is None:
+            self._segments = _segments(pattern)
+        return self._segments
+
+    def result(self, pattern: AnyPattern, width: int, b: FullPattern | None = None) -> FullPattern:
+        """Return the pattern of a product with `width` columns: the rows that are not empty.
+
+        b: the full matrix, if rows of it are empty; rows of the result then have an entry whose column is a row of b
+        that is not.  Synchronises where the last product had another number of columns or other empty rows.
+        """
+        if self.last is not None and self.last[0] == width:
+            known, made = self.last[1:]
+            if b is None if known is None else known() is b:
+                return made
+        made = _result(pattern, width, b)
+        self.last = width, None if b is None else weakref.ref(b), made
+        return made
+
+
+def product_rows(pattern: AnyPattern) -> ProductRows:
+    """Return the facts about a pattern's rows.  Does not wait for the device."""
+    known = pattern.facts.get("cuda.product_rows")
+    if isinstance(known, ProductRows):
+        return known
+    made = pattern.facts["cuda.product_rows"] = ProductRows()
+    return made
+
+
+def _prologue(pattern: AnyPattern, b: np.dtype[np.generic], rank: np.dtype[np.generic], c: np.dtype[np.generic]) -> str:
+    types = typedefs(P=pattern.indptr.dtype, I=index_dtype(pattern.ncols), BP=b, R=rank, C=c)
+    return types + constants(SEGMENT=tuning.FULL_SEGMENT)
+
+
+def _segments(pattern: AnyPattern) -> Segments:
+    most = pattern.nvals // tuning.FULL_SEGMENT
+    if most == 0 or degrees(pattern).longest <= tuning.FULL_SEGMENT:  # synchronises
+        return Segments(0, None, 0, None)
+    state, listed = cupy.zeros(2, np.uint64), cupy.empty(6 * most, _INT64)
+    run = kernel(_FILE, "mxm_full_segments", _prologue(pattern, _INT32, _INT32, _INT32))
+    run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, state, listed, listed[2 * most :])
+    long_count, count = (int(number) for number in read_back(state))  # synchronises
+    return Segments(count, listed[2 * most : 2 * (most + count)].copy(), long_count, listed[: 2 * long_count].copy())
+
+
+def _result(pattern: AnyPattern, width: int, b: FullPattern | None) -> FullPattern:
+    nrows = pattern.nrows
+    if isinstance(pattern, FullPattern) and pattern.every_row:
+        return every_row_full(nrows, width, "cuda")
+    if b is None:
+        words = degrees(pattern).words
+    else:
+        words = cupy.empty(word_count(nrows), np.uint32)
+        run = kernel(_FILE, "mxm_full_hits", _prologue(pattern, b.indptr.dtype, _INT32, _INT32))
+        run(grid(32 * words.size), BLOCK, pattern.indptr, uncompressed_pattern(pattern).indices, nrows, b.indptr, words)
+    ranks = exclusive_scan(words, index_dtype(nrows), popcount=True)
+    count = read_one(ranks[-1:])  # synchronises
+    if count == nrows:
+        return every_row_full(nrows, width, "cuda")
+    indptr = cupy.empty(nrows + 1, index_dtype(count * width))
+    run = kernel(_FILE, "mxm_full_offsets", _prologue(pattern, _INT32, ranks.dtype, indptr.dtype))
+    run(grid(nrows + 1), BLOCK, words, ranks, nrows, width, indptr)
+    return FullPattern(nrows, width, count * width, indptr)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index, other in ((INT32, INT64), (INT64, INT32)):
+        types = typedefs(P=index, I=other, BP=index, R=other, C=index)
+        yield _FILE, types + constants(SEGMENT=tuning.FULL_SEGMENT)

@@ -1,0 +1,173 @@
+"""Products of a sparse matrix with full rows (SpMM): all columns of a row at once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...dtypes import FP32, INT8, INT32, INT64
+from ...formats import CSR, Array, FullPattern
+from ...operators.types import TypedSemiring
+from ..constants import product_value
+from ..recording import note
+from . import samples, tuning
+from .algebra import ring_facts
+from .arguments import arguments
+from .kernel import Kernel, kernel
+from .launch import scratch, values_of
+from .mxm_full_rows import product_rows
+from .specialise import constants, semiring, typedefs
+
+__all__ = ["Lanes", "sparse_times_full", "values_at_once"]
+
+_FILE = "mxm_full_spmm.cuh"
+
+
+class Lanes(NamedTuple):
+    """How the lanes of a warp divide the work: see ``mxm_full_spmm.cuh``."""
+
+    G: int
+    E: int
+    V: int
+    R: int
+    UNROLL: int
+
+
+class _Plan(NamedTuple):
+    """The call plan: the packer of ``SpmmArguments``, and the kernels."""
+
+    pack: Callable[..., bytes]
+    rows: Kernel
+    combine: Kernel
+
+
+def _power(n: int) -> int:
+    """Return the smallest power of two that is at least n, and at least 1."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def values_at_once(length: int, most: int, *arrays: Array | None) -> int:
+    """Return how many values of rows of `length` a lane transfers at once, a power of two and at most `most`.
+
+    arrays: of rows that are read, or None.  An instruction transfers up to 16 bytes, to which addresses are aligned.
+    """
+    for array in arrays:
+        if array is not None:
+            size = array.dtype.itemsize
+            most = min(most, 16 // size)
+            while array.data.ptr % (most * size):
+                most //= 2
+    while length % most:
+        most //= 2
+    return most
+
+
+@functools.lru_cache(maxsize=1024)
+def lanes_for(width: int, values: int, entries: int, is_any: bool) -> Lanes:
+    """Return how lanes divide rows of `width` values.
+
+    values: of one lane at most.  entries: of an average row of the sparse matrix.  is_any: the first product suffices.
+    """
+    packs = -(-width // values)
+    repeats = 2 if packs > 32 else 1
+    group = min(32, _power(-(-packs // repeats)))
+    if is_any:
+        return Lanes(group, 1, values, repeats, 1)
+    unroll = tuning.FULL_UNROLL // repeats
+    return Lanes(group, min(32 // group, _power(entries // (2 * unroll))), values, repeats, unroll)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(
+    ring: TypedSemiring,
+    lanes: Lanes,
+    flip: bool,
+    every_row: bool,
+    reads: tuple[bool, bool],
+    elements: tuple[Any, ...],
+    *integers: np.dtype[Any],
+) -> _Plan:
+    """Return the plan.
+
+    flip, every_row: FLIP and EVERY_ROW of the kernel.  reads: products read the array of values of A, of B.
+    elements: the types of the values of A and B.  integers: AP, AI, BP, CP.
+    """
+    facts, types = ring_facts(ring), dict(zip(("A", "B"), elements, strict=True))
+    prologue = (
+        typedefs(**dict(zip(("AP", "AI", "BP", "CP"), integers, strict=True)), **types)
+        + constants(
+            **lanes._asdict(), SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, FLIP=flip, EARLY=facts.early
+        )
+        + constants(EVERY_ROW=every_row, A_VALUES=reads[0], B_VALUES=reads[1])
+        + constants(STARTED=facts.exact and facts.start is not None)
+        + semiring(ring)
+    )
+    pack = arguments(_FILE, "SpmmArguments", **types, Z=ring.z)
+    return _Plan(pack, kernel(_FILE, "mxm_spmm", prologue), kernel(_FILE, "mxm_spmm_combine", prologue))
+
+
+def sparse_times_full(a: CSR, b: CSR, ring: TypedSemiring, *, flip: bool = False) -> CSR:
+    """t(i, j) = (+)_k a(i, k) (x) b(k, j) for sparse a and full b; under `flip` the product is b(k, j) (x) a(i, k).
+
+    The result has full rows.  Memory beyond the result: a row of it for each FULL_SEGMENT entries of long rows.
+    Synchronises if the rows of the result are not cached.
+    """
+    rows, full, z, facts = product_rows(a.pattern), b.pattern, ring.z, ring_facts(ring)
+    assert isinstance(full, FullPattern)
+    width = b.ncols
+    made = rows.result(a.pattern, width, None if full.every_row else full)
+    iso = product_value(ring, b.iso, a.iso) if flip else product_value(ring, a.iso, b.iso)
+    if iso is not None or made.nvals == 0:
+        note(method="spmm")
+        return CSR(made, z, cupy.empty(0, z) if iso is None else None, iso)
+    read_a, read_b = (facts.y, facts.x) if flip else (facts.x, facts.y)
+    reads = read_a and a.values is not None, read_b and b.values is not None
+    values = values_at_once(width, min(16, 32 // z.itemsize), b.values if reads[1] else None)
+    lanes = lanes_for(width, values, a.nvals // max(a.nrows, 1), facts.is_any)
+    segments = rows.segments(a.pattern)
+    note(method="spmm", lanes=lanes.G * lanes.E, segments=segments.segment_count)
+    plan = _plan(
+        ring, lanes, flip, full.every_row, reads, (a.dtype, b.dtype),
+        a.indptr.dtype, a.indices.dtype, full.indptr.dtype, made.indptr.dtype,
+    )  # fmt: skip
+    out = cupy.empty(made.nvals, z)
+    memory, (partial, hits) = (
+        scratch(segments.segment_count * width * z.itemsize, segments.segment_count)
+        if segments.segment_count
+        else (None, (0, 0))
+    )
+    (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
+    per_block = tuning.FULL_BLOCK // (lanes.G * lanes.E)
+    blocks = -(-(a.nrows + segments.segment_count) // per_block)
+    panels = -(-width // (lanes.G * lanes.V * lanes.R))
+
+    def packed(blocks: int) -> bytes:
+        return plan.pack(
+            a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, b_indptr=full.indptr,
+            b_values=b_values, b_iso=b_iso, c_indptr=made.indptr, c_values=out,
+            start=z.type(0) if facts.start is None else facts.start, nrows=a.nrows, width=width, blocks=blocks,
+            segment_count=segments.segment_count, segments=segments.segments, long_rows=segments.long_rows,
+            partial=partial, partial_hits=hits,
+        )  # fmt: skip
+
+    plan.rows(blocks * panels, tuning.FULL_BLOCK, packed(blocks))
+    if segments.long_count:
+        columns = -(-width // (lanes.G * lanes.V))
+        plan.combine(segments.long_count * columns, tuning.FULL_BLOCK, packed(segments.long_count))
+    del memory
+    return CSR(made, z, out)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for number, ring in enumerate(samples.SEMIRINGS):
+        facts = ring_facts(ring)
+        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, CP=INT64)
+        sizes = lanes_for((1, 33, 64, 256, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number, facts.is_any)
+        flags = constants(FLIP=number % 2 == 1, EARLY=facts.early, EVERY_ROW=number != 2, A_VALUES=number != 2)
+        rest = constants(B_VALUES=number != 4, STARTED=number < 2, SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
+        yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
