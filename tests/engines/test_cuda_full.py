@@ -10,7 +10,7 @@ import pytest
 cupy = pytest.importorskip("cupy")
 
 import semiring as sr  # noqa: E402
-from semiring import Matrix  # noqa: E402
+from semiring import Matrix, Vector  # noqa: E402
 from semiring.engines import recording  # noqa: E402
 from semiring.engines.cuda import tuning  # noqa: E402
 from semiring.memory.arrays import Transfers, to_host  # noqa: E402
@@ -129,6 +129,32 @@ def test_full_times_full(ring: str, width: int, kind: str) -> None:
         assert_same(one.mxm(b, semiring), expected)
         assert_same(one.mxm(b.T.new().T, semiring), expected)
         assert_same(one.mxm(b, semiring, mask=~mask.S), one.decompress().mxm(b.decompress(), semiring, mask=~mask.S))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("ring", "width"), CASES[::2])
+def test_products_with_vectors(ring: str, width: int, kind: str) -> None:
+    semiring, x, y = RINGS[ring]
+    a, rng = full(kind, x, (70, width)), np.random.default_rng(4)
+    u, v = Vector.from_dense(values(rng, width, y)), Vector.from_dense(values(rng, 70, y))
+    mask = Vector.from_coo([1, 5, 69], True, size=70)
+    plain = a.decompress()
+    for one, other in (
+        (a.mxv(u, semiring), plain.mxv(u, semiring)),
+        (a.mxv(u, semiring, mask=~mask.S), plain.mxv(u, semiring, mask=~mask.S)),
+        (a.T.mxv(v, semiring), plain.T.mxv(v, semiring)),
+        (v.vxm(a, semiring), v.vxm(plain, semiring)),
+        (u.vxm(a.T, semiring), u.vxm(plain.T, semiring)),
+    ):
+        assert one.new().isequal(other.new(), check_dtype=True)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 70), (33, 64), (100, 31), (0, 3)])
+def test_transposes(shape: tuple[int, int], dtype: type) -> None:
+    x = values(np.random.default_rng(1), shape[0] * shape[1], dtype).reshape(shape)
+    a = Matrix.from_dense(x)
+    np.testing.assert_array_equal(to_host(a.T.new().to_dense(0)), x.T)
 
 
 def test_large_products_agree_with_vectors() -> None:

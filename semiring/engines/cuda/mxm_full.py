@@ -16,6 +16,7 @@ from .mxm_full_gemm import full_times_full
 from .mxm_full_rows import product_rows
 from .mxm_full_sddmm import full_under_mask
 from .mxm_full_spmm import sparse_times_full
+from .transpose_full import transposed_values
 
 _FULL = Accepts(frozenset({"csr", "full"}), frozenset({"none"}), frozenset({"device"}))
 
@@ -112,7 +113,7 @@ def mxm_full_sparse(q: Mxm) -> CSR:
     a, n = q.a, q.ncols
     t = registry.run(Transpose(q.b), "cuda") if q.by_column is None else q.by_column.get()
     nrows = a.nvals // max(a.ncols, 1)
-    turned = None if a.values is None else cupy.ascontiguousarray(a.values.reshape(nrows, a.ncols).T).reshape(-1)
+    turned = None if a.values is None else transposed_values(a.values, nrows, a.ncols)
     made = sparse_times_full(
         t, CSR(every_row_full(a.ncols, nrows, "cuda"), a.dtype, turned, a.iso), q.semiring, flip=True
     )
@@ -123,7 +124,7 @@ def mxm_full_sparse(q: Mxm) -> CSR:
     with allocating("mxm", "cuda", needed=lambda: size):
         values = made.values
         if values is not None:
-            values = cupy.ascontiguousarray(values.reshape(present, nrows).T).reshape(-1)
+            values = transposed_values(values, present, nrows)
         if present == n:
             return CSR(product_rows(a.pattern).result(a.pattern, n), made.dtype, values, made.iso)
         columns = cupy.flatnonzero(cupy.diff(full.indptr)).astype(index_dtype(n))  # synchronises

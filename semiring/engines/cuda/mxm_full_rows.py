@@ -42,15 +42,16 @@ class Segments(NamedTuple):
 class ProductRows:
     """Facts about the rows of a sparse pattern."""
 
-    __slots__ = ("_segments", "last")
+    __slots__ = ("_every", "_segments", "_some")
 
     # Remains valid if the entries of the pattern are moved to other memory.
     from_offsets: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._segments: Segments | None = None
-        # The last result: its number of columns, the pattern of the full matrix if rows of it are empty, the result.
-        self.last: tuple[int, weakref.ref[AnyPattern] | None, FullPattern] | None = None
+        # The last result where no row of the full matrix is empty, and the last one where some are, with that matrix.
+        self._every: FullPattern | None = None
+        self._some: tuple[weakref.ref[AnyPattern], FullPattern] | None = None
 
     def segments(self, pattern: AnyPattern) -> Segments:
         """Return the segments of long rows.  Synchronises the first time."""
@@ -62,15 +63,16 @@ class ProductRows:
         """Return the pattern of a product with `width` columns: the rows that are not empty.
 
         b: the full matrix, if rows of it are empty; rows of the result then have an entry whose column is a row of b
-        that is not.  Synchronises where the last product had another number of columns or other empty rows.
+        that is not.  The last results are cached; a new one synchronises.
         """
-        if self.last is not None and self.last[0] == width:
-            known, made = self.last[1:]
-            if b is None if known is None else known() is b:
-                return made
-        made = _result(pattern, width, b)
-        self.last = width, None if b is None else weakref.ref(b), made
-        return made
+        if b is None:
+            made = self._every
+            if made is None or made.ncols != width:
+                made = self._every = _result(pattern, width, None)
+            return made
+        if self._some is None or self._some[0]() is not b:
+            self._some = weakref.ref(b), _result(pattern, width, b)
+        return self._some[1]
 
 
 def product_rows(pattern: AnyPattern) -> ProductRows:

@@ -73,7 +73,7 @@ def lanes_for(width: int, values: int, entries: int, is_any: bool) -> Lanes:
     values: of one lane at most.  entries: of an average row of the sparse matrix.  is_any: the first product suffices.
     """
     packs = -(-width // values)
-    repeats = 2 if packs > 32 else 1
+    repeats = 2 if 32 < packs < 64 else 1
     group = min(32, _power(-(-packs // repeats)))
     if is_any:
         return Lanes(group, 1, values, repeats, 1)

@@ -322,15 +322,17 @@ CLAIM_WORDS: Final = _row(
 # Products with full rows.
 FULL_SEGMENT: Final = _row(
     "FULL_SEGMENT", 512, "measured",
-    "entries of a row that one group of lanes processes; H200, call, kron20 x 64 columns of float32: 256 1.37 ms, "
-    "512 1.31, 1024 1.31, 2048 1.32",
+    "entries of a row that one group of lanes processes; H200, call, kron20 x 64 columns of float32, 256 threads and "
+    "4 loads: 256 1.37 ms, 512 1.31, 1024 1.31, 2048 1.32",
 )  # fmt: skip
 FULL_BLOCK: Final = _row(
-    "FULL_BLOCK", 128, "measured", "threads of a block; as FULL_SEGMENT: 128 1.24 ms, 256 1.31, 512 1.53"
-)
+    "FULL_BLOCK", 128, "measured",
+    "threads of a block; H200, call, as FULL_SEGMENT: 128 1.24 ms, 256 1.31, 512 1.53; with 2 loads: 64 1.18, 128 1.09",
+)  # fmt: skip
 FULL_UNROLL: Final = _row(
-    "FULL_UNROLL", 2, "measured",
-    "loads of 16 bytes that a lane has under way; as FULL_SEGMENT: 2 1.20 ms, 4 1.31, 8 1.58",
+    "FULL_UNROLL", 3, "measured",
+    "loads of 16 bytes that a lane has under way; H200, call, kron20 x 64 and 128 columns of float32: 1 1.19 and "
+    "2.10 ms, 2 1.09 and 1.99, 3 1.06 and 1.86, 4 1.24 and 2.12",
 )  # fmt: skip
 FULL_REPEATS: Final = _row(
     "FULL_REPEATS", 2, "measured",

@@ -1,0 +1,55 @@
+"""Transposition of dense matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import cupy
+
+from ...dtypes import UINT8, UINT64
+from ...formats import CSR, Array, FullPattern
+from ...formats.full import every_row_full
+from ..registry import Accepts, implements
+from ..spec import Transpose
+from . import samples
+from .kernel import kernel
+from .primitives import moved
+from .specialise import typedefs
+
+__all__ = ["transposed_values"]
+
+_FILE = "transpose_full.cuh"
+_BLOCK = 256
+_SIDE = 32
+
+
+def _every_row(q: Transpose) -> bool:
+    return isinstance(q.a.pattern, FullPattern) and q.a.pattern.every_row
+
+
+@implements(
+    Transpose,
+    engine="cuda",
+    accepts=Accepts(frozenset({"full"}), frozenset({"none"}), frozenset({"device"})),
+    when=_every_row,
+)
+def transpose_full(q: Transpose) -> CSR:
+    """t(j, i) = a(i, j), where every position holds a value: one launch."""
+    a = q.a
+    values = None if a.values is None else transposed_values(a.values, a.nrows, a.ncols)
+    return CSR(every_row_full(a.ncols, a.nrows, "cuda"), a.dtype, values, a.iso)
+
+
+def transposed_values(values: Array, nrows: int, ncols: int) -> Array:
+    """Return the values of a row-major array of this shape by columns."""
+    out = cupy.empty(values.size, values.dtype)
+    across = -(-ncols // _SIDE)
+    run = kernel(_FILE, "transpose_full", typedefs(V=moved(values.dtype)))
+    run(across * -(-nrows // _SIDE), _BLOCK, values, nrows, ncols, across, out)
+    return out
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for value in (UINT8, UINT64):
+        yield _FILE, typedefs(V=value)
