@@ -149,6 +149,8 @@ def test_products_agree_with_uncompressed_rows(kind: str, semiring: str) -> None
         (a.mxm(full().T, semiring, mask=square.V), plain.mxm(full().decompress().T, semiring, mask=square.V)),
         (a.mxm(a.T, semiring, mask=~square.S), plain.mxm(plain.T, semiring, mask=~square.S)),
         (square.mxm(a, semiring, mask=fixed().S), square.mxm(plain, semiring, mask=fixed().S)),
+        (square.compress("packed").mxm(a, semiring), square.mxm(plain, semiring)),
+        (square.compress("packed").mxm(a, semiring, mask=fixed().S), square.mxm(plain, semiring, mask=fixed().S)),
     ]:
         assert one.new().isequal(other.new(), check_dtype=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Full, Pattern, array_module, dense_values, index_dtype
+from ...formats import CSR, Full, FullPattern, Pattern, array_module, dense_values, index_dtype
 from ...memory.allocation import require
 from .row_slices import RowSlice, same_iso
 
@@ -32,15 +32,16 @@ class RowRanges:
             self._parts.append((first, last, _range(rows, begin, last - first)))
 
     def matrix(self) -> CSR:
-        """Return the matrix of all rows."""
+        """Return the matrix of all rows; its rows are full if those of all parts are."""
         xp, parts = array_module(self.device), self._parts
         total = sum(part.nvals for _, _, part in parts)
         column, offset = index_dtype(self.ncols), index_dtype(total)
         iso = same_iso([part.iso for _, _, part in parts])
-        width = column.itemsize + (0 if iso is not None else self.dtype.itemsize)
+        full = bool(parts) and all(isinstance(part.pattern, FullPattern) for _, _, part in parts)
+        width = (0 if full else column.itemsize) + (0 if iso is not None else self.dtype.itemsize)
         require(self.operation, self.device, total * width + (self.nrows + 1) * offset.itemsize)
         offsets = xp.zeros(self.nrows + 1, dtype=offset)
-        columns = xp.empty(total, dtype=column)
+        columns = None if full else xp.empty(total, dtype=column)
         values = None if iso is not None else xp.empty(total, dtype=self.dtype)
         so_far = done = 0
         for first, last, part in parts:
@@ -48,11 +49,15 @@ class RowRanges:
             offsets[first : last + 1] = part.indptr
             offsets[first : last + 1] += so_far
             slot = slice(so_far, so_far + part.nvals)
-            columns[slot] = part.indices
+            if columns is not None:
+                pattern = part.pattern
+                columns[slot] = pattern.columns(0, part.nvals) if isinstance(pattern, FullPattern) else part.indices
             if values is not None:
                 values[slot] = part.iso if part.values is None else part.values
             so_far, done = so_far + part.nvals, last + 1
         offsets[done:] = so_far
+        if columns is None:
+            return CSR(FullPattern(self.nrows, self.ncols, total, offsets), self.dtype, values, iso)
         return CSR(Pattern(self.nrows, self.ncols, offsets, columns), self.dtype, values, iso)
 
 
@@ -60,7 +65,11 @@ def _range(rows: CSR, begin: int, count: int) -> CSR:
     """Return `count` rows from `begin` on of a matrix whose other rows are empty."""
     if begin == 0 and count == rows.nrows:
         return rows
-    pattern = Pattern(count, rows.ncols, rows.indptr[begin : begin + count + 1], rows.indices)
+    offsets, pattern = rows.indptr[begin : begin + count + 1], rows.pattern
+    if isinstance(pattern, FullPattern):
+        pattern = FullPattern(count, rows.ncols, rows.nvals, offsets)
+    else:
+        pattern = Pattern(count, rows.ncols, offsets, rows.indices)
     return CSR(pattern, rows.dtype, rows.values, rows.iso)
 
 
