@@ -97,9 +97,10 @@ class FullPattern(AnyPattern):
 def every_row_full(nrows: int, ncols: int, device: str) -> FullPattern:
     """Return the pattern in which every position holds a value."""
     nvals = nrows * ncols
-    offsets = array_module(device).arange(nrows + 1, dtype=np.int64) * ncols
+    xp, index = array_module(device), index_dtype(nvals)
+    offsets = xp.arange(0, nvals + 1, ncols, dtype=index) if ncols else xp.zeros(nrows + 1, dtype=index)
     facts = {"symmetric": True} if nrows == ncols else {}
-    return FullPattern(nrows, ncols, nvals, offsets.astype(index_dtype(nvals), copy=False), facts)
+    return FullPattern(nrows, ncols, nvals, offsets, facts)
 
 
 def full_rows(present: Array, ncols: int) -> FullPattern:

@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import FP32, FP64, INT8
-from ...formats import CSR, Array, FullPattern, dense_values
+from ...formats import CSR, Array, Full, FullPattern
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ..constants import product_value
@@ -23,7 +23,7 @@ from .launch import BLOCK, grid, multiprocessors, values_of
 from .mxm_full_rows import product_rows
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["full_times_full"]
+__all__ = ["dense_product", "full_times_full"]
 
 _FILE = "mxm_full_gemm.cuh"
 _BLOCK = 256
@@ -61,46 +61,58 @@ def _is_blas(ring: TypedSemiring, a: np.dtype[Any], b: np.dtype[Any]) -> bool:
 def full_times_full(a: CSR, b: CSR, ring: TypedSemiring) -> CSR:
     """t(i, j) = (+)_k a(i, k) (x) b(k, j) for full rows; the rows of the result are those of a that are not empty.
 
-    If rows of b are empty, or rows of a, the product must not read their positions.  plus_times of two matrices of one
-    type, float32 or float64, is cuBLAS's: products are added in an order of its choice, in that type.
+    If rows of b are empty, or rows of a, the product must not read their positions.
     """
-    z, facts, pattern, full = ring.z, ring_facts(ring), a.pattern, b.pattern
+    pattern, full = a.pattern, b.pattern
     assert isinstance(pattern, FullPattern)
     assert isinstance(full, FullPattern)
     made = product_rows(pattern).result(pattern, b.ncols)
     if b.nvals == 0 or made.nvals == 0:
-        return empty_csr(a.nrows, b.ncols, z, "cuda")
+        return empty_csr(a.nrows, b.ncols, ring.z, "cuda")
+    nrows, inner = a.nvals // a.ncols, b.nvals // b.ncols
+    left: CSR | Full = a
+    if inner < b.nrows and a.values is not None:  # the columns of a whose rows of b are not empty
+        present = cupy.flatnonzero(cupy.diff(full.indptr))  # synchronises
+        left = Full(nrows * inner, a.dtype, cupy.take(a.values.reshape(nrows, a.ncols), present, axis=1).reshape(-1))
+    return CSR(made, ring.z, *dense_product(left, b, (nrows, inner, b.ncols), ring))
+
+
+def dense_product(
+    a: CSR | Full, b: CSR | Full, shape: tuple[int, int, int], ring: TypedSemiring
+) -> tuple[Array | None, np.generic | None]:
+    """Return the values of the product of two row-major arrays, or the value that all have; `shape` has no zero.
+
+    a, b: stores with these values.  shape: rows of a, columns of a, columns of b.  plus_times of two arrays of one
+    type, float32 or float64, is cuBLAS's: products are added in an order of its choice, in that type.
+    """
+    (nrows, inner, ncols), z, facts = shape, ring.z, ring_facts(ring)
     iso = product_value(ring, a.iso, b.iso)
     if iso is not None:
         note(method="gemm")
-        return CSR(made, z, None, iso)
-    nrows, inner, ncols = a.nvals // a.ncols, b.nvals // b.ncols, b.ncols
-    a_values = a.values
-    if inner < b.nrows and a_values is not None:  # the columns of a whose rows of b are not empty
-        present = cupy.flatnonzero(cupy.diff(full.indptr))  # synchronises
-        a_values = cupy.take(a_values.reshape(nrows, a.ncols), present, axis=1)
+        return None, iso
     if _is_blas(ring, a.dtype, b.dtype):
         note(method="gemm", kernel="cuBLAS")
-        x = cupy.full((nrows, inner), a.iso, z) if a_values is None else a_values.reshape(nrows, inner)
-        product: Array = cupy.matmul(x, dense_values(b).reshape(inner, ncols))
-        return CSR(made, z, product.reshape(-1))
+        x = cupy.full((nrows, inner), a.iso, z) if a.values is None else a.values.reshape(nrows, inner)
+        y = cupy.full((inner, ncols), b.iso, z) if b.values is None else b.values.reshape(inner, ncols)
+        return cupy.matmul(x, y).reshape(-1), None
     note(method="gemm")
-    reads = facts.x and a_values is not None, facts.y and b.values is not None
-    plan, out, across = _plan(ring, reads, a.dtype, b.dtype), cupy.empty(made.nvals, z), -(-ncols // _TILE)
-    inner_read, tiles = 1 if facts.is_any else inner, -(-nrows // _TILE) * across
-    wanted = max(1, min(2 * multiprocessors() // tiles, inner_read // _SHORTEST))
-    length = -(-inner_read // (wanted * _DEPTH)) * _DEPTH
-    parts = -(-inner_read // length)
-    partial = out if parts == 1 else cupy.empty(parts * made.nvals, z)
-    b_values, b_iso = values_of(b)
+    plan = _plan(ring, (facts.x and a.values is not None, facts.y and b.values is not None), a.dtype, b.dtype)
+    across = -(-ncols // _TILE)
+    tiles, read = -(-nrows // _TILE) * across, 1 if facts.is_any else inner
+    wanted = max(1, min(2 * multiprocessors() // tiles, read // _SHORTEST))
+    length = -(-read // (wanted * _DEPTH)) * _DEPTH
+    parts, count = -(-read // length), nrows * ncols
+    out = cupy.empty(count, z)
+    partial = out if parts == 1 else cupy.empty(parts * count, z)
+    (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
     plan.tiles(tiles * parts, _BLOCK, plan.pack(
-        a_values=a_values, a_iso=a.dtype.type(0) if a.iso is None else a.iso, b_values=b_values, b_iso=b_iso,
-        c_values=partial, start=z.type(0) if facts.start is None else facts.start, nrows=nrows, inner=inner_read,
-        ncols=ncols, a_stride=inner, across=across, tiles=tiles, range=length,
+        a_values=a_values, a_iso=a_iso, b_values=b_values, b_iso=b_iso, c_values=partial,
+        start=z.type(0) if facts.start is None else facts.start, nrows=nrows, inner=read, ncols=ncols,
+        a_stride=inner, across=across, tiles=tiles, range=length,
     ))  # fmt: skip
     if parts > 1:
-        plan.combine(grid(made.nvals), BLOCK, partial, made.nvals, parts, out)
-    return CSR(made, z, out)
+        plan.combine(grid(count), BLOCK, partial, count, parts, out)
+    return out, None
 
 
 def catalogue() -> Iterator[samples.Entry]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ...formats import CSR, Full, FullPattern, VectorStore
-from ...formats.full import every_row_full
+from ...formats import Full, FullPattern, VectorStore
 from ...formats.vectors import empty_vector
 from ..operands import Rows
 from ..registry import Accepts, implements
 from ..spec import Mxv
 from .launch import full
-from .mxm_full_gemm import full_times_full
+from .mxm_full_gemm import dense_product
 
 
 def _every_row(rows: Rows) -> bool:
@@ -30,13 +29,12 @@ def _is_dense(q: Mxv) -> bool:
 )
 def mxv_full(q: Mxv) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), where every position of M and of u holds a value."""
-    u, n = q.vector, q.ninner
+    u, n, m = q.vector, q.ninner, q.nout
+    assert isinstance(u, Full)
+    if n == 0 or m == 0:
+        return empty_vector(m, q.semiring.z, "cuda")
     if q.flip:
-        row = CSR(every_row_full(1, n, "cuda"), u.dtype, u.values, u.iso)
-        made = full_times_full(row, q.by_column.get(), q.semiring)
+        values, iso = dense_product(u, q.by_column.get(), (1, n, m), q.semiring)
     else:
-        column = CSR(every_row_full(n, 1, "cuda"), u.dtype, u.values, u.iso)
-        made = full_times_full(q.by_row.get(), column, q.semiring)
-    if made.nvals == 0:
-        return empty_vector(q.nout, made.dtype, "cuda")
-    return full(q.nout, made.dtype, made.iso if made.values is None else made.values)
+        values, iso = dense_product(q.by_row.get(), u, (m, n, 1), q.semiring)
+    return full(m, q.semiring.z, iso if values is None else values)
