@@ -1,4 +1,4 @@
-"""Device functions on rows: balanced shares of rows, searching and sorting within one."""
+"""Device functions on rows: balanced shares of rows, searching, comparing and sorting within one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from .compile import device
+
+# The steps of a merge in the time of a binary search, most of whose branches are mispredicted (measured on rows of
+# Kronecker graphs: the time is about the same from 8 to 32).
+_SEARCH_COST = 16
 
 
 @device
@@ -38,14 +42,63 @@ def share_words(indptr: Any, part: int, parts: int) -> int:
 
 @device
 def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
-    """Return the first position in [low, high) whose index is not below `value`."""
-    while low < high:
-        middle = (low + high) >> 1
-        if indices[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low  # type: ignore[no-any-return]
+    """Return the first position in [low, high) whose index is not below `value`.
+
+    The number of steps depends on the length alone, and no branch on the indices, which would be unpredictable.
+    """
+    first, length = np.int64(low), np.int64(high) - np.int64(low)
+    while length > 1:
+        half = length >> 1
+        first += half * (indices[np.uintp(first + half - 1)] < value)
+        length -= half
+    return first + (length == 1 and indices[np.uintp(first)] < value)  # type: ignore[no-any-return]
+
+
+@device
+def lopsided(few: int, many: int) -> bool:
+    """Return whether searching for each of a few indices costs less than a merge with many."""
+    return few * _SEARCH_COST < many
+
+
+@device
+def common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
+    """Return the number of indices that two sorted ranges share; the merge has no branch that depends on them.
+
+    Rows often begin alike, where one is a part of the other; branches are predicted there, and cost less than a merge.
+    """
+    if lopsided(p_end - p, r_end - r):
+        return _common_of_few(a, p, p_end, b, r, r_end)  # type: ignore[no-any-return]
+    if lopsided(r_end - r, p_end - p):
+        return _common_of_few(b, r, r_end, a, p, p_end)  # type: ignore[no-any-return]
+    count = equal_run(a, p, p_end, b, r, r_end)
+    p += count
+    r += count
+    while p < p_end and r < r_end:
+        j, k = a[np.uintp(p)], b[np.uintp(r)]
+        count += j == k
+        p += j <= k
+        r += k <= j
+    return count  # type: ignore[no-any-return]
+
+
+@device
+def equal_run(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
+    """Return the number of first indices in which two ranges agree."""
+    most = min(p_end - p, r_end - r)
+    count = 0
+    while count < most and a[np.uintp(p + count)] == b[np.uintp(r + count)]:
+        count += 1
+    return count
+
+
+@device
+def _common_of_few(few: Any, p: int, p_end: int, many: Any, r: int, r_end: int) -> int:
+    count = 0
+    while p < p_end and r < r_end:
+        r = lower_bound(many, r, r_end, few[p])
+        count += r < r_end and many[r] == few[p]
+        p += 1
+    return count
 
 
 @device

@@ -18,7 +18,7 @@ from ..spec import WriteMatrix
 from . import types
 from .compile import device, kernel
 from .operands import rows_of, values_of
-from .rows import share
+from .rows import common, share
 from .select import mask_pattern
 from .threads import parts_for, run
 from .types import call, converted, put, value_at
@@ -67,10 +67,10 @@ def _count(
     complement, accumulated, replace = options
     for i in range(share(work, t, threads), share(work, t + 1, threads)):
         p, p_end, r, r_end, m, m_end = _bounds(offsets, i)
-        listed = _common(t_indices, r, r_end, m_indices, m, m_end)
+        listed = common(t_indices, r, r_end, m_indices, m, m_end)
         count = r_end - r - listed if complement else listed
         if not accumulated or replace:  # else all entries of C remain
-            listed = _common(c_indices, p, p_end, m_indices, m, m_end)
+            listed = common(c_indices, p, p_end, m_indices, m, m_end)
             inside = p_end - p - listed if complement else listed
             count += (inside if accumulated else 0) if replace else p_end - p - inside
         else:
@@ -88,24 +88,12 @@ def _bounds(offsets: Any, i: Any) -> Any:
 
 
 @device
-def _common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
-    """Return the number of indices that two sorted ranges share; the loop has no branch that depends on them."""
-    count = 0
-    while p < p_end and r < r_end:
-        j, k = a[p], b[r]
-        count += j == k
-        p += j <= k
-        r += k <= j
-    return count
-
-
-@device
 def _admitted_pairs(
     a: Any, p: int, p_end: int, b: Any, r: int, r_end: int, mask: Any, m: int, m_end: int, complement: bool
 ) -> int:
     """Return how many of the indices that two sorted ranges share the mask admits."""
     if m == m_end:
-        return _common(a, p, p_end, b, r, r_end) if complement else 0
+        return common(a, p, p_end, b, r, r_end) if complement else 0
     count = 0
     while p < p_end and r < r_end:
         j, k = a[p], b[r]

@@ -1,0 +1,217 @@
+"""Elementwise operations on matrices, in two passes over the rows of both: entries are counted, then computed.
+
+Whether the next entries of two rows match is unpredictable.  The loops therefore advance by the results of comparisons
+instead of branching on them: a mispredicted branch costs more than several steps of a merge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types as numba_types
+
+from ...formats import CSR, Pattern, index_dtype
+from ..constants import cast_value, ewise_value
+from ..spec import Ewise
+from . import types
+from .compile import device, kernel
+from .operands import rows_of, values_of
+from .rows import common, equal_run, lopsided, lower_bound, share
+from .threads import parts_for, run
+from .types import call, converted, put, value_at
+
+# Steps of an intersection after which the matches found are combined.
+_STEPS = 128
+
+
+def matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
+    """T = op(a, b) where both are present; in the modes union and fill also where one is."""
+    intersect = q.mode == "intersect"
+    work = a.indptr.astype(np.int64) + b.indptr
+    parts = parts_for(a.nvals + b.nvals + a.nrows)
+    offsets = np.zeros(a.nrows + 1, np.int64)
+    run(_count_rows, parts, work, *rows_of(a), *rows_of(b), intersect, offsets)
+    np.cumsum(offsets, out=offsets)
+    total = int(offsets[-1])
+    indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(a.ncols))
+    constant = ewise_value(q)
+    read = constant is None
+    made = np.empty(total, q.op.z) if read else None
+    operands = (work, *rows_of(a), values_of(a, read), *rows_of(b), values_of(b, read))
+    op = types.binary(q.op) if read else None
+    if intersect:
+        run(_intersect_rows, parts, *operands, op, indptr, indices, made)
+    else:
+        fill = read and q.mode == "fill"
+        alpha, beta = (cast_value(q.alpha, q.op.x), cast_value(q.beta, q.op.y)) if fill else (None, None)
+        run(_unite_rows, parts, *operands, op, alpha, beta, indptr, indices, made)
+    return CSR(Pattern(a.nrows, a.ncols, indptr, indices), q.op.z, made, constant)
+
+
+@device
+def _bounds(indptr: Any, i: Any) -> Any:
+    return np.int64(indptr[i]), np.int64(indptr[i + 1])
+
+
+@kernel
+def _count_rows(
+    t: int,
+    threads: int,
+    control: Any,
+    work: Any,
+    a_indptr: Any,
+    a_indices: Any,
+    b_indptr: Any,
+    b_indices: Any,
+    intersect: bool,
+    offsets: Any,
+) -> None:
+    """offsets[i + 1] = the number of entries of row i of the result."""
+    for i in range(share(work, t, threads), share(work, t + 1, threads)):
+        p, p_end = _bounds(a_indptr, i)
+        r, r_end = _bounds(b_indptr, i)
+        both = common(a_indices, p, p_end, b_indices, r, r_end)
+        offsets[i + 1] = both if intersect else p_end - p + r_end - r - both
+
+
+@kernel
+def _intersect_rows(
+    t: int,
+    threads: int,
+    control: Any,
+    work: Any,
+    a_indptr: Any,
+    a_indices: Any,
+    avals: Any,
+    b_indptr: Any,
+    b_indices: Any,
+    bvals: Any,
+    op: Any,
+    indptr: Any,
+    indices: Any,
+    made: Any,
+) -> None:
+    matches = np.empty((_STEPS, 2), np.int64)  # positions in A and in B
+    for row in range(share(work, t, threads), share(work, t + 1, threads)):
+        i, (slot, last) = np.int64(row), _bounds(indptr, row)
+        if slot == last:
+            continue
+        p, p_end = _bounds(a_indptr, row)
+        r, r_end = _bounds(b_indptr, row)
+        for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end)):
+            j = np.int64(a_indices[p])
+            indices[slot] = j
+            put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            slot += 1
+            p += 1
+            r += 1
+        while slot < last:
+            if lopsided(p_end - p, r_end - r):
+                r = lower_bound(b_indices, r, r_end, a_indices[p])
+            elif lopsided(r_end - r, p_end - p):
+                p = lower_bound(a_indices, p, p_end, b_indices[r])
+            count = 0
+            for _ in range(min(p_end - p, r_end - r, _STEPS)):
+                j, k = a_indices[np.uintp(p)], b_indices[np.uintp(r)]
+                matches[np.uintp(count), 0] = p
+                matches[np.uintp(count), 1] = r
+                count += j == k
+                p += j <= k
+                r += k <= j
+            for m in range(count):
+                x, y = matches[m, 0], matches[m, 1]
+                j = np.int64(a_indices[x])
+                indices[slot] = j
+                put(made, slot, _combined(op, value_at(avals, x), value_at(bvals, y), i, j))
+                slot += 1
+
+
+@kernel
+def _unite_rows(
+    t: int,
+    threads: int,
+    control: Any,
+    work: Any,
+    a_indptr: Any,
+    a_indices: Any,
+    avals: Any,
+    b_indptr: Any,
+    b_indices: Any,
+    bvals: Any,
+    op: Any,
+    alpha: Any,
+    beta: Any,
+    indptr: Any,
+    indices: Any,
+    made: Any,
+) -> None:
+    for row in range(share(work, t, threads), share(work, t + 1, threads)):
+        i, slot = np.int64(row), np.int64(indptr[row])
+        p, p_end = _bounds(a_indptr, row)
+        r, r_end = _bounds(b_indptr, row)
+        for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end)):
+            j = np.int64(a_indices[p])
+            indices[slot] = j
+            put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            slot += 1
+            p += 1
+            r += 1
+        while p < p_end and r < r_end:
+            j, k = a_indices[np.uintp(p)], b_indices[np.uintp(r)]
+            x, y = value_at(avals, p), value_at(bvals, r)
+            first = min(j, k)
+            indices[np.uintp(slot)] = first
+            if j == k:
+                put(made, slot, _combined(op, x, y, i, np.int64(first)))
+            elif j < k:
+                put(made, slot, _left(op, x, beta, i, np.int64(first)))
+            else:
+                put(made, slot, _right(op, alpha, y, i, np.int64(first)))
+            slot += 1
+            p += j <= k
+            r += k <= j
+        for rest in range(p, p_end):
+            indices[slot] = a_indices[rest]
+            put(made, slot, _left(op, value_at(avals, rest), beta, i, np.int64(a_indices[rest])))
+            slot += 1
+        for rest in range(r, r_end):
+            indices[slot] = b_indices[rest]
+            put(made, slot, _right(op, alpha, value_at(bvals, rest), i, np.int64(b_indices[rest])))
+            slot += 1
+
+
+def _combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+    """op(x, y) at (i, j); None without an operator."""
+    raise NotImplementedError
+
+
+@types.overload_for(_combined)
+def _choose_combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+    if not isinstance(op, types.OperatorType):
+        return lambda op, x, y, i, j: None
+    return lambda op, x, y, i, j: call(op, x, y, i, j, i, j)
+
+
+def _left(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+    """op(x, beta) at (i, j); without beta, x as a result of op."""
+    raise NotImplementedError
+
+
+@types.overload_for(_left)
+def _choose_left(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+    if isinstance(beta, numba_types.NoneType):
+        return lambda op, x, beta, i, j: converted(op, x)
+    return lambda op, x, beta, i, j: call(op, x, beta, i, j, i, j)
+
+
+def _right(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+    """op(alpha, y) at (i, j); without alpha, y as a result of op."""
+    raise NotImplementedError
+
+
+@types.overload_for(_right)
+def _choose_right(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+    if isinstance(alpha, numba_types.NoneType):
+        return lambda op, alpha, y, i, j: converted(op, y)
+    return lambda op, alpha, y, i, j: call(op, alpha, y, i, j, i, j)
