@@ -15,7 +15,7 @@ from .compile import kernel
 from .operands import indices_of, rows_of, values_of
 from .rows import share
 from .threads import parts_for, run
-from .types import call_at, position, value_at
+from .types import call_at, position, put, value_at
 
 
 @implements(Apply, engine="cpu")
@@ -45,7 +45,7 @@ def apply(q: Apply) -> Any:
 @kernel
 def _apply(t: int, threads: int, control: Any, indices: Any, values: Any, op: Any, k: Any, made: Any) -> None:
     for p in range(t * made.size // threads, (t + 1) * made.size // threads):
-        made[p] = call_at(op, value_at(values, p), position(indices, p), np.int64(0), k)
+        put(made, p, call_at(op, value_at(values, p), position(indices, p), np.int64(0), k))
 
 
 @kernel
@@ -53,5 +53,5 @@ def _apply_rows(
     t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, op: Any, k: Any, made: Any
 ) -> None:
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        for p in range(indptr[i], indptr[i + 1]):
-            made[p] = call_at(op, value_at(values, p), np.int64(i), position(indices, p), k)
+        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            put(made, p, call_at(op, value_at(values, p), np.int64(i), position(indices, p), k))

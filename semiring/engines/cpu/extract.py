@@ -17,6 +17,7 @@ from .members import is_wide, ranked, ranks
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions
+from .select import kept_columns
 from .threads import parts_for, run
 from .transpose import transposed
 from .types import put, value_at
@@ -114,22 +115,15 @@ def _copy_rows(
 ) -> None:
     for i in range(share(out_indptr, t, threads), share(out_indptr, t + 1, threads)):
         shift = np.int64(indptr[rows[i]]) - np.int64(out_indptr[i])
-        for p in range(out_indptr[i], out_indptr[i + 1]):
-            out_indices[p] = indices[p + shift]
+        for p in range(np.int64(out_indptr[i]), np.int64(out_indptr[i + 1])):
+            out_indices[np.uintp(p)] = indices[np.uintp(p + shift)]
             put(out_values, p, value_at(values, p + shift))
 
 
 def chosen_columns(a: CSR, cols: Index) -> CSR:
     """t(i, q) = a(i, cols[q]) in the order of a's entries; an index array ascends."""
     indices = ranks(cols, a.indices)
-    held = indices >= 0
-    kept = np.zeros(a.nvals + 1, np.int64)
-    np.cumsum(held, out=kept[1:])
-    total = int(kept[-1])
-    indptr = kept[a.indptr].astype(index_dtype(total))
-    made = indices[held].astype(index_dtype(cols.count), copy=False)
-    values = None if a.values is None else a.values[held]
-    return CSR(Pattern(a.nrows, cols.count, indptr, made), a.dtype, values, a.iso)
+    return kept_columns(a, indices, indices >= 0, cols.count)
 
 
 def _backwards(a: CSR) -> CSR:

@@ -7,11 +7,15 @@ on the entries only.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...formats import index_dtype
 from ..operands import Index
-from .operands import Array
+from .compile import kernel
+from .operands import Array, kernel_array
+from .threads import parts_for, run
 
 # A dimension is wide if it has more than WIDE_SHARE positions for each visited entry, and more than WIDE_FLOOR, below
 # which both methods need microseconds.  Measured on a 2-core x86 server: sorting the entries of B is faster than the
@@ -67,7 +71,17 @@ def ranks(index: Index, indices: Array) -> Array:
         return np.where(selected[slot] == indices, slot, -1).astype(dtype, copy=False)
     table = np.full(index.size, -1, dtype)
     table[selected] = np.arange(selected.size, dtype=dtype)
-    return np.asarray(table[indices])
+    if is_few(indices.size):
+        return np.asarray(table[indices])
+    found = np.empty(indices.size, dtype)
+    run(_gather, parts_for(indices.size), table, kernel_array(indices), found)
+    return found
+
+
+@kernel
+def _gather(t: int, threads: int, control: Any, table: Any, indices: Any, found: Any) -> None:
+    for p in range(t * found.size // threads, (t + 1) * found.size // threads):
+        found[np.uintp(p)] = table[np.uintp(indices[np.uintp(p)])]
 
 
 def contains(index: Index, indices: Array) -> Array:

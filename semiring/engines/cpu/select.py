@@ -25,7 +25,7 @@ from . import presence
 from .apply import apply
 from .compile import kernel
 from .members import contains
-from .operands import Array, bits_of, rows_of
+from .operands import Array, bits_of, kernel_array, rows_of
 from .rows import share
 from .scatter import positions
 from .threads import parts_for, run
@@ -97,28 +97,33 @@ def _kept_slots(a: VectorStore, holds: Array) -> VectorStore:
 
 def kept_rows(a: CSR, holds: Array) -> CSR:
     """Return the entries of a whose flag is set."""
-    kept = int(np.count_nonzero(holds))
-    if kept == a.nvals:
-        return a
-    indptr, indices = rows_of(a)
-    dtype = index_dtype(kept)
+    return kept_columns(a, a.indices, holds, a.ncols)
+
+
+def kept_columns(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
+    """Return the entries of a whose flag is set, each in its element of `columns`, which ascend within a row."""
+    indptr, indices = kernel_array(a.indptr), kernel_array(columns)
     parts = parts_for(a.nvals + a.nrows)
-    made_indptr, made_indices = np.empty(a.nrows + 1, dtype), np.empty(kept, indices.dtype)
-    values = None if a.values is None else np.empty(kept, a.dtype)
     starts = np.zeros(parts + 1, np.int64)
     run(_count_kept, parts, indptr, holds, starts)
     np.cumsum(starts, out=starts)
+    kept = int(starts[-1])
+    if kept == a.nvals and columns is a.indices:
+        return a
+    made_indptr, made_indices = np.empty(a.nrows + 1, index_dtype(kept)), np.empty(kept, indices.dtype)
+    values = None if a.values is None else np.empty(kept, a.dtype)
     arguments = (indptr, indices, bits_of(a.values), holds, starts, made_indptr, made_indices, bits_of(values))
     run(_compress, parts, *arguments)
-    return CSR(Pattern(a.nrows, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
+    return CSR(Pattern(a.nrows, ncols, made_indptr, made_indices), a.dtype, values, a.iso)
 
 
 @kernel
 def _count_kept(t: int, threads: int, control: Any, indptr: Any, holds: Any, starts: Any) -> None:
     """starts[t + 1] = the number of selected entries of this part."""
     count = 0
-    for p in range(indptr[share(indptr, t, threads)], indptr[share(indptr, t + 1, threads)]):
-        count += holds[p]
+    first, end = indptr[share(indptr, t, threads)], indptr[share(indptr, t + 1, threads)]
+    for p in range(np.int64(first), np.int64(end)):
+        count += holds[np.uintp(p)]
     starts[t + 1] = count
 
 
@@ -136,15 +141,20 @@ def _compress(
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    slot = starts[t]
+    """Write every entry to the next slot, which the next one overwrites unless the flag is set.
+
+    A branch on the flag would be mispredicted.  From `last` on, the slots are those of the next part.
+    """
+    slot, last = starts[t], starts[t + 1]
     if t == 0:
         out_indptr[0] = 0
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        for p in range(indptr[i], indptr[i + 1]):
-            if holds[p]:
-                out_indices[slot] = indices[p]
-                put(out_values, slot, value_at(values, p))
-                slot += 1
+        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            if slot == last:
+                break
+            out_indices[np.uintp(slot)] = indices[np.uintp(p)]
+            put(out_values, slot, value_at(values, p))
+            slot += holds[np.uintp(p)]
         out_indptr[i + 1] = slot
 
 
