@@ -12,15 +12,30 @@ from ..registry import UNCOMPRESSED, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
-from .compile import kernel
+from .compile import device, kernel
 from .operands import kernel_array, values_of
 from .rows import share_words
 from .threads import parts_for, run, threads_for, total
-from .types import combine, converted, present, stops, value_at
+from .types import accumulate, combine, converted, present, put, stops, value_at
 
 # Partial sums cover chunks of fixed size, so that a floating sum does not depend on the number of threads.
 _CHUNK = 1 << 16
 _DONE = 1
+# Values combined between two tests for a terminal value: loops without a test are vectorised.
+_UNTESTED = 256
+
+
+@device
+def _folded(add: Any, values: Any, p: int, end: int) -> Any:
+    """Return the sum of values[p:end], which is not empty; tests for a terminal value only once in a while."""
+    total = converted(add, value_at(values, p))
+    p += 1
+    while p < end and not stops(add, total):
+        last = min(end, p + _UNTESTED)
+        for q in range(p, last):
+            total = accumulate(add, total, converted(add, value_at(values, q)))
+        p = last
+    return total
 
 
 @implements(ReduceRows, engine="cpu", accepts=UNCOMPRESSED._replace(formats=frozenset({"csr", "full"})))
@@ -51,12 +66,7 @@ def _reduce_rows(
             p, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
             if p == end:
                 continue
-            total = converted(add, value_at(values, p))
-            p += 1
-            while p < end and not stops(add, total):
-                total = combine(add, total, converted(add, value_at(values, p)))
-                p += 1
-            made[i] = total
+            put(made, i, _folded(add, values, p, end))
             found |= np.uint32(1) << np.uint32(i & 31)
         words[w] = found
         count += bit_count(found)
@@ -130,12 +140,15 @@ def _reduce(
             while p < end and not present(words, p):
                 p += 1
             if p < end:
-                total = converted(add, value_at(values, p))
-                p += 1
-                while p < end and not stops(add, total):
-                    if present(words, p):
-                        total = combine(add, total, converted(add, value_at(values, p)))
+                if words is None:
+                    total = _folded(add, values, p, end)
+                else:
+                    total = converted(add, value_at(values, p))
                     p += 1
+                    while p < end and not stops(add, total):
+                        if present(words, p):
+                            total = combine(add, total, converted(add, value_at(values, p)))
+                        p += 1
                 totals[chunk] = total
                 state[chunk] = _DONE
                 if stops(add, total):

@@ -136,7 +136,7 @@ def _dtype(numba_type: Any) -> np.dtype[Any]:
     return INT64 if numba_type == types.intp else numpy_support.as_dtype(numba_type)
 
 
-def overload_for(function: Any) -> Any:
+def overload_for(function: Any, **options: Any) -> Any:
     """Apply numba's `overload`: the decorated function chooses code for `function` by its argument types."""
 
     def register(choose: Any) -> Any:
@@ -150,7 +150,8 @@ def overload_for(function: Any) -> Any:
         unannotated.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [p.replace(annotation=inspect.Parameter.empty) for p in inspect.signature(choose).parameters.values()]
         )
-        overload(function, jit_options={"error_model": "numpy", "nogil": True})(unannotated)
+        settings: Any = {"error_model": "numpy", "nogil": True} | options
+        overload(function, jit_options=settings)(unannotated)
         return choose
 
     return register
@@ -172,6 +173,11 @@ def call_at(op: Any, x: Any, i: Any, j: Any, k: Any) -> Any:
 
 def combine(add: Any, a: Any, b: Any) -> Any:
     """Return a (+) b of a monoid or of an operator that reads values only; without an operator, b."""
+    raise NotImplementedError
+
+
+def accumulate(add: Any, a: Any, b: Any) -> Any:
+    """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorised."""
     raise NotImplementedError
 
 
@@ -224,6 +230,23 @@ def _combine(add: Any, a: Any, b: Any) -> Any:
         return lambda add, a, b: a
     given = dict.fromkeys(("xi", "xj", "yi", "yj"), ("np.int64(0)", types.int64))
     return _generated(add, "add, a, b", {"x": ("a", a), "y": ("b", b)} | given)
+
+
+# Reassociation changes the order of the operations of different calls, so it is limited to operators that are one
+# operation: in a longer expression it might change the result of a single call, too.
+_SINGLE_OPERATIONS = ("x + y", "x * y")
+
+
+@overload_for(accumulate, fastmath={"reassoc"})
+def _accumulate_single(add: Any, a: Any, b: Any) -> Any:
+    return _combine(add, a, b) if isinstance(add, OperatorType) and add.expr in _SINGLE_OPERATIONS else None
+
+
+@overload_for(accumulate)
+def _accumulate(add: Any, a: Any, b: Any) -> Any:
+    if isinstance(add, OperatorType) and add.expr in _SINGLE_OPERATIONS:
+        return None
+    return lambda add, a, b: combine(add, a, b)
 
 
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:
