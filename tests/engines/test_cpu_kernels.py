@@ -103,7 +103,8 @@ def test_pull_derives_the_transpose_only_when_it_pays() -> None:
     assert len(asked) == 1
 
 
-def test_sums_do_not_depend_on_direction_or_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("blocks", [1, 4])
+def test_sums_do_not_depend_on_direction_or_threads(blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.engines.cpu import mxv
 
     graph = random_graph(300, 20, seed=2)
@@ -111,16 +112,19 @@ def test_sums_do_not_depend_on_direction_or_threads(monkeypatch: pytest.MonkeyPa
     a = CSR(graph.pattern, F8, weights)
     t = registry.run(Transpose(a), "cpu")
     u = Full(300, F8, np.random.default_rng(1).random(300))
-    results = []
-    for count in (1, 4):
-        monkeypatch.setattr(mxv, "threads_for", lambda work, count=count: count)
-        for direction in ("push", "pull"):
+    monkeypatch.setattr(mxv, "_BLOCK_EDGES", graph.nvals // blocks)
+    results = {}
+    for direction in ("push", "pull"):
+        for count in (1, 4):
+            monkeypatch.setattr(mxv, "threads_for", lambda work, count=count: count)
             q = Mxv(300, 300, Rows(a), Rows(t), u, PLUS_TIMES, False, None, direction)
-            results.append(registry.run(Convert(registry.run(q, "cpu"), "bitmap"), "cpu"))
-    for other in results[1:]:
-        np.testing.assert_array_equal(results[0].words, other.words)
+            results[direction, count] = registry.run(Convert(registry.run(q, "cpu"), "bitmap"), "cpu")
+    for (direction, _), other in results.items():
+        first = results[direction if blocks > 1 else "push", 1]
+        np.testing.assert_array_equal(first.words, other.words)
         held = np.unpackbits(other.words.view(np.uint8), count=300, bitorder="little").astype(bool)
-        np.testing.assert_array_equal(results[0].values[held], other.values[held])  # to the last bit
+        np.testing.assert_array_equal(first.values[held], other.values[held])  # to the last bit
+        np.testing.assert_allclose(results["pull", 1].values[held], other.values[held], rtol=1e-14)
 
 
 def test_mask_is_absorbed() -> None:

@@ -2,7 +2,8 @@
 
 Pull stops a row at the first terminal value and skips outputs that the mask does not admit.  Push assigns a range of
 outputs to each thread: rows are sorted, so a thread finds its part of a row by binary search and writes without
-atomics; the order of summation is that of pull for any number of threads.
+atomics, and the order of summation is that of pull.  A push of many edges to each output sums blocks of rows, and then
+the blocks.  No result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -31,12 +32,18 @@ from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .members import is_wide, ranked
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
-from .threads import assisted, run, threads_for, total
+from .threads import assisted, parts_for, run, threads_for, total
 from .tuning import COSTS, COUNTED_SHARE
 from .types import call, combine, position, present, put, stops, value_at
 
 _CHUNKS_PER_THREAD = 16
 _SPARSE_RESULT = 64
+# A push of so many edges, and of so many to an output and block, divides the rows into blocks with outputs of their
+# own: if all threads passed over all rows, two would need as long as one.  The number of blocks depends on the sizes
+# only.
+_BLOCK_EDGES = 1 << 15
+_EDGES_PER_OUTPUT = 4
+_MOST_BLOCKS = 16
 # Rows (less one, a power of two) of a push between two checks for an abort.
 _POLLED = (1 << 10) - 1
 # Presence bits and slots of vectors up to this size cost less than renumbering columns does (reasoned: 2 MB of bits).
@@ -142,15 +149,44 @@ def _scattered(q: Mxv, a: CSR) -> VectorStore:
     u = as_index_list(q.vector)
     indptr, indices = rows_of(a)
     starts = kernel_array(u.indices)
-    edges = _edges(indptr, starts)
-    threads = threads_for(edges)
-    counts = np.zeros(threads, np.int64)
+    offsets = indptr if u.nvals == a.nrows else _edge_offsets(indptr, starts)
+    edges = int(offsets[-1])
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
     operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
-    run(_push, threads, *operands, q.nout, made.words, made.values, counts, work=edges)
+    blocks = _blocks(edges, q.nout)
+    if blocks > 1:
+        bounds = np.searchsorted(offsets, np.arange(blocks + 1) * edges // blocks)
+        _push_blocks(made, operands, q.nout, bounds, edges)
+        return made.result(q, presence.count_bits(made.words))
+    threads = threads_for(edges)
+    counts = np.zeros(threads, np.int64)
+    every = np.array([0, starts.size])
+    run(_push, threads, *operands, every, q.nout, made.words, made.values, counts, work=edges)
     count = total(counts)
     result = made.result(q, count)
     return as_index_list(result) if count * _SPARSE_RESULT < q.nout else result
+
+
+def _blocks(edges: int, nout: int) -> int:
+    """Return the number of blocks of rows of a push, a power of two."""
+    worth = min(edges // _BLOCK_EDGES, edges // (_EDGES_PER_OUTPUT * max(nout, 1)), _MOST_BLOCKS)
+    return 1 << max(0, worth.bit_length() - 1)
+
+
+def _push_blocks(made: _Arguments, operands: Any, nout: int, bounds: Array, edges: int) -> None:
+    """Push rows bounds[b] to bounds[b + 1] of the vector's entries into outputs of block b, and combine the blocks."""
+    blocks = bounds.size - 1
+    words = np.zeros(blocks * made.words.size, np.uint32)
+    values = None if made.values is None else presence.empty_slots("mxv", blocks * nout, made.values.dtype)
+    run(_push, blocks, *operands, bounds, nout, words, values, np.zeros(blocks, np.int64), work=edges)
+    run(_combine_blocks, parts_for(blocks * nout), blocks, nout, words, values, made.add, made.words, made.values)
+
+
+def _edge_offsets(indptr: Array, starts: Array) -> Array:
+    """Return the number of edges before each of the rows `starts`, and of all."""
+    offsets = np.zeros(starts.size + 1, np.int64)
+    np.cumsum(indptr[starts + 1] - indptr[starts], out=offsets[1:])
+    return offsets
 
 
 def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:
@@ -259,20 +295,29 @@ def _push(
     add: Any,
     mult: Any,
     flip: Any,
+    bounds: Any,
     nout: int,
     out_words: Any,
     out_values: Any,
     counts: Any,
 ) -> None:
-    first = (nout * t // threads) & ~31
-    last = (nout * (t + 1) // threads) & ~31 if t + 1 < threads else nout
+    """Push a range of outputs from all entries of the vector, or block t of entries into outputs of its own."""
+    first, last, base = 0, nout, 0
+    if bounds.size == 2:
+        block = 0
+        first = (nout * t // threads) & ~31
+        if t + 1 < threads:
+            last = (nout * (t + 1) // threads) & ~31
+    else:
+        block, base = t, t * nout
+    word_base = block * ((nout + 31) >> 5)
     count = 0
-    for s in range(starts.size):
+    for s in range(bounds[block], bounds[block + 1]):
         if s & _POLLED == 0 and stopped(control):
             return
         k = np.int64(starts[s])
         p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
-        if threads > 1:
+        if first > 0:
             p = lower_bound(indices, p, end, first)
         u = value_at(uvals, s)
         while p < end:
@@ -280,15 +325,45 @@ def _push(
             if o >= last:
                 break
             if present(mask, o):
-                w, bit = o >> 5, np.uint32(1) << np.uint32(o & 31)
+                w, bit = np.uintp(word_base + (o >> 5)), np.uint32(1) << np.uint32(o & 31)
                 if out_words[w] & bit == 0:
                     out_words[w] |= bit
                     count += 1
-                    put(out_values, o, product(mult, flip, value_at(avals, p), u, o, k))
+                    put(out_values, base + o, product(mult, flip, value_at(avals, p), u, o, k))
                 else:
-                    total = value_at(out_values, o)
+                    total = value_at(out_values, base + o)
                     if not stops(add, total):
                         term = product(mult, flip, value_at(avals, p), u, o, k)
-                        put(out_values, o, combine(add, total, term))
+                        put(out_values, base + o, combine(add, total, term))
             p += 1
     counts[t] = count
+
+
+@kernel
+def _combine_blocks(
+    t: int,
+    threads: int,
+    control: Any,
+    blocks: int,
+    nout: int,
+    words: Any,
+    values: Any,
+    add: Any,
+    out_words: Any,
+    out_values: Any,
+) -> None:
+    """Combine the outputs of all blocks, in order."""
+    nwords = out_words.size
+    for w in range(t * nwords // threads, (t + 1) * nwords // threads):
+        found = np.uint32(0)
+        for block in range(blocks):
+            fresh = words[block * nwords + w]
+            if fresh == 0:
+                continue
+            for o in range(w << 5, min((w + 1) << 5, nout)):
+                bit = np.uint32(1) << np.uint32(o & 31)
+                old, value = value_at(out_values, o), value_at(values, block * nout + o)
+                both = combine(add, old, value)  # on unset values too: without branches on the bits
+                put(out_values, o, (both if found & bit else value) if fresh & bit else old)
+            found |= fresh
+        out_words[w] = found
