@@ -23,6 +23,7 @@ from ..registry import implements
 from ..spec import Apply, Keep, Outside, Select
 from . import presence
 from .apply import apply
+from .atomics import bit_count, trailing_zeros
 from .compile import kernel
 from .members import contains
 from .operands import Array, bits_of, kernel_array, rows_of
@@ -102,29 +103,18 @@ def kept_rows(a: CSR, holds: Array) -> CSR:
 
 def kept_columns(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
     """Return the entries of a whose flag is set, each in its element of `columns`, which ascend within a row."""
-    indptr, indices = kernel_array(a.indptr), kernel_array(columns)
-    parts = parts_for(a.nvals + a.nrows)
-    starts = np.zeros(parts + 1, np.int64)
-    run(_count_kept, parts, indptr, holds, starts)
-    np.cumsum(starts, out=starts)
+    words = presence.from_flags(holds)
+    starts = np.zeros(words.size + 1, np.int64)
+    np.cumsum(np.bitwise_count(words), out=starts[1:])
     kept = int(starts[-1])
     if kept == a.nvals and columns is a.indices:
         return a
+    indptr, indices = kernel_array(a.indptr), kernel_array(columns)
     made_indptr, made_indices = np.empty(a.nrows + 1, index_dtype(kept)), np.empty(kept, indices.dtype)
     values = None if a.values is None else np.empty(kept, a.dtype)
-    arguments = (indptr, indices, bits_of(a.values), holds, starts, made_indptr, made_indices, bits_of(values))
-    run(_compress, parts, *arguments)
+    arguments = (indptr, indices, bits_of(a.values), words, starts, made_indptr, made_indices, bits_of(values))
+    run(_compress, parts_for(a.nvals + a.nrows), *arguments)
     return CSR(Pattern(a.nrows, ncols, made_indptr, made_indices), a.dtype, values, a.iso)
-
-
-@kernel
-def _count_kept(t: int, threads: int, control: Any, indptr: Any, holds: Any, starts: Any) -> None:
-    """starts[t + 1] = the number of selected entries of this part."""
-    count = 0
-    first, end = indptr[share(indptr, t, threads)], indptr[share(indptr, t + 1, threads)]
-    for p in range(np.int64(first), np.int64(end)):
-        count += holds[np.uintp(p)]
-    starts[t + 1] = count
 
 
 @kernel
@@ -135,27 +125,25 @@ def _compress(
     indptr: Any,
     indices: Any,
     values: Any,
-    holds: Any,
+    words: Any,
     starts: Any,
     out_indptr: Any,
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    """Write every entry to the next slot, which the next one overwrites unless the flag is set.
-
-    A branch on the flag would be mispredicted.  From `last` on, the slots are those of the next part.
-    """
-    slot, last = starts[t], starts[t + 1]
-    if t == 0:
-        out_indptr[0] = 0
-    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
-            if slot == last:
-                break
+    """Copy the entries whose bit is set; starts[w] is the number of those before word w."""
+    for w in range(t * words.size // threads, (t + 1) * words.size // threads):
+        word, base, slot = np.uint64(words[w]), np.int64(w) << 5, int(starts[w])
+        while word != 0:
+            p = base + trailing_zeros(word)
             out_indices[np.uintp(slot)] = indices[np.uintp(p)]
             put(out_values, slot, value_at(values, p))
-            slot += holds[np.uintp(p)]
-        out_indptr[i + 1] = slot
+            slot += 1
+            word &= word - np.uint64(1)
+    for i in range(t * indptr.size // threads, (t + 1) * indptr.size // threads):
+        at, bit = np.int64(indptr[i]) >> 5, np.uint64(indptr[i]) & np.uint64(31)
+        earlier = np.uint64(words[at]) & ((np.uint64(1) << bit) - np.uint64(1)) if bit else np.uint64(0)
+        out_indptr[i] = starts[at] + bit_count(earlier)
 
 
 def mask_pattern(mask: Mask) -> Pattern:
