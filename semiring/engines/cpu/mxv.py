@@ -53,19 +53,20 @@ _DENSE_SIZE = 1 << 24
 @implements(Mxv, engine="cpu", fuses=("mask",))
 def mxv(q: Mxv) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
-    direction = preset(q) or _cheaper(q)
+    direction, listed = preset(q), None
+    if direction is None:
+        listed = as_index_list(q.vector) if q.vector.nvals * COUNTED_SHARE < q.ninner else None
+        direction = _cheaper(q, listed)
     note(direction=direction)
-    return _pushed(q) if direction == "push" else _pulled(q)
+    if direction == "pull":
+        return _pulled(q)
+    return _pushed(q, as_index_list(q.vector) if listed is None else listed)
 
 
-def _cheaper(q: Mxv) -> str:
-    """Return the direction of lower cost; the rows of both are at hand."""
-    u, entries = q.vector, q.by_row.get().nvals
-    present, indptr = u.nvals, q.by_column.get().indptr
-    if present * COUNTED_SHARE < q.ninner:
-        edges = _edges(indptr, as_index_list(u).indices)
-    else:
-        edges = entries * present // max(q.ninner, 1)
+def _cheaper(q: Mxv, listed: IndexList | None) -> str:
+    """Return the direction of lower cost; the rows of both are at hand.  listed: the vector, if it has few entries."""
+    entries, present, indptr = q.by_row.get().nvals, q.vector.nvals, q.by_column.get().indptr
+    edges = entries * present // max(q.ninner, 1) if listed is None else _edges(indptr, listed.indices)
     admitted = admitted_count(q.mask, q.nout)
     early = q.semiring.add.is_any or q.semiring.add.terminal is not None
     work = Work(entries, admitted, entries * admitted // max(q.nout, 1), early, pull_rows=q.nout)
@@ -137,23 +138,22 @@ def _is_wide(size: int, entries: int) -> bool:
     return size > _DENSE_SIZE and is_wide(size, entries)
 
 
-def _pushed(q: Mxv) -> VectorStore:
+def _pushed(q: Mxv, u: IndexList) -> VectorStore:
     a = q.by_column.get()
     if _is_wide(q.nout, a.nvals) and ("yj" if q.flip else "xi") not in q.semiring.mult.uses:
-        return _pushed_to_few(q, a)
-    return _scattered(q, a)
+        return _pushed_to_few(q, u, a)
+    return _scattered(q, u, a)
 
 
-def _scattered(q: Mxv, a: CSR) -> VectorStore:
+def _scattered(q: Mxv, u: IndexList, a: CSR) -> VectorStore:
     made = _Arguments(q, a)
-    u = as_index_list(q.vector)
     indptr, indices = rows_of(a)
     starts = kernel_array(u.indices)
     offsets = indptr if u.nvals == a.nrows else _edge_offsets(indptr, starts)
     edges = int(offsets[-1])
     avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
     operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
-    blocks = _blocks(edges, q.nout)
+    blocks = _blocks(edges, made.words.size if made.values is None else q.nout)
     if blocks > 1:
         bounds = np.searchsorted(offsets, np.arange(blocks + 1) * edges // blocks)
         _push_blocks(made, operands, q.nout, bounds, edges)
@@ -167,9 +167,9 @@ def _scattered(q: Mxv, a: CSR) -> VectorStore:
     return as_index_list(result) if count * _SPARSE_RESULT < q.nout else result
 
 
-def _blocks(edges: int, nout: int) -> int:
-    """Return the number of blocks of rows of a push, a power of two."""
-    worth = min(edges // _BLOCK_EDGES, edges // (_EDGES_PER_OUTPUT * max(nout, 1)), _MOST_BLOCKS)
+def _blocks(edges: int, outputs: int) -> int:
+    """Return the number of blocks of rows of a push, a power of two.  outputs: values, or words of presence bits."""
+    worth = min(edges // _BLOCK_EDGES, edges // (_EDGES_PER_OUTPUT * max(outputs, 1)), _MOST_BLOCKS)
     return 1 << max(0, worth.bit_length() - 1)
 
 
@@ -189,7 +189,7 @@ def _edge_offsets(indptr: Array, starts: Array) -> Array:
     return offsets
 
 
-def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:
+def _pushed_to_few(q: Mxv, u: IndexList, a: CSR) -> IndexList:
     """Return the product where `a` has far fewer entries than columns: only non-empty columns have a slot."""
     columns, ranks = ranked(a.indices)
     compact = CSR(Pattern(a.nrows, columns.size, a.indptr, ranks), a.dtype, a.values, a.iso)
@@ -198,7 +198,7 @@ def _pushed_to_few(q: Mxv, a: CSR) -> IndexList:
         assert not isinstance(mask.store, CSR)
         store = extract_vector(ExtractVector(mask.store, Index(q.nout, columns.size, array=columns)))
         mask = replace(mask, store=store)
-    found = as_index_list(_scattered(replace(q, nout=columns.size, mask=mask), compact))
+    found = as_index_list(_scattered(replace(q, nout=columns.size, mask=mask), u, compact))
     return IndexList(q.nout, found.dtype, columns[found.indices], found.values, found.iso)
 
 
