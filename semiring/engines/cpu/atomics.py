@@ -108,10 +108,10 @@ def bit_count(typingctx: Any, word: Any) -> Any:
 
 @_intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Prefetch array[index] into the cache, if there is an array; the index may be out of bounds."""
+    """Prefetch array[index] into the cache, unless it is one value or None; the index may be out of bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if isinstance(signature.args[0], types.NoneType):
+        if not isinstance(signature.args[0], types.Array):
             return context.get_dummy_value()
         pointer = builder.bitcast(_element(context, builder, signature, args), ir.IntType(8).as_pointer())
         word = ir.IntType(32)

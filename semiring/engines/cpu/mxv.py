@@ -24,7 +24,7 @@ from ..recording import note
 from ..registry import implements
 from ..spec import ExtractVector, Mxv
 from . import presence, types
-from .atomics import bit_count, next_chunk, stopped
+from .atomics import bit_count, next_chunk, prefetch, stopped
 from .compile import kernel
 from .convert import as_index_list
 from .extract import chosen_columns, extract_vector
@@ -37,6 +37,9 @@ from .tuning import COSTS, COUNTED_SHARE
 from .types import call, combine, position, present, put, stops, value_at
 
 _CHUNKS_PER_THREAD = 16
+# Entries between a prefetch and its use, also in the rows that follow (measured: it saves 15% of a product of kron18,
+# whose vector exceeds the second-level cache, and nothing on kron16).
+_AHEAD = 32
 _SPARSE_RESULT = 64
 # A push of so many edges, and of so many to an output and block, divides the rows into blocks with outputs of their
 # own: if all threads passed over all rows, two would need as long as one.  The number of blocks depends on the sizes
@@ -234,7 +237,7 @@ def _pull(
     out_values: Any,
     counts: Any,
 ) -> None:
-    nrows = indptr.size - 1
+    nrows, last = indptr.size - 1, indices.size - 1
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     count = 0
     if t == 0:
@@ -264,6 +267,7 @@ def _pull(
                 total = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
                 p += 1
                 while p < end and not stops(add, total):
+                    prefetch(uvals, position(indices, min(p + _AHEAD, last)))
                     k = position(indices, p)
                     if present(words, k):
                         term = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
