@@ -23,17 +23,19 @@ BODIES = dict(
 # The types of fields that a prologue names, in Python's codes and in C.
 LETTERS = ("bool", "signed char", "short", "unsigned int", "float", "long long", "double")
 CODES = dict(zip(LETTERS, "?bhIfqd", strict=True))
+TYPES = ("A", "B", "M", "U", "Z", "F", "ALPHA", "BETA")
 
 
 def fields(name: str, code: str = "q") -> dict[str, str]:
-    return arguments.layout(name, BODIES[name], dict.fromkeys("ABMUZF", code))
+    return arguments.layout(name, BODIES[name], dict.fromkeys(TYPES, code))
 
 
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
-        "DenseArguments", "DotArguments", "EitherArguments", "GemmArguments", "HubArguments", "LevelArguments",
-        "LinkArguments", "ManyArguments", "MatrixArguments", "PassArguments", "ProductArguments", "RelaxArguments",
-        "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments",
+        "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
+        "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MatrixArguments", "PassArguments",
+        "ProductArguments", "RadixArguments", "RelaxArguments", "SddmmArguments", "SearchArguments",
+        "SourceArguments", "SpmmArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
@@ -57,7 +59,7 @@ def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.Monkey
     asserts = ""
     for number, (letter, code) in enumerate(CODES.items()):
         codes = fields(name, code)
-        body = re.sub(r"\b[ABMUZF] (?=\w+;)", f"{letter} ", re.sub(r"//.*", "", BODIES[name]))
+        body = re.sub(rf"\b({'|'.join(TYPES)}) (?=\w+;)", f"{letter} ", re.sub(r"//.*", "", BODIES[name]))
         asserts += f"struct Tried{number} {{\n{body}}};\n"
         for field, field_code in codes.items():
             size, of_type = struct.calcsize("@" + field_code), f"decltype(Tried{number}::{field})"

@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import INT32, INT64, UINT8, UINT64
-from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
+from ...formats import CSR, Array, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from . import samples, tuning
@@ -29,6 +29,8 @@ _TILE = 4096
 _DIGIT = 8
 # Positions of a sort are 32-bit.
 _MOST = 2**32
+# The columns, rows (None: those of the matrix) and values of entries.
+_Entries = tuple[Array, Array | None, Array | None]
 
 
 @implements(Transpose, engine="cuda")
@@ -68,18 +70,25 @@ def _by_radix(a: CSR) -> CSR:
             plan.find(grid(tiles), BLOCK, n, a.indptr, a.nrows, tiles, first_row)
         counts = cupy.empty(blocks << bits, np.uint32)
         moved_to = cupy.empty(n, np.uint32), cupy.empty(n, row), None if value is None else cupy.empty(n, value)
-        given: dict[str, Any] = {
-            "n": n, "chunk": chunk, "shift": low, "columns": columns, "rows": rows, "values": values,
-            "indptr": a.indptr, "nrows": a.nrows, "first_row": first_row,
-            "out_columns": moved_to[0], "out_rows": moved_to[1], "out_values": moved_to[2],
-        }  # fmt: skip
-        plan.counted(blocks, _THREADS, plan.pack(counts=counts, **given))
+        part = plan, a, chunk, low, first_row, (columns, rows, values), moved_to
+        plan.counted(blocks, _THREADS, _packed(*part, counts))
         offsets = exclusive_scan(counts, counts.dtype)
-        plan.scatter(blocks, _THREADS, plan.pack(counts=offsets, **given))
+        plan.scatter(blocks, _THREADS, _packed(*part, offsets))
         columns, rows, values = moved_to
     indptr = cupy.empty(a.ncols + 1, index_dtype(n))
     starts(a.ncols, columns, 0, indptr)
     return CSR(Pattern(a.ncols, a.nrows, indptr, rows), a.dtype, values, a.iso)
+
+
+def _packed(
+    plan: _RadixPlan, a: CSR, chunk: int, low: int, first_row: Array, read: _Entries, written: _Entries, counts: Array
+) -> bytes:
+    """Return the arguments of a pass over the digit from bit `low`; entries are moved from `read` to `written`."""
+    return plan.pack(
+        n=a.nvals, chunk=chunk, shift=low, columns=read[0], rows=read[1], values=read[2], indptr=a.indptr,
+        nrows=a.nrows, first_row=first_row, counts=counts, out_columns=written[0], out_rows=written[1],
+        out_values=written[2],
+    )  # fmt: skip
 
 
 class _RadixPlan(NamedTuple):

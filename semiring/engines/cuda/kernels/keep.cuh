@@ -5,7 +5,7 @@
 #include "mark.cuh"
 
 // The mask of a matrix has rows, that of a vector presence words.
-struct MaskArguments {
+struct MaskView {
     const MP* indptr;
     const MI* indices;
     const u32* words;
@@ -14,7 +14,7 @@ struct MaskArguments {
     int complement;
 };
 
-DEVICE bool admitted(const MaskArguments& mask, i64 i, i64 j) {
+DEVICE bool admitted(const MaskView& mask, i64 i, i64 j) {
     i64 q = i;
     bool listed;
     if constexpr (FORM == ROWS) {
@@ -31,7 +31,7 @@ DEVICE bool admitted(const MaskArguments& mask, i64 i, i64 j) {
 extern "C" __global__ void keep_mark(i64 n, const u32* present, const I* indices, const MP* mask_indptr,
                                      const MI* mask_indices, const u32* mask_words, const M* mask_values, M mask_iso,
                                      int complement, u32* out, i64* count) {
-    const MaskArguments mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
+    const MaskView mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
     if constexpr (FORM != ROWS) {
         mark_entries<true>(n, present, EntryIndices<P, I>{nullptr, 0, indices}, out, count,
                            [=](i64, i64 i, i64 j) { return admitted(mask, i, j); });
@@ -41,6 +41,6 @@ extern "C" __global__ void keep_mark(i64 n, const u32* present, const I* indices
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     keep_matrix(const KeepArguments rows, const MP* mask_indptr, const MI* mask_indices, const u32* mask_words,
                 const M* mask_values, M mask_iso, int complement) {
-    const MaskArguments mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
+    const MaskView mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
     if constexpr (FORM == ROWS) keep_rows<false, true>(rows, [=](V, i64 i, i64 j) { return admitted(mask, i, j); });
 }
