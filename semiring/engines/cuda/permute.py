@@ -18,6 +18,7 @@ from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width
+from .row_tiles import TILE_TEXT
 from .specialise import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
@@ -54,9 +55,9 @@ def permute(q: Permute) -> CSR:
 
 def _offsets(a: CSR, rows: Array) -> Array:
     """Return the offsets of the new rows."""
-    lengths = cupy.empty(a.nrows, _INT64)
-    types = typedefs(X=rows.dtype, V=np.dtype(np.uint8), P=a.indptr.dtype, I=_INT32) + constants(FORM=2)
-    run = kernel("extract.cuh", "extract_lengths", types)
+    lengths = cupy.empty(a.nrows, a.indptr.dtype)
+    types = typedefs(X=rows.dtype, V=np.dtype(np.uint8), P=a.indptr.dtype, I=_INT32, O=_INT64) + TILE_TEXT
+    run = kernel("extract_rows.cuh", "extract_lengths", types)
     run(grid(a.nrows), BLOCK, a.nrows, rows, 0, 0, a.indptr, lengths)
     return exclusive_scan(lengths, _INT64)
 
