@@ -36,7 +36,7 @@ CLOSURES = [
     (Semiring(semiring.lor_land[BOOL], BOOL, BOOL), False),
 ]
 # The CPU engine compiles a kernel for each.
-SAMPLE = sampling.draw("closures", range(len(CLOSURES)), 5)
+SAMPLE = sampling.draw("closures", range(len(CLOSURES)), 4)
 
 
 def small_weights(a: CSR) -> CSR:

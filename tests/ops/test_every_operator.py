@@ -28,7 +28,7 @@ BATCH = 20
 # Types of one run: of integers and booleans, and of floats; and batches of their operators.  All under --exhaustive.
 SAMPLED = {"cpu": (1, 1)}
 USUALLY_SAMPLED = (5, 2)
-SAMPLED_BATCHES = {"cpu": 7}
+SAMPLED_BATCHES = {"cpu": 5}
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:

@@ -270,13 +270,13 @@ def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands
     return Operands(**made), mask
 
 
-@pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS, 7))
+@pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS, 5))
 def test_vector(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "mask") if name in READS_NO_VECTOR else ("none", "operand", "mask", "both")
     check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(configuration, every_accum, aliases))
 
 
-@pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS, 5))
+@pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS, 4))
 def test_matrix(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "operand", "mask", "both")
     check_writes(engine, MATRIX_OPERATIONS[name], 2, cases(configuration, every_accum, aliases))
@@ -295,7 +295,7 @@ def assigned(c: Dense, b: Dense, admits: Array, accum: Combine | None, replace: 
 
 
 REGIONS = configured(
-    ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"], 3
+    ["assign_object_1", "assign_object_2", "assign_scalar_1", "assign_scalar_2", "subassign_1", "subassign_2"], 2
 )
 
 
