@@ -43,7 +43,7 @@ def _every_class(s: Small, semiring: Any, **options: Any) -> Matrix:
     from semiring.engines.cuda import tuning
 
     with mock.patch.multiple(
-        tuning, MERGE_PRODUCTS=16, HASH_SMALL=64, HASH_MEDIUM=128, HASH_LARGE=256, ROWS_SLOTS=1e-6
+        tuning, MERGE_PRODUCTS=16, HASH_SMALL=64, HASH_MEDIUM=128, HASH_LARGE=256, HASH_LARGEST=300, ROWS_SLOTS=1e-6
     ):
         return s.A.mxm(s.A, semiring, method="hash", **options).wait()
 
