@@ -50,11 +50,14 @@ _CODECS = frozenset({"none", *CODECS})
 _READ = frozenset(name for name, kind in FORMATS.items() if kind.READ_BY_ENGINES)
 _KERNELS_READ = frozenset({"device", "pinned"})
 # In order: uncompressed rows in device memory; or pinned, which kernels can address too; rows of every format that
-# engines read; at any placement.
+# engines read; at any placement.  Then full rows in device memory; these or uncompressed rows there; or pinned too.
 RESIDENT = Accepts(frozenset({"csr"}), frozenset({"none"}), frozenset({"device"}))
 UNCOMPRESSED = Accepts(frozenset({"csr"}), frozenset({"none"}), _KERNELS_READ)
 ADDRESSABLE = Accepts(_READ, _CODECS, _KERNELS_READ)
 EVERY_KIND = Accepts(_READ, _CODECS, frozenset(PLACEMENTS))
+FULL = RESIDENT._replace(formats=frozenset({"full"}))
+RESIDENT_OR_FULL = RESIDENT._replace(formats=frozenset({"csr", "full"}))
+UNCOMPRESSED_OR_FULL = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
 # The storage kind of uncompressed copies.
 _COPIED = StorageKind("csr", "none", "device")
 

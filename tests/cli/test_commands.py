@@ -149,8 +149,8 @@ def test_info_of_the_installation(printed: Run, json_output: Run) -> None:
 @pytest.mark.parametrize("engine", ["reference", "cpu"])
 def test_the_printed_table_is_the_registry(engine: str) -> None:
     registry.load(engine)
-    by_operation = sorted(registry.rows(engine), key=lambda row: row.operation)
-    read = sorted(kernels.rows(engine), key=lambda row: row.operation)
+    by_operation = sorted(registry.rows(engine), key=lambda row: (row.operation, -row.priority, row.function.__name__))
+    read = sorted(kernels.rows(engine), key=lambda row: (row.operation, -row.priority, row.name))
     assert [(row.operation, row.name, row.fuses, row.about) for row in read] == [
         (row.operation, row.function.__name__, tuple(sorted(row.fuses)), row.about) for row in by_operation
     ]

@@ -21,7 +21,7 @@ from ...operators.types import TypedSemiring
 from ..constants import product_value
 from ..operands import Mask, Rows, simplified
 from ..recording import note
-from ..registry import UNCOMPRESSED, implements
+from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import Mxm
 from .members import is_wide
 from .mxm_full_dot import dot_values
@@ -30,12 +30,11 @@ from .operands import values_of
 from .select import kept_rows, mask_pattern
 from .tuning import COLUMNS, LEAST_COLUMNS, PANEL_BYTES, SAMPLED_SHARE
 
-__all__ = ["READS", "full_product", "is_blas", "stored_rows"]
+__all__ = ["full_product", "is_blas", "stored_rows"]
 
 # Rows or columns of a block of a transpose: no power of two, whose multiples share few sets of a cache (measured: half
 # the time of one NumPy call on 64 x 65,536 values).
 _BLOCK = 240
-READS = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
 
 
 def _gives_full(rows: Rows, other: Rows | None) -> bool:
@@ -68,7 +67,7 @@ def _is_sampled(q: Mxm) -> bool:
     return not (everywhere and q.a.values is not None and is_blas(q.a.dtype, q.by_column, q.by_row, q.semiring))
 
 
-@implements(Mxm, engine="cpu", accepts=READS, when=_reads_full, priority=1)
+@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_reads_full, priority=1)
 def mxm_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where A or B is full."""
     if _gives_full(q.by_row, q.by_column):
@@ -76,7 +75,7 @@ def mxm_full(q: Mxm) -> CSR:
     return _by_transposes(q)
 
 
-@implements(Mxm, engine="cpu", accepts=READS, when=_is_sampled, fuses=("mask",), priority=2)
+@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_is_sampled, fuses=("mask",), priority=2)
 def mxm_sampled(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for each entry (i, j) of the mask, where A and B are full."""
     semiring = q.semiring

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import Bitmap, VectorStore
 from ..constants import reduced_value
-from ..registry import UNCOMPRESSED, implements
+from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
@@ -38,7 +38,7 @@ def _folded(add: Any, values: Any, p: int, end: int) -> Any:
     return total
 
 
-@implements(ReduceRows, engine="cpu", accepts=UNCOMPRESSED._replace(formats=frozenset({"csr", "full"})))
+@implements(ReduceRows, engine="cpu", accepts=UNCOMPRESSED_OR_FULL)
 def reduce_rows(q: ReduceRows) -> VectorStore:
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
     a, z = q.a, q.monoid.z

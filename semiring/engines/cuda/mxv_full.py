@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...formats import Full, FullPattern, VectorStore
 from ...formats.vectors import empty_vector
 from ..operands import Rows
-from ..registry import Accepts, implements
+from ..registry import FULL, implements
 from ..spec import Mxv
 from .launch import full
 from .mxm_full_gemm import dense_product
@@ -23,7 +23,7 @@ def _is_dense(q: Mxv) -> bool:
 @implements(
     Mxv,
     engine="cuda",
-    accepts=Accepts(frozenset({"full"}), frozenset({"none"}), frozenset({"device"})),
+    accepts=FULL,
     when=_is_dense,
     priority=1,
 )

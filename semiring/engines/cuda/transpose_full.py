@@ -9,7 +9,7 @@ import cupy
 from ...dtypes import UINT8, UINT64
 from ...formats import CSR, Array, FullPattern
 from ...formats.full import every_row_full
-from ..registry import Accepts, implements
+from ..registry import FULL, implements
 from ..spec import Transpose
 from . import samples
 from .kernel import kernel
@@ -30,7 +30,7 @@ def _every_row(q: Transpose) -> bool:
 @implements(
     Transpose,
     engine="cuda",
-    accepts=Accepts(frozenset({"full"}), frozenset({"none"}), frozenset({"device"})),
+    accepts=FULL,
     when=_every_row,
 )
 def transpose_full(q: Transpose) -> CSR:
