@@ -81,6 +81,7 @@ OPERATIONS: dict[str, Callable[[Matrix], Any]] = {
     "sparse mult": lambda a: fixed().ewise_mult(a, "minus").new(),
     "add sparse": lambda a: a.ewise_add(fixed(), "minus").new(),
     "sparse add": lambda a: fixed().ewise_add(a, "minus").new(),
+    "add, cast to booleans": lambda a: a.ewise_add(fixed(), "lt").new(),
     "add by position": lambda a: a.ewise_add(fixed(), "firstj").new(),
     "union sparse": lambda a: a.ewise_union(fixed(), "minus", 2.0, 5.0).new(),
     "sparse union": lambda a: fixed().ewise_union(a, "minus", 2.0, 5.0).new(),

@@ -156,13 +156,14 @@ def _mixed(q: Ewise, dense: CSR, sparse: CSR, engine: str, *, dense_first: bool)
     if q.mode == "intersect":
         return _of_vector(both, sparse.pattern, q.op.z)
     if q.mode == "union":
-        alone = dense_values(dense).astype(q.op.z)
+        cast = TypedIndexUnary("identity", dense.dtype, np.dtype(np.bool_), q.op.z, "x")
+        alone = dense_values(registry.run(Apply(_vector(dense), cast, np.bool_(False)), engine))
     else:
         dtype, value = (q.op.y, q.beta) if dense_first else (q.op.x, q.alpha)
         absent = Full(dense.nvals, dtype, None, value, dense.device)
         sides = (_vector(dense), absent) if dense_first else (absent, _vector(dense))
         alone = dense_values(registry.run(Ewise(*sides, q.op, "intersect"), engine))
-        alone = array_module(dense.device).array(alone)  # a copy: an operator may return a side unchanged
+    alone = array_module(dense.device).array(alone)  # a copy: an operator may return a side unchanged
     if sparse.nvals:
         alone[_places(sparse, engine)] = dense_values(both)
     return CSR(dense.pattern, q.op.z, alone)
