@@ -16,7 +16,7 @@ from ..ops.extract import element, extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, matrix_arrays, matrix_conversions, matrix_edges, matrix_reductions
+from . import display, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
@@ -68,16 +68,16 @@ class Matrix(MatrixOperations):
     from_csr = classmethod(matrix_arrays.from_csr)
     from_csc = classmethod(matrix_arrays.from_csc)
     from_coo = classmethod(matrix_arrays.from_coo)
-    from_dense = classmethod(matrix_arrays.from_dense)
+    from_dense = classmethod(matrix_dense.from_dense)
     from_scalar = classmethod(matrix_arrays.from_scalar)
     identity = classmethod(matrix_arrays.identity)
     build = matrix_arrays.build
     to_csr = matrix_arrays.to_csr
     to_csc = matrix_arrays.to_csc
     to_coo = matrix_arrays.to_coo
-    to_dense = matrix_arrays.to_dense
-    __dlpack__ = matrix_arrays.dlpack
-    __dlpack_device__ = matrix_arrays.dlpack_device
+    to_dense = matrix_dense.to_dense
+    __dlpack__ = matrix_dense.dlpack
+    __dlpack_device__ = matrix_dense.dlpack_device
 
     from_edgelist = classmethod(matrix_edges.from_edgelist)
     from_dicts = classmethod(matrix_edges.from_dicts)

@@ -1,4 +1,4 @@
-"""Matrix from and to arrays: compressed rows and columns, triples, dense.
+"""Matrix from and to arrays: compressed rows and columns, triples; from one value.
 
 `Matrix` binds these functions as its methods.
 """
@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..engines.residency import resident
-from ..engines.sliced.dense_rows import dense_matrix, is_dense
-from ..exceptions import InvalidFormat, InvalidValue, OutputNotEmpty
-from ..formats import array_module, dense_values, device_of
-from ..memory.allocation import allocating, require
-from ..memory.arrays import read_only, to_device
+from ..exceptions import InvalidFormat, OutputNotEmpty
+from ..formats import dense_values
+from ..memory.allocation import allocating
+from ..memory.arrays import read_only
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
-from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..storage.chunked_import import import_csr
-from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
+from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .operand import device_for, scalar
-from .vector_arrays import as_values, dense_dtype, differs, exported_indices
+from .vector_arrays import as_values, exported_indices
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -165,49 +163,6 @@ def from_coo(
     return cls._new(build_matrix(rows, columns, values, nrows, ncols, chosen, dup_op, where), name=name)
 
 
-def from_dense(
-    cls: type[Matrix],
-    values: Any,
-    missing_value: Any = None,
-    *,
-    dtype: Any = None,
-    copy: bool = True,
-    name: str | None = None,
-    device: str | None = None,
-) -> Matrix:
-    """A(i, j) = values[i, j], except where it equals `missing_value`.
-
-    Parameters
-    ----------
-    values : two-dimensional array of NumPy, CuPy or any library with DLPack (PyTorch, for example), or nested lists
-    missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present, and the format
-        is ``"full"``
-    dtype : type of the values; by default theirs
-    copy : False: share the values if they have the type, lie on the device, are contiguous by rows, and none is
-        missing.  The array must not be written to afterwards.
-
-    Raises
-    ------
-    InvalidValue, DomainMismatch, OutOfMemory
-
-    Notes
-    -----
-    Cost O(nrows ncols); O(nrows) for values that are shared.  With a `missing_value` it synchronises on the GPU.
-    """
-    where = device_for(values, device=device)
-    array = as_array("from_dense", values)
-    if array.ndim != 2:
-        raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
-    chosen = value_type("from_dense", array, dtype)
-    if missing_value is None:
-        with allocating("from_dense", where):
-            same = array if device_of(array) == where else to_device(array, where)
-            held = same.astype(chosen, order="C", copy=copy and same is array)
-            return cls._new(dense_matrix(held, *array.shape), name=name)
-    rows, columns = differs(array, missing_value).nonzero()
-    return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
-
-
 def from_scalar(
     cls: type[Matrix],
     value: Any,
@@ -344,76 +299,3 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
     store = resident(self.store)
     rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
     return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
-
-
-def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
-    """Return an array of shape (nrows, ncols), of this matrix's device, and the caller's own.
-
-    Parameters
-    ----------
-    fill_value : the value where nothing is stored; needed unless all positions hold a value
-    dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
-
-    Raises
-    ------
-    InvalidValue
-        If an entry is missing and there is no `fill_value`.
-    DomainMismatch, OutOfMemory
-
-    Notes
-    -----
-    Cost O(nrows ncols).  To read the values of a matrix in the format ``"full"`` without a copy, use DLPack:
-    ``numpy.from_dlpack(A)``, or that of CuPy or PyTorch.
-    """
-    store, fill = self.store, scalar(fill_value)
-    missing = store.nrows * store.ncols - store.nvals
-    if fill is None and missing:
-        raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
-    chosen = dense_dtype(store.dtype, fill, dtype)
-    require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
-    with allocating("to_dense", store.device):
-        if is_dense(store):
-            return dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape)
-        store = resident(store)
-        array = array_module(store.device).full(
-            store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
-        )
-        array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
-    return array
-
-
-def dlpack(self: Matrix, **options: Any) -> Any:
-    """Return the values as a two-dimensional DLPack capsule, without a copy.
-
-    ``numpy.from_dlpack(A)``, ``cupy.from_dlpack(A)`` and ``torch.from_dlpack(A)`` call it.  The array shares the memory
-    of this matrix and must not be written to.
-
-    Parameters
-    ----------
-    **options : as the protocol defines them (``stream``, ``max_version``, ``dl_device``, ``copy``)
-
-    Raises
-    ------
-    BufferError
-        Unless every position holds a value, the format is ``"full"`` and the values lie in the memory of the device;
-        `to_dense` has no such conditions.
-    """
-    return _shared(self).__dlpack__(**options)
-
-
-def dlpack_device(self: Matrix) -> tuple[int, int]:
-    """Return (device type, device number), as the DLPack protocol defines them."""
-    if self.device == "cpu":
-        return 1, 0
-    return 2, int(self.store.indptr.device.id)
-
-
-def _shared(self: Matrix) -> Any:
-    """Return the values as a two-dimensional array that shares their memory."""
-    store = self.store
-    if not is_dense(store) or store.values is None:
-        raise BufferError(
-            f"only a full matrix with a value for each position shares its memory, this one is {self.format!r} with "
-            f"{store.nvals} of {store.nrows} x {store.ncols}; use to_dense(fill_value=...)"
-        )
-    return store.values.reshape(store.shape)
