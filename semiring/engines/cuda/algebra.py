@@ -20,7 +20,7 @@ class RingFacts(NamedTuple):
 
     x, y: products read this operand.  early: sums are likely to reach the terminal value before the end of their row
     (the limits of a number type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.
-    native: see `native_atomic`.  exact: there is a start value.
+    native: see `native_atomic`.
     """
 
     x: bool
@@ -29,7 +29,6 @@ class RingFacts(NamedTuple):
     is_any: bool
     start: np.generic | None
     native: int
-    exact: bool
 
 
 # The built-in monoids with an identity, by the expression of their operator.
@@ -52,7 +51,6 @@ def ring_facts(ring: TypedSemiring) -> RingFacts:
         is_any=add.is_any,
         start=start,
         native=native_atomic(add),
-        exact=start is not None,
     )
 
 

@@ -44,7 +44,7 @@ class _Plan(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def _plan(ring: TypedSemiring, reads: tuple[bool, bool], a: np.dtype[Any], b: np.dtype[Any]) -> _Plan:
     facts = ring_facts(ring)
-    flags = constants(A_VALUES=reads[0], B_VALUES=reads[1], STARTED=facts.exact and facts.start is not None)
+    flags = constants(A_VALUES=reads[0], B_VALUES=reads[1], STARTED=facts.start is not None)
     pack = arguments(_FILE, "GemmArguments", A=a, B=b, Z=ring.z)
     prologue = typedefs(A=a, B=b) + flags + semiring(ring)
     return _Plan(pack, *(kernel(_FILE, name, prologue) for name in ("mxm_gemm", "mxm_gemm_combine")))

@@ -71,7 +71,7 @@ def _plan(
     prologue = (
         typedefs(**dict(zip(("MP", "MI", "AP", "BP"), integers, strict=True)), **types)
         + constants(**lanes._asdict(), **flags._asdict(), SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
-        + constants(STARTED=facts.exact and facts.start is not None)
+        + constants(STARTED=facts.start is not None)
         + semiring(ring)
     )
     return _Plan(arguments(_FILE, "SddmmArguments", **types, Z=ring.z), kernel(_FILE, "mxm_sddmm", prologue))

@@ -103,7 +103,7 @@ def _plan(
             **lanes._asdict(), SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, FLIP=flip, EARLY=facts.early
         )
         + constants(EVERY_ROW=every_row, A_VALUES=reads[0], B_VALUES=reads[1])
-        + constants(STARTED=facts.exact and facts.start is not None)
+        + constants(STARTED=facts.start is not None)
         + semiring(ring)
     )
     pack = arguments(_FILE, "SpmmArguments", **types, Z=ring.z)

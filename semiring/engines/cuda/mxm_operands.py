@@ -93,7 +93,7 @@ def _plan(
         typedefs(**dict(zip(("AP", "AI", "BP", "BI", "MP", "MI", "O", "R"), integers, strict=True)))
         + typedefs(**types)
         + constants(MASKED=mask is not None, VALUED=valued, COMPLEMENT=complement, KEEPS=keeps)
-        + constants(NATIVE=facts.native, ORDERED=not (facts.is_any or facts.exact))
+        + constants(NATIVE=facts.native, ORDERED=not facts.is_any and facts.start is None)
         + semiring(ring)
     )
     return prologue, arguments("mxm_operands.cuh", "ProductArguments", **types, Z=ring.z)

@@ -38,7 +38,7 @@ def panels_cost(q: Mxm, rows: int, entries: int, products: int) -> float:
     panel, panels = _panels(q)
     slots = rows * panels * panel // (1 if iso is None else 32)
     product = tuning.ROWS_PRODUCT
-    if iso is None and not (facts.is_any or facts.exact):
+    if iso is None and not facts.is_any and facts.start is None:
         product *= tuning.ORDERED_PRODUCT
     launches = 6 * tuning.PRODUCT_LAUNCH
     return product * products + tuning.ROWS_ENTRY * entries * panels + slots / tuning.ROWS_SLOTS + launches
