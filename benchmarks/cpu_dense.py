@@ -19,7 +19,6 @@ import semiring as sr
 
 from . import arguments, graphs, peers
 from .harness import RUNS, Contender, compare
-from .products import weighted
 from .report import Peer, Report, Row
 
 COLUMNS = 64
@@ -75,7 +74,7 @@ def _in_turns(report: Report, what: str, ours: Callable[[], sr.Matrix], others: 
 
 def products(name: str, dtype: str, report: Report) -> None:
     """A X, X' A, and X X' under A, of one graph."""
-    p = Peers(weighted(graphs.make(name)), dtype)
+    p = Peers(graphs.floats(graphs.make(name), np.float32), dtype)
     A, X, T = p.A, p.X, p.T
     what = f"{name} x {COLUMNS} {dtype}"
     scipy = {"SciPy": lambda: p.S @ p.x}

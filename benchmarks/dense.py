@@ -20,7 +20,6 @@ import semiring as sr
 
 from . import arguments, graphs
 from .harness import RUNS, Contender, Samples, compare, measure
-from .products import weighted
 from .report import Peer, Report, Row, timed
 
 FEATURES = 64
@@ -153,13 +152,13 @@ def main() -> int:
     device = arguments.device_of(asked)
     with sr.use(device):
         report = Report("dense", device, asked.out)
-        A = weighted(graphs.make(asked.graph))
+        A = graphs.floats(graphs.make(asked.graph), np.float32)
         for width in WIDTHS:
             spmm(A, asked.graph, width, np.float32, report)
         spmm(A, asked.graph, FEATURES, np.float64, report)
         sddmm(A, asked.graph, report)
         semirings(A, asked.graph, report)
-        G = weighted(graphs.make(asked.grid))
+        G = graphs.floats(graphs.make(asked.grid), np.float32)
         for width in (8, FEATURES):
             spmm(G, asked.grid, width, np.float32, report)
         dense(A, asked.size, report)
