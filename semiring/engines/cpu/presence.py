@@ -1,8 +1,8 @@
 """Presence bits in NumPy: 32 entries a word, so that a pass over all of them is cheap.
 
 These passes read a thirty-second of the bytes of values, and NumPy runs them at memory bandwidth; compiled kernels
-would not repay their compilation.  The exception is the bits of a short index list: NumPy needs six calls for them, and
-one kernel serves all operations.
+would not repay their compilation.  The exceptions are the bits of a short index list, and the indices of few words of
+bits: NumPy needs several calls for them, and two kernels serve all operations.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ...memory.allocation import require
 from ..operands import Mask, simplified
+from .bits import trailing_zeros
 from .compile import kernel
 from .members import is_wide
 from .operands import kernel_array
@@ -25,7 +26,8 @@ Words = np.ndarray[Any, Any]
 _SPARSE = 64
 # Up to this many words, Python counts bits faster than two NumPy calls do (reasoned: it copies 512 bytes).
 _FEW_WORDS = 128
-# Index lists up to this length are converted by one kernel, on one thread and without checks for an abort.
+# Index lists of up to this length, and as many words, are converted by one kernel, on one thread and without checks for
+# an abort.
 _SHORT = 1 << 15
 
 
@@ -111,6 +113,10 @@ def _set_bits(indices: Any, words: Any) -> None:
 
 def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
     """Return the indices of the entries, ascending."""
+    if words.size <= _SHORT:
+        indices = np.empty(count_bits(words), index_dtype(size))
+        _list_bits(words, indices)
+        return indices
     occupied = np.flatnonzero(words)
     dtype = index_dtype(size)
     if occupied.size * 2 > words.size:
@@ -118,6 +124,17 @@ def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
     bits = np.unpackbits(words[occupied].view(np.uint8), bitorder="little").reshape(-1, 32)
     rank, bit = np.nonzero(bits)
     return (occupied[rank] * 32 + bit).astype(dtype, copy=False)
+
+
+@kernel
+def _list_bits(words: Any, indices: Any) -> None:
+    p = 0
+    for w in range(words.size):
+        bits = np.uint64(words[w])
+        while bits != 0:
+            indices[p] = (w << 5) + trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            p += 1
 
 
 def to_flags(words: Words, size: int) -> np.ndarray[Any, Any]:
