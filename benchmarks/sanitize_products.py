@@ -36,16 +36,20 @@ def _split(s: Small, mask: Any = None) -> Matrix:
         return s.A.mxm(s.A, "plus_times", mask=mask, method="sort").wait()
 
 
-def _every_class(s: Small, semiring: Any, **options: Any) -> Matrix:
-    """Rows of A are merged, in the table of a warp, in that of a block, and in panels."""
-    if s.A.device == "cpu":
-        return s.A.mxm(s.A, semiring, **options)
+def _every_class(A: Matrix, semiring: Any, **options: Any) -> Matrix:
+    """A A, whose rows are merged, in tables of a warp, in tables of a block of three sizes, and in panels.
+
+    Of the A of `Small`, rows with 16 products or fewer would be merged, those with up to 25 have the table of a warp,
+    two with 320 the smallest table of a block, and the hub has panels; of S, rows have the larger tables of a block.
+    """
+    if A.device == "cpu":
+        return A.mxm(A, semiring, **options)
     from semiring.engines.cuda import tuning
 
     with mock.patch.multiple(
-        tuning, MERGE_PRODUCTS=16, HASH_SMALL=64, HASH_MEDIUM=128, HASH_LARGE=256, HASH_LARGEST=300, ROWS_SLOTS=1e-6
+        tuning, MERGE_PRODUCTS=16, HASH_SMALL=64, HASH_MEDIUM=320, HASH_LARGE=400, HASH_LARGEST=500, ROWS_SLOTS=1e-6
     ):
-        return s.A.mxm(s.A, semiring, method="hash", **options).wait()
+        return A.mxm(A, semiring, method="hash", **options).wait()
 
 
 def _summed(C: Matrix) -> Vector:
@@ -80,11 +84,13 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "mxm by dot products, selected": lambda s: s.A.mxm(s.A, mask=s.A.S, method="dot").select(">", 9),
     "mxm in batches": _split,
     "mxm in batches, masked": lambda s: _split(s, s.E.S),
-    "mxm by hash tables": lambda s: _every_class(s, "plus_times"),
-    "mxm by hash tables, masked": lambda s: _every_class(s, "min_plus", mask=s.A.V),
-    "mxm by hash tables, complemented": lambda s: _every_class(s, "any_pair", mask=~s.E.S),
-    "mxm by hash tables, any": lambda s: _every_class(s, "any_second").apply("one"),
-    "mxm by hash tables, in order": lambda s: _every_class(s, ORDERED),
+    "mxm by hash tables": lambda s: _every_class(s.A, "plus_times"),
+    "mxm by hash tables, masked": lambda s: _every_class(s.A, "min_plus", mask=s.A.V),
+    "mxm by hash tables, complemented": lambda s: _every_class(s.A, "any_pair", mask=~s.E.S),
+    "mxm by hash tables, any": lambda s: _every_class(s.A, "any_second").apply("one"),
+    "mxm by hash tables, in order": lambda s: _every_class(s.A, ORDERED),
+    "mxm by hash tables of blocks": lambda s: _every_class(s.S, "plus_pair"),
+    "mxm by hash tables of blocks, masked": lambda s: _every_class(s.S, "min_firsti", mask=s.A.V),
     "mxm by rows, in order": lambda s: s.A.mxm(s.E, ORDERED, method="rows"),
     "mxm by merging": lambda s: s.E.mxm(s.E, "plus_times", method="hash"),
     "mxm by merging, masked": lambda s: s.E.mxm(s.E, "min_plus", mask=s.A.V, method="hash"),
