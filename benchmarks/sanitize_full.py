@@ -26,6 +26,13 @@ def _some_rows(ncols: int) -> Matrix:
     return Matrix.from_coo(rows, columns, rows - columns, shape=(N, ncols)).convert("full")
 
 
+def _few(s: Small, ncols: int) -> Matrix:
+    """A mask with few entries in most rows, and some rows with an entry in every second column."""
+    part = s.A[:, :ncols].new()
+    rows, columns = (axis.ravel() for axis in np.meshgrid(np.arange(0, N, 40), np.arange(0, ncols, 2), indexing="ij"))
+    return part | Matrix.from_coo(rows, columns, rows % 3, shape=(N, ncols))
+
+
 def _segmented(s: Small, product: Callable[[Matrix], Any]) -> Any:
     """The row of the hub is divided into segments."""
     if s.A.device == "cpu":
@@ -54,6 +61,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "spmm, rows of X empty": lambda s: s.A.mxm(_some_rows(20), "plus_second"),
     "spmm, long rows": lambda s: _segmented(s, lambda A: A.mxm(_full(N, 20))),
     "spmm, long rows, rows of X empty": lambda s: _segmented(s, lambda A: A.mxm(_some_rows(40), "max_plus")),
+    "spmm under a mask": lambda s: s.A.mxm(_full(N, 70), mask=_few(s, 70).S),
+    "spmm under a value mask, rows of X empty": lambda s: s.E.mxm(_some_rows(40), "min_plus", mask=_few(s, 40).V),
+    "spmm under a mask, long rows": lambda s: _segmented(s, lambda A: A.mxm(_full(N, 40), mask=_few(s, 40).S)),
     "sddmm": lambda s: _full(N, 20).mxm(_full(N, 20, 5).T, mask=s.A.S),
     "sddmm of long rows": lambda s: _segmented(s, lambda A: _full(N, 33).mxm(_full(N, 33).T, "min_plus", mask=A.S)),
     "sddmm, value mask, rows of X empty": lambda s: _some_rows(64).mxm(_some_rows(64).T, "max_second", mask=s.B.V),

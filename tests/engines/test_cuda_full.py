@@ -95,6 +95,30 @@ def test_sparse_times_full(ring: str, width: int, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("ring", "width"), CASES)
+def test_sparse_times_full_under_a_sparse_mask(ring: str, width: int, kind: str) -> None:
+    """Few entries in a row are computed alone, and many with their row; the mask lists long rows and empty ones."""
+    semiring, x, y = RINGS[ring]
+    a, b, rng = sparse(x), full(kind, y, (INNER, width)), np.random.default_rng(5)
+    few = rng.integers(0, width, ROWS)
+    many = np.flatnonzero(rng.random(width) < 0.6)
+    rows = np.concatenate([np.arange(0, ROWS, 2), np.repeat([4, 8], many.size)])
+    columns = np.concatenate([few[::2], many, many])
+    mask = Matrix.from_coo(rows, columns, rng.integers(0, 2, rows.size), shape=(ROWS, width), dup_op="max")
+    plain = b.decompress()
+    for m in (mask.S, mask.V):
+        with recording.listen() as calls:
+            c = assert_same(a.mxm(b, semiring, mask=m), a.mxm(plain, semiring, mask=m))
+        if semiring not in ("any_pair", "plus_pair"):
+            assert kind == "iso" or "mxm_sparse_full_mask" in str(calls)
+        out = c.dup()
+        out(m, accum="max") << a.mxm(b, semiring)
+        other = c.dup()
+        other(m, accum="max") << a.mxm(plain, semiring)
+        assert out.isequal(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("ring", "width"), CASES)
 def test_full_times_full_under_a_mask(ring: str, width: int, kind: str) -> None:
     semiring, x, y = RINGS[ring]
     mask = sparse(np.float32)

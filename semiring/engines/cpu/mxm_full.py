@@ -5,6 +5,7 @@
 - Both full: `numpy.matmul` for sums of products of floats, whose rounding is that of its library; dot products if B has
   one column; else as with a sparse A, whose columns are generated.
 - Both full, under a mask: a dot product for each entry of the mask (`mxm_full_dot`).
+- One full, under a mask: see `mxm_full_masked`.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from .operands import values_of
 from .select import kept_rows, mask_pattern
 from .tuning import COLUMNS, LEAST_COLUMNS, PANEL_BYTES, SAMPLED_SHARE
 
-__all__ = ["full_product", "is_blas", "stored_rows"]
+__all__ = ["by_transposes", "full_product", "gives_full", "is_blas", "reads_full", "stored_rows"]
 
 # Rows or columns of a block of a transpose: no power of two, whose multiples share few sets of a cache (measured: half
 # the time of one NumPy call on 64 x 65,536 values).
 _BLOCK = 240
 
 
-def _gives_full(rows: Rows, other: Rows | None) -> bool:
+def gives_full(rows: Rows, other: Rows | None) -> bool:
     """Return whether `rows` is a full matrix, or the transpose of one without empty rows, which is full as well."""
     if rows.ready:
         return rows.get().format == "full"
@@ -45,9 +46,9 @@ def _gives_full(rows: Rows, other: Rows | None) -> bool:
     return isinstance(pattern, FullPattern) and pattern.every_row
 
 
-def _reads_full(q: Mxm) -> bool:
+def reads_full(q: Mxm) -> bool:
     """Return whether the methods for unmasked products serve the operands."""
-    if _gives_full(q.by_row, q.by_column):
+    if gives_full(q.by_row, q.by_column):
         return True
     if q.a.format != "full" or q.by_column is None:
         return False
@@ -61,18 +62,18 @@ def _is_sampled(q: Mxm) -> bool:
     mask = q.mask
     if mask is None or mask.complement or mask.store.format != "csr" or q.a.format != "full":
         return False
-    if q.by_column is None or not (_gives_full(q.by_column, q.by_row) or _gives_full(q.by_row, q.by_column)):
+    if q.by_column is None or not (gives_full(q.by_column, q.by_row) or gives_full(q.by_row, q.by_column)):
         return False
     everywhere = q.a.nrows * q.ncols <= SAMPLED_SHARE * mask.store.nvals
     return not (everywhere and q.a.values is not None and is_blas(q.a.dtype, q.by_column, q.by_row, q.semiring))
 
 
-@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_reads_full, priority=1)
+@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=reads_full, priority=1)
 def mxm_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where A or B is full."""
-    if _gives_full(q.by_row, q.by_column):
+    if gives_full(q.by_row, q.by_column):
         return full_product(q.a, q.b, q.semiring)
-    return _by_transposes(q)
+    return by_transposes(q)
 
 
 @implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_is_sampled, fuses=("mask",), priority=2)
@@ -100,7 +101,7 @@ def mxm_sampled(q: Mxm) -> CSR:
 def _columns(q: Mxm) -> tuple[CSR, Array | None]:
     """Return the transpose of B, full, and the numbers of its columns if the empty rows of B are left out."""
     assert q.by_column is not None
-    if _gives_full(q.by_column, q.by_row):
+    if gives_full(q.by_column, q.by_row):
         return q.by_column.get(), None
     b = q.b
     rows = np.flatnonzero(np.diff(b.indptr))
@@ -189,7 +190,7 @@ def _one_column(a: CSR, b: CSR, semiring: TypedSemiring) -> CSR:
     return CSR(pattern, semiring.z, dot_values(entries, *sides, (b.nvals, columns), semiring))
 
 
-def _by_transposes(q: Mxm) -> CSR:
+def by_transposes(q: Mxm) -> CSR:
     """Return the product of a full A and a sparse B as (B' A')'."""
     note(method="rows of A'")
     a, n = q.a, q.ncols

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, FullPattern
+from ...formats import CSR, Array, FullPattern
 from ...formats.full import full_rows
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
@@ -27,24 +27,34 @@ from .threads import run, threads_for
 from .tuning import COLUMNS, LEAST_COLUMNS
 from .types import call, combine, position, put, stops, value_at
 
-__all__ = ["operators_of", "row_products", "term"]
+__all__ = ["COLUMNS_PER_ENTRY", "operators_of", "row_products", "term"]
 
 _CHUNKS_PER_THREAD = 32
 # Columns whose products take the time of an entry visited (reasoned: a vector instruction for 4 to 16 of them).
-_COLUMNS_PER_ENTRY = 8
+COLUMNS_PER_ENTRY = 8
 
 
-def row_products(a: CSR, b: CSR, semiring: TypedSemiring, *, flip: bool = False, columns: int = COLUMNS) -> CSR:
+def row_products(
+    a: CSR,
+    b: CSR,
+    semiring: TypedSemiring,
+    *,
+    flip: bool = False,
+    rows: Array | None = None,
+    columns: int = COLUMNS,
+) -> CSR:
     """Return t(i, :) = (+)_k A(i, k) (x) B(k, :) for uncompressed rows A and a full matrix B.
 
     A row is empty where no entry of the row of A meets a row of B.  flip: the multiplication is (x)(B(k, j), A(i, k)),
-    and its positions are those of a product B' A'.  columns: the columns that a chunk of the work computes.
+    and its positions are those of a product B' A'.  rows: a flag for each row, whether to compute it; None: all rows.
+    columns: the columns that a chunk of the work computes.
     """
     assert isinstance(b.pattern, FullPattern)
     every_row = b.pattern.every_row
     if not every_row:
         a = kept_rows(a, (np.diff(b.indptr) > 0)[a.indices])
-    pattern = full_rows(np.diff(a.indptr) > 0, b.ncols)
+    present = np.diff(a.indptr) > 0
+    pattern = full_rows(present if rows is None else present & rows, b.ncols)
     known = product_value(semiring, *((b.iso, a.iso) if flip else (a.iso, b.iso)))
     if known is not None:
         return CSR(pattern, semiring.z, None, known)
@@ -52,7 +62,7 @@ def row_products(a: CSR, b: CSR, semiring: TypedSemiring, *, flip: bool = False,
     made = np.empty(pattern.nvals, semiring.z)
     if pattern.nvals == 0:
         return CSR(pattern, semiring.z, made)
-    work = (a.nvals + a.nrows) * (1 + b.ncols // _COLUMNS_PER_ENTRY)
+    work = (a.nvals + a.nrows) * (1 + b.ncols // COLUMNS_PER_ENTRY)
     threads = threads_for(work)
     if threads > 1 and int(np.diff(a.indptr).max()) * 4 * threads > a.nvals:  # the columns of a long row are divided
         columns = min(columns, max(LEAST_COLUMNS, -(-b.ncols // (4 * threads))))
@@ -130,9 +140,9 @@ def _add_rows(
             if stopped(control):
                 return
             p, end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
-            if p == end:
-                continue
             row, c = np.int64(i), np.int64(c_indptr[i])
+            if c == c_indptr[i + 1]:
+                continue
             k0, x0 = position(a_indices, p), value_at(avals, p)
             b0 = _start(b_indptr, k0, every_row, width)
             for j in range(low, high):

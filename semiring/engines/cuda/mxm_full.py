@@ -9,10 +9,13 @@ from ...formats import CSR, FullPattern, Pattern, index_dtype
 from ...formats.full import every_row_full
 from ...memory.allocation import allocating
 from .. import registry
+from ..constants import product_value
 from ..operands import Rows
 from ..registry import RESIDENT_OR_FULL, implements
 from ..spec import Mxm, Transpose
-from .mxm_full_gemm import full_times_full
+from . import tuning
+from .mxm_full_gemm import full_times_full, is_blas
+from .mxm_full_masked import sparse_full_under_mask
 from .mxm_full_rows import product_rows
 from .mxm_full_sddmm import full_under_mask
 from .mxm_full_spmm import sparse_times_full
@@ -31,21 +34,37 @@ def _is_full(rows: Rows | None, other: Rows | None) -> bool:
 
 
 def _sparse_first(q: Mxm) -> bool:
-    return q.a.format == "csr" and q.method == "auto" and _is_full(q.by_row, q.by_column)
+    return q.a.format == "csr" and q.method in ("auto", "rows") and _is_full(q.by_row, q.by_column)
+
+
+def _lists_positions(q: Mxm) -> bool:
+    """Return True for a mask that lists the positions that it admits."""
+    mask = q.mask
+    return mask is not None and not mask.complement and isinstance(mask.store, CSR) and mask.store.format == "csr"
+
+
+def _sparse_first_under_mask(q: Mxm) -> bool:
+    """Return True for sparse A and full B under a mask, unless all results share a value."""
+    return _lists_positions(q) and _sparse_first(q) and product_value(q.semiring, q.a.iso, _either(q).iso) is None
+
+
+def _either(q: Mxm) -> CSR:
+    """Return B or its transpose, whichever is at hand."""
+    return q.by_row.get() if q.by_row.ready or q.by_column is None else q.by_column.get()
 
 
 def _under_mask(q: Mxm) -> bool:
-    """Return True for a dot product of full rows for each entry of a sparse mask."""
-    mask = q.mask
-    return (
-        q.a.format == "full"
-        and q.method == "auto"
-        and mask is not None
-        and not mask.complement
-        and isinstance(mask.store, CSR)
-        and mask.store.format == "csr"
-        and _is_full(q.by_column, q.by_row)
-    )
+    """Return True for a dot product of full rows for each entry of a mask.
+
+    Not if the mask admits so many positions that computing all of them by cuBLAS costs less.
+    """
+    if q.a.format != "full" or q.method not in ("auto", "dot") or not _lists_positions(q):
+        return False
+    if not _is_full(q.by_column, q.by_row):
+        return False
+    assert q.mask is not None
+    entries = q.mask.store.nvals * tuning.FULL_SAMPLED
+    return q.method == "dot" or entries <= q.a.nrows * q.ncols or not is_blas(q.semiring, q.a.dtype, _either(q).dtype)
 
 
 def _knows_rows(q: Mxm) -> bool:
@@ -82,6 +101,16 @@ def mxm_sparse_full(q: Mxm) -> CSR:
     Synchronises if the rows of the result are not cached with the pattern of A.
     """
     return sparse_times_full(q.a, q.b, q.semiring)
+
+
+@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_sparse_first_under_mask, fuses=("mask",), priority=2)
+def mxm_sparse_full_mask(q: Mxm) -> CSR:
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask, for sparse A and full rows of B.
+
+    Synchronises: reads the number of rows of which all columns are computed, and that of the entries.
+    """
+    assert q.mask is not None
+    return sparse_full_under_mask(q.a, q.b, q.semiring, q.mask)
 
 
 @implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_under_mask, fuses=("mask",), priority=1)

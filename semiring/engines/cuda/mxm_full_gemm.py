@@ -23,7 +23,7 @@ from .launch import BLOCK, grid, multiprocessors, values_of
 from .mxm_full_rows import product_rows
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["dense_product", "full_times_full"]
+__all__ = ["dense_product", "full_times_full", "is_blas"]
 
 _FILE = "mxm_full_gemm.cuh"
 _BLOCK = 256
@@ -51,7 +51,7 @@ def _plan(ring: TypedSemiring, reads: tuple[bool, bool], a: np.dtype[Any], b: np
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_blas(ring: TypedSemiring, a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+def is_blas(ring: TypedSemiring, a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     """Return True for plus_times of two matrices of one type, float32 or float64."""
     add, mult = ring.add.op, ring.mult
     types = {a, b, add.x, add.y, add.z, mult.x, mult.y, mult.z}
@@ -90,7 +90,7 @@ def dense_product(
     if iso is not None:
         note(method="gemm")
         return None, iso
-    if _is_blas(ring, a.dtype, b.dtype):
+    if is_blas(ring, a.dtype, b.dtype):
         note(method="gemm", kernel="cuBLAS")
         x = cupy.full((nrows, inner), a.iso, z) if a.values is None else a.values.reshape(nrows, inner)
         y = cupy.full((inner, ncols), b.iso, z) if b.values is None else b.values.reshape(inner, ncols)

@@ -20,7 +20,7 @@ from .launch import BLOCK, grid, read_back, read_one
 from .primitives import exclusive_scan
 from .specialise import constants, typedefs
 
-__all__ = ["ProductRows", "Segments", "product_rows"]
+__all__ = ["ProductRows", "Segments", "product_rows", "whole_rows"]
 
 _FILE = "mxm_full_rows.cuh"
 _INT32 = np.dtype(np.int32)
@@ -110,6 +110,25 @@ def _result(pattern: AnyPattern, width: int, b: FullPattern | None) -> FullPatte
         words = cupy.empty(word_count(nrows), np.uint32)
         run = kernel(_FILE, "mxm_full_hits", _prologue(pattern, b.indptr.dtype, _INT32, _INT32))
         run(grid(32 * words.size), BLOCK, pattern.indptr, uncompressed_pattern(pattern).indices, nrows, b.indptr, words)
+    return _marked_rows(pattern, words, width)
+
+
+def whole_rows(pattern: AnyPattern, present: Array, mask: AnyPattern, width: int, share: int) -> FullPattern:
+    """Return the rows of a product with `width` columns of which all columns are computed under a mask.
+
+    pattern: of the sparse matrix.  present: the rows of the product that are not empty.  share: rows for which the mask
+    has an entry for so many columns or fewer are computed as a whole.  Rows divided into segments are as well, if the
+    mask has any entry.  Synchronises.
+    """
+    words = cupy.empty(word_count(pattern.nrows), np.uint32)
+    run = kernel(_FILE, "mxm_full_whole", _prologue(pattern, mask.indptr.dtype, _INT32, _INT32))
+    run(grid(pattern.nrows), BLOCK, pattern.indptr, mask.indptr, present, pattern.nrows, width, share, words)
+    return _marked_rows(pattern, words, width)
+
+
+def _marked_rows(pattern: AnyPattern, words: Array, width: int) -> FullPattern:
+    """Return the pattern of `width` columns in which the marked rows are full, the others empty.  Synchronises."""
+    nrows = pattern.nrows
     ranks = exclusive_scan(words, index_dtype(nrows), popcount=True)
     count = read_one(ranks[-1:])  # synchronises
     if count == nrows:

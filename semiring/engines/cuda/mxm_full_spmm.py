@@ -110,16 +110,19 @@ def _plan(
     return _Plan(pack, kernel(_FILE, "mxm_spmm", prologue), kernel(_FILE, "mxm_spmm_combine", prologue))
 
 
-def sparse_times_full(a: CSR, b: CSR, ring: TypedSemiring, *, flip: bool = False) -> CSR:
+def sparse_times_full(
+    a: CSR, b: CSR, ring: TypedSemiring, *, flip: bool = False, rows: FullPattern | None = None
+) -> CSR:
     """t(i, j) = (+)_k a(i, k) (x) b(k, j) for sparse a and full b; under `flip` the product is b(k, j) (x) a(i, k).
 
-    The result has full rows.  Memory beyond the result: a row of it for each FULL_SEGMENT entries of long rows.
+    rows: the rows to compute, all of which have a product; None: all rows.  The result has full rows.  Memory beyond
+    the result: a row of it for each FULL_SEGMENT entries of long rows.
     Synchronises if the rows of the result are not cached.
     """
-    rows, full, z, facts = product_rows(a.pattern), b.pattern, ring.z, ring_facts(ring)
+    known, full, z, facts = product_rows(a.pattern), b.pattern, ring.z, ring_facts(ring)
     assert isinstance(full, FullPattern)
     width = b.ncols
-    made = rows.result(a.pattern, width, None if full.every_row else full)
+    made = known.result(a.pattern, width, None if full.every_row else full) if rows is None else rows
     iso = product_value(ring, b.iso, a.iso) if flip else product_value(ring, a.iso, b.iso)
     if iso is not None or made.nvals == 0:
         note(method="spmm")
@@ -128,7 +131,7 @@ def sparse_times_full(a: CSR, b: CSR, ring: TypedSemiring, *, flip: bool = False
     reads = read_a and a.values is not None, read_b and b.values is not None
     values = values_at_once(width, min(16, 32 // z.itemsize), b.values if reads[1] else None)
     lanes = lanes_for(width, values, a.nvals // max(a.nrows, 1), facts.is_any)
-    segments = rows.segments(a.pattern)
+    segments = known.segments(a.pattern)
     note(method="spmm", lanes=lanes.G * lanes.E, segments=segments.segment_count)
     plan = _plan(
         ring, lanes, flip, full.every_row, reads, (a.dtype, b.dtype),

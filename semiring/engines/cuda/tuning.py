@@ -334,6 +334,10 @@ FULL_UNROLL: Final = _row(
     "loads of 16 bytes that a lane has under way; H200, call, kron20 x 64 and 128 columns of float32: 1 1.19 and "
     "2.10 ms, 2 1.09 and 1.99, 3 1.06 and 1.86, 4 1.24 and 2.12",
 )  # fmt: skip
+FULL_SAMPLED: Final = _row(
+    "FULL_SAMPLED", 4, "reasoned",
+    "under a mask with an entry for so many positions, or fewer, cuBLAS computes all of them at less cost",
+)  # fmt: skip
 FULL_REPEATS: Final = _row(
     "FULL_REPEATS", 2, "measured",
     "loads of 16 bytes that a lane makes of one row in a dot product; H200, call, kron20 as the mask, 64 features of "

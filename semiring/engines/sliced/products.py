@@ -161,17 +161,13 @@ def _transposed(rows: CSR, engine: str) -> Rows:
 
 @slices(Mxm, fuses=("mask",))
 def mxm(q: Mxm, engine: str) -> CSR:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j): A in slices of its rows, B resident, uncompressed or with full rows.
-
-    Full rows of B are kept unless a mask admits a part of the product only, which may have far fewer entries.
-    """
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j): A in slices of its rows, B resident, uncompressed or with full rows."""
     uses, mask = q.semiring.mult.uses, q.mask
     a, b = drop_unread(q.a, "x" in uses), drop_unread(q.b, "y" in uses)
     by_slices = [
         store for store in (a, None if mask is None else mask.store) if not is_uncompressed(store) and store is not None
     ]
-    kept = b.format == "full" and b.placement == "device" and (mask is None or mask.complement)
-    if not (by_slices and kept):
+    if not (by_slices and b.format == "full" and b.placement == "device"):
         b = uncompressed(b, engine, "mxm")
     if not by_slices:
         return cast(CSR, run_masked(replace(q, a=a, by_row=Rows(b), by_column=None), engine))

@@ -1,7 +1,7 @@
 // The rows of a sparse matrix for products with full rows: segments of long rows, and the rows of the result.
 //
-// The prologue defines the types P (offsets of the sparse matrix), I (its columns), BP (offsets of the full matrix), R
-// (ranks), C (offsets of the result); and the constant SEGMENT, the entries of a segment.
+// The prologue defines the types P (offsets of the sparse matrix), I (its columns), BP (offsets of the full matrix, or of
+// the mask), R (ranks), C (offsets of the result); and the constant SEGMENT, the entries of a segment.
 
 #include "rank.cuh"
 
@@ -44,6 +44,22 @@ extern "C" __global__ void mxm_full_hits(const P* indptr, const I* indices, i64 
             }
             word |= u32(hit) << (i & 31);
         }
+        if (lane_id() == 0) words[w] = word;
+    }
+}
+
+// words: the rows of a product under a mask of which all columns are computed: those of `present` for which the mask has
+// an entry for `share` columns or fewer, or, if it has any, whose row of the sparse matrix exceeds a segment.
+extern "C" __global__ void mxm_full_whole(const P* indptr, const BP* mask_indptr, const u32* present, i64 nrows,
+                                          i64 width, i64 share, u32* words) {
+    for (i64 w = warp_id(); 32 * w < nrows; w += warp_count()) {
+        const i64 i = 32 * w + lane_id();
+        bool whole = false;
+        if (i < nrows) {
+            const i64 entries = i64(mask_indptr[i + 1]) - i64(mask_indptr[i]);
+            whole = entries > 0 && (entries * share >= width || i64(indptr[i + 1]) - i64(indptr[i]) > SEGMENT);
+        }
+        const u32 word = __ballot_sync(FULL_WARP, whole) & present[w];
         if (lane_id() == 0) words[w] = word;
     }
 }

@@ -2,7 +2,7 @@
 //
 // G lanes hold the columns of a panel, V consecutive values a lane, R times; E such groups process different entries of
 // the row, UNROLL each at once.  Rows with more than SEGMENT entries are divided into segments, whose partial sums the
-// second kernel combines in the order of the row.
+// second kernel combines in the order of the row.  Rows that are empty in the result are not computed.
 //
 // The prologue defines the semiring; the types AP, AI, A (offsets, columns, values of the sparse matrix), BP, B, CP
 // (offsets and values of the full one, offsets of the result); the constants of mxm_full.cuh; G, E, V, R, UNROLL,
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_spmm(const SpmmArguments
         begin = s.segments[2 * item + 1];
         end = i64(s.a_indptr[i + 1]);
         end = end < begin + SEGMENT ? end : begin + SEGMENT;
-        to = s.partial + item * s.width;
+        if (i64(s.c_indptr[i]) != i64(s.c_indptr[i + 1])) to = s.partial + item * s.width;
     } else if (i < s.nrows) {
         begin = i64(s.a_indptr[i]);
         end = i64(s.a_indptr[i + 1]);
