@@ -79,6 +79,8 @@ class MatrixOperations(Infix):
             for each entry of a mask that is not complemented; reads the columns of `other`.  On a GPU also
             ``"dense"``: a slot for each position, for small results; ``"hash"``: each row by the method of its size,
             merged by a thread, in a hash table, or as ``"rows"``; and ``"sort"``: all products, sorted by position.
+            There, methods other than ``"auto"``, ``"rows"`` of a sparse and a full matrix, and ``"dot"`` of two full
+            ones read full matrices as uncompressed rows.
         **writing : mask, accum, replace, out.  A mask that is not complemented bounds the result: only what it
             admits is kept.
 

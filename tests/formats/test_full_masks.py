@@ -11,6 +11,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix
+from semiring.ops.mxm import METHODS
 from tests import sampling
 from tests.formats.test_full_products import HEIGHT, full, pairs, sparse, specified
 
@@ -85,3 +86,27 @@ def test_the_method_depends_on_the_mask(engine: str) -> None:
         few, many = methods["sparse full", "few"], methods["sparse full", "many"]
         assert few[0] == many[0] == "masked rows"
         assert 0 == few[1] < many[1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_full_operands(method: str, engine: str) -> None:
+    """A method that has no form for full rows reads them as uncompressed rows; `explain` has the one that ran."""
+    rng = np.random.default_rng(14)
+    mask, ran = mask_of("few", rng), {}
+    for name, a, b in pairs(rng, WIDTH, "float64", "all"):
+        whole = specified(lambda p, q: p.mxm(q), a, b)
+        inside = specified(lambda c, m: c.dup(mask=m.S), whole, mask)
+        for masked, expected in ((False, whole), (True, inside)):
+            with sr.explain() as log:
+                made = a.mxm(b, method=method, mask=mask.S if masked else None).wait()
+            assert made.to("cpu").isclose(expected, check_dtype=True), (name, masked)
+            methods = [call.details["method"] for call in log if call.operation == "mxm" and "method" in call.details]
+            ran[name, masked] = methods[-1] if methods else None
+    if engine == "reference":
+        return
+    assert all(ran.values())
+    if engine == "cuda":
+        own = {"auto": "spmm", "rows": "spmm", "hash": "hash", "sort": "sort"}
+        assert method not in own or ran["sparse full", False] == own[method]
+        if method in ("auto", "dot"):
+            assert ran["full full'", True] == "sddmm"
