@@ -11,7 +11,7 @@ import semiring as sr
 
 from .report import RESULTS
 
-Rows = Sequence[Callable[[Any], None]]
+Rows = Sequence[Callable[[Any], object]]
 
 
 def parser(name: str, about: str | None, *, rows: Rows = ()) -> argparse.ArgumentParser:

@@ -64,7 +64,7 @@ def _in_turns(report: Report, what: str, ours: Callable[[], sr.Matrix], others: 
         np.testing.assert_allclose(_array(made), expected, rtol=1e-3)
 
     calls = {"mxm": ours, **others}
-    found = compare({name: Contender(lambda _, c=call: c(), check) for name, call in calls.items()}, range(RUNS), "cpu")
+    found = compare({name: Contender(lambda _, c=call: c(), check) for name, call in calls.items()}, range(RUNS), "cpu")  # type: ignore[misc]
     least = found["mxm"].least
     beside = tuple(Peer(name, found[name].least, samples=found[name].wall_ms) for name in others)
     report.add(Row(what, "ms", least, peers=beside, note=found["mxm"].spread, samples=found["mxm"].wall_ms))
@@ -80,7 +80,7 @@ def products(name: str, dtype: str, report: Report) -> None:
     scipy = {"SciPy": lambda: p.S @ p.x}
     _in_turns(report, f"A X, {what}", lambda: A.mxm(X).wait(), scipy | p.over("plus_times", lambda: p.GA @ p.GX))
     for ring in SEMIRINGS if dtype == "float32" else ():
-        _in_turns(report, f"A X, {what}, {ring}", lambda r=ring: A.mxm(X, r).wait(), p.over(ring, lambda: p.GA @ p.GX))
+        _in_turns(report, f"A X, {what}, {ring}", lambda r=ring: A.mxm(X, r).wait(), p.over(ring, lambda: p.GA @ p.GX))  # type: ignore[misc]
     scipy = {"SciPy": lambda: p.t @ p.S}
     _in_turns(report, f"X' A, {what}", lambda: T.mxm(A).wait(), scipy | p.over("plus_times", lambda: p.GT @ p.GA))
     under = {} if p.library is None else {"mask": p.GA.S}

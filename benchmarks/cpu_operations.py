@@ -79,7 +79,7 @@ def products(A: sr.Matrix) -> Iterator[Operation]:
             yield Operation(
                 f"mxv {ring} {np.dtype(dtype).name}",
                 lambda M=M, x=x, ring=ring: M.ours.mxv(x.ours, ring).wait(),
-                lambda M=M, x=x, ring=theirs: ring(M.theirs @ x.theirs).new().wait(),
+                lambda M=M, x=x, ring=theirs: ring(M.theirs @ x.theirs).new().wait(),  # type: ignore[misc]
                 rtol=1e-4 if dtype == np.float32 else 1e-12,
             )
     S = Pair(A)
@@ -92,12 +92,12 @@ def products(A: sr.Matrix) -> Iterator[Operation]:
             yield Operation(
                 f"mxv any_pair, frontier of n/{share}, masked",
                 lambda f=f, v=v: S.ours.mxv(f.ours, "any_pair", mask=~v.ours.S).wait(),
-                lambda f=f, v=v: gb.semiring.any_pair(S.theirs @ f.theirs).new(mask=~v.theirs.S).wait(),
+                lambda f=f, v=v: gb.semiring.any_pair(S.theirs @ f.theirs).new(mask=~v.theirs.S).wait(),  # type: ignore[misc]
             )
         yield Operation(
             f"vxm any_pair, frontier of n/{share}, masked",
             lambda f=f, v=v: f.ours.vxm(S.ours, "any_pair", mask=~v.ours.S).wait(),
-            lambda f=f, v=v: gb.semiring.any_pair(f.theirs @ S.theirs).new(mask=~v.theirs.S).wait(),
+            lambda f=f, v=v: gb.semiring.any_pair(f.theirs @ S.theirs).new(mask=~v.theirs.S).wait(),  # type: ignore[misc]
         )
 
 
@@ -114,12 +114,12 @@ def elementwise(A: sr.Matrix) -> Iterator[Operation]:
         yield Operation(
             f"ewise_add, {name}",
             lambda B=B: M.ours.ewise_add(B.ours, "plus").wait(),
-            lambda B=B: M.theirs.ewise_add(B.theirs, gb.binary.plus).new().wait(),
+            lambda B=B: M.theirs.ewise_add(B.theirs, gb.binary.plus).new().wait(),  # type: ignore[misc]
         )
         yield Operation(
             f"ewise_mult, {name}",
             lambda B=B: M.ours.ewise_mult(B.ours, "times").wait(),
-            lambda B=B: M.theirs.ewise_mult(B.theirs, gb.binary.times).new().wait(),
+            lambda B=B: M.theirs.ewise_mult(B.theirs, gb.binary.times).new().wait(),  # type: ignore[misc]
         )
 
 
@@ -198,7 +198,7 @@ def structural(A: sr.Matrix) -> Iterator[Operation]:
         yield Operation(
             f"extract {name}",
             lambda rows=rows, cols=cols: M.ours.extract(rows, cols).wait(),
-            lambda rows=rows, cols=cols: M.theirs[rows, cols].new().wait(),
+            lambda rows=rows, cols=cols: M.theirs[rows, cols].new().wait(),  # type: ignore[misc]
         )
 
 

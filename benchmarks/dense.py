@@ -108,7 +108,7 @@ def sddmm(M: sr.Matrix, name: str, report: Report) -> None:
     found = compare(contenders, range(RUNS), M.device)
     _report(report, f"X Y' under {name}, {FEATURES} float32", found, "mxm", bound=True)
     for ring in SEMIRINGS:
-        taken = measure(lambda _, r=ring: A.mxm(B.T, r, mask=M.S).wait(), _any, range(RUNS), M.device)
+        taken = measure(lambda _, r=ring: A.mxm(B.T, r, mask=M.S).wait(), _any, range(RUNS), M.device)  # type: ignore[misc]
         report.add(timed(f"X Y' under {name}, {FEATURES} float32, {ring}", taken))
 
 
@@ -120,7 +120,7 @@ def semirings(A: sr.Matrix, name: str, report: Report) -> None:
     calls["plus_times, X with empty rows"] = lambda: A.mxm(C).wait()
     calls["plus_times, X' A"] = lambda: T.mxm(A).wait()
     for what, call in calls.items():
-        taken = measure(lambda _, c=call: c(), _any, range(RUNS), A.device)
+        taken = measure(lambda _, c=call: c(), _any, range(RUNS), A.device)  # type: ignore[misc]
         report.add(timed(f"A X, {name} x {FEATURES} float32, {what}", taken))
 
 
@@ -134,7 +134,7 @@ def dense(A: sr.Matrix, size: int, report: Report) -> None:
     for what, (left, right) in shapes.items():
         X, Y = (sr.Matrix.from_dense(_random(A, shape), copy=False) for shape in (left, right))
         for ring in ("plus_times", "min_plus"):
-            taken = measure(lambda _, x=X, y=Y, r=ring: x.mxm(y, r).wait(), _any, range(RUNS), A.device)
+            taken = measure(lambda _, x=X, y=Y, r=ring: x.mxm(y, r).wait(), _any, range(RUNS), A.device)  # type: ignore[misc]
             report.add(timed(f"X Y, {what} float32, {ring}", taken))
 
 

@@ -116,9 +116,8 @@ def change(row: Row, before: Mapping[str, Any]) -> float | None:
     now, then = row.value, before.get("value")
     if now is None or not then:
         return None
-    if row.at_most:
-        return now / then
-    return then / now if now else float("inf")
+    ratio: float = now / then if row.at_most else then / now if now else float("inf")
+    return ratio
 
 
 def worse(row: Row, before: Mapping[str, Any]) -> str | None:

@@ -28,9 +28,10 @@ def _some_rows(ncols: int) -> Matrix:
 
 def _few(s: Small, ncols: int) -> Matrix:
     """A mask with few entries in most rows, and some rows with an entry in every second column."""
-    part = s.A[:, :ncols].new()
+    part: Matrix = s.A[:, :ncols].new()
     rows, columns = (axis.ravel() for axis in np.meshgrid(np.arange(0, N, 40), np.arange(0, ncols, 2), indexing="ij"))
-    return part | Matrix.from_coo(rows, columns, rows % 3, shape=(N, ncols))
+    more = Matrix.from_coo(rows, columns, rows % 3, shape=(N, ncols))
+    return part.ewise_add(more, "first").new()
 
 
 def _segmented(s: Small, product: Callable[[Matrix], Any]) -> Any:

@@ -13,7 +13,7 @@ from .sanitize_inputs import Small
 __all__ = ["STEPS"]
 
 
-def _tuned(A: Matrix, call: Callable[[], Any], **rows: int) -> Any:
+def _tuned(A: Matrix, call: Callable[[], Any], **rows: Any) -> Any:
     """The result of the call with other rows of the tuning table."""
     if A.device == "cpu":
         return call()
