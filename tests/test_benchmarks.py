@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import benchmarks
 import semiring as sr
 from benchmarks import (
     arguments,
@@ -288,6 +291,14 @@ def test_host_time_measures_and_profiles(device: str, tmp_path: Path, monkeypatc
     assert row["relative"] > 0
     assert "best: host" in bare["note"]
     assert "function calls" in capsys.readouterr().out
+
+
+def test_every_program_can_be_imported() -> None:
+    """Programs import each other's functions, and most of them are run on a GPU only."""
+    names = [module.name for module in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")]
+    assert len(names) > 40
+    for name in names:
+        importlib.import_module(name)
 
 
 def test_calls_take_turns() -> None:
