@@ -33,8 +33,8 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
         "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
-        "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MatrixArguments", "PassArguments",
-        "ProductArguments", "RadixArguments", "RelaxArguments", "SddmmArguments", "SearchArguments",
+        "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments", "MatrixArguments",
+        "PassArguments", "ProductArguments", "RadixArguments", "RelaxArguments", "SddmmArguments", "SearchArguments",
         "SourceArguments", "SpmmArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
