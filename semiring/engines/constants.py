@@ -13,7 +13,8 @@ import numpy as np
 
 from ..formats import CSR, IndexList, VectorStore
 from .numpy_helpers import cast, evaluate_scalars
-from .spec import Apply, Ewise, Mxv, WriteMatrix, WriteVector
+from .spec import Apply, Ewise, Mxv
+from .spec_write import WriteMatrix, WriteVector
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedMonoid, TypedSemiring

@@ -151,37 +151,6 @@ class Outside(Spec):
 
 
 @record
-class WriteVector(Spec):
-    """The complete write  C<M, replace> accum= T  for vectors, in one pass; `ops.write` defines it.
-
-    The result has C's dtype.
-    """
-
-    name: ClassVar[str] = "write_vector"
-    c: VectorStore
-    t: VectorStore
-    mask: Mask | None
-    accum: TypedBinary | None
-    replace: bool
-
-
-@record
-class WriteMatrix(Spec):
-    """The complete write  C<M, replace> accum= T  for matrices; as `WriteVector`.
-
-    Positions of the accumulator: ``xi = yi = i``, ``xj = yj = j``.
-    """
-
-    name: ClassVar[str] = "write_matrix"
-    decodable: ClassVar[bool] = False
-    c: CSR
-    t: CSR
-    mask: Mask | None
-    accum: TypedBinary | None
-    replace: bool
-
-
-@record
 class ReduceRows(Spec):
     """t(i) = (+)_j a(i, j), for the rows that have entries."""
 

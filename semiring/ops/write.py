@@ -25,7 +25,8 @@ from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
 from ..engines.operands import Mask, Spec
-from ..engines.spec import Ewise, Keep, WriteMatrix, WriteVector
+from ..engines.spec import Ewise, Keep
+from ..engines.spec_write import WriteMatrix, WriteVector
 from ..formats import CSR, Store, VectorStore
 from ..formats.csr import empty_csr
 from ..formats.vectors import empty_vector

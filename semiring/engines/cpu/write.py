@@ -9,7 +9,7 @@ import numpy as np
 from ...formats import VectorStore
 from ..constants import write_value
 from ..registry import implements
-from ..spec import WriteVector
+from ..spec_write import WriteVector
 from . import align, presence, types
 from .atomics import bit_count
 from .compile import kernel

@@ -14,7 +14,7 @@ from ...formats import CSR, Pattern, index_dtype, structure_only
 from ..constants import write_value
 from ..operands import simplified
 from ..registry import implements
-from ..spec import WriteMatrix
+from ..spec_write import WriteMatrix
 from . import types
 from .compile import device, kernel
 from .operands import rows_of, values_of

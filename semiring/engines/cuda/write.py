@@ -16,7 +16,7 @@ from ...operators.types import TypedBinary
 from ..constants import write_value
 from ..numpy_helpers import cast
 from ..registry import implements
-from ..spec import WriteVector
+from ..spec_write import WriteVector
 from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of

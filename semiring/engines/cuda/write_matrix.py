@@ -15,7 +15,7 @@ from ...operators.types import TypedBinary
 from ..constants import write_value
 from ..operands import Mask
 from ..registry import implements
-from ..spec import WriteMatrix
+from ..spec_write import WriteMatrix
 from . import samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_one, values_of

@@ -9,7 +9,8 @@ import numpy as np
 from ...formats import Store, VectorStore
 from ..numpy_helpers import cast
 from ..registry import implements
-from ..spec import Apply, Convert, Ewise, Keep, Outside, Select, WriteVector
+from ..spec import Apply, Convert, Ewise, Keep, Outside, Select
+from ..spec_write import WriteVector
 from .dense import admitted, convert, coordinates, densify, positions, sparsify
 from .evaluation import Values, binary, combine, indexunary
 
