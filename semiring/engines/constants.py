@@ -19,7 +19,8 @@ from .spec_write import WriteMatrix, WriteVector
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedMonoid, TypedSemiring
 
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
+# The variables of an operator that reads positions.
+POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
 def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
@@ -40,7 +41,7 @@ def binary_value(op: TypedBinary, x: np.generic | None, y: np.generic | None) ->
     uses = op.uses
     if not uses:
         return _only_value(op)
-    if ("x" in uses and x is None) or ("y" in uses and y is None) or uses & _POSITIONS:
+    if ("x" in uses and x is None) or ("y" in uses and y is None) or uses & POSITIONS:
         return None
     given = (("x", x, op.x), ("y", y, op.y))
     return evaluate_scalars(op.expr, op.z, [(name, cast_value(v, dtype)) for name, v, dtype in given if name in uses])
@@ -130,7 +131,7 @@ class Arrivals(NamedTuple):
 def arrivals(ring: TypedSemiring, frontier: IndexList, a: CSR) -> Arrivals:
     """Return the minimum that a closure from these entries over `a` must compute."""
     uses = ring.mult.uses
-    if ("x" in uses and frontier.iso is None) or ("y" in uses and a.iso is None) or uses & _POSITIONS:
+    if ("x" in uses and frontier.iso is None) or ("y" in uses and a.iso is None) or uses & POSITIONS:
         return Arrivals(2)
     if frontier.iso is None:
         return Arrivals(1)

@@ -64,10 +64,18 @@ class Slots:
         return IndexList(size, dtype, self.indices[held], None if values is None else values[held], iso)
 
 
+def few(a: VectorStore, b: VectorStore) -> tuple[IndexList, IndexList] | None:
+    """Return two index lists of so few entries that compact slots are faster; None for any others."""
+    if isinstance(a, IndexList) and isinstance(b, IndexList) and (a.nvals + b.nvals) * _SPARSE < a.size:
+        return a, b
+    return None
+
+
 def union(a: VectorStore, b: VectorStore) -> Slots:
     """Return slots for every index that occurs in a or in b."""
-    if isinstance(a, IndexList) and isinstance(b, IndexList) and (a.nvals + b.nvals) * _SPARSE < a.size:
-        indices = np.union1d(a.indices, b.indices).astype(index_dtype(a.size), copy=False)
+    lists = few(a, b)
+    if lists is not None:
+        indices = np.union1d(lists[0].indices, lists[1].indices).astype(index_dtype(a.size), copy=False)
         return Slots(indices, indices.size)
     return Slots(None, a.size)
 

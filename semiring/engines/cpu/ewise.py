@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, VectorStore
-from ..constants import cast_value, ewise_value
+from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
+from ..constants import POSITIONS, cast_value, ewise_value
 from ..registry import implements
 from ..spec import Ewise
 from . import align, presence, types
@@ -39,6 +39,9 @@ def _operators(q: Ewise) -> tuple[Any, Any, Any, int]:
 
 
 def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
+    lists = None if q.mode == "intersect" or q.op.uses & POSITIONS else align.few(a, b)
+    if lists is not None:
+        return _lists(q, *lists)
     slots = align.intersection(a, b) if q.mode == "intersect" else align.union(a, b)
     awords, avals = slots.operand(a)
     bwords, bvals = slots.operand(b)
@@ -54,6 +57,16 @@ def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     operators = _operators(q)
     run(_slots, parts, slots.indices, left, avals, right, bvals, *operators, words, made, counts)
     return slots.store(a.size, z, words, made, None, total(counts))
+
+
+def _lists(q: Ewise, a: IndexList, b: IndexList) -> IndexList:
+    """Merge two index lists as the rows of two matrices; the operator reads no positions."""
+    left, right = (
+        CSR(Pattern(1, u.size, np.array([0, u.nvals], index_dtype(u.nvals)), u.indices), u.dtype, u.values, u.iso)
+        for u in (a, b)
+    )
+    row = matrices(q, left, right)
+    return IndexList(a.size, row.dtype, row.indices, row.values, row.iso)
 
 
 @kernel
