@@ -1,13 +1,13 @@
 """The common base of Matrix and Vector: one store, one pending operation, copies, comparison, and writes.
 
-An object holds a store, or a plan: an operation that is checked but not executed.  ``C(mask, accum) << plan`` passes
-the whole write to the engine; any other use of the object executes the plan alone.  Since stores are immutable, a
-plan uses the operands of the moment when it was made.
+An object holds a store, or a plan: an operation that is checked but not executed (`semiring.facade.holder`).
+``C(mask, accum) << plan`` passes the whole write to the engine; any other use of the object executes the plan alone.
+Since stores are immutable, a plan uses the operands of the moment when it was made.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .. import dtypes
 from ..config import checked_device, engine_for
 from ..engines.operands import Mask
 from ..exceptions import InvalidValue, NotSupported
-from ..formats import CSR, VectorStore
+from ..formats import CSR
 from ..memory.allocation import allocating, methods_report_memory
 from ..memory.arrays import to_host
 from ..ops import check
@@ -24,58 +24,27 @@ from ..ops.equal import same
 from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write, emptied
 from ..storage.memory_plan import checked_placement, moved
-from .chain import Chain
+from .holder import Holder, StoreT
 from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
 
-StoreT = TypeVar("StoreT", CSR, VectorStore)
 _KEYWORDS = frozenset(Writing.__annotations__)
 
 
-class Sparse(Generic[StoreT]):
+class Sparse(Holder[StoreT], Generic[StoreT]):
     """The part of Matrix and Vector that is independent of the number of dimensions and of operations."""
 
-    __slots__ = ("__weakref__", "_chain", "_origin", "_plan", "_store", "_transpose_of", "name")
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # == compares element by element
     # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
     __array_ufunc__: ClassVar[None] = None
     # Each element would be one copy to the host; `zip(*x.to_coo())` iterates over the entries.
     __iter__: ClassVar[None] = None
 
-    _store: StoreT | None
-    _plan: Plan[StoreT] | None
-    # The chain of unnamed operators of which this is the result; calling an operator rebinds it.
-    _chain: Chain | None
-    # The object and region that this one was extracted from: the target of `C[I, J] << x`.
-    _origin: tuple[Any, Any] | None
-    # The store or plan whose transpose this is, for `A.T`: products read that one in place.
-    _transpose_of: StoreT | Plan[StoreT] | None
-    name: str | None
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         methods_report_memory(cls)
 
-    @classmethod
-    def _new(cls, store: StoreT | None, plan: Plan[StoreT] | None = None, *, name: str | None = None) -> Self:
-        made = object.__new__(cls)
-        made._hold(store, plan, name)
-        return made
-
-    def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
-        self._store, self._plan, self.name = store, plan, name
-        self._chain = self._origin = self._transpose_of = None
-
     # -- the store ---------------------------------------------------------------------------------------
-
-    @property
-    def store(self) -> StoreT:
-        """The store that holds the entries; executes a pending operation."""
-        store = self._store
-        if store is None:
-            assert self._plan is not None
-            store = self._store = self._plan.result()
-            self._plan, self._chain = None, None if self._chain is None else self._chain.spent()
-        return store
 
     @property
     def source(self) -> StoreT | Plan[StoreT]:
@@ -91,11 +60,6 @@ class Sparse(Generic[StoreT]):
         return self._new(store)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
-        return self.store.dtype if self._plan is None else self._plan.dtype
-
-    @property
     def nvals(self) -> int:
         """The number of stored entries.  Synchronises if it has not been read from the GPU yet."""
         return self.store.nvals
@@ -109,11 +73,6 @@ class Sparse(Generic[StoreT]):
     def format(self) -> str:
         """``"csr"``, ``"ccsr"`` or ``"full"`` of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of a Vector."""
         return self.store.format
-
-    @property
-    def device(self) -> str:
-        """``"cpu"`` or ``"cuda"``."""
-        return self.store.device if self._plan is None else self._plan.device
 
     @property
     def placement(self) -> str:
@@ -270,9 +229,6 @@ class Sparse(Generic[StoreT]):
             raise InvalidValue(f"expected a {type(self).__name__}, got {type(other).__name__}")
         return other  # type: ignore[return-value]
 
-    # The number of dimensions.
-    ndim: ClassVar[int]
-
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
         """Return an array of all positions."""
         raise NotImplementedError
@@ -352,14 +308,6 @@ class Sparse(Generic[StoreT]):
         parent, region = self._origin
         return Target(parent, write, region, sub=True)
 
-    def _belongs(self) -> InvalidValue:
-        part = "the transpose" if self._origin is None else "a part"
-        return InvalidValue(
-            f"this {type(self).__name__} is {part} of another object, so it is not clear which of both is to change; "
-            f"{'' if self._origin is None else 'write C[I, J] << x in one expression to change C, or '}"
-            f"take .dup() to change a copy"
-        )
-
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign_region(key, value, PLAIN, sub=False)
 
@@ -376,12 +324,6 @@ class Sparse(Generic[StoreT]):
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         """key: the index in brackets; None for all positions."""
         raise NotImplementedError
-
-    def _become(self, store: StoreT) -> None:
-        """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
-        if self._origin is not None or self._transpose_of is not None:
-            raise self._belongs()
-        self._store, self._plan, self._chain = store, None, None
 
     # -- making results ----------------------------------------------------------------------------------
 

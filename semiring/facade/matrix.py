@@ -12,7 +12,7 @@ from ..memory.allocation import allocating, require_rows
 from ..ops import structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
-from ..ops.extract import element, extract_line, extract_matrix
+from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
@@ -121,11 +121,11 @@ class Matrix(MatrixOperations):
         Negative indices count from the end; IndexOutOfBound past it, InvalidValue for anything but an integer.
         Cost O(log degree).  Synchronises on the GPU.
         """
-        value = element(self.store, *self._place(row, col))
+        value = self._element(self._place(row, col))()
         return default if value is None else value
 
     def __contains__(self, place: tuple[int, int]) -> bool:
-        return element(self.store, *self._place(*place)) is not None
+        return self._element(self._place(*place))() is not None
 
     def _place(self, row: Any, col: Any) -> tuple[int, int]:
         nrows, ncols = self.shape
@@ -137,14 +137,14 @@ class Matrix(MatrixOperations):
         """A[i, j]: a Scalar.  A[i, J], A[I, j], A[i]: a Vector.  A[I, J], A[I]: a Matrix, A(I[p], J[q]).
 
         I and J are slices, integers, boolean arrays, or full Vectors of integers.  The result is a value; left of
-        ``<<`` it is the target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.
+        ``<<`` it is the target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.  ``A[i, j] = x``,
+        ``A[i, j](accum) << x`` and ``del A[i, j]`` cost O(1): they are collected and applied when A is next used.
         """
         rows, cols = _split(key)
         made: Any
         if is_scalar(rows) and is_scalar(cols):
-            i, j = self._place(rows, cols)
-            store = self.store
-            return Scalar.pending(store.dtype, lambda: element(store, i, j), (self, (i, j)))
+            at = self._place(rows, cols)
+            return Scalar.pending(self.dtype, self._element(at), (self, at))
         if is_scalar(rows) or is_scalar(cols):
             made = Vector._new(None, self._line(rows, cols))
         else:
@@ -179,6 +179,9 @@ class Matrix(MatrixOperations):
 
     def __delitem__(self, key: Any) -> None:
         rows, cols = _split(key)
+        if is_scalar(rows) and is_scalar(cols):
+            self._delete_element(self._place(rows, cols))
+            return
         i, j = self._rows(rows), self._cols(cols)
         nothing = Matrix(self.dtype, i.count, j.count, device=self.device)
         self._become(assign_matrix(self.store, i, j, nothing.store))
@@ -191,6 +194,9 @@ class Matrix(MatrixOperations):
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         rows, cols = _split(slice(None) if key is None else key)
+        if write.mask is None and is_scalar(rows) and is_scalar(cols) and is_scalar(value):
+            self._write_element(self._place(rows, cols), value, write.accum)
+            return
         i, j = self._rows(rows), self._cols(cols)
         line = _LINES.get((is_scalar(rows), is_scalar(cols)))
         mask = write.mask

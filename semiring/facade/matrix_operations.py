@@ -32,7 +32,8 @@ class MatrixOperations(Infix):
     @property
     def shape(self) -> tuple[int, int]:
         """(nrows, ncols)."""
-        return self._plan.shape if self._plan is not None else self.store.shape  # type: ignore[return-value]
+        store = self._store
+        return cast("CSR", self._described).shape if store is None else store.shape
 
     @property
     def nrows(self) -> int:

@@ -10,10 +10,10 @@ from ..exceptions import InvalidValue
 from ..formats import VectorStore
 from ..formats.vectors import empty_vector
 from ..operators.types import TypedSemiring
-from ..ops import reshape
+from ..ops import check, reshape
 from ..ops.assign import assign_vector, column_matrix, row_matrix
 from ..ops.convert import convert, index_list
-from ..ops.extract import element, extract_vector
+from ..ops.extract import extract_vector
 from ..ops.inner import inner
 from ..ops.mxv import vxm
 from ..ops.reduce import reduce_scalar
@@ -82,7 +82,8 @@ class Vector(Infix):
     @property
     def size(self) -> int:
         """The number of positions."""
-        return self._plan.shape[0] if self._plan is not None else self.store.size
+        store = self._store
+        return check.shape_of(self._described)[0] if store is None else store.size
 
     @property
     def shape(self) -> tuple[int]:
@@ -98,11 +99,14 @@ class Vector(Infix):
         Negative indices count from the end; IndexOutOfBound past it, InvalidValue if it is not an integer.  Cost O(1),
         or O(log nvals) for an index list.  Synchronises on the GPU.
         """
-        value = element(self.store, position(scalar(index), self.size, "a vector"))
+        value = self._element(self._at(index))()
         return default if value is None else value
 
     def __contains__(self, index: int) -> bool:
-        return element(self.store, position(scalar(index), self.size, "a vector")) is not None
+        return self._element(self._at(index))() is not None
+
+    def _at(self, index: Any) -> tuple[int]:
+        return (position(scalar(index), self.size, "a vector"),)
 
     def convert(self, to: str) -> Self:
         """Store the same entries in another format; returns this vector.
@@ -124,12 +128,12 @@ class Vector(Infix):
         """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).
 
         I is a slice, integers, a boolean array, or a full Vector of integers.  The result is a value; left of
-        ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.
+        ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.  ``w[i] = x``,
+        ``w[i](accum) << x`` and ``del w[i]`` cost O(1): they are collected and applied when w as a whole is next used.
         """
         if is_scalar(key):
-            at = position(scalar(key), self.size, "a vector")
-            store = self.store
-            return Scalar.pending(store.dtype, lambda: element(store, at), (self, at))
+            at = self._at(key)
+            return Scalar.pending(self.dtype, self._element(at), (self, at[0]))
         made = self._new(None, extract_vector(self.store, self._index(key)))
         made._origin = (self, key)
         return made
@@ -149,6 +153,9 @@ class Vector(Infix):
         return self._deliver(extract_vector(self.store, self._index(index)), writing)  # type: ignore[no-any-return]
 
     def __delitem__(self, key: Any) -> None:
+        if is_scalar(key):
+            self._delete_element(self._at(key))
+            return
         index = self._index(key)
         self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
 
@@ -160,6 +167,9 @@ class Vector(Infix):
         return positions(index_value(key), self.size, "a vector", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
+        if write.mask is None and is_scalar(key) and is_scalar(value):
+            self._write_element(self._at(key), value, write.accum)
+            return
         index = self._index(key)
         if isinstance(value, (int, float)):
             source: Any = value

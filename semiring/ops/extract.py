@@ -10,8 +10,8 @@ from ..engines import registry
 from ..engines.operands import Index
 from ..engines.residency import columns_around, resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
-from ..formats import CSR, Array, IndexList, VectorStore, array_module, device_of, index_dtype
-from ..memory.arrays import to_host
+from ..formats import CSR, Array, FullPattern, IndexList, VectorStore, array_module, device_of, index_dtype
+from ..memory.arrays import to_device, to_host
 from . import check, structure
 from .write import Plan
 
@@ -68,6 +68,43 @@ def row_numbers(a: CSR) -> Array:
     return (xp.searchsorted(a.indptr, places, side="right") - 1).astype(index_dtype(a.nrows))
 
 
+def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Array | None:
+    """Return the slots of the values at these positions if all of them are stored, else None.  Synchronises.
+
+    rows, cols: int64, on the host; cols: None for a vector.  The result is None too for bitmaps, and for rows that are
+    compressed or not in the memory of the device.  Cost O(k log degree).
+    """
+    rows = to_device(rows, a.device)
+    xp = array_module(a.device)
+    if not isinstance(a, CSR):
+        if a.format == "full":
+            return rows
+        if not isinstance(a, IndexList):
+            return None
+        return _all_found(a.indices, xp.searchsorted(a.indices, rows.astype(a.indices.dtype)), a.nvals, rows)
+    assert cols is not None
+    cols = to_device(cols, a.device)
+    if a.placement != "device" or a.pattern.codec is not None:
+        return None
+    low, high = a.indptr[rows].astype(np.int64), a.indptr[rows + 1].astype(np.int64)
+    if isinstance(a.pattern, FullPattern):
+        return low + cols if bool(xp.all(high > low)) else None
+    end = high
+    for _ in range(int(xp.max(high - low)).bit_length()):
+        middle = (low + high) >> 1
+        right = (low < high) & (a.indices[xp.minimum(middle, a.nvals - 1)] < cols)
+        low, high = xp.where(right, middle + 1, low), xp.where(right, high, middle)
+    return _all_found(a.indices, low, end, cols)
+
+
+def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | None:
+    """Return `at` if each lies below its `end` and has the wanted index, else None.  Synchronises."""
+    xp = array_module(device_of(indices))
+    if not indices.size:
+        return None
+    return at if bool(xp.all((at < end) & (indices[xp.minimum(at, indices.size - 1)] == wanted))) else None
+
+
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
     if isinstance(a, CSR):
@@ -84,6 +121,9 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
 
 
 def _find(ascending: Array, wanted: int) -> int | None:
+    if isinstance(ascending, np.ndarray):
+        at = int(ascending.searchsorted(ascending.dtype.type(wanted)))
+        return at if at < ascending.size and ascending[at] == wanted else None
     xp = array_module(device_of(ascending))
     at = int(to_host(xp.searchsorted(ascending, xp.asarray([wanted], dtype=ascending.dtype)))[0])
     if at < ascending.size and int(to_host(ascending[at : at + 1])[0]) == wanted:

@@ -1,0 +1,148 @@
+"""What a Matrix or Vector holds: a store, an operation that is not executed yet, or writes that are not applied yet.
+
+Exactly one of three is current:
+
+- `_store`, if it is not None;
+- else `_plan`, if it is not None: an operation, whose result becomes the store when it is used;
+- else `_elements`: a store with logged writes to single elements, which any use of the whole object applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+from ..formats import CSR, VectorStore
+from ..ops.elements import Elements, Position
+from ..ops.extract import element
+from ..ops.write import Plan
+from .chain import Chain
+from .operand import is_empty, scalar
+
+StoreT = TypeVar("StoreT", CSR, VectorStore)
+
+
+class Holder(Generic[StoreT]):
+    """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
+
+    __slots__ = ("__weakref__", "_chain", "_elements", "_origin", "_plan", "_store", "_transpose_of", "name")
+
+    _store: StoreT | None
+    _plan: Plan[StoreT] | None
+    _elements: Elements | None
+    # The chain of unnamed operators of which this is the result; calling an operator rebinds it.
+    _chain: Chain | None
+    # The object and region that this one was extracted from: the target of `C[I, J] << x`.
+    _origin: tuple[Any, Any] | None
+    # The store or plan whose transpose this is, for `A.T`: products read that one in place.
+    _transpose_of: StoreT | Plan[StoreT] | None
+    name: str | None
+    # The number of dimensions.
+    ndim: ClassVar[int]
+
+    @classmethod
+    def _new(cls, store: StoreT | None, plan: Plan[StoreT] | None = None, *, name: str | None = None) -> Self:
+        made = object.__new__(cls)
+        made._hold(store, plan, name)
+        return made
+
+    def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
+        self._store, self._plan, self.name = store, plan, name
+        self._elements = self._chain = self._origin = self._transpose_of = None
+
+    @property
+    def store(self) -> StoreT:
+        """The store that holds the entries; executes a pending operation and applies writes to elements."""
+        store = self._store
+        return self._settled() if store is None else store
+
+    def _settled(self) -> StoreT:
+        plan, elements = self._plan, self._elements
+        if plan is None:  # without elements another thread has executed the plan meanwhile
+            return self.store if elements is None else elements.store()
+        store = self._store = plan.result()
+        self._plan, self._chain = None, None if self._chain is None else self._chain.spent()
+        return store
+
+    @property
+    def _described(self) -> StoreT | Plan[StoreT]:
+        """The store, or the plan or the base of the log, which have its type, shape and device; executes nothing."""
+        store, plan, elements = self._store, self._plan, self._elements
+        if store is not None:
+            return store
+        if plan is not None:
+            return plan
+        return self.store if elements is None else elements.base
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        store = self._store
+        return self._described.dtype if store is None else store.dtype
+
+    @property
+    def device(self) -> str:
+        """``"cpu"`` or ``"cuda"``."""
+        store = self._store
+        return self._described.device if store is None else store.device
+
+    def _become(self, store: StoreT) -> None:
+        """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
+        self._check_whole()
+        self._store, self._plan, self._elements, self._chain = store, None, None, None
+
+    def _check_whole(self) -> None:
+        """Raise InvalidValue if this is a part or the transpose of another object."""
+        if self._origin is not None or self._transpose_of is not None:
+            raise self._belongs()
+
+    def _belongs(self) -> InvalidValue:
+        part = "the transpose" if self._origin is None else "a part"
+        return InvalidValue(
+            f"this {type(self).__name__} is {part} of another object, so it is not clear which of both is to change; "
+            f"{'' if self._origin is None else 'write C[I, J] << x in one expression to change C, or '}"
+            f"take .dup() to change a copy"
+        )
+
+    # -- single elements ---------------------------------------------------------------------------------
+
+    def _element(self, at: Position) -> Callable[[], Any]:
+        """Return the function that reads the present value at a position; it returns None if there is none."""
+        elements = self._elements
+        if self._store is None and self._plan is None and elements is not None:
+            return elements.reader(at)
+        store = self.store
+        return lambda: element(store, *at)
+
+    def _write_element(self, at: Position, value: Any, accum: Any) -> None:
+        """C(at) accum= value, where an empty Scalar deletes or, with an accumulator, changes nothing."""
+        elements = self._log()
+        if is_empty(value):
+            if accum is None:
+                elements.delete(at)
+        elif accum is None:
+            elements.set(at, scalar(value))
+        else:
+            elements.accumulate(at, scalar(value), accum)
+        self._keep(elements)
+
+    def _delete_element(self, at: Position) -> None:
+        elements = self._log()
+        elements.delete(at)
+        self._keep(elements)
+
+    def _log(self) -> Elements:
+        """Return the current log, or a new one, which becomes current by `_keep` after its first write."""
+        self._check_whole()
+        elements = self._elements
+        if self._store is None and self._plan is None and elements is not None:
+            return elements
+        return Elements(self.store)
+
+    def _keep(self, elements: Elements) -> None:
+        if self._store is not None:
+            self._elements = elements
+            self._store = self._chain = None
