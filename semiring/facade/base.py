@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..config import checked_device, engine_for
 from ..engines.operands import Mask
-from ..exceptions import InvalidValue, NotSupported
+from ..exceptions import InvalidMask, InvalidValue, NotSupported
 from ..formats import CSR
 from ..memory.allocation import allocating, methods_report_memory
 from ..memory.arrays import to_host
@@ -320,6 +320,16 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
         pending = None if write.plain else value._plan
         plan = plan_of("update", value.store) if pending is None else pending
         self._become(plan.into(self.store, write))
+
+    def _masked(self, mask: MaskView) -> Plan[StoreT]:
+        """Return the plan of the entries that a mask admits."""
+        return plan_of("extract", self.store).under(mask.mask)
+
+    def _assign_masked(self, view: MaskView, value: Any, write: Write) -> None:
+        """``C[mask](accum) << value``, which is ``C(mask, accum) << value``."""
+        if write.mask is not None:
+            raise InvalidMask("two masks were given: one in brackets, one in parentheses; join them by &")
+        self._assign(value, write._replace(mask=view.mask))
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         """key: the index in brackets; None for all positions."""

@@ -17,7 +17,7 @@ from ..ops.write import PLAIN
 from .base import Sparse
 from .chain import Chain, linked
 from .operand import is_scalar, no_operand, scalar
-from .writing import Writing
+from .writing import MaskView, Writing
 
 # For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
 _ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
@@ -118,7 +118,7 @@ class Infix(Sparse[Any]):
 
         Parameters
         ----------
-        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), or a lambda
+        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), a lambda, or a mask
         thunk : the scalar that it compares with; 0 by default
         **writing : mask, accum, replace, out
 
@@ -130,6 +130,8 @@ class Infix(Sparse[Any]):
         -----
         Cost O(nvals).  A selection from a pending product of matrices (`Matrix.mxm`) is fused into it.
         """
+        if isinstance(op, MaskView):
+            return self._deliver(self._masked(op), writing)  # type: ignore[no-any-return]
         return self._deliver(select(self.source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any) -> Any:

@@ -22,7 +22,7 @@ from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .vector import Vector, index_value
 from .vector_arrays import constructed
-from .writing import Writing
+from .writing import MaskView, Writing
 
 if TYPE_CHECKING:
     from ..engines.operands import Index
@@ -140,8 +140,12 @@ class Matrix(MatrixOperations):
         ``<<`` it is the target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.  ``A[i, j] = x``,
         ``A[i, j](accum) << x`` and ``del A[i, j]`` cost O(1): they are collected and applied when A is next used.
         """
-        rows, cols = _split(key)
         made: Any
+        if isinstance(key, MaskView):
+            made = self._new(None, self._masked(key))
+            made._origin = (self, key)
+            return made
+        rows, cols = _split(key)
         if is_scalar(rows) and is_scalar(cols):
             at = self._place(rows, cols)
             return Scalar.pending(self.dtype, self._element(at), (self, at))
@@ -178,6 +182,9 @@ class Matrix(MatrixOperations):
         return extract_line(self.store, at, self._rows(rows), transposed=True)
 
     def __delitem__(self, key: Any) -> None:
+        if isinstance(key, MaskView):
+            self._become(self._masked(~key).into())
+            return
         rows, cols = _split(key)
         if is_scalar(rows) and is_scalar(cols):
             self._delete_element(self._place(rows, cols))
@@ -193,6 +200,9 @@ class Matrix(MatrixOperations):
         return _positions(key, self.ncols, "columns", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
+        if isinstance(key, MaskView):
+            self._assign_masked(key, value, write)
+            return
         rows, cols = _split(slice(None) if key is None else key)
         if write.mask is None and is_scalar(rows) and is_scalar(cols) and is_scalar(value):
             self._write_element(self._place(rows, cols), value, write.accum)

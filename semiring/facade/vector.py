@@ -26,7 +26,7 @@ from .chain import link, linked
 from .infix import Infix
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
-from .writing import Writing
+from .writing import MaskView, Writing
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -127,14 +127,16 @@ class Vector(Infix):
     def __getitem__(self, key: Any) -> Any:
         """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).
 
-        I is a slice, integers, a boolean array, or a full Vector of integers.  The result is a value; left of
+        I is a slice, integers, a boolean array, a full Vector of integers, or a mask (``m.S``): the result then has the
+        size of w.  The result is a value; left of
         ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.  ``w[i] = x``,
         ``w[i](accum) << x`` and ``del w[i]`` cost O(1): they are collected and applied when w as a whole is next used.
         """
         if is_scalar(key):
             at = self._at(key)
             return Scalar.pending(self.dtype, self._element(at), (self, at[0]))
-        made = self._new(None, extract_vector(self.store, self._index(key)))
+        plan = self._masked(key) if isinstance(key, MaskView) else extract_vector(self.store, self._index(key))
+        made = self._new(None, plan)
         made._origin = (self, key)
         return made
 
@@ -156,6 +158,9 @@ class Vector(Infix):
         if is_scalar(key):
             self._delete_element(self._at(key))
             return
+        if isinstance(key, MaskView):
+            self._become(self._masked(~key).into())
+            return
         index = self._index(key)
         self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
 
@@ -169,6 +174,9 @@ class Vector(Infix):
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         if write.mask is None and is_scalar(key) and is_scalar(value):
             self._write_element(self._at(key), value, write.accum)
+            return
+        if isinstance(key, MaskView):
+            self._assign_masked(key, value, write)
             return
         index = self._index(key)
         if isinstance(value, (int, float)):

@@ -9,6 +9,7 @@ from ..engines.operands import Mask
 from ..exceptions import InvalidMask, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import methods_report_memory
+from ..ops import masks
 from ..ops.write import PLAIN, Write
 
 
@@ -43,6 +44,8 @@ class _NoValue:
 class MaskView(_NoValue):
     """``A.S`` (where an entry is stored) or ``A.V`` (where it is also nonzero); ``~`` takes the complement.
 
+    ``A.S & B.V`` admits what both admit, ``A.S | ~B.V`` what one of them admits; both compute a structure at once.
+    ``C[A.S]`` are the entries of C that the mask admits; ``C[A.S] = x`` is ``C(A.S) << x``, and ``del C[A.S]`` deletes.
     Its truth and its comparisons raise TypeError: `nvals`, `isequal` and ``apply("one")`` are methods of the objects.
     """
 
@@ -54,6 +57,16 @@ class MaskView(_NoValue):
 
     def __invert__(self) -> MaskView:
         return MaskView(self.mask.negated())
+
+    def __and__(self, other: Any) -> MaskView:
+        return MaskView(masks.both(self.mask, as_mask(other)))
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> MaskView:
+        return MaskView(masks.either(self.mask, as_mask(other)))
+
+    __ror__ = __or__
 
     def __repr__(self) -> str:
         store = self.mask.store
@@ -122,6 +135,10 @@ class Target(_NoValue):
         else:
             self._object._assign_region(self._region, value, self._write, sub=self._sub)
         return self._object
+
+    def update(self, value: Any) -> Any:
+        """Write `value`: ``C(mask, accum).update(x)`` is ``C(mask, accum) << x``."""
+        return self << value
 
     def __getitem__(self, key: Any) -> Target:
         if self._region is not None:
