@@ -17,7 +17,7 @@ import numpy as np
 
 import semiring as sr
 
-from . import arguments
+from . import arguments, peers
 from .report import Peer, Report, Row
 
 _ENTRIES, _WRITES, _RUNS = 10**6, 1000, 7
@@ -101,10 +101,7 @@ def main() -> int:
     parser = arguments.parser("elements", __doc__)
     options = parser.parse_args()
     device = arguments.device_of(options)
-    try:
-        import graphblas as gb
-    except ImportError:
-        gb = None
+    gb = peers.graphblas() if peers.graphblas_available() else None
     report = Report("elements", device, options.out)
     with sr.use(device):
         for make, kind in OBJECTS:
@@ -114,13 +111,13 @@ def main() -> int:
             for action, function in ACTIONS.items():
                 at = positions(ours, np.random.default_rng(2), stored=action == "write stored")
                 times = measured(ours, at, function, "plus")
-                peers = []
+                beside = []
                 if theirs is not None:
-                    beside = measured(theirs, at, function, gb.binary.plus)
-                    peers.append(Peer("SuiteSparse", statistics.median(beside), "us", samples=tuple(beside)))
+                    taken = measured(theirs, at, function, gb.binary.plus)
+                    beside.append(Peer("SuiteSparse", statistics.median(taken), "us", samples=tuple(taken)))
                 bound = _TARGET_US if action.startswith("write") else None
                 value = statistics.median(times)
-                report.add(Row(f"{name}: {action}", "us", value, bound, peers=tuple(peers), samples=tuple(times)))
+                report.add(Row(f"{name}: {action}", "us", value, bound, peers=tuple(beside), samples=tuple(times)))
     report.close()
     return 1 if report.failed else 0
 
