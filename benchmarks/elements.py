@@ -112,7 +112,7 @@ def main() -> int:
                 at = positions(ours, np.random.default_rng(2), stored=action == "write stored")
                 times = measured(ours, at, function, "plus")
                 beside = []
-                if theirs is not None:
+                if gb is not None:
                     taken = measured(theirs, at, function, gb.binary.plus)
                     beside.append(Peer("SuiteSparse", statistics.median(taken), "us", samples=tuple(taken)))
                 bound = _TARGET_US if action.startswith("write") else None
