@@ -31,11 +31,10 @@ from .types import call, combine, converted, put, stops, value_at
 
 __all__ = [
     "CHUNKS_PER_THREAD",
-    "between",
-    "dot",
     "dot_products",
     "dot_work",
     "enter",
+    "entry",
     "leave",
     "scratch",
     "term",
@@ -145,7 +144,7 @@ def _dot(
     made: Any,
 ) -> None:
     """rows, values: as in `DotWork`."""
-    work, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices = rows
+    work, a_indptr, a_indices, _, _, m_indptr, _ = rows
     mark, place = marks[t], places[t]
     chunks = threads * CHUNKS_PER_THREAD
     while True:
@@ -160,13 +159,31 @@ def _dot(
                 continue
             enter(a_indices, begin, end, mark, place, reads_a)
             for m in range(m_indptr[i], m_indptr[i + 1]):
-                j = np.int64(m_indices[m])
-                first, last = between(t_indices, t_indptr[j], t_indptr[j + 1], a_indices[begin], a_indices[end - 1])
-                columns = (a_indices, begin, end, t_indices, first, last)
-                hit, value = dot(add, mult, values, columns, mark, place, reads_a, np.int64(i), j)
+                hit, value = entry(rows, values, add, mult, mark, place, reads_a, np.int64(i), begin, end, m)
                 found[m] = hit
                 put(made, m, value)
             leave(a_indices, begin, end, mark)
+
+
+@device
+def entry(
+    rows: Any,
+    values: Any,
+    add: Any,
+    mult: Any,
+    mark: Any,
+    place: Any,
+    reads_a: bool,
+    i: int,
+    begin: int,
+    end: int,
+    m: int,
+) -> Any:
+    """Return the dot product for entry m of the mask, in row i, whose entries of A are those from begin to end."""
+    _, _, a_indices, t_indptr, t_indices, _, m_indices = rows
+    j = np.int64(m_indices[m])
+    first, last = between(t_indices, t_indptr[j], t_indptr[j + 1], a_indices[begin], a_indices[end - 1])
+    return dot(add, mult, values, (a_indices, begin, end, t_indices, first, last), mark, place, reads_a, i, j)
 
 
 @device

@@ -17,7 +17,7 @@ from . import presence, types
 from .atomics import next_chunk, stopped
 from .compile import kernel
 from .mxm import mxm
-from .mxm_dot import CHUNKS_PER_THREAD, between, dot, dot_work, enter, leave, scratch
+from .mxm_dot import CHUNKS_PER_THREAD, dot_work, enter, entry, leave, scratch
 from .reduce import reduce_rows, reduce_scalar
 from .rows import share
 from .select import mask_pattern
@@ -85,7 +85,7 @@ def _dot_rows(
     totals: Any,
 ) -> None:
     """rows, values: as in `DotWork`."""
-    work, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices = rows
+    work, a_indptr, a_indices, _, _, m_indptr, _ = rows
     mark, place = marks[t], places[t]
     chunks = threads * CHUNKS_PER_THREAD
     while True:
@@ -101,10 +101,7 @@ def _dot_rows(
             enter(a_indices, begin, end, mark, place, reads_a)
             any_hit, total = False, converted(reduce, 0)
             for m in range(m_indptr[i], m_indptr[i + 1]):
-                j = np.int64(m_indices[m])
-                first, last = between(t_indices, t_indptr[j], t_indptr[j + 1], a_indices[begin], a_indices[end - 1])
-                columns = (a_indices, begin, end, t_indices, first, last)
-                hit, value = dot(add, mult, values, columns, mark, place, reads_a, np.int64(i), j)
+                hit, value = entry(rows, values, add, mult, mark, place, reads_a, np.int64(i), begin, end, m)
                 if hit:
                     part = converted(reduce, value)
                     total = combine(reduce, total, part) if any_hit else part
