@@ -98,7 +98,8 @@ class MatrixOperations(Infix):
 
         The result is pending, with a mask too, unless `out` is given.  A reduction or a selection that is its first use
         is computed with it, and then no product is stored: ``L.mxm(L.T, "plus_pair", mask=L.S).reduce_scalar()`` counts
-        triangles in the memory of L.  A second use computes and stores the product.
+        triangles in the memory of L.  A second use computes and stores the product; uses that are requested before the
+        first is executed share one stored product.
         """
         if not isinstance(other, MatrixOperations):
             raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")

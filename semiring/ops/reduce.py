@@ -17,7 +17,7 @@ from ..formats import CSR, Full, Store, VectorStore
 from ..operators.types import TypedMonoid, TypedSemiring
 from . import check
 from .cast import typed_second
-from .fused import fused_or_stored
+from .fused import fused_or_stored, requested
 from .mxv import vxm
 from .write import Plan, stored
 
@@ -30,7 +30,7 @@ def reduce_rows(a: CSR | Plan[CSR], monoid: Any, *, transposed: bool = False) ->
     """
     typed = operators.lookup_monoid(monoid).typed(a.dtype)
     if isinstance(a, Plan) and not transposed:
-        return Plan("reduce_rows", a.shape[:1], typed.z, a.device, partial(_rows_of_product, a, typed))
+        return Plan("reduce_rows", a.shape[:1], typed.z, a.device, partial(_rows_of_product, requested(a), typed))
     a = stored(a)
     if transposed:
         ones = Full(a.nrows, typed.dtype, None, typed.dtype.type(1), a.device)
@@ -50,7 +50,7 @@ def reduce_scalar(a: Store | Plan[Any], monoid: Any) -> Callable[[], np.generic 
     A product that is a plan is reduced with it.
     """
     typed = monoid if isinstance(monoid, TypedMonoid) else operators.lookup_monoid(monoid).typed(a.dtype)
-    result, store = fused_or_stored(a, MxmReduceScalar, typed)
+    result, store = fused_or_stored(requested(a) if isinstance(a, Plan) else a, MxmReduceScalar, typed)
     if store is not None:
         result = registry.run(ReduceScalar(store, typed), check.engine_of("reduce", store))
     return partial(scalar_value, result)

@@ -14,7 +14,7 @@ from ..formats import CSR, VectorStore
 from ..operators.types import TypedIndexUnary
 from . import check
 from .apply import scalar_dtype, thunk_of
-from .fused import fused_or_stored
+from .fused import fused_or_stored, requested
 from .write import Plan
 
 S = TypeVar("S", CSR, VectorStore)
@@ -30,7 +30,7 @@ def select(a: S | Plan[S], op: Any, k: Any = None) -> Plan[S]:
     if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
         typed = family.typed(a.dtype, scalar_dtype(k, a.dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
-    request = partial(_of_product, a, typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
+    request = partial(_of_product, requested(a), typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
     return Plan("select", check.shape_of(a), a.dtype, a.device, request)
 
 

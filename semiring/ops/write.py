@@ -72,8 +72,8 @@ class Plan(Generic[S]):
     device: str
     request: Spec | Callable[[], S | Plan[S]]
     mask: Mask | None = None
-    # Whether `ops.fused` has used the result once without storing it; the next use stores it.
-    fused: bool = field(default=False, init=False, repr=False)
+    # The uses that `ops.fused` has counted: one alone is fused, others read the stored result.
+    uses: int = field(default=0, init=False, repr=False)
     _made: S | None = field(default=None, init=False, repr=False)
 
     @property
