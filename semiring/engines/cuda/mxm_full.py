@@ -63,8 +63,9 @@ def _under_mask(q: Mxm) -> bool:
     if not _is_full(q.by_column, q.by_row):
         return False
     assert q.mask is not None
-    entries = q.mask.store.nvals * tuning.FULL_SAMPLED
-    return q.method == "dot" or entries <= q.a.nrows * q.ncols or not is_blas(q.semiring, q.a.dtype, _either(q).dtype)
+    read, positions = q.mask.store.nvals * q.a.ncols, q.a.nrows * q.ncols
+    few = read <= tuning.FULL_SAMPLED * positions
+    return q.method == "dot" or few or not is_blas(q.semiring, q.a.dtype, _either(q).dtype)
 
 
 def _knows_rows(q: Mxm) -> bool:
