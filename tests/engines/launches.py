@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 _BOUNDS = re.compile(r"ONE_CLUSTER|__launch_bounds__\([^)]*\)")
 _SIGNATURE = re.compile(r'extern "C" __global__\s+void\s+(\w+)\(([^)]*)\)')
+# More fields than a plan has: elements after a tuple of unknown length are not resolved.
+_MANY = 100
 # The kinds of parameters that an argument of each kind is never passed to.
 _REFUSED = {
     "null": {"number", "struct"},
@@ -113,6 +115,8 @@ class _Scope:
         if isinstance(value, ast.Starred) and isinstance(value.value, ast.GeneratorExp):
             files = self._files(value.value.elt)
             return [(file, name) for name in self._constants(value.value.generators[0].iter) for file in files]
+        if isinstance(value, ast.Starred):
+            return [None] * (self._length(value.value, 0) or _MANY)
         if isinstance(value, ast.Name):
             known = self._names.get(value.id, [])
             return self.handles(known[0]) if len(known) == 1 and isinstance(known[0], ast.Call) else [None]

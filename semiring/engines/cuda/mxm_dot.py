@@ -19,8 +19,8 @@ from ..spec import Mxm
 from . import samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
-from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch, values_of
-from .mxm_operands import constant
+from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch
+from .mxm_operands import constant, operand_packer, pack_operands
 from .primitives import compact_csr
 from .specialise import constants, semiring, typedefs
 from .specialise import monoid as monoid_text
@@ -48,8 +48,9 @@ class _Outputs(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The call plan: the packer of ``DotArguments``, and the kernels."""
+    """The call plan: the packers of ``ProductArguments`` and of ``DotArguments``, and the kernels."""
 
+    operands: Callable[..., bytes]
     pack: Callable[..., bytes]
     estimate: Kernel
     list: Kernel
@@ -86,9 +87,8 @@ def _plan(
     )
     names = ("mxm_dot_list", "mxm_dot_small", "mxm_dot_large", "mxm_dot_rows")
     estimate = kernel(_ESTIMATE, "mxm_dot_estimate", prologue)
-    return _Plan(
-        arguments(_FILE, "DotArguments", **types), estimate, *(kernel(_FILE, name, prologue) for name in names)
-    )
+    packers = operand_packer(**types, Z=ring.z), arguments(_FILE, "DotArguments")
+    return _Plan(*packers, estimate, *(kernel(_FILE, name, prologue) for name in names))
 
 
 def _sizes() -> str:
@@ -162,14 +162,10 @@ class DotProducts:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)
 
     def _packed(self, plan: _Plan, outputs: _Outputs) -> bytes:
-        a, t, m = self.q.a, self.t, self.m
-        (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(t)
-        m_values, m_iso = values_of(m) if self.valued else (None, _BYTE.type(0))
-        return plan.pack(
-            a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, t_indptr=t.indptr,
-            t_indices=t.indices, t_values=b_values, b_iso=b_iso, mask_indptr=m.indptr, mask_indices=m.indices,
-            mask_values=m_values, mask_iso=m_iso, nrows=a.nrows, marks=outputs.marks, values=outputs.values,
-            small=outputs.small, large=outputs.large, state=outputs.state, totals=outputs.totals, parts=outputs.parts,
+        start = self.q.semiring.z.type(0)  # these kernels begin with the first product
+        return pack_operands(plan.operands, self.q.a, self.t, self.m, start, valued=self.valued) + plan.pack(
+            marks=outputs.marks, values=outputs.values, small=outputs.small, large=outputs.large, state=outputs.state,
+            totals=outputs.totals, parts=outputs.parts,
         )  # fmt: skip
 
     def marked(self) -> tuple[CSR, Array]:

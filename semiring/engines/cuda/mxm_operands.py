@@ -19,7 +19,7 @@ from .arguments import arguments
 from .launch import values_of
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["Operands", "constant", "operands", "sampled"]
+__all__ = ["Operands", "constant", "operand_packer", "operands", "pack_operands", "sampled"]
 
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
@@ -62,15 +62,26 @@ def operands(q: Mxm) -> Operands:
             index, index_dtype(a.nrows),
         ),
     )  # fmt: skip
+    packed = pack_operands(pack, a, b, m, z.type(0) if facts.start is None else facts.start, valued=valued)
+    return Operands(prologue, packed, iso, index, index.itemsize + (z.itemsize if iso is None else 0))
+
+
+def pack_operands(
+    pack: Callable[..., bytes], a: CSR, b: CSR, m: CSR | None, start: np.generic, *, valued: bool
+) -> bytes:
+    """Return the struct ``ProductArguments``.  m: the store of the mask.  valued: the mask admits by value."""
     (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
     m_values, m_iso = values_of(m) if m is not None and valued else (None, _BYTE.type(0))
-    packed = pack(
+    return pack(
         a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, b_indptr=b.indptr, b_indices=b.indices,
         b_values=b_values, b_iso=b_iso, mask_indptr=None if m is None else m.indptr,
-        mask_indices=None if m is None else m.indices, mask_values=m_values, mask_iso=m_iso, nrows=a.nrows,
-        start=z.type(0) if facts.start is None else facts.start,
+        mask_indices=None if m is None else m.indices, mask_values=m_values, mask_iso=m_iso, nrows=a.nrows, start=start,
     )  # fmt: skip
-    return Operands(prologue, packed, iso, index, index.itemsize + (z.itemsize if iso is None else 0))
+
+
+def operand_packer(**types: np.dtype[Any]) -> Callable[..., bytes]:
+    """Return the packer of ``ProductArguments``.  types: A, B, M and Z."""
+    return arguments("product_arguments.cuh", "ProductArguments", **types)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -96,7 +107,7 @@ def _plan(
         + constants(NATIVE=facts.native, ORDERED=not facts.is_any and facts.start is None)
         + semiring(ring)
     )
-    return prologue, arguments("mxm_operands.cuh", "ProductArguments", **types, Z=ring.z)
+    return prologue, operand_packer(**types, Z=ring.z)
 
 
 def sampled() -> Iterator[str]:

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "entries.cuh"
+#include "product_arguments.cuh"
 
-typedef add_z Z;
 typedef reduce_z OUT;
 
 constexpr bool READS_X = KEEPS && multiply_reads_x;
@@ -20,20 +20,8 @@ constexpr i64 SUMMED = 2;
 // Resident blocks of a multiprocessor: fewer registers, but more loads in flight.
 constexpr int RESIDENT = DOT_RESIDENT;
 
+// The arguments beside the operands of the product, of which B is the transpose Bt.
 struct DotArguments {
-    const AP* a_indptr;
-    const AI* a_indices;
-    const A* a_values;
-    A a_iso;
-    const BP* t_indptr;
-    const BI* t_indices;
-    const B* t_values;
-    B b_iso;
-    const MP* mask_indptr;
-    const MI* mask_indices;
-    const M* mask_values;
-    M mask_iso;
-    i64 nrows;
     u32* marks;   // a bit for each entry of the mask: whether the product has it; initially 0
     Z* values;    // a slot for each entry of the mask
     i64* small;   // rows that warps process
@@ -42,6 +30,10 @@ struct DotArguments {
     OUT* totals;  // of a reduction: the part of each segment, and a bit each whether there is one, initially 0
     u32* parts;
 };
+
+// What kernels receive: one struct after the other.
+struct DotProductArguments : ProductArguments, DotArguments {};
+static_assert(sizeof(DotProductArguments) == sizeof(ProductArguments) + sizeof(DotArguments));
 
 // --- the rows of A as tables ----------------------------------------------------------------------------
 
@@ -74,13 +66,13 @@ DEVICE bool fits_as_bits(i64 low, i64 high, u32 words) { return HAS_BITS && (hig
 // Row i of A: its entries, its first and last column, and its table.
 template <int SLOTS>
 struct RowOfA {
-    const DotArguments& s;
+    const DotProductArguments& s;
     RowTable<SLOTS>& table;
     i64 begin, end, low, high;
     int kind;
     u32 slots;  // of the hash table, or words of the bits
 
-    DEVICE RowOfA(const DotArguments& s, RowTable<SLOTS>& table, i64 i, i64 most) : s(s), table(table) {
+    DEVICE RowOfA(const DotProductArguments& s, RowTable<SLOTS>& table, i64 i, i64 most) : s(s), table(table) {
         begin = i64(s.a_indptr[i]);
         end = i64(s.a_indptr[i + 1]);
         low = i64(s.a_indices[begin]);
@@ -139,15 +131,15 @@ struct Admitted {
     i64 j, begin, end;
 
     // Entry m of the mask; none (begin = end) if it is not below `last`, or not admitted.
-    DEVICE Admitted(const DotArguments& s, i64 m, i64 last, i64 low, i64 high) : j(0), begin(0), end(0) {
+    DEVICE Admitted(const DotProductArguments& s, i64 m, i64 last, i64 low, i64 high) : j(0), begin(0), end(0) {
         bool open = m < last;
         if constexpr (VALUED) open = open && value_at(s.mask_values, s.mask_iso, m) != M(0);
         if (!open) return;
         j = i64(s.mask_indices[m]);
-        begin = i64(s.t_indptr[j]);
-        end = i64(s.t_indptr[j + 1]);
+        begin = i64(s.b_indptr[j]);
+        end = i64(s.b_indptr[j + 1]);
         if (begin == end) return;
-        if (i64(s.t_indices[begin]) < low) begin = lower_bound(s.t_indices, begin + 1, end, low);
-        if (begin < end && i64(s.t_indices[end - 1]) > high) end = upper_bound(s.t_indices, begin, end - 1, high);
+        if (i64(s.b_indices[begin]) < low) begin = lower_bound(s.b_indices, begin + 1, end, low);
+        if (begin < end && i64(s.b_indices[end - 1]) > high) end = upper_bound(s.b_indices, begin, end - 1, high);
     }
 };

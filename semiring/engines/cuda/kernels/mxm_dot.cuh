@@ -37,13 +37,13 @@ struct Reduce {
 };
 
 // sum (+)= A(i, k) (x) B(k, j), for entry p of A and entry q of Bt.
-DEVICE void accumulate(const DotArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j, i64 p, i64 q) {
+DEVICE void accumulate(const DotProductArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j, i64 p, i64 q) {
     Z product = Z();
     if constexpr (KEEPS) {
         A x = A();
         B y = B();
         if constexpr (READS_X) x = value_at(s.a_values, s.a_iso, p);
-        if constexpr (READS_Y) y = value_at(s.t_values, s.b_iso, q);
+        if constexpr (READS_Y) y = value_at(s.b_values, s.b_iso, q);
         product = cast<Z>(multiply(x, y, i, k, k, j));
     }
     sum = join(sum, Maybe<Z>{true, product}, Add());
@@ -51,18 +51,18 @@ DEVICE void accumulate(const DotArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j
 
 // sum (+)= the dot product of row i of A and the entries [begin, end) of row j of Bt, by lanes `stride` apart.
 template <bool BITS, int SLOTS>
-DEVICE void add_product(const DotArguments& s, const RowOfA<SLOTS>& row, Maybe<Z>& sum, i64 i, i64 j, i64 begin,
+DEVICE void add_product(const DotProductArguments& s, const RowOfA<SLOTS>& row, Maybe<Z>& sum, i64 i, i64 j, i64 begin,
                         i64 end, int sub, int stride) {
     if (end - begin > SWAP * (row.end - row.begin)) {
         for (i64 p = row.begin + sub; p < row.end && !finished(sum); p += stride) {
             const i64 k = i64(s.a_indices[p]);
-            const i64 q = lower_bound(s.t_indices, begin, end, k);
-            if (q < end && i64(s.t_indices[q]) == k) accumulate(s, sum, i, k, j, p, q);
+            const i64 q = lower_bound(s.b_indices, begin, end, k);
+            if (q < end && i64(s.b_indices[q]) == k) accumulate(s, sum, i, k, j, p, q);
         }
     } else {
 #pragma unroll 2
         for (i64 q = begin + sub; q < end && !finished(sum); q += stride) {
-            const i64 k = i64(s.t_indices[q]);
+            const i64 k = i64(s.b_indices[q]);
             const i64 p = row.template find<BITS>(k);
             if (p >= 0) accumulate(s, sum, i, k, j, p, q);
         }
@@ -72,7 +72,7 @@ DEVICE void add_product(const DotArguments& s, const RowOfA<SLOTS>& row, Maybe<Z
 // The entries [first, last) of row i of the mask, by a team of TEAM threads.  Whole warps call.  A warp reads 32
 // entries of the mask at once, then groups of lanes process them.  Returns the reduction of what the lane computed.
 template <int TEAM, bool BITS, int SLOTS>
-DEVICE Maybe<OUT> dot_products(const DotArguments& s, const RowOfA<SLOTS>& row, i64 i, i64 first, i64 last) {
+DEVICE Maybe<OUT> dot_products(const DotProductArguments& s, const RowOfA<SLOTS>& row, i64 i, i64 first, i64 last) {
     constexpr int GROUPS = 32 / int(GROUP);
     const int group = lane_id() / int(GROUP), sub = lane_id() % int(GROUP);
     Maybe<OUT> total = {false, OUT()};
@@ -117,7 +117,7 @@ constexpr i64 ALONE = i64(1) << 26;
 // The sum of all products of the entries [first, last) of row i of the mask, by a team of TEAM threads.  Whole warps
 // call.  The lanes of a warp divide the probes of 32 entries evenly, and load BATCH columns of Bt at once.
 template <int TEAM, bool BITS, int SLOTS>
-DEVICE Maybe<OUT> all_products(const DotArguments& s, const RowOfA<SLOTS>& row, Spread& spread, i64 i, i64 first,
+DEVICE Maybe<OUT> all_products(const DotProductArguments& s, const RowOfA<SLOTS>& row, Spread& spread, i64 i, i64 first,
                                i64 last) {
     Maybe<Z> sum = {false, Z()};
     for (i64 base = first + int(threadIdx.x) % TEAM / 32 * 32; base < last; base += TEAM) {
@@ -152,7 +152,7 @@ DEVICE Maybe<OUT> all_products(const DotArguments& s, const RowOfA<SLOTS>& row, 
                     shift = spread.shifts[entry];
                 }
                 places[b] = shift + t + 32 * b;
-                columns[b] = s.t_indices[places[b]];
+                columns[b] = s.b_indices[places[b]];
                 j[b] = multiply_reads_yj ? spread.columns[multiply_reads_yj ? entry : 0] : 0;
             }
 #pragma unroll
@@ -168,7 +168,7 @@ DEVICE Maybe<OUT> all_products(const DotArguments& s, const RowOfA<SLOTS>& row, 
 }
 
 template <int TEAM, bool BITS, int SLOTS>
-DEVICE Maybe<OUT> products_of(const DotArguments& s, const RowOfA<SLOTS>& row, Spread& spread, i64 i, i64 first,
+DEVICE Maybe<OUT> products_of(const DotProductArguments& s, const RowOfA<SLOTS>& row, Spread& spread, i64 i, i64 first,
                               i64 last) {
     if constexpr (RESULT == SUMMED) return all_products<TEAM, BITS>(s, row, spread, i, first, last);
     else return dot_products<TEAM, BITS>(s, row, i, first, last);
@@ -176,7 +176,7 @@ DEVICE Maybe<OUT> products_of(const DotArguments& s, const RowOfA<SLOTS>& row, S
 
 // One part of a reduction, or the stored results: the entries [first, last) of row i of the mask.
 template <int TEAM, int SLOTS>
-DEVICE Maybe<OUT> processed(const DotArguments& s, const RowOfA<SLOTS>& row, Spread* spreads, i64 i, i64 first,
+DEVICE Maybe<OUT> processed(const DotProductArguments& s, const RowOfA<SLOTS>& row, Spread* spreads, i64 i, i64 first,
                             i64 last) {
     Spread& spread = spreads[warp_in_block()];
     if (HAS_BITS && row.kind == AS_BITS) return products_of<TEAM, true>(s, row, spread, i, first, last);
@@ -184,12 +184,12 @@ DEVICE Maybe<OUT> processed(const DotArguments& s, const RowOfA<SLOTS>& row, Spr
 }
 
 // The slot of a reduction for the segment of row i that begins at entry `first` of the mask: ascending, with gaps.
-DEVICE i64 slot_of_segment(const DotArguments& s, i64 i, i64 first) {
+DEVICE i64 slot_of_segment(const DotProductArguments& s, i64 i, i64 first) {
     const i64 begin = i64(s.mask_indptr[i]);
     return begin / SEGMENT + i + (first - begin) / SEGMENT;
 }
 
-DEVICE void put_part(const DotArguments& s, i64 slot, Maybe<OUT> part) {
+DEVICE void put_part(const DotProductArguments& s, i64 slot, Maybe<OUT> part) {
     if (!part.hit) return;
     s.totals[slot] = part.value;
     atomicOr(s.parts + (slot >> 5), 1u << (slot & 31));
@@ -198,7 +198,7 @@ DEVICE void put_part(const DotArguments& s, i64 slot, Maybe<OUT> part) {
 // --- kernels --------------------------------------------------------------------------------------------
 
 // The lists of small rows and of segments.  Rows without an entry of A or of the mask are in none.
-extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_list(const DotArguments s) {
+extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_list(const DotProductArguments s) {
     for (i64 first = i64(blockIdx.x) * BLOCK; first < s.nrows; first += i64(gridDim.x) * BLOCK) {
         const i64 i = first + threadIdx.x;
         i64 entries = 0, admitted = 0;
@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_list(const DotArgume
 // The rows that a warp takes from the list at once.
 constexpr u64 TAKEN_AT_ONCE = 8;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(const DotArguments s) {
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(const DotProductArguments s) {
     constexpr int SLOTS = 2 * int(SMALL);
     __shared__ RowTable<SLOTS> tables[BLOCK / 32];
     __shared__ Spread spreads[BLOCK / 32];
@@ -257,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(cons
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(const DotArguments s) {
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(const DotProductArguments s) {
     constexpr int SLOTS = 2 * int(LARGE);
     extern __shared__ char room[];
     RowTable<SLOTS>& table = *reinterpret_cast<RowTable<SLOTS>*>(room);
@@ -286,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(cons
 
 // After a reduction, row by row: out[i] = the parts of row i combined, for the rows that have any, with their bits and
 // their number.
-extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_rows(const DotArguments s, u32* words, OUT* out,
+extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_rows(const DotProductArguments s, u32* words, OUT* out,
                                                                  i64* count) {
     i64 found = 0;
     for (i64 base = i64(blockIdx.x) * BLOCK; base < s.nrows; base += i64(gridDim.x) * BLOCK) {

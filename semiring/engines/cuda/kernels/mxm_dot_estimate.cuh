@@ -4,7 +4,7 @@
 
 // sums[0] += the probes of `samples` entries of the mask, evenly spaced; sums[1] = the most probes of a row that one warp
 // processes, if each of its entries had as many as the one that is sampled.  `sums` is initially 0.
-extern "C" __global__ void mxm_dot_estimate(const DotArguments s, i64 mask_nvals, i64 samples, i64* sums) {
+extern "C" __global__ void mxm_dot_estimate(const DotProductArguments s, i64 mask_nvals, i64 samples, i64* sums) {
     i64 probes = 0, longest = 0;
     for (i64 t = thread_id(); t < samples; t += thread_count()) {
         const i64 m = i64(f64(t) / f64(samples) * f64(mask_nvals));

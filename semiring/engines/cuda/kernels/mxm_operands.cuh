@@ -6,26 +6,7 @@
 
 #pragma once
 
-#include "semiring.cuh"
-
-typedef add_z Z;
-
-struct ProductArguments {
-    const AP* a_indptr;
-    const AI* a_indices;
-    const A* a_values;
-    A a_iso;
-    const BP* b_indptr;
-    const BI* b_indices;
-    const B* b_values;
-    B b_iso;
-    const MP* mask_indptr;
-    const MI* mask_indices;
-    const M* mask_values;
-    M mask_iso;
-    i64 nrows;  // of A
-    Z start;  // an exact start value of sums, if (+) has one
-};
+#include "product_arguments.cuh"
 
 // The value of A at entry p, if the product reads any.
 DEVICE A left_value(const ProductArguments& s, i64 p) {
