@@ -26,7 +26,7 @@ WIDTH = 70
 AMOUNTS = ("few", "many", "full")
 RINGS = ("plus_times", "min_plus", "any_firsti", "plus_secondj", "max_second", "plus_pair")
 ROWS = list(product(RINGS, ("all", "some", "one value"), AMOUNTS))
-SAMPLE = sampling.draw("full masks", ROWS, 4)
+SAMPLE = sampling.draw("full masks", ROWS, 2)
 
 
 def mask_of(amount: str, rng: np.random.Generator) -> Matrix:

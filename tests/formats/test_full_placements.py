@@ -18,7 +18,7 @@ from tests.storage_kinds import small_slices
 
 OTHERS = [placement for placement in PLACEMENTS if placement != "device"]
 CASES = list(product(OPERATIONS, KINDS, OTHERS))
-SAMPLE = sampling.draw("full placements", CASES, 40)
+SAMPLE = sampling.draw("full placements", CASES, 20)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,13 @@ PRODUCTS: dict[str, tuple[Callable[[], Matrix], Callable[[], Matrix], bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.parametrize(("first", "second"), [p for p in product(PLACEMENTS, PLACEMENTS) if p != ("device", "device")])
+MOVED = [case for case in product(PRODUCTS, PLACEMENTS, PLACEMENTS) if case[1:] != ("device", "device")]
+MOVED_SAMPLE = sampling.draw("products of placed full matrices", MOVED, 12)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"), [pytest.param(*case, marks=sampling.marks(case, MOVED_SAMPLE)) for case in MOVED]
+)
 def test_products(name: str, first: str, second: str) -> None:
     left, right, transposed = PRODUCTS[name]
     x, y = left(), right()
