@@ -88,9 +88,9 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
         return None
     low, high = a.indptr[rows].astype(np.int64), a.indptr[rows + 1].astype(np.int64)
     if isinstance(a.pattern, FullPattern):
-        return low + cols if bool(xp.all(high > low)) else None
+        return low + cols if bool(to_host(xp.all(high > low))) else None
     end = high
-    for _ in range(int(xp.max(high - low)).bit_length()):
+    for _ in range(int(to_host(xp.max(high - low))).bit_length()):
         middle = (low + high) >> 1
         right = (low < high) & (a.indices[xp.minimum(middle, a.nvals - 1)] < cols)
         low, high = xp.where(right, middle + 1, low), xp.where(right, high, middle)
@@ -102,12 +102,15 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
     xp = array_module(device_of(indices))
     if not indices.size:
         return None
-    return at if bool(xp.all((at < end) & (indices[xp.minimum(at, indices.size - 1)] == wanted))) else None
+    found = (at < end) & (indices[xp.minimum(at, indices.size - 1)] == wanted)
+    return at if bool(to_host(xp.all(found))) else None
 
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
     if isinstance(a, CSR):
+        if isinstance(a.pattern, FullPattern) and a.pattern.every_row:
+            return _value(a, row * a.ncols + col)
         columns, begin = columns_around(a, row, col)
         at = _find(columns, col)
         return None if at is None else _value(a, begin + at)

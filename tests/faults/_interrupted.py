@@ -102,12 +102,19 @@ class Work:
         def scattered(x: Vector) -> None:
             x(accum="plus")[places] << v
 
+        def logged(x: Matrix | Vector) -> None:
+            at: Any = source if x.ndim == 1 else (source, 1)
+            x(accum="plus")[at] << 4.0
+            x.wait()
+
         # Writes into a target: the target before, and the write.
         self.writes: dict[str, tuple[Any, Callable[[Any], None]]] = {
             "write masked": (A, masked),
             "assign": (A, assigned),
             "update": (v, updated),
             "scatter": (v, scattered),
+            "element": (v, logged),
+            "element of a matrix": (A, logged),
         }
         if names:
             self.operations = {name: call for name, call in self.operations.items() if name in names}

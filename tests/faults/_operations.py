@@ -77,6 +77,13 @@ def _set(target: Any, key: Any, value: Any) -> Any:
     return target
 
 
+def _changed(target: Any, written: Any, increased: Any, deleted: Any) -> Any:
+    target[written] = 5.0
+    target[increased]("plus") << 2.0
+    del target[deleted]
+    return target.wait()
+
+
 def _done(target: Any, _: Any) -> Any:
     return target
 
@@ -126,8 +133,12 @@ CASES = [
     Case("scatter to a vector", lambda o: _set(o.t, [3, 1, 2], 4.0)),
     Case("assign rows", lambda o: _set(o.C, ([1, 4], slice(None)), o.A[:2, :])),
     Case("assign scalar", lambda o: _set(o.C, ([1, 4], [2, 3]), 5.0)),
-    Case("assign element", lambda o: _set(o.C, (1, 2), 5.0)),
-    Case("delete", lambda o: (o.C.__delitem__((1, 2)), o.C)[1]),
+    # Writes to elements are logged, and it is their application that may fail: to copies, as the writes are kept.
+    Case(
+        "assign elements", lambda o: _changed(o.C.dup(), (int(o.rows[0]), 1), (1, 2), (int(o.cols[1]), int(o.rows[1])))
+    ),
+    Case("assign elements of a vector", lambda o: _changed(o.t.dup(), 1, 0, o.n - 1)),
+    Case("delete a region", lambda o: (o.C.__delitem__(([1, 2], [2, 3])), o.C)[1]),
     Case("setdiag", lambda o: _done(o.C, o.C.setdiag(3.0))),
     Case("select", lambda o: (o.A.select(">", 3.0), o.v.select(">", 3.0), o.A.select("tril"))),
     Case("apply", lambda o: (o.A.apply("ainv"), o.d.apply("plus", right=1.0))),
