@@ -17,7 +17,6 @@ from ..engines.operands import Mask
 from ..exceptions import InvalidMask, InvalidValue, NotSupported
 from ..formats import CSR
 from ..memory.allocation import allocating, methods_report_memory
-from ..memory.arrays import to_host
 from ..ops import check
 from ..ops.cast import cast_store
 from ..ops.equal import same
@@ -229,17 +228,17 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
             raise InvalidValue(f"expected a {type(self).__name__}, got {type(other).__name__}")
         return other  # type: ignore[return-value]
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
         """Return an array of all positions."""
         raise NotImplementedError
 
     def to_numpy(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray[Any, Any]:
         """`to_dense` as a NumPy array, the caller's own.  Synchronises on the GPU."""
-        return to_host(self.to_dense(fill_value, dtype))
+        return self.to_dense(fill_value, dtype, device="cpu")  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.device == "cuda":
-            raise TypeError("NumPy is not given what lives on the GPU unasked; use .to_numpy(fill_value=...)")
+            raise TypeError("the entries are on a GPU: use .to_numpy(fill_value=...), or .to('cpu')")
         return np.asarray(self.to_dense(dtype=dtype))
 
     # -- masks and writing -------------------------------------------------------------------------------

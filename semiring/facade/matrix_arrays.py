@@ -20,7 +20,7 @@ from ..ops.extract import row_numbers
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
-from .operand import device_for, scalar
+from .operand import device_for, exported, scalar
 from .vector_arrays import as_values, exported_indices
 
 if TYPE_CHECKING:
@@ -242,13 +242,14 @@ def build(self: M, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) 
 # -- exports ---------------------------------------------------------------------------------------------
 
 
-def to_csr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
-    """(indptr, col_indices, values): arrays of this matrix's device, which it may share.
+def to_csr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
+    """(indptr, col_indices, values): arrays that the matrix may share.
 
     Parameters
     ----------
     index_dtype : type of `indptr` and `col_indices`.  None: each as it is stored (columns int32 below 2**31
         columns, offsets int32 below 2**31 entries) and without a copy; arithmetic on int32 wraps at 2**31.
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
     Raises
     ------
@@ -263,27 +264,28 @@ def to_csr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
     entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
     except to execute a pending operation, and for such rows.
     """
-    return _compressed("to_csr", self.store, index_dtype)
+    return _compressed("to_csr", self.store, index_dtype, device)
 
 
-def to_csc(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+def to_csc(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
     """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is cached."""
-    return _compressed("to_csc", structure.transposed(self.store), index_dtype)
+    return _compressed("to_csc", structure.transposed(self.store), index_dtype, device)
 
 
-def _compressed(operation: str, store: Any, index_dtype: Any) -> tuple[Any, Any, Any]:
+def _compressed(operation: str, store: Any, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any]:
     store = resident(store)
     indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
     indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
-    return indptr, indices, read_only(dense_values(store))
+    return exported(indptr, device), exported(indices, device), exported(read_only(dense_values(store)), device)
 
 
-def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]:
+def to_coo(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
     """(rows, columns, values), by row and then by column.
 
     Parameters
     ----------
     index_dtype : type of `rows` and `columns`; None: the types in which they are stored, see `to_csr`
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
     Raises
     ------
@@ -293,9 +295,10 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any]
 
     Notes
     -----
-    Arrays of this matrix's device, some of them shared with it: as `to_csr`.  Cost O(nvals); 16 bytes an entry
+    Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals); 16 bytes an entry
     for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
     """
     store = resident(self.store)
     rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
-    return rows, exported_indices("to_coo", store.indices, store.ncols, index_dtype), read_only(dense_values(store))
+    columns = exported_indices("to_coo", store.indices, store.ncols, index_dtype)
+    return exported(rows, device), exported(columns, device), exported(read_only(dense_values(store)), device)

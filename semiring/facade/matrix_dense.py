@@ -16,7 +16,7 @@ from ..memory.arrays import to_device
 from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..storage.coerce import as_array, value_type
-from .operand import device_for, scalar
+from .operand import device_for, exported, scalar
 from .vector_arrays import dense_dtype, differs
 
 if TYPE_CHECKING:
@@ -66,13 +66,14 @@ def from_dense(
     return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
 
 
-def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
-    """Return an array of shape (nrows, ncols), of this matrix's device, and the caller's own.
+def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
+    """Return an array of shape (nrows, ncols), the caller's own.
 
     Parameters
     ----------
     fill_value : the value where nothing is stored; needed unless all positions hold a value
     dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
     Raises
     ------
@@ -93,13 +94,13 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None) -> Any:
     require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
     with allocating("to_dense", store.device):
         if is_dense(store):
-            return dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape)
+            return exported(dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape), device)
         store = resident(store)
         array = array_module(store.device).full(
             store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
-    return array
+    return exported(array, device)
 
 
 def dlpack(self: Matrix, **options: Any) -> Any:

@@ -16,6 +16,7 @@ from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
 from ..storage.coerce import as_indices, size_for, sizes
 from .edges import edges_of
+from .operand import exported
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -79,12 +80,13 @@ def from_edgelist(
     return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
 
-def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
+def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any]:
     """(array of nvals [row, column] pairs, the caller's own; values as `to_coo`).
 
     Parameters
     ----------
     index_dtype : type of the pairs; None: the narrower of int32 and int64 that holds both
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
     Raises
     ------
@@ -98,7 +100,8 @@ def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any]
     """
     rows, columns, values = self.to_coo(index_dtype=index_dtype)
     with allocating("to_edgelist", self.device):
-        return array_module(self.device).stack([rows, columns], axis=1), values
+        pairs = array_module(self.device).stack([rows, columns], axis=1)
+    return exported(pairs, device), exported(values, device)
 
 
 def to_dicts(self: Matrix) -> dict[int, dict[int, Any]]:

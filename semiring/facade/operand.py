@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..config import checked_device, default_device
-from ..memory.arrays import to_host
+from ..memory.arrays import to_device, to_host
 from ..storage.coerce import on_gpu
 from .scalar import Scalar
 
@@ -52,6 +52,11 @@ def no_operand(value: Any) -> None:
         how = kinds.get(getattr(value, "ndim", 0), "Vector.from_dense or Matrix.from_dense")
         how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else how
         raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
+
+
+def exported(array: Any, device: str | None) -> Any:
+    """Return an array of an export on `device` (None: where it resides).  Synchronises if it is copied from a GPU."""
+    return array if device is None else to_device(array, checked_device(device))
 
 
 def device_for(*arrays: Any, device: str | None = None) -> str:

@@ -20,7 +20,7 @@ from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
 from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .display import counted
-from .operand import device_for, is_scalar, scalar
+from .operand import device_for, exported, is_scalar, scalar
 
 if TYPE_CHECKING:
     from .vector import Vector
@@ -197,13 +197,14 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None) -> V:
 # -- exports ---------------------------------------------------------------------------------------------
 
 
-def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
+def to_coo(self: Vector, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any]:
     """(indices, values), ascending.
 
     Parameters
     ----------
     index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy;
         arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the vector's device
 
     Raises
     ------
@@ -219,16 +220,17 @@ def to_coo(self: Vector, *, index_dtype: Any = np.int64) -> tuple[Any, Any]:
     """
     entries = index_list(self.store)
     indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
-    return indices, read_only(dense_values(entries))
+    return exported(indices, device), exported(read_only(dense_values(entries)), device)
 
 
-def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None) -> Any:
-    """Return an array of `size` values, of this vector's device, and the caller's own.
+def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
+    """Return an array of `size` values, the caller's own.
 
     Parameters
     ----------
     fill_value : the value where nothing is stored; needed unless all positions hold a value
     dtype : type of the array, to which values and `fill_value` are cast; by default the one that holds both
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the vector's device
 
     Raises
     ------
@@ -243,13 +245,13 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None) -> Any:
     require("to_dense", store.device, store.size * chosen.itemsize)
     with allocating("to_dense", store.device):
         if store.format == "full":
-            return dense_values(store).astype(chosen, copy=store.iso is None)
+            return exported(dense_values(store).astype(chosen, copy=store.iso is None), device)
         entries = index_list(store)
         array = array_module(store.device).full(
             store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[entries.indices] = dense_values(entries).astype(chosen)
-    return array
+    return exported(array, device)
 
 
 def to_dict(self: Vector) -> dict[int, Any]:

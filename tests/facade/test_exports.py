@@ -13,6 +13,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.exceptions import InvalidValue, OutOfMemory
 from semiring.memory import allocation
+from semiring.memory.arrays import device_of
 
 EXPORTS: dict[str, Callable[[Matrix, Vector], tuple[Any, ...]]] = {
     "to_csr": lambda A, v: A.to_csr(),
@@ -40,6 +41,28 @@ def test_an_export_changes_no_store(name: str) -> None:
     assert (A.to_dicts(), v.to_dict(), A.T.dup().to_dicts()) == before
     assert copies[0].isequal(A)
     assert copies[1].isequal(v)
+
+
+def test_every_export_has_one_way_to_numpy(engine: str) -> None:
+    A = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], shape=(3, 3))
+    v, own = Vector.from_dense([1.0, 2.0, 3.0]), {"cuda": "cuda"}.get(engine, "cpu")
+    for device in ("cpu", None):
+        for export in (A.to_coo, A.to_csr, A.to_csc, A.to_edgelist, v.to_coo):
+            for dtype in (np.int64, None):
+                arrays = export(index_dtype=dtype, device=device)  # type: ignore[operator]
+                assert {device_of(array) for array in arrays} == {device or own}
+        for dense in (
+            A.to_dense(0, device=device),
+            v.to_dense(device=device),
+            Vector.full(1, 3).to_dense(device=device),
+        ):
+            assert device_of(dense) == (device or own)
+    assert np.array_equal(A.to_numpy(0), [[0, 1, 0], [0, 0, 2], [3, 0, 0]])
+    assert np.array_equal(v.to_numpy(), [1, 2, 3])
+    B = Matrix.from_csr(*A.compress().to_csr(device="cpu"), ncols=3)
+    assert B.isequal(A)
+    with pytest.raises(InvalidValue, match="device"):
+        A.to_coo(device="gpu")
 
 
 @pytest.mark.parametrize("count", [1, 2])
