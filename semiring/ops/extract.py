@@ -15,6 +15,9 @@ from ..memory.arrays import to_device, to_host
 from . import check, structure
 from .write import Plan
 
+# Indices that are copied to the host for a search: one copy costs less than a search on a GPU and two copies.
+_SHORT = 1 << 12
+
 
 def extract_vector(u: VectorStore, index: Index) -> Plan[VectorStore]:
     """W = u(I).  Positions may repeat."""
@@ -124,6 +127,8 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
 
 
 def _find(ascending: Array, wanted: int) -> int | None:
+    if ascending.size <= _SHORT:
+        ascending = to_host(ascending)
     if isinstance(ascending, np.ndarray):
         at = int(ascending.searchsorted(ascending.dtype.type(wanted)))
         return at if at < ascending.size and ascending[at] == wanted else None
