@@ -27,6 +27,7 @@ import semiring as sr
 from . import sanitize_full, sanitize_steps, sanitize_tiles
 from .sanitize_inputs import small
 from .sanitize_steps import large
+from .sanitize_tiles import sorts
 
 STEPS = sanitize_steps.STEPS | sanitize_tiles.STEPS | sanitize_full.STEPS
 _BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
@@ -62,6 +63,7 @@ def run(device: str, scale: int) -> list[str]:
                     wrong.append(f"{name}: differs from the reference")
         print("large", flush=True)
         large(scale)
+        sorts(scale)
     return wrong
 
 

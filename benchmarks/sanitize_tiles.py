@@ -6,11 +6,15 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
+import semiring as sr
 from semiring import Matrix
 
+from . import graphs
 from .sanitize_inputs import Small
 
-__all__ = ["STEPS"]
+__all__ = ["STEPS", "sorts"]
 
 
 def _tuned(A: Matrix, call: Callable[[], Any], **rows: Any) -> Any:
@@ -30,11 +34,30 @@ def _assigned(C: Matrix, A: Matrix, rows: Any, cols: Any = slice(None)) -> Matri
     return made
 
 
+def _rebuilt(A: Matrix) -> Matrix:
+    """The matrix from its triples in descending order."""
+    rows, cols, values = (array[::-1] for array in A.to_coo())
+    return Matrix.from_coo(rows, cols, values, shape=A.shape)
+
+
+def sorts(scale: int) -> None:
+    """Sorts of several tiles, whose blocks wait for each other."""
+    A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
+    L = A.select("tril", -1)
+    order = np.random.default_rng(graphs.SEED).permutation(L.nvals)
+    rows, cols, values = (array[graphs.module(A).asarray(order)] for array in L.to_coo())
+    U = Matrix.from_coo(cols, rows, values, shape=A.shape)
+    assert _tuned(A, lambda: Matrix.from_coo(cols, rows, values, shape=A.shape), RADIX_ENTRIES=1).isequal(U)
+    assert _tuned(A, lambda: L.T.dup(), RADIX_ENTRIES=1).isequal(U)
+
+
 STEPS: dict[str, Callable[[Small], Any]] = {
     "ewise mult, sampled": lambda s: _tuned(s.A, lambda: s.A.ewise_mult(s.E, "first"), SAMPLED_BYTES=0),
     "ewise union, positions": lambda s: s.A.ewise_union(s.E, "secondi", 1, 2),
     "select, sampled": lambda s: _tuned(s.A, lambda: s.A.select("tril", 0), SAMPLED_BYTES=0),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
+    "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
+    "assign to rows": lambda s: _assigned(s.A, s.A, [3, 1]),
     "assign to ranges": lambda s: _assigned(s.A, s.A, slice(1, None, 2), slice(1, None)),
     "assign to rows that repeat": lambda s: _assigned(s.A, s.A, [3, 1, 3]),
 }

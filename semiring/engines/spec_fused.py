@@ -1,4 +1,4 @@
-"""Specs of products whose result only one other operation reads: a reduction or a selection (see `spec`)."""
+"""Specs that combine several operations, which an engine need not implement (see `spec`)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from ..formats import CSR
 from ..formats.records import record
-from .operands import Mask, Rows, Spec
+from .operands import Index, Mask, Rows, Spec
 from .spec import Mxm
 
 if TYPE_CHECKING:
     from ..operators.types import TypedIndexUnary, TypedMonoid, TypedSemiring
 
-__all__ = ["FusedMxm", "MxmReduceRows", "MxmReduceScalar", "MxmSelect"]
+__all__ = ["FusedMxm", "MxmReduceRows", "MxmReduceScalar", "MxmSelect", "ReplaceRows"]
 
 
 @record
@@ -68,3 +68,17 @@ class MxmSelect(FusedMxm):
     name: ClassVar[str] = "mxm_select"
     op: TypedIndexUnary
     k: np.generic
+
+
+@record
+class ReplaceRows(Spec):
+    """t(rows[p], :) = a(p, :), and the other rows of c, which has the type of a; None if a row repeats.
+
+    For an engine without it, and where rows repeat, `ops.assign` scatters a and merges it with the rest of c.
+    """
+
+    name: ClassVar[str] = "replace_rows"
+    decodable: ClassVar[bool] = False
+    c: CSR
+    rows: Index
+    a: CSR

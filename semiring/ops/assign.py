@@ -13,9 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..config import config
 from ..engines import registry
 from ..engines.operands import Index
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
+from ..engines.spec_fused import ReplaceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_module, index_dtype, with_values
 from ..memory.allocation import require
@@ -66,10 +68,20 @@ def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write
         return cast(CSR, finish(source, engine, c, write))
     if sub and write.mask is not None:
         source, write = _masked(source, lambda: extract_matrix(c, rows, cols).into(), write, engine)
+    if write.accum is None and cols.is_all:
+        replaced = _replaced(ReplaceRows(c, rows, cast_store(source, c.dtype, engine)), engine)
+        if replaced is not None:
+            return cast(CSR, finish(replaced, engine, c, write))
     t = registry.run(ScatterMatrix(source, rows, cols, _dup(write, source)), engine)
     if write.accum is None:
         t = merge(registry.run(Outside(c, rows, cols), engine), cast_store(t, c.dtype, engine), engine)
     return cast(CSR, finish(t, engine, c, write))
+
+
+def _replaced(q: ReplaceRows, engine: str) -> CSR | None:
+    """Return c with rows of a if the engine can replace whole rows at once and none repeats; else None."""
+    row = registry.find(q, engine) if config.fusion else None
+    return None if row is None else cast("CSR | None", registry.call(row, q))
 
 
 def _masked(source: Any, region: Any, write: Write, engine: str) -> tuple[Any, Write]:

@@ -13,6 +13,7 @@ from semiring.dtypes import BOOL, FP32, INT64
 from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Spec
 from semiring.engines.spec import Ewise, ExtractMatrix, Keep, Outside, ReduceRows, ScatterMatrix, Select, Transpose
+from semiring.engines.spec_fused import ReplaceRows
 from semiring.formats import CSR, Pattern
 from semiring.memory.arrays import to_host
 from semiring.operators import binary
@@ -212,3 +213,36 @@ def test_transposes_by_radix_sort(shape: str, monkeypatch: pytest.MonkeyPatch, e
     ones = CSR(iso.pattern, FP32, None, np.float32(1))
     S.data[:] = 1
     _agrees(Transpose(ones), S.T, engine)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_are_replaced(shape: str, wide: bool, engine: str) -> None:
+    if engine != "cuda":
+        pytest.skip("the method belongs to the GPU")
+    S, T = drawn(shape, 1), drawn(shape, 2)
+    nrows = S.shape[0]
+    chosen = np.random.default_rng(3).permutation(nrows)[: -(-nrows // 3)]
+    for index, rows in (
+        (Index(nrows, nrows // 2, 0, 2), np.arange(0, nrows - 1, 2)),
+        (Index(nrows, nrows, nrows - 1, -1), np.arange(nrows)[::-1]),
+        (Index(nrows, 0), np.arange(0)),
+        (Index(nrows, chosen.size, array=chosen), chosen),
+    ):
+        expected, part = sp.lil_array(S), sp.csr_array(T[: rows.size])
+        expected[rows] = part
+        _agrees(ReplaceRows(store(S, wide), index, store(part)), expected, engine)
+        ones, others = store(S), store(part)
+        found = run(ReplaceRows(_iso(ones, 2), index, _iso(others, 2)), engine)
+        assert found.values is None
+        assert found.iso == 2
+        expected = sp.lil_array((S != 0).astype(np.float32))
+        expected[rows] = 3 * (part != 0).astype(np.float32)
+        _agrees(ReplaceRows(_iso(ones, 1), index, _iso(others, 3)), expected, engine)
+    repeated = Index(nrows, 2, array=np.zeros(2, np.int64))
+    assert run(ReplaceRows(store(S), repeated, store(drawn(shape, 2)[[0, 0]])), engine) is None
+
+
+def _iso(a: CSR, value: float) -> CSR:
+    return CSR(a.pattern, FP32, None, np.float32(value))

@@ -23,7 +23,8 @@ from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
-from .primitives import cast_array, key_dtype, moved, scan_marks, sort_keys, width
+from .primitives import cast_array, key_dtype, moved, scan_marks, width
+from .radix import by_digits, sort_keys, sorted_triples
 from .reduce import Values, combine_runs
 from .specialise import constants, typedefs
 
@@ -43,7 +44,7 @@ def build_vector(q: BuildVector) -> VectorStore:
 def build_matrix(q: BuildMatrix) -> CSR:
     """t(rows[p], cols[p]) = values[p].  Synchronises: the number of distinct positions is read back.
 
-    Memory: twice the keys (4 bytes each where the bits of row and column allow, else 8) and twice the values.
+    Memory: two keys (4 bytes each where the bits of row and column allow, else 8), two values and 5 bytes an entry.
     """
     return build(q.nrows, q.ncols, q.dtype, q.rows, q.cols, q.values, q.iso, q.dup, refuse=True)
 
@@ -61,16 +62,19 @@ def build(
     refuse: bool,
 ) -> CSR:
     """Return a matrix from triples (no `rows`: 0).  Without `dup`, repeats raise if `refuse`; else the last stays."""
-    n = int(cols.size)
-    bits = width(ncols)
-    keys = cupy.empty(n, _keys(nrows, ncols))
+    n, low = int(cols.size), width(ncols)
     rows = None if rows is None else cupy.ascontiguousarray(rows)
-    prologue = _prologue(keys, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
-    kernel("build.cuh", "build_keys", prologue)(
-        grid(n), BLOCK, n, rows, cupy.ascontiguousarray(cols), np.int32(bits), keys
-    )
-    payload = None if values is None else cast_array(values, dtype)
-    return assembled(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
+    cols = cupy.ascontiguousarray(cols)
+    payload = None if values is None else cupy.ascontiguousarray(cast_array(values, dtype))
+    if by_digits(n):
+        keys, payload = sorted_triples(rows, cols, payload, _keys(nrows, ncols), low, width(nrows) + low)
+    else:
+        keys = cupy.empty(n, _keys(nrows, ncols))
+        prologue = _prologue(keys, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
+        run = kernel("build.cuh", "build_keys", prologue)
+        run(grid(n), BLOCK, n, rows, cols, np.int32(low), keys)
+        keys, payload = sort_keys(keys, payload, width(nrows) + low)
+    return _of_runs(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
 
 
 def _iso(iso: np.generic | None, dtype: np.dtype[Any]) -> np.generic | None:
@@ -104,22 +108,40 @@ def assembled(
     dup: TypedBinary | None,
     *,
     refuse: bool,
-    vector: bool = False,
 ) -> CSR:
-    """Return the matrix of (key, value) pairs in any order.
+    """Return the matrix of (key, value) pairs in any order, as `_of_runs` does."""
+    keys, values = sort_keys(keys, values, width(nrows) + width(ncols))
+    return _of_runs(nrows, ncols, dtype, keys, values, iso, dup, refuse=refuse, vector=False)
+
+
+def _of_runs(
+    nrows: int,
+    ncols: int,
+    dtype: np.dtype[Any],
+    keys: Array,
+    values: Array | None,
+    iso: np.generic | None,
+    dup: TypedBinary | None,
+    *,
+    refuse: bool,
+    vector: bool,
+) -> CSR:
+    """Return the matrix of sorted keys and their values.
 
     Synchronises: the number of distinct keys is read back.  Without `dup`, repeats raise if `refuse`, with the first
     one named (by its column alone for a `vector`); else the last one given is kept.
     """
-    bits = width(ncols)
-    keys, values = sort_keys(keys, values)
-    n = int(keys.size)
-    marks = cupy.empty(word_count(n), np.uint32)
-    kernel("build.cuh", "build_heads", _prologue(keys))(grid(n), BLOCK, n, keys, marks)
+    n, bits = int(keys.size), width(ncols)
+    marks, indices = cupy.empty(word_count(n), np.uint32), cupy.empty(n, index_dtype(ncols))
+    run = kernel("build.cuh", "build_heads", _prologue(keys, minor=indices.dtype))
+    run(grid(n), BLOCK, n, keys, np.int32(bits), marks, indices)
     ranks = scan_marks(marks, n)
     runs = read_one(ranks[-1:])  # synchronises
     if runs == n:
-        return csr_from_sorted(nrows, ncols, bits, keys, dtype, values, iso)
+        indptr = cupy.empty(nrows + 1, index_dtype(n))
+        starts(nrows, keys, bits, indptr)
+        return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
+    del indices
     if dup is None and refuse:
         raise _repeated(bits, keys, vector=vector)
     return _merged(nrows, ncols, dtype, keys, values, iso, dup, marks, ranks, runs)

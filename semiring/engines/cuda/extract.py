@@ -21,7 +21,8 @@ from . import samples
 from .build import csr_from_sorted
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
-from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, sort_keys, width
+from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, width
+from .radix import sort_keys
 from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles
 from .specialise import constants, typedefs
 
@@ -162,7 +163,7 @@ def _columns(a: CSR, cols: Index) -> CSR:
         keys,
         values,
     )
-    keys, values = sort_keys(keys, values)
+    keys, values = sort_keys(keys, values, bits + width(a.nrows))
     return csr_from_sorted(a.nrows, cols.count, bits, keys, a.dtype, values, a.iso)
 
 
@@ -184,7 +185,7 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     goes_to = counting(cols.count, wide)
     wanted = counting(cols.count, wide, cols.start, cols.step) if cols.array is None else cast_array(cols.array, wide)
     kind = moved(wide)
-    keys, order = sort_keys(wanted.view(kind), goes_to)
+    keys, order = sort_keys(wanted.view(kind), goes_to, width(cols.size))
     return keys.view(wide), order
 
 

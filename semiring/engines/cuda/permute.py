@@ -17,7 +17,8 @@ from ..spec_storage import Permute
 from . import samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
-from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, sort_keys, width
+from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, width
+from .radix import sort_keys
 from .row_tiles import TILE_TEXT
 from .specialise import constants, typedefs
 
@@ -97,7 +98,7 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     arguments: tuple[Any, ...] = (a.indptr, a.indices, a.values, cols, np.int32(bits), keys, values)
     run = kernel("permute.cuh", "permute_keys", _prologue(a, cols, keys))
     run(grid(n), BLOCK, height, rows, offsets, begin, end, *arguments)
-    return sort_keys(keys, values)
+    return sort_keys(keys, values, bits + width(height))
 
 
 def catalogue() -> Iterator[samples.Entry]:

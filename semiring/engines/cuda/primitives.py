@@ -1,4 +1,4 @@
-"""Primitives that depend on no semiring: scans, sorts, compaction, conversion of arrays.
+"""Primitives that depend on no semiring: scans, compaction, conversion of arrays.
 
 All work is queued on the current stream; only functions documented to synchronise wait for the device.
 """
@@ -35,7 +35,6 @@ __all__ = [
     "put",
     "rows_of_entries",
     "scan_marks",
-    "sort_keys",
     "width",
 ]
 
@@ -148,19 +147,6 @@ def _scan_kernels(values: np.dtype[Any], out: np.dtype[Any], popcount: bool) -> 
 def scan_marks(marks: Array, entries: int) -> Array:
     """How many of the bits of `marks` come before each word; one element more, the total."""
     return exclusive_scan(marks, index_dtype(entries), popcount=True)
-
-
-def sort_keys(keys: Array, payload: Array | None) -> tuple[Array, Array | None]:
-    """Return the keys in ascending order, and the payload in the order of its keys, stably.
-
-    Keys without a payload are sorted in place.  The sort is CuPy's, a radix sort (Thrust), which synchronises.
-    Memory with a payload: up to 16 bytes for each element, three times the keys, and the payload again.
-    """
-    if payload is None:
-        keys.sort()
-        return keys, None
-    order = cupy.argsort(keys)
-    return gather(keys, order), gather(payload, order)
 
 
 def as_dense(u: VectorStore) -> Bitmap | Full:

@@ -25,7 +25,8 @@ from . import samples
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
-from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, sort_keys
+from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, width
+from .radix import sort_keys
 from .row_tiles import TILE_TEXT, kept_rows
 from .specialise import constants, indexunary, typedefs
 
@@ -100,7 +101,7 @@ def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
 def _members(index: Index) -> tuple[Any, ...]:
     """The arguments (words, sorted, start, step, count) of a set of positions; a range runs upwards."""
     if index.array is not None and index.size > _SEARCHED * max(index.count, _FEW):
-        keys, _ = sort_keys(index.array.astype(np.uint64), None)
+        keys, _ = sort_keys(index.array.astype(np.uint64), None, width(index.size))
         return None, keys, 0, 1, index.count
     if index.array is not None:
         words = cupy.zeros(word_count(index.size), np.uint32)

@@ -138,12 +138,11 @@ RADIX_ENTRIES: Final = _row(
     "RADIX_ENTRIES", 1 << 20, "reasoned",
     "entries from which on the launches of three passes, about 20, take less time than the sort they replace",
 )  # fmt: skip
-RADIX_RESIDENT: Final = _row(
-    "RADIX_RESIDENT", 4, "measured",
-    "chunks for each multiprocessor, two of which are processed at a time; H200, call, transpose of kron22 and of "
-    "its triangle without values: 2 7.18 and 2.85 ms, 4 7.00 and 2.56; three at a time, with fewer registers, 11.2 and "
-    "4.55",
-)  # fmt: skip
+RADIX_DIGIT: Final = _row("RADIX_DIGIT", 9, "reasoned", "bits of a digit")
+RADIX_THREADS: Final = _row("RADIX_THREADS", 512, "reasoned", "threads of a block")
+RADIX_ITEMS: Final = _row("RADIX_ITEMS", 16, "reasoned", "keys of a thread")
+RADIX_RESIDENT: Final = _row("RADIX_RESIDENT", 2, "reasoned", "blocks of a multiprocessor")
+RADIX_WINDOW: Final = _row("RADIX_WINDOW", 1, "reasoned", "tiles that a thread looks back to at once")
 
 # Results of one pass, whose size is known after it.
 SAMPLED_BYTES: Final = _row(

@@ -1,4 +1,4 @@
-"""Elementwise operations: ewise, apply, select, keep, outside, and the write of a vector."""
+"""Elementwise operations: ewise, apply, select, keep, outside, replace_rows, and the write of a vector."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Store, VectorStore
+from ...formats import CSR, Store, VectorStore
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Apply, Convert, Ewise, Keep, Outside, Select
+from ..spec_fused import ReplaceRows
 from ..spec_write import WriteVector
 from .dense import admitted, convert, coordinates, densify, positions, sparsify
 from .evaluation import Values, binary, combine, indexunary
@@ -84,6 +85,18 @@ def outside(q: Outside) -> Store:
     region = np.zeros(a.shape, np.bool_)
     region[_grid(q)] = True
     result: Store = sparsify(a, present & ~region, q.a.dtype)
+    return result
+
+
+@implements(ReplaceRows, engine="reference")
+def replace_rows(q: ReplaceRows) -> CSR | None:
+    """T = c with the rows of a at the given positions; None if a position repeats."""
+    rows = positions(q.rows)
+    if np.unique(rows).size < rows.size:
+        return None
+    (t, present), (a, in_a) = densify(q.c), densify(q.a)
+    t[rows], present[rows] = a, in_a
+    result: CSR = sparsify(t, present, q.c.dtype)
     return result
 
 

@@ -1,197 +1,317 @@
-// One pass of a stable radix sort of entries (column, row, value) by one digit of the column: every block counts the
-// digits of its chunk of consecutive entries, a scan of the counts (digit by digit, block by block) gives the positions,
-// and every block moves its chunk to them, tile by tile, through shared memory.  The first pass reads the entries of a
-// matrix, whose rows follow from its offsets; the passes together transpose it.
-// Merrill, Grimshaw, "High Performance and Scalable Radix Sorting" (Parallel Processing Letters 21, 2011).
+// A stable radix sort, least significant digit first: `radix_histogram` counts the digits of all passes in one reading of
+// the keys, and each pass, `radix_pass`, reads and writes every entry once.  A block of a pass moves one tile: it counts
+// the digits of its entries, adds the counts of the tiles before it (decoupled look-back, one word for each digit), and
+// writes the entries in the order of their digits, so that entries with one digit are written side by side.
+// Adinets, Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs" (arXiv:2206.01784, 2022).
 //
-// The prologue defines the constants FIRST (whether it is the first pass) and DIGIT (bits of a digit, at most 8), and the
-// types P of row offsets, R of rows and V, an unsigned integer of the size of the values, which are only moved.
+// A key is an unsigned integer KEY.  The first pass may read it as (major index, minor index), the minor index in the low
+// bits, from triples or from rows in CSR format; of these the column is the major index, which transposes.  The last pass
+// may write the two indices to arrays of their own.
+//
+// The prologue defines the constants SOURCE (below), SPLIT (whether the indices are written separately), VALUED (whether
+// keys have values), DIGIT (bits of a digit, at least 2), THREADS, ITEMS (keys of a thread, an even number), RESIDENT
+// (blocks of a multiprocessor that registers are limited for) and WINDOW (words of the look-back that a thread reads at
+// once), and the types KEY, MAJOR of major indices or of row offsets, MINOR of minor indices or of columns, O of minor
+// indices that are written, and V, an unsigned integer of the size of the values, which are only moved.
 
+#include "atomics.cuh"
 #include "heads.cuh"
 
-constexpr int RADIX_THREADS = 512;
+constexpr int SOURCE_KEYS = 0;
+constexpr int SOURCE_TRIPLES = 1;
+constexpr int SOURCE_ROWS = 2;
+
+constexpr int RADIX_THREADS = int(THREADS);
 constexpr int RADIX_WARPS = RADIX_THREADS / 32;
-constexpr int RADIX_ROUNDS = 8;
-constexpr int RADIX_TILE = RADIX_THREADS * RADIX_ROUNDS;
-constexpr int DIGITS = 1 << DIGIT;
-// Blocks of a multiprocessor that registers are limited for.
-constexpr int RADIX_RESIDENT = 2;
+constexpr int RADIX_ITEMS = int(ITEMS);
+constexpr int RADIX_TILE = RADIX_THREADS * RADIX_ITEMS;
+constexpr int RADIX_RESIDENT = int(RESIDENT);
+constexpr int DIGITS = 1 << int(DIGIT);
 
-// first_row[t] = the row of the first entry of tile t.
-extern "C" __global__ void radix_rows(i64 n, const P* indptr, i64 nrows, i64 tiles, R* first_row) {
-    for (i64 t = thread_id(); t < tiles; t += thread_count())
-        first_row[t] = R(upper_bound(indptr, 0, nrows + 1, t * RADIX_TILE) - 1);
-}
+// The numbers of a digit in the look-back: of the entries of a tile, or of this and all tiles before it in the launch.
+constexpr u32 RADIX_SUM = u32(1) << 30;
+constexpr u32 RADIX_PREFIX = u32(2) << 30;
+constexpr u32 RADIX_BITS = RADIX_SUM - 1;
 
-// A block processes `chunk` entries, a multiple of RADIX_TILE.  counts[d * gridDim.x + b]: the entries of block b with
-// digit d; after a scan the position of the first of them.  `values` is null if there are none.
+// A launch processes the entries [first, n) or as many as its blocks have.  `low`: the bits of the minor index.
+// starts[d] = the position of the first entry of the launch with digit d; next[d], if not null, that of the launch that
+// follows.  status: DIGITS words for each tile, 0 before the launch.
 struct RadixArguments {
     i64 n;
-    i64 chunk;
+    i64 first;
     int shift;
-    const u32* columns;
-    const R* rows;
+    int low;
+    const KEY* keys;
+    const MAJOR* major;
+    const MINOR* minor;
     const V* values;
-    const P* indptr;
     i64 nrows;
-    const R* first_row;
-    u32* counts;
-    u32* out_columns;
-    R* out_rows;
+    const u32* first_row;
+    const u32* starts;
+    u32* next;
+    u32* status;
+    KEY* out_keys;
+    O* out_minor;
+    u32* out_major;
     V* out_values;
 };
 
-DEVICE u32 digit_of(const RadixArguments& q, u32 column) { return column >> q.shift & u32(DIGITS - 1); }
+// Key p; of rows in CSR format without the row.
+DEVICE KEY radix_key(const RadixArguments& q, i64 p) {
+    if constexpr (SOURCE == SOURCE_KEYS) return q.keys[p];
+    else if constexpr (SOURCE == SOURCE_ROWS) return KEY(u64(q.minor[p]) << q.low);
+    else return KEY((q.major == nullptr ? 0 : u64(q.major[p]) << q.low) | u64(q.minor[p]));
+}
+DEVICE u32 radix_digit(KEY key, int shift) { return u32(key >> shift) & u32(DIGITS - 1); }
 
-extern "C" __global__ void __launch_bounds__(RADIX_THREADS) radix_count(const RadixArguments q) {
-    __shared__ u32 counts[RADIX_WARPS * DIGITS];
-    for (int d = int(threadIdx.x); d < RADIX_WARPS * DIGITS; d += RADIX_THREADS) counts[d] = 0;
+extern __shared__ u64 radix_memory[];
+
+// counts[pass * DIGITS + d] += the keys with digit d in a pass; q.shift is that of pass 0.  `radix_memory` has
+// `copies` words for each of them, a power of two up to 32: lanes add to different copies, so that a frequent digit delays
+// few lanes.
+extern "C" __global__ void __launch_bounds__(512)
+    radix_histogram(const RadixArguments q, int passes, int copies, u32* counts) {
+    constexpr int KEYS = 8;
+    u32* const memory = reinterpret_cast<u32*>(radix_memory);
+    const int words = passes * DIGITS;
+    for (int d = int(threadIdx.x); d < words * copies; d += int(blockDim.x)) memory[d] = 0;
     __syncthreads();
-    const i64 begin = q.chunk * i64(blockIdx.x), end = begin + q.chunk < q.n ? begin + q.chunk : q.n;
-    for (i64 first = begin; first < end; first += RADIX_TILE) {
-        u32 columns[RADIX_ROUNDS];
+    u32* const mine = memory + (lane_id() & (copies - 1));
+    const i64 step = thread_count() * KEYS;
+    for (i64 base = i64(blockIdx.x) * i64(blockDim.x) * KEYS + threadIdx.x; base < q.n; base += step) {
+        KEY keys[KEYS];
 #pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            const i64 p = first + round * RADIX_THREADS + threadIdx.x;
-            columns[round] = p < end ? q.columns[p] : 0;
-        }
+        for (int k = 0; k < KEYS; k++)
+            keys[k] = base + k * i64(blockDim.x) < q.n ? radix_key(q, base + k * i64(blockDim.x)) : KEY(0);
 #pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            const i64 p = first + round * RADIX_THREADS + threadIdx.x;
-            if (p < end) atomicAdd(&counts[warp_in_block() * DIGITS + int(digit_of(q, columns[round]))], 1u);
+        for (int k = 0; k < KEYS; k++) {
+            if (base + k * i64(blockDim.x) >= q.n) continue;
+            for (int pass = 0; pass < passes; pass++) {
+                const int digit = int(radix_digit(keys[k], q.shift + pass * int(DIGIT)));
+                atomicAdd(&mine[(pass * DIGITS + digit) * copies], 1u);
+            }
         }
     }
     __syncthreads();
-    for (int d = int(threadIdx.x); d < DIGITS; d += RADIX_THREADS) {
+    for (int d = int(threadIdx.x); d < words; d += int(blockDim.x)) {
         u32 sum = 0;
-        for (int w = 0; w < RADIX_WARPS; w++) sum += counts[w * DIGITS + d];
-        q.counts[i64(d) * i64(gridDim.x) + i64(blockIdx.x)] = sum;
+        for (int copy = 0; copy < copies; copy++) sum += memory[d * copies + copy];
+        if (sum != 0) atomicAdd(&counts[d], sum);
     }
 }
 
+// One block for each pass: counts become the positions of the first entries with each digit.
+extern "C" __global__ void radix_starts(u32* counts) {
+    u32* const own = counts + i64(blockIdx.x) * DIGITS;
+    u32 before = 0;
+    for (int base = 0; base < DIGITS; base += int(blockDim.x)) {
+        const int d = base + int(threadIdx.x);
+        u32 total;
+        const u32 below = block_scan_exclusive(d < DIGITS ? own[d] : 0u, total);
+        if (d < DIGITS) own[d] = before + below;
+        before += total;
+    }
+}
+
+// first_row[t] = the row of the first entry of tile t.
+extern "C" __global__ void radix_rows(i64 n, const MAJOR* indptr, i64 nrows, i64 tiles, u32* first_row) {
+    for (i64 t = thread_id(); t < tiles; t += thread_count())
+        first_row[t] = u32(upper_bound(indptr, 0, nrows + 1, t * RADIX_TILE) - 1);
+}
+
 struct RadixStage {
-    u16 ranks[RADIX_WARPS * DIGITS];  // of each digit: the entries of the warp, then the slot of the first of them
-    u32 cursor[DIGITS];              // the position of the next entry of the block with a digit
-    u32 shift[DIGITS];               // the position less the slot, of the entries of the tile with a digit
-    u8 digits[RADIX_TILE];           // of the entry in a slot
     union {
-        TileHeads<R, RADIX_TILE> heads;
-        u32 columns[RADIX_TILE];
-        R rows[RADIX_TILE];
-        V values[RADIX_TILE];
+        u16 counts[RADIX_WARPS * DIGITS];  // of each warp and digit: its entries, then the slot of the next one
+        KEY keys[RADIX_TILE];              // in the order of their digits
+        TileHeads<u32, RADIX_TILE> rows;
     };
+    V values[VALUED ? RADIX_TILE : 2];
+    u32 starts[DIGITS + 1];  // of each digit the slot of its first entry; then the position less the slot
 };
 
-// The lanes with the same digit among `active`.
-DEVICE u32 same_digit(u32 digit, u32 active) {
-    u32 peers = active;
+// The lanes with the same digit.
+DEVICE u32 same_digit(u32 digit) {
+    u32 peers = FULL_WARP;
 #pragma unroll
-    for (int bit = 0; bit < DIGIT; bit++) {
+    for (int bit = 0; bit < int(DIGIT); bit++) {
         const u32 set = __ballot_sync(FULL_WARP, digit >> bit & 1u);
         peers &= digit >> bit & 1u ? set : ~set;
     }
     return peers;
 }
 
-// Moves one field of the entries of a tile through `stage` to their positions.  The block calls; begins with a barrier.
-template <class T>
-DEVICE void radix_move(T* stage, const T (&mine)[RADIX_ROUNDS], const u32 (&slots)[RADIX_ROUNDS],
-                       const u32 (&positions)[RADIX_ROUNDS], int count, int first, T* out) {
+// Adds the row to each key of a tile of rows in CSR format.  The block calls; ends with a barrier.
+DEVICE void add_rows(const RadixArguments& q, RadixStage& stage, i64 first, int count, int mine, KEY (&keys)[RADIX_ITEMS]) {
+    stage.rows.clear();
     __syncthreads();
-#pragma unroll
-    for (int round = 0; round < RADIX_ROUNDS; round++)
-        if (first + 32 * round < count) stage[slots[round]] = mine[round];
-    __syncthreads();
-#pragma unroll
-    for (int round = 0; round < RADIX_ROUNDS; round++) {
-        const int slot = round * RADIX_THREADS + int(threadIdx.x);
-        if (slot < count) out[positions[round]] = stage[slot];
+    for (i64 r = i64(q.first_row[first / RADIX_TILE]) + threadIdx.x; r < q.nrows; r += RADIX_THREADS) {
+        const i64 start = i64(q.major[r]) - first, stop = i64(q.major[r + 1]) - first;
+        if (start >= count) break;
+        if (start < stop && stop > 0) stage.rows.mark(start > 0 ? int(start) : 0, u32(r));
     }
+    stage.rows.finish();
+#pragma unroll
+    for (int item = 0; item < RADIX_ITEMS; item++)
+        if (mine + 32 * item < count) keys[item] |= KEY(stage.rows.at(mine + 32 * item));
+    __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(RADIX_THREADS, RADIX_RESIDENT) radix_scatter(const RadixArguments q) {
-    __shared__ RadixStage stage;
+extern "C" __global__ void __launch_bounds__(RADIX_THREADS, RADIX_RESIDENT) radix_pass(const RadixArguments q) {
+    RadixStage& stage = *reinterpret_cast<RadixStage*>(radix_memory);
     const int thread = int(threadIdx.x), warp = warp_in_block();
-    const int mine = warp * 32 * RADIX_ROUNDS + lane_id();  // the slot of the thread in round 0
-    const i64 begin = q.chunk * i64(blockIdx.x), end = begin + q.chunk < q.n ? begin + q.chunk : q.n;
-    for (int d = thread; d < DIGITS; d += RADIX_THREADS)
-        stage.cursor[d] = q.counts[i64(d) * i64(gridDim.x) + i64(blockIdx.x)];
-    for (i64 first = begin; first < end; first += RADIX_TILE) {
-        const int count = int(end - first < RADIX_TILE ? end - first : RADIX_TILE);
-        u32 columns[RADIX_ROUNDS];
-        R rows[RADIX_ROUNDS];
-        V values[RADIX_ROUNDS];
+    const int tile = int(blockIdx.x);
+    const i64 first = q.first + i64(tile) * RADIX_TILE;
+    const int count = int(q.n - first < RADIX_TILE ? q.n - first : RADIX_TILE);
+    const int mine = warp * 32 * RADIX_ITEMS + lane_id();  // the entry of the thread in item 0
+
+    // Slots after the last entry have the largest digit: they come last in order, and are not written.
+    KEY keys[RADIX_ITEMS];
 #pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            const int slot = mine + 32 * round;
-            columns[round] = slot < count ? q.columns[first + slot] : 0;
-            rows[round] = R(0);
-            values[round] = V(0);
-            if (slot >= count) continue;
-            if constexpr (!FIRST) rows[round] = q.rows[first + slot];
-            if (q.values != nullptr) values[round] = q.values[first + slot];
+    for (int item = 0; item < RADIX_ITEMS; item++)
+        keys[item] = mine + 32 * item < count ? radix_key(q, first + mine + 32 * item) : KEY(~KEY(0));
+    if constexpr (SOURCE == SOURCE_ROWS) add_rows(q, stage, first, count, mine, keys);
+
+    // The entries of each warp with each digit.
+    u16* const own = stage.counts + warp * DIGITS;
+    for (int d = lane_id(); d < DIGITS / 4; d += 32) reinterpret_cast<u64*>(own)[d] = 0;
+    __syncwarp();
+#pragma unroll
+    for (int item = 0; item < RADIX_ITEMS; item++) {
+        const u32 digit = radix_digit(keys[item], q.shift);
+        atomicAdd(reinterpret_cast<u32*>(own) + digit / 2, 1u << (16 * (digit % 2)));
+    }
+    __syncthreads();
+
+    // Sums over warps, four digits in one word, and over digits; counts become the slots of first entries.
+    constexpr int WORDS = (DIGITS + 4 * RADIX_THREADS - 1) / (4 * RADIX_THREADS);
+    constexpr int ADJACENT = 4 * WORDS;
+    const bool adds = thread * ADJACENT < DIGITS;
+    u64* const words = reinterpret_cast<u64*>(stage.counts) + thread * WORDS;
+    u64 sums[WORDS];
+    u32 sum = 0;
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        sums[k] = 0;
+        if (!adds) continue;
+#pragma unroll
+        for (int w = 0; w < RADIX_WARPS; w++) sums[k] += words[w * (DIGITS / 4) + k];
+        sum += u32(sums[k] & 0xffff) + u32(sums[k] >> 16 & 0xffff) + u32(sums[k] >> 32 & 0xffff) + u32(sums[k] >> 48);
+    }
+    u32 all;
+    u32 slot = block_scan_exclusive(sum, all);
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        if (!adds) continue;
+        u64 slots = 0;
+#pragma unroll
+        for (int d = 0; d < 4; d++) {
+            stage.starts[thread * ADJACENT + 4 * k + d] = slot;
+            slots |= u64(slot) << (16 * d);
+            slot += u32(sums[k] >> (16 * d) & 0xffff);
         }
-        __syncthreads();  // the tile before may still be read
-        for (int d = thread; d < RADIX_WARPS * DIGITS; d += RADIX_THREADS) stage.ranks[d] = 0;
-        if constexpr (FIRST) {
-            stage.heads.clear();
-            __syncthreads();
-            for (i64 r = i64(q.first_row[first / RADIX_TILE]) + thread; r < q.nrows; r += RADIX_THREADS) {
-                const i64 start = i64(q.indptr[r]) - first, stop = i64(q.indptr[r + 1]) - first;
-                if (start >= count) break;
-                if (start < stop && stop > 0) stage.heads.mark(start > 0 ? int(start) : 0, R(r));
+#pragma unroll 4
+        for (int w = 0; w < RADIX_WARPS; w++) {
+            const u64 found = words[w * (DIGITS / 4) + k];
+            words[w * (DIGITS / 4) + k] = slots;
+            slots += found;
+        }
+    }
+    if (thread == 0) stage.starts[DIGITS] = u32(RADIX_TILE);
+    __syncthreads();
+
+    constexpr int OWNED = (DIGITS + RADIX_THREADS - 1) / RADIX_THREADS;
+    u32 begins[OWNED], totals[OWNED];
+    u32* const status = q.status + i64(tile) * DIGITS;
+#pragma unroll
+    for (int k = 0; k < OWNED; k++) {
+        const int d = thread + k * RADIX_THREADS;
+        begins[k] = totals[k] = 0;
+        if (d >= DIGITS) continue;
+        begins[k] = stage.starts[d];
+        totals[k] = stage.starts[d + 1] - begins[k];
+        store_relaxed(status + d, (tile == 0 ? RADIX_PREFIX : RADIX_SUM) | totals[k]);
+    }
+
+    // The slot of each entry: two in one word.
+    u32 slots[RADIX_ITEMS / 2];
+#pragma unroll
+    for (int item = 0; item < RADIX_ITEMS; item++) {
+        const u32 digit = radix_digit(keys[item], q.shift);
+        const u32 peers = same_digit(digit);
+        const u32 before = own[digit];
+        const u32 to = before + u32(__popc(peers & lanes_below()));
+        slots[item / 2] = item % 2 == 0 ? to : slots[item / 2] | to << 16;
+        __syncwarp();
+        if ((peers & lanes_below()) == 0) own[digit] = u16(before + u32(__popc(peers)));
+        __syncwarp();
+    }
+    __syncthreads();
+#pragma unroll
+    for (int item = 0; item < RADIX_ITEMS; item++)
+        stage.keys[slots[item / 2] >> (16 * (item % 2)) & 0xffff] = keys[item];
+    if constexpr (VALUED) {
+#pragma unroll
+        for (int item = 0; item < RADIX_ITEMS; item++)
+            if (mine + 32 * item < count)
+                stage.values[slots[item / 2] >> (16 * (item % 2)) & 0xffff] = q.values[first + mine + 32 * item];
+    }
+
+    // The look-back: each digit on its own, from tile to tile before this one.
+    u32 before[OWNED];
+    int at[OWNED];
+    u32 pending = 0;
+#pragma unroll
+    for (int k = 0; k < OWNED; k++) {
+        before[k] = 0;
+        at[k] = tile - 1;
+        if (tile > 0 && thread + k * RADIX_THREADS < DIGITS) pending |= 1u << k;
+    }
+    while (pending != 0) {
+        u32 found[OWNED][int(WINDOW)];
+#pragma unroll
+        for (int k = 0; k < OWNED; k++)
+#pragma unroll
+            for (int w = 0; w < int(WINDOW); w++)
+                found[k][w] = (pending >> k & 1u) != 0 && at[k] >= w
+                    ? load_relaxed(q.status + i64(at[k] - w) * DIGITS + thread + k * RADIX_THREADS)
+                    : 0;
+#pragma unroll
+        for (int k = 0; k < OWNED; k++) {
+            bool reads = (pending >> k & 1u) != 0;
+#pragma unroll
+            for (int w = 0; w < int(WINDOW); w++) {
+                reads = reads && found[k][w] != 0;
+                if (!reads) continue;
+                before[k] += found[k][w] & RADIX_BITS;
+                at[k]--;
+                if ((found[k][w] & RADIX_PREFIX) == 0) continue;
+                pending &= ~(1u << k);
+                reads = false;
             }
-            stage.heads.finish();
+        }
+    }
 #pragma unroll
-            for (int round = 0; round < RADIX_ROUNDS; round++)
-                if (mine + 32 * round < count) rows[round] = stage.heads.at(mine + 32 * round);
-        }
-        __syncthreads();
-        u32 slots[RADIX_ROUNDS];  // the rank among the entries of the warp with the same digit, then the slot
+    for (int k = 0; k < OWNED; k++) {
+        const int d = thread + k * RADIX_THREADS;
+        if (d >= DIGITS) continue;
+        if (tile > 0) store_relaxed(status + d, RADIX_PREFIX | (before[k] + totals[k]));
+        const u32 start = q.starts[d] + before[k];
+        stage.starts[d] = start - begins[k];
+        if (q.next != nullptr && tile == int(gridDim.x) - 1) q.next[d] = start + totals[k];
+    }
+    __syncthreads();
 #pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            const bool active = mine + 32 * round < count;
-            const u32 digit = digit_of(q, columns[round]);
-            const u32 peers = same_digit(digit, __ballot_sync(FULL_WARP, active));
-            const u32 before = stage.ranks[warp * DIGITS + int(digit)];
-            slots[round] = before + u32(__popc(peers & lanes_below()));
-            __syncwarp();
-            if (active && (peers & lanes_below()) == 0) stage.ranks[warp * DIGITS + int(digit)] = u16(before + u32(__popc(peers)));
-            __syncwarp();
+    for (int item = 0; item < RADIX_ITEMS; item++) {
+        const int from = item * RADIX_THREADS + thread;
+        if (from >= count) continue;
+        const KEY key = stage.keys[from];
+        const u32 to = stage.starts[radix_digit(key, q.shift)] + u32(from);
+        if constexpr (SPLIT) {
+            q.out_minor[to] = O(u64(key) & ((u64(1) << q.low) - 1));
+            q.out_major[to] = u32(u64(key) >> q.low);
+        } else {
+            q.out_keys[to] = key;
         }
-        __syncthreads();
-        u32 sum = 0;  // of the digit that is the number of the thread
-        if (thread < DIGITS) {
-            for (int w = 0; w < RADIX_WARPS; w++) sum += stage.ranks[w * DIGITS + thread];
-        }
-        u32 total;
-        u32 slot_of_digit = block_scan_exclusive(sum, total);
-        if (thread < DIGITS) {
-            stage.shift[thread] = stage.cursor[thread] - slot_of_digit;
-            stage.cursor[thread] += sum;
-            for (int w = 0; w < RADIX_WARPS; w++) {
-                const u32 own = stage.ranks[w * DIGITS + thread];
-                stage.ranks[w * DIGITS + thread] = u16(slot_of_digit);
-                slot_of_digit += own;
-            }
-        }
-        __syncthreads();
-#pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            if (mine + 32 * round >= count) continue;
-            const u32 digit = digit_of(q, columns[round]);
-            slots[round] += stage.ranks[warp * DIGITS + int(digit)];
-            stage.digits[slots[round]] = u8(digit);
-        }
-        __syncthreads();
-        u32 positions[RADIX_ROUNDS];
-#pragma unroll
-        for (int round = 0; round < RADIX_ROUNDS; round++) {
-            const int slot = round * RADIX_THREADS + thread;
-            positions[round] = slot < count ? stage.shift[stage.digits[slot]] + u32(slot) : 0;
-        }
-        radix_move(stage.columns, columns, slots, positions, count, mine, q.out_columns);
-        radix_move(stage.rows, rows, slots, positions, count, mine, q.out_rows);
-        if (q.values != nullptr) radix_move(stage.values, values, slots, positions, count, mine, q.out_values);
+        if constexpr (VALUED) q.out_values[to] = stage.values[from];
     }
 }

@@ -1,0 +1,76 @@
+"""Replacement of whole rows: the rows of the result are copied from one of two matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...dtypes import INT32, INT64, UINT8, UINT32, UINT64
+from ...formats import CSR, Pattern, index_dtype
+from ...memory.allocation import require
+from ..registry import implements
+from ..spec_fused import ReplaceRows
+from . import samples
+from .extract import index_arguments
+from .kernel import kernel
+from .launch import BLOCK, counter, grid, read_one
+from .primitives import cast_array, exclusive_scan, moved
+from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles
+from .specialise import constants, typedefs
+
+_FILE = "replace_rows.cuh"
+
+
+@implements(ReplaceRows, engine="cuda")
+def replace_rows(q: ReplaceRows) -> CSR | None:
+    """t(rows[p], :) = a(p, :), and the other rows of c.  Synchronises: the number of entries is read back.
+
+    Memory beside the result: 12 to 24 bytes a row.
+    """
+    c, a, n = q.c, q.a, q.c.nrows
+    x, position = index_arguments(q.rows)
+    number = np.dtype(np.uint32 if q.rows.count < 2**32 - 1 else np.uint64)
+    offset = index_dtype(c.nvals + a.nvals)
+    same = c.iso is not None and a.iso is not None and c.iso.tobytes() == a.iso.tobytes()
+    text = typedefs(X=x, N=number, P=c.indptr.dtype, Q=a.indptr.dtype, O=offset, I=c.indices.dtype, V=moved(c.dtype))
+    text += TILE_TEXT + constants(FORM=2)
+    sources = cupy.empty(n, number)
+    sources.data.memset_async(0xFF, sources.nbytes)
+    repeats = counter()
+    kernel(_FILE, "replace_sources", text)(grid(q.rows.count), BLOCK, q.rows.count, *position, sources, repeats)
+    if (q.rows.array is not None or q.rows.step == 0) and read_one(repeats):  # synchronises
+        return None
+    lengths = cupy.empty(n, offset)
+    kernel(_FILE, "replace_lengths", text)(grid(n), BLOCK, n, sources, c.indptr, a.indptr, lengths)
+    offsets = exclusive_scan(lengths, offset)
+    total = read_one(offsets[-1:])  # synchronises
+    require("assign", "cuda", total * (c.indices.dtype.itemsize + (0 if same else c.dtype.itemsize)))
+    indices, values = cupy.empty(total, c.indices.dtype), None if same else cupy.empty(total, c.dtype)
+    first_row = find_tiles(offsets, n, total)
+    kernel(_FILE, "replace_rows", text)(
+        int(first_row.size) - 1, TILE_BLOCK, n, sources, *_entries(c, c), *_entries(a, c), offsets, total, first_row,
+        indices, values,
+    )  # fmt: skip
+    pattern = Pattern(n, c.ncols, cast_array(offsets, index_dtype(total)), indices)
+    return CSR(pattern, c.dtype, values, c.iso if same else None)
+
+
+def _entries(a: CSR, c: CSR) -> tuple[Any, ...]:
+    """Return the arguments (indptr, indices, values, iso) of a; columns as those of c, iso as an unsigned integer."""
+    kind = moved(a.dtype).type
+    return (
+        a.indptr,
+        cast_array(a.indices, c.indices.dtype),
+        a.values,
+        kind(0) if a.iso is None else np.asarray(a.iso).view(kind)[()],
+    )
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for index, number, value in ((INT32, UINT32, UINT8), (INT64, UINT64, UINT64)):
+        types = typedefs(X=index, N=number, P=index, Q=INT32, O=index, I=INT32, V=value)
+        yield _FILE, types + TILE_TEXT + constants(FORM=2)
