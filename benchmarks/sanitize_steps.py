@@ -342,6 +342,11 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "copied, kronecker": lambda s: _in_slices(
         lambda: _placed(s.E, "packed", "host").kronecker(_placed(s.A[:3, :50].dup(), None, "pinned"), "minus")
     ),
+    "concat": lambda s: sr.concat([[s.A, s.S], [None, s.E]], "float32"),
+    "concat, pattern": lambda s: sr.vstack([s.S, s.S[:3], s.S]),
+    "reshape": lambda s: s.A.reshape(N // 2, 2 * N),
+    "reshape, flat": lambda s: s.S.flatten(order="columnwise").reshape(2 * N, N // 2),
+    "reposition": lambda s: s.A.reposition(-5, 9, nrows=N + 3),
     # In slices: values beside columns, both codecs, all placements.
     "sliced, permute": lambda s: _in_slices(lambda: _placed(s.A, "packed", "host").permute(np.arange(N)[::-1].copy())),
     "sliced, levels by hubs": lambda s: _in_slices(lambda: sr.algorithms.bfs_levels(_placed(s.S, "packed", "host"), 7)),

@@ -15,6 +15,7 @@ from . import dtypes, exceptions, ops
 from .config import config, cuda_available, use
 from .exceptions import SemiringError
 from .facade.explain import explain
+from .facade.layout import concat, hstack, vstack
 from .facade.matrix import Matrix
 from .facade.scalar import Scalar
 from .facade.vector import Vector
@@ -35,11 +36,13 @@ __all__ = [
     "agg",
     "algorithms",
     "binary",
+    "concat",
     "config",
     "cuda_available",
     "dtypes",
     "exceptions",
     "explain",
+    "hstack",
     "indexunary",
     "io",
     "monoid",
@@ -50,6 +53,7 @@ __all__ = [
     "semiring",
     "unary",
     "use",
+    "vstack",
     "warm",
 ]
 

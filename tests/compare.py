@@ -46,6 +46,8 @@ def place(item: Any, device: str) -> Any:
         return Rows(place(item.get(), device) if item.ready else None, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
         return to_device(item, device)
+    if isinstance(item, tuple):
+        return tuple(place(part, device) for part in item)
     if isinstance(item, (Spec, Mask, Index)):
         return replace(item, **{part.name: place(getattr(item, part.name), device) for part in fields(item)})
     return item
@@ -96,6 +98,8 @@ def _on_host(item: Any) -> Any:
         return Rows(_on_host(item.get()) if item.ready else None, lambda: _on_host(item.get()))
     if isinstance(item, (Spec, Mask, Index)):
         return replace(item, **{part.name: _on_host(getattr(item, part.name)) for part in fields(item)})
+    if isinstance(item, tuple):
+        return tuple(_on_host(part) for part in item)
     return to_host(item) if hasattr(item, "__cuda_array_interface__") else item
 
 

@@ -7,6 +7,7 @@ value, an engine computes only which entries are present.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,6 +97,14 @@ def ewise_value(q: Ewise) -> np.generic | None:
     else:
         alone = [None if side.iso is None else cast_value(side.iso, q.op.z) for side in (q.a, q.b)]
     return both if all(_same(value, both) for value in alone) else None
+
+
+def shared_value(tiles: Sequence[CSR], dtype: np.dtype[Any]) -> np.generic | None:
+    """Return the value, cast to `dtype`, that all entries of several matrices share; 0 if there is no entry."""
+    values = [None if tile.iso is None else cast_value(tile.iso, dtype) for tile in tiles if tile.nvals]
+    if not values:
+        return cast_value(0, dtype)
+    return values[0] if all(_same(value, values[0]) for value in values) else None
 
 
 def write_value(q: WriteVector | WriteMatrix) -> np.generic | None:

@@ -16,7 +16,7 @@ from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions
+from . import display, layout, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
@@ -93,6 +93,10 @@ class Matrix(MatrixOperations):
     diag = matrix_conversions.diag
     setdiag = matrix_conversions.setdiag
     resize = matrix_conversions.resize
+    split = layout.split
+    reposition = layout.reposition
+    reshape = layout.reshape
+    flatten = layout.flatten
     __reduce__ = matrix_conversions.pickled
 
     # -- reductions --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan, Write
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
-from . import aggregate, display, vector_arrays
+from . import aggregate, display, layout, vector_arrays
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -76,6 +76,9 @@ class Vector(Infix):
     to_dense = vector_arrays.to_dense
     to_dict = vector_arrays.to_dict
     __reduce__ = vector_arrays.pickled
+
+    reposition = layout.reposition_vector
+    reshape = layout.reshape_vector
 
     # -- looking -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,45 @@
+// Matrices side by side (concat), and matrices in another shape (reshape).
+//
+// The prologue defines: P and I, the types of row offsets and columns of the operand; A, of its values; O, J and Z, those
+// of the result.  Entries keep their order, within a row (concat) or altogether (reshape).
+
+#include "entries.cuh"
+
+// lengths[i] += the length of row i of a tile.
+extern "C" __global__ void concat_lengths(i64 nrows, const P* indptr, O* lengths) {
+    for (i64 i = thread_id(); i < nrows; i += thread_count()) lengths[i] += O(indptr[i + 1] - indptr[i]);
+}
+
+// Copies the entries of a tile to the first free positions of their rows, free[row].  Null free: the entries of the
+// tile are neighbours in the result, from position `first`.  Null out_values: columns only.
+extern "C" __global__ void concat_entries(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, A iso,
+                                          i64 col, const O* free, i64 first, J* out_indices, Z* out_values) {
+    const auto copy = [=](i64 p, i64 to) {
+        out_indices[to] = J(i64(indices[p]) + col);
+        if (out_values != nullptr) out_values[to] = cast<Z>(value_at(values, iso, p));
+    };
+    if (free == nullptr) {
+        for (i64 p = thread_id(); p < n; p += thread_count()) copy(p, first + p);
+    } else {
+        for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) { copy(p, i64(free[row]) + p - i64(indptr[row])); });
+    }
+}
+
+// out[row] = the number of entries before position row * ncols, by a search in the row of the operand that holds it.
+extern "C" __global__ void reshape_offsets(i64 a_nrows, i64 a_ncols, const P* indptr, const I* indices, i64 nrows,
+                                           i64 ncols, P* out) {
+    for (i64 row = thread_id(); row <= nrows; row += thread_count()) {
+        const i64 position = row * ncols, i = a_ncols == 0 ? a_nrows : position / a_ncols;
+        i64 before = i64(indptr[a_nrows]);
+        if (i < a_nrows) before = lower_bound(indices, i64(indptr[i]), i64(indptr[i + 1]), position - i * a_ncols);
+        out[row] = P(before);
+    }
+}
+
+extern "C" __global__ void reshape_columns(i64 n, i64 a_nrows, i64 a_ncols, const P* indptr, const I* indices,
+                                           i64 ncols, J* out) {
+    for_each_entry(indptr, a_nrows, 0, n, [=](i64 p, i64 row) {
+        const u64 position = u64(row) * u64(a_ncols) + u64(indices[p]);
+        out[p] = J(((position | u64(ncols)) >> 32) == 0 ? u64(u32(position) % u32(ncols)) : position % u64(ncols));
+    });
+}

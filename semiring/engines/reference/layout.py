@@ -1,0 +1,31 @@
+"""Matrices side by side, and matrices in another shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats import CSR
+from ..numpy_helpers import cast
+from ..registry import implements
+from ..spec_layout import Concat, Reshape
+from .dense import densify, sparsify
+
+
+@implements(Concat, engine="reference")
+def concat(q: Concat) -> CSR:
+    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j)."""
+    values, present = np.zeros((q.nrows, q.ncols), q.dtype), np.zeros((q.nrows, q.ncols), np.bool_)
+    for row, col, tile in zip(q.rows, q.cols, q.tiles, strict=True):
+        part = slice(row, row + tile.nrows), slice(col, col + tile.ncols)
+        dense, present[part] = densify(tile)
+        values[part] = cast(dense, q.dtype)
+    t: CSR = sparsify(values, present, q.dtype)
+    return t
+
+
+@implements(Reshape, engine="reference")
+def reshape(q: Reshape) -> CSR:
+    """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j."""
+    values, present = (part.reshape(q.nrows, q.ncols) for part in densify(q.a))
+    t: CSR = sparsify(values, present, q.a.dtype)
+    return t
