@@ -113,6 +113,21 @@ def _permuted(s: Small) -> Matrix:
         return s.A.permute(order).wait()
 
 
+def _sorted_by_each_method(A: Matrix) -> Matrix:
+    """With rows of 33 to 64 entries in a block, of up to 128 in a large block, and longer ones sorted together."""
+    if A.device == "cpu":
+        return A.sort()[1]
+    from semiring.engines.cuda import order, tuning
+
+    order._plan.cache_clear()
+    with mock.patch.object(tuning, "SORT_BLOCK", 64), mock.patch.object(tuning, "SORT_BIG", 128):
+        made = A.sort()[1].wait()
+        both = A.dup("float64").sort()[1].wait()  # keys of 64 bits
+    order._plan.cache_clear()
+    assert made.isequal(both)
+    return made
+
+
 def _from_unsorted(s: Small) -> Matrix:
     indptr = np.array([0, 3, 3, 5])
     return Matrix.from_csr(indptr, np.array([4, 0, 2, 3, 1]), np.arange(5), ncols=6)
@@ -347,6 +362,15 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "reshape": lambda s: s.A.reshape(N // 2, 2 * N),
     "reshape, flat": lambda s: s.S.flatten(order="columnwise").reshape(2 * N, N // 2),
     "reposition": lambda s: s.A.reposition(-5, 9, nrows=N + 3),
+    "scale, columns": lambda s: s.A.ewise_mult(Vector.full(1.5, N), "minus"),
+    "scale, rows": lambda s: Vector.full(3, N).ewise_mult(s.A, "secondj"),
+    "scan": lambda s: s.A.scan("max"),
+    "scan, pattern": lambda s: s.S.dup("int32").scan("plus"),
+    "sort": lambda s: s.A.sort(">")[1],
+    "sort, large": lambda s: _sorted_by_each_method(s.A),
+    "selectk": lambda s: s.A.selectk("largest", 3),
+    "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
+    "selectk, last": lambda s: s.A.selectk("last", 2),
     # In slices: values beside columns, both codecs, all placements.
     "sliced, permute": lambda s: _in_slices(lambda: _placed(s.A, "packed", "host").permute(np.arange(N)[::-1].copy())),
     "sliced, levels by hubs": lambda s: _in_slices(lambda: sr.algorithms.bfs_levels(_placed(s.S, "packed", "host"), 7)),

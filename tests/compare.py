@@ -11,6 +11,7 @@ from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
+from semiring.engines.spec_rows import Scale, Scan
 from semiring.formats import (
     CSR,
     Bitmap,
@@ -63,7 +64,9 @@ def result_of(spec: Spec, engine: str) -> Any:
             return found.to("cpu")
         if isinstance(found, CSR):
             unchanged = found is getattr(placed, "a", None)  # a selection of every entry
-            assert unchanged or isinstance(spec, Apply), "only operations that keep the structure keep the storage kind"
+            assert unchanged or isinstance(spec, (Apply, Scale, Scan)), (
+                "only operations that keep the structure keep the storage kind"
+            )
         return storage_kinds.as_uncompressed(found, engine).to("cpu")
     return scalar_value(found) if callable(found) else found
 

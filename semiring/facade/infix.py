@@ -53,7 +53,8 @@ class Infix(Sparse[Any]):
 
         Parameters
         ----------
-        other : of the same shape
+        other : of the same shape; or a Vector beside a Matrix.  On the right of a Matrix the Vector, of size ncols, is
+            every row of a matrix; on its left, of size nrows, every column
         op : binary operator or monoid, by object or name
         **writing : mask, accum, replace, out
 
@@ -63,7 +64,8 @@ class Infix(Sparse[Any]):
 
         Notes
         -----
-        Cost O(entries of both).
+        Cost O(entries of both).  A Vector is expanded to a Matrix, of nrows or ncols times its entries; `ewise_mult`
+        with a full Vector, which scales columns or rows, is one pass over the entries of the Matrix.
         """
         return self._ewise(ewise_add, other, op, writing)
 
@@ -85,13 +87,21 @@ class Infix(Sparse[Any]):
         EmptyObject
             If a default is a Scalar without a value.
         """
-        a, b = self.store, self._same_kind(other).store
-        left, right = scalar(left_default), scalar(right_default)
-        return self._deliver(ewise_union(a, b, op, left, right), writing)  # type: ignore[no-any-return]
+        operands = self.store, self._partner(other).store
+        plan = ewise_union(*operands, op, scalar(left_default), scalar(right_default))
+        return self._deliver(plan, writing, self._kind_with(other))  # type: ignore[no-any-return]
 
     def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
-        a, b = self.store, self._same_kind(other).store
-        return self._deliver(operation(a, b, op), writing)  # type: ignore[no-any-return]
+        plan = operation(self.store, self._partner(other).store, op)
+        return self._deliver(plan, writing, self._kind_with(other))  # type: ignore[no-any-return]
+
+    def _partner(self, other: Any) -> Any:
+        """Return the other operand, a Matrix or a Vector; InvalidValue for anything else."""
+        return other if isinstance(other, Infix) else self._same_kind(other)
+
+    def _kind_with(self, other: Any) -> Any:
+        """Return the class of the result of two operands: Matrix, unless both are Vectors."""
+        return type(self) if self.ndim >= other.ndim else type(other)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None, **writing: Unpack[Writing]) -> Self:
         """C(i, j) = op(self(i, j)), op(self(i, j), right), op(left, self(i, j)), or op(self(i, j), i, j, right).
@@ -288,7 +298,7 @@ class Infix(Sparse[Any]):
     def _linked(self, other: Infix, operation: Any, op: str) -> Any:
         """Return a link of a chain, whose operator may be called later."""
         join = lambda a, b, operator: operation(a[0], b[0], operator)  # noqa: E731
-        return linked(type(self), "ewise", self, self._same_kind(other), join, op)
+        return linked(self._kind_with(other), "ewise", self, other, join, op)
 
     def _both_boolean(self, other: Infix) -> bool:
         return bool(self.dtype == dtypes.BOOL and other.dtype == dtypes.BOOL)

@@ -73,7 +73,7 @@ def concat(tiles: Sequence[Any], dtype: Any = None, *, name: str | None = None) 
         other = next((tile for tile in found if not isinstance(tile, Sparse) or tile.ndim != 2), None)
         if other is not None or not found:
             raise InvalidValue(f"concat: expected tiles that are a Matrix or None, got {type(other).__name__}")
-        plan = layout.concat([[None if tile is None else _stored(tile) for tile in row] for row in grid])
+        plan = layout.concat([[None if tile is None else stored(tile) for tile in row] for row in grid])
         cls = type(found[0])
     made = cls._new(None, plan)
     return made.dup(made.dtype if dtype is None else dtypes.lookup(dtype), name=name)
@@ -86,7 +86,7 @@ def _row(given: Any, expected: str) -> list[Any]:
     return list(given)
 
 
-def _stored(a: Any) -> Any:
+def stored(a: Any) -> Any:
     """Return the store of a Matrix, which may be a transposed view."""
     store, transposed = a.operand
     return structure.transposed(store) if transposed else store
@@ -187,7 +187,7 @@ def reposition(
         size if given is None else extent(f"reposition: {axis}", given)
         for axis, given, size in (("nrows", nrows, self.nrows), ("ncols", ncols, self.ncols))
     )
-    return cast(M, self._deliver(layout.reposition(_stored(self), *offsets, rows, cols), writing))
+    return cast(M, self._deliver(layout.reposition(stored(self), *offsets, rows, cols), writing))
 
 
 def reposition_vector(self: Vector, offset: int, *, size: int | None = None, **writing: Unpack[Writing]) -> Vector:
@@ -242,7 +242,7 @@ def reshape(self: M, nrows: int, ncols: int | None = None, *, order: str = "roww
     {1: {0: 5, 1: 6}}
     """
     shape = _shape(nrows, ncols, self.nrows * self.ncols)
-    plan = layout.reshape(_stored(self), *shape, by_columns=_by_columns("reshape", order))
+    plan = layout.reshape(stored(self), *shape, by_columns=by_columns("reshape", order))
     return cast(M, self._deliver(plan, writing))
 
 
@@ -275,7 +275,7 @@ def reshape_vector(
     from .matrix import Matrix
 
     shape = _shape(nrows, ncols, self.size)
-    plan: Any = layout.reshape_vector(self.store, *shape, by_columns=_by_columns("reshape", order))
+    plan: Any = layout.reshape_vector(self.store, *shape, by_columns=by_columns("reshape", order))
     return cast(Matrix, self._deliver(plan, writing, Matrix))
 
 
@@ -305,7 +305,7 @@ def flatten(self: Matrix, *, order: str = "rowwise", **writing: Unpack[Writing])
     from .vector import Vector
 
     extent("flatten: the number of positions", self.nrows * self.ncols)
-    plan: Any = layout.flatten(_stored(self), by_columns=_by_columns("flatten", order))
+    plan: Any = layout.flatten(stored(self), by_columns=by_columns("flatten", order))
     return cast(Vector, self._deliver(plan, writing, Vector))
 
 
@@ -328,7 +328,8 @@ def _rest(count: int, size: int) -> int:
     return count // size
 
 
-def _by_columns(operation: str, order: Any) -> bool:
+def by_columns(operation: str, order: Any) -> bool:
+    """Return whether an operation goes along columns; InvalidValue for an unknown order."""
     if order not in _ORDERS:
         raise InvalidValue(f"{operation}: order is one of {', '.join(_ORDERS)}; got {order!r}")
     return bool(order == "columnwise")

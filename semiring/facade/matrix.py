@@ -16,7 +16,7 @@ from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, layout, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions
+from . import display, layout, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions, rowwise
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
@@ -105,6 +105,12 @@ class Matrix(MatrixOperations):
     reduce_columnwise = matrix_reductions.reduce_columnwise
     reduce_scalar = matrix_reductions.reduce_scalar
     reduce = matrix_reductions.reduce
+
+    # -- the entries of each row in order ----------------------------------------------------------------
+
+    scan = rowwise.scan
+    sort = rowwise.sort
+    selectk = rowwise.selectk
 
     # -- properties and elements -------------------------------------------------------------------------
 

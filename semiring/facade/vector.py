@@ -20,7 +20,7 @@ from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan, Write
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
-from . import aggregate, display, layout, vector_arrays
+from . import aggregate, display, layout, rowwise, vector_arrays
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -79,6 +79,9 @@ class Vector(Infix):
 
     reposition = layout.reposition_vector
     reshape = layout.reshape_vector
+    scan = rowwise.scan_vector
+    sort = rowwise.sort_vector
+    selectk = rowwise.selectk_vector
 
     # -- looking -----------------------------------------------------------------------------------------
 

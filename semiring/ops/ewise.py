@@ -4,17 +4,18 @@ ewise_add:    op(a, b) where both are present, else the present one           (u
 ewise_mult:   op(a, b) where both are present                                  (intersection)
 ewise_union:  op(a, b), op(a, beta), op(alpha, b): the absent side is replaced (union)
 
-An operand that is a plan is computed with the result.
+One operand may be a vector, which is then every row or every column of a matrix (`ops.broadcast`).  An operand that is
+a plan is computed with the result.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .. import dtypes, operators
 from ..engines.spec import Ewise
 from ..formats import CSR, VectorStore
-from . import check
+from . import broadcast, check
 from .apply import scalar_dtype
 from .cast import cast_scalar
 from .write import Plan, stored
@@ -38,7 +39,7 @@ def ewise_union(a: S, b: S, op: Any, alpha: Any, beta: Any) -> Plan[S]:
 
 
 def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha: Any, beta: Any) -> Plan[S]:
-    check.same_shape(name, a, b)
+    by_rows = _broadcast(name, a, b)
     # On a union either operand may be alone, so both get the common type; `first` would otherwise use that of x only.
     x, y = a.dtype, b.dtype
     if mode != "intersect" and x is not y:
@@ -49,11 +50,33 @@ def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha:
         x = y
     typed = operators.lookup_binary(op).typed(x, y)
     check.one_device(name, a.device, b)
+    shape = check.shape_of(a if by_rows is not True else b)
     if isinstance(a, Plan) or isinstance(b, Plan):
         sides: Any = a, b
         later = lambda: _ewise(name, stored(sides[0]), stored(sides[1]), typed, mode, alpha, beta)  # noqa: E731
-        return Plan(name, check.shape_of(a), typed.z, a.device, later)
+        return Plan(name, shape, typed.z, a.device, later)
+    if by_rows is not None:
+        matrix, vector = cast("tuple[CSR, VectorStore]", (b, a) if by_rows else (a, b))
+        if mode == "intersect":
+            return broadcast.scaled(matrix, vector, typed, by_rows=by_rows)  # type: ignore[return-value]
+
+        def both_matrices() -> Plan[CSR]:
+            whole = broadcast.repeated(vector, matrix, by_rows=by_rows)
+            return _ewise(name, *((whole, matrix) if by_rows else (matrix, whole)), typed, mode, alpha, beta)
+
+        return Plan(name, shape, typed.z, a.device, cast(Any, both_matrices))
     if mode == "fill":
         alpha, beta = cast_scalar(alpha, typed.x), cast_scalar(beta, typed.y)
     spec = Ewise(a, b, typed, mode, alpha, beta)
-    return Plan(name, check.shape_of(a), typed.z, a.device, spec)
+    return Plan(name, shape, typed.z, a.device, spec)
+
+
+def _broadcast(name: str, a: Any, b: Any) -> bool | None:
+    """Return whether a vector is on the left of a matrix (True) or on the right; None for two of one kind."""
+    dimensions = len(check.shape_of(a)), len(check.shape_of(b))
+    if dimensions[0] == dimensions[1]:
+        check.same_shape(name, a, b)
+        return None
+    by_rows = dimensions == (1, 2)
+    broadcast.check_size(name, *((b, a) if by_rows else (a, b)), by_rows=by_rows)
+    return by_rows

@@ -27,7 +27,16 @@ from .extract import extract_matrix, extract_vector
 from .reshape import resize_vector
 from .write import Plan
 
-__all__ = ["concat", "concat_vectors", "flatten", "reposition", "reposition_vector", "reshape", "reshape_vector"]
+__all__ = [
+    "concat",
+    "concat_vectors",
+    "flatten",
+    "reposition",
+    "reposition_vector",
+    "reshape",
+    "reshape_vector",
+    "row_vector",
+]
 
 
 def concat(tiles: Sequence[Sequence[CSR | None]]) -> Plan[CSR]:
@@ -64,11 +73,11 @@ def concat_vectors(parts: Sequence[VectorStore]) -> Plan[VectorStore]:
     device = check.one_device("concat", parts[0].device, *parts)
     dtype = reduce(dtypes.unify, (part.dtype for part in parts))
     size = sum(part.size for part in parts)
-    request = lambda: _row_vector(concat([[row_matrix(index_list(part)) for part in parts]]).into())  # noqa: E731
+    request = lambda: row_vector(concat([[row_matrix(index_list(part)) for part in parts]]).into())  # noqa: E731
     return Plan("concat", (size,), dtype, device, request)
 
 
-def _row_vector(a: CSR) -> IndexList:
+def row_vector(a: CSR) -> IndexList:
     """Return a matrix of one row as a vector, sharing its arrays."""
     a = resident(a)
     return IndexList(a.ncols, a.dtype, a.indices, a.values, a.iso)
@@ -103,7 +112,7 @@ def reposition_vector(u: VectorStore, offset: int, size: int) -> Plan[VectorStor
         part = index_list(extract_vector(u, _kept(u.size, offset, size)).into())
         at = ((0,), (max(offset, 0) if part.size else 0,))
         spec = Concat(1, size, u.dtype, *at, (row_matrix(part),))
-        return _row_vector(registry.run(spec, engine_for(u.device)))
+        return row_vector(registry.run(spec, engine_for(u.device)))
 
     return Plan("reposition", (size,), u.dtype, u.device, request)
 
@@ -147,6 +156,6 @@ def flatten(a: CSR, *, by_columns: bool = False) -> Plan[VectorStore]:
 
     def request() -> VectorStore:
         source = structure.transposed(a) if by_columns else a
-        return _row_vector(reshape(source, 1, size).into())
+        return row_vector(reshape(source, 1, size).into())
 
     return Plan("flatten", (size,), a.dtype, a.device, request)

@@ -9,7 +9,7 @@ import numpy as np
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..constants import shared_value
-from ..registry import implements
+from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
 from .compile import kernel
 from .operands import kernel_array, rows_of, values_of
@@ -61,7 +61,7 @@ def _copy_tile(
         free[i] = to + length
 
 
-@implements(Reshape, engine="cpu")
+@implements(Reshape, engine="cpu", accepts=RESIDENT)
 def reshape(q: Reshape) -> CSR:
     """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j: row offsets by search, columns in one pass."""
     a = q.a

@@ -13,7 +13,7 @@ from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..constants import shared_value
-from ..registry import implements
+from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
 from . import samples
 from .kernel import Kernel, kernel
@@ -49,7 +49,7 @@ def concat(q: Concat) -> CSR:
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), q.dtype, values, iso)
 
 
-@implements(Reshape, engine="cuda")
+@implements(Reshape, engine="cuda", accepts=RESIDENT)
 def reshape(q: Reshape) -> CSR:
     """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j: two launches; the values are shared."""
     a, column = q.a, index_dtype(q.ncols)

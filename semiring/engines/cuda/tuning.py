@@ -344,3 +344,18 @@ FULL_REPEATS: Final = _row(
     "loads of 16 bytes that a lane makes of one row in a dot product; H200, call, kron20 as the mask, 64 features of "
     "float32: 1 1.40 ms, 2 1.12, 4 1.37",
 )  # fmt: skip
+
+# Sorted rows.
+SORT_BLOCK: Final = _row(
+    "SORT_BLOCK", 1024, "reasoned",
+    "longest row that a block of 256 threads sorts: a thread then compares two pairs in each step between barriers",
+)  # fmt: skip
+SORT_BIG: Final = _row(
+    "SORT_BIG", 8192, "reasoned",
+    "longest row that a large block sorts by keys of 32 bits, half of it by keys of 64: 64 and 48 KB of shared memory, "
+    "which every device from sm_80 has several times",
+)  # fmt: skip
+SORT_BIG_THREADS: Final = _row("SORT_BIG_THREADS", 1024, "reasoned", "threads of a large block: the most there are")
+SORT_BLOCKS: Final = _row(
+    "SORT_BLOCKS", 32, "reasoned", "blocks for each multiprocessor: as many as it holds, four times over"
+)

@@ -1,0 +1,99 @@
+"""Operations that move, scale, sum up, sort or select the entries of each row, against the bytes that they need.
+
+    python -m benchmarks.row_operations                    kron20
+    python -m benchmarks.row_operations --graphs kron12    smaller, to try the program itself
+
+Values are random float32.  A row gives the ratio of the time to that of the least bytes (operands read once, the result
+written once) at 4.5 TB/s, the bandwidth of an H200 that copies reach; its note has the time.  The target is 2.  Sorts
+have no such bound; CuPy's sort of the same entries as keys of row and value is beside them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+
+from . import arguments, graphs
+from .harness import RUNS, Samples, measure
+from .report import Peer, Report, Row, timed
+
+BYTES_A_MS = 4.5e9
+BOUND = 2.0
+
+
+def _nbytes(*objects: Any) -> int:
+    return sum(one.nbytes for one in objects)
+
+
+def moves(A: sr.Matrix) -> Iterator[tuple[str, Callable[[], Any], int]]:
+    """Operations of one pass: name, call, and the least bytes that it moves."""
+    n = A.nrows
+    u = sr.Vector.from_dense(graphs.module(A).arange(n, dtype=np.float32))
+    small = A[:1, :8].dup()
+    yield "concat [[A, A]]", lambda: sr.hstack([A, A]), _nbytes(A, A) * 2
+    yield "concat [[A], [A]]", lambda: sr.vstack([A, A]), _nbytes(A, A) * 2
+    yield "reshape (n/2, 2n)", lambda: A.reshape(n // 2, 2 * n), 8 * A.nvals + 6 * n
+    yield "reposition (0, 5)", lambda: A.reposition(0, 5, ncols=n + 5), _nbytes(A) * 2
+    yield "kronecker with 8 entries", lambda: A.kronecker(small), _nbytes(A) * (1 + small.nvals)
+    yield "scale columns, A * u", lambda: A * u, 12 * A.nvals + 4 * n
+    yield "scale rows, u * A", lambda: u * A, 8 * A.nvals + 8 * n
+    yield "scan plus", lambda: A.scan("plus"), 8 * A.nvals + 4 * n
+    yield "scan max", lambda: A.scan("max"), 8 * A.nvals + 4 * n
+    yield "selectk first 8", lambda: A.selectk("first", 8), 12 * n + 16 * 8 * n
+
+
+def sorts(A: sr.Matrix) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Operations that order the entries of each row."""
+    wide = A.dup("float64")
+    yield "sort", lambda: A.sort()[0]
+    yield "sort float64", lambda: wide.sort()[0]
+    yield "selectk largest 8", lambda: A.selectk("largest", 8)
+    yield "selectk random 8", lambda: A.selectk("random", 8, seed=1)
+
+
+def _measured(call: Callable[[], Any], device: str) -> Samples:
+    return measure(lambda _: call().wait(), lambda *_: None, range(RUNS), device)
+
+
+def _sorted_keys(A: sr.Matrix) -> Callable[[int], Any]:
+    """CuPy's (NumPy's) argsort of the entries by row and value."""
+    xp = graphs.module(A)
+    rows, _, values = A.to_coo()
+    keys = (rows.astype(np.uint64) << np.uint64(32)) | values.view(np.uint32).astype(np.uint64)
+    return lambda _: xp.argsort(keys)
+
+
+def measured(name: str, device: str, report: Report) -> None:
+    """All operations on one graph."""
+    A = graphs.floats(graphs.make(name), np.float32)
+    for what, call, nbytes in moves(A):
+        found = _measured(call, device)
+        ratio, bound = found.median * BYTES_A_MS / nbytes, BOUND if device == "cuda" else None
+        report.add(Row(f"{what}, {name}", "x its bytes at 4.5 TB/s", ratio, bound, note=str(found)))
+    whole = measure(_sorted_keys(A), lambda *_: None, range(RUNS), device)
+    for what, call in sorts(A):
+        beside = (Peer("argsort of all keys", whole.median, samples=whole.wall_ms),)
+        report.add(timed(f"{what}, {name}", _measured(call, device), peers=beside))
+
+
+def main() -> int:
+    """Run the measurements that the command line selects."""
+    parser = arguments.parser("row_operations", __doc__)
+    parser.add_argument("--graphs", nargs="*", default=("kron20",), metavar="GRAPH")
+    asked = parser.parse_args()
+    device = arguments.device_of(asked)
+    with sr.use(device):
+        report = Report("row-operations", device, asked.out)
+        for name in asked.graphs:
+            measured(name, device, report)
+        report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

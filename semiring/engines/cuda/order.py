@@ -1,0 +1,149 @@
+"""Entries of each row in the order of their values: sorted rows, and the first entries in that order.
+
+Rows are sorted by the method of their length: by a warp, by a block, by a large block in shared memory, or all together
+as keys with the number of the row in the upper bits.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
+from ...formats import CSR, Array, Pattern, word_count
+from ...memory.allocation import require
+from ..registry import RESIDENT, implements
+from ..spec_rows import SelectK, SortedRows, SortRows
+from . import samples, tuning
+from .kernel import Kernel, kernel
+from .launch import BLOCK, counter, grid, multiprocessors, read_one, read_words
+from .primitives import compact_csr, exclusive_scan, gather
+from .specialise import constants, typedefs
+
+# Rows are listed from this length.
+_LISTED = 33
+
+
+@implements(SortRows, engine="cuda", accepts=RESIDENT)
+def sort_rows(q: SortRows) -> SortedRows:
+    """The entries of each row in the order of their values, from column 0.  Synchronises."""
+    a = q.a
+    require("sort", "cuda", a.nvals * (a.indices.itemsize + 8 + a.dtype.itemsize + a.indptr.itemsize))
+    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.descending, False)
+    order = None if a.values is None else _order(a, plan, 0)  # synchronises
+    columns, places = cupy.empty(a.nvals, a.indices.dtype), cupy.empty(a.nvals, np.int64)
+    values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
+    operand = a.nvals, a.nrows, a.indptr, a.indices, a.values
+    plan.sorted(grid(a.nvals), BLOCK, *operand, order, columns, values, places)
+    pattern = Pattern(a.nrows, a.ncols, a.indptr, columns)
+    return SortedRows(CSR(pattern, a.dtype, values, a.iso), CSR(pattern, np.dtype(np.int64), places))
+
+
+@implements(SelectK, engine="cuda", accepts=RESIDENT)
+def select_k(q: SelectK) -> CSR:
+    """Up to k entries of each row.  Synchronises."""
+    a = q.a
+    if a.nvals == 0:
+        return a
+    random = q.how == "random"
+    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.how == "largest", random)
+    marks, order = cupy.empty(word_count(a.nvals), np.uint32), None
+    if random or (q.how in ("smallest", "largest") and a.values is not None):
+        marks.data.memset_async(0, marks.nbytes)
+        order = _order(a, plan, q.seed)  # synchronises
+    last = np.int32(q.how == "last")
+    plan.mark(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), last, marks)
+    return compact_csr(a, marks)  # synchronises
+
+
+class _Plan(NamedTuple):
+    """The kernels for keys of one type, and the longest rows of a block and of a large block."""
+
+    key: np.dtype[Any]
+    block: int
+    big: int
+    bins: Kernel
+    warps: Kernel
+    blocks: Kernel
+    lengths: Kernel
+    keys: Kernel
+    write: Kernel
+    sorted: Kernel
+    mark: Kernel
+
+    def shared(self, capacity: int) -> int:
+        """Bytes of shared memory for `capacity` keys and places."""
+        return capacity * (self.key.itemsize + 4)
+
+
+def _order(a: CSR, plan: _Plan, seed: int) -> Array:
+    """Return the numbers of the entries, row by row in ascending order of their keys.  Synchronises."""
+    number = a.indptr.dtype
+    order = cupy.empty(a.nvals, number)
+    operand = a.indptr, a.indices, a.values, np.uint64(seed)
+    plan.warps(grid(32 * a.nrows), BLOCK, a.nrows, *operand, order)
+    lists = [cupy.empty(a.nvals // shortest, number) for shortest in (_LISTED, plan.block + 1, plan.big + 1)]
+    if lists[0].size == 0:
+        return order
+    counts = counter(len(lists))
+    plan.bins(grid(a.nrows), BLOCK, a.nrows, a.indptr, counts, *lists)
+    short, big, long = read_words(counts.data.ptr, len(lists))  # synchronises
+    for count, rows, capacity, threads in (
+        (short, lists[0], plan.block, BLOCK),
+        (big, lists[1], plan.big, tuning.SORT_BIG_THREADS),
+    ):
+        blocks = min(count, multiprocessors() * tuning.SORT_BLOCKS)
+        plan.blocks(blocks, threads, count, rows, capacity, *operand, order, shared=plan.shared(capacity))
+    if long:
+        _order_long(plan, lists[2][:long], operand, order)  # synchronises
+    return order
+
+
+def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array) -> None:
+    """Write the order of the listed rows by one sort of all their keys.  Synchronises."""
+    count, indptr = int(rows.size), operand[0]
+    lengths = cupy.empty(count, np.int64)
+    plan.lengths(grid(count), BLOCK, count, rows, indptr, lengths)
+    offsets = exclusive_scan(lengths, INT64)
+    n = read_one(offsets[-1:])  # synchronises
+    wide = plan.key.itemsize == 8
+    require("sort", "cuda", n * (44 if wide else 32))
+    keys, list_rows = cupy.empty(n, np.uint64), cupy.empty(n, np.uint32) if wide else None
+    plan.keys(grid(n), BLOCK, n, count, offsets, rows, *operand, keys, list_rows)
+    found = cupy.argsort(keys)
+    if list_rows is not None:
+        found = gather(found, cupy.argsort(gather(list_rows, found)))
+    plan.write(grid(n), BLOCK, n, count, offsets, rows, indptr, found, order)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
+    key, block, big, text = _prologue(offset, column, value, descending, random)
+    names = "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark"
+    return _Plan(key, block, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
+
+
+def _prologue(
+    offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool
+) -> tuple[np.dtype[Any], int, int, str]:
+    """Return the type of keys, the longest rows of a block and of a large block, and the prologue."""
+    value = UINT32 if random else value
+    key = UINT64 if value.itemsize == 8 else UINT32
+    block, big = tuning.SORT_BLOCK, tuning.SORT_BIG // (key.itemsize // 4)
+    text = typedefs(P=offset, I=column, A=value, KEY=key) + constants(
+        FORM=2, RANDOM=random, DESCENDING=descending, SORT_BLOCK=block, SORT_BIG=big
+    )
+    return key, block, big, text
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for value, descending, random in (
+        (FP32, False, False), (FP64, True, False), (INT8, True, False), (BOOL, False, False), (INT64, False, True),
+    ):  # fmt: skip
+        index = INT64 if value == FP64 else INT32
+        yield "order.cuh", _prologue(index, index, value, descending, random)[3]
