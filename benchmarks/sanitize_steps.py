@@ -113,18 +113,20 @@ def _permuted(s: Small) -> Matrix:
         return s.A.permute(order).wait()
 
 
-def _sorted_by_each_method(A: Matrix) -> Matrix:
-    """With rows of 33 to 64 entries in a block, of up to 128 in a large block, and longer ones sorted together."""
-    if A.device == "cpu":
-        return A.sort()[1]
+def _sorted_by_each_method() -> Vector:
+    """900 values, by keys of 32 and 64 bits: sorted by a block, by a large block, and as a long row."""
+    u = Vector.from_dense(np.arange(900, dtype=np.float32)[::-1] % 77)
+    made = u.sort()[1].wait()
+    if u.device == "cpu":
+        return made
     from semiring.engines.cuda import order, tuning
 
+    for block, big in ((256, 4096), (256, 256)):
+        order._plan.cache_clear()
+        with mock.patch.object(tuning, "SORT_BLOCK", block), mock.patch.object(tuning, "SORT_BIG", big):
+            assert all(u.dup(dtype).sort()[1].isequal(made) for dtype in ("float32", "float64"))
     order._plan.cache_clear()
-    with mock.patch.object(tuning, "SORT_BLOCK", 64), mock.patch.object(tuning, "SORT_BIG", 128):
-        made = A.sort()[1].wait()
-        both = A.dup("float64").sort()[1].wait()  # keys of 64 bits
-    order._plan.cache_clear()
-    assert made.isequal(both)
+    assert u.dup("float64").sort()[1].isequal(made)
     return made
 
 
@@ -367,7 +369,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "scan": lambda s: s.A.scan("max"),
     "scan, pattern": lambda s: s.S.dup("int32").scan("plus"),
     "sort": lambda s: s.A.sort(">")[1],
-    "sort, large": lambda s: _sorted_by_each_method(s.A),
+    "sort, large": lambda s: _sorted_by_each_method(),
     "selectk": lambda s: s.A.selectk("largest", 3),
     "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
     "selectk, last": lambda s: s.A.selectk("last", 2),

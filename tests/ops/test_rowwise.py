@@ -67,7 +67,7 @@ def test_selected_entries_are_as_the_specification(how: str, engine: str, data: 
 
 
 # Rows of every method of a sort, also one entry shorter or longer than its longest: see the tuning table.
-LENGTHS = (0, 1, 31, 32, 33, 64, 65, 1023, 1024, 1025, 4096, 4097, 8191, 8192, 8193, 20000, 0, 9000, 2)
+LENGTHS = (0, 1, 32, 33, 64, 65, 128, 129, 256, 257, 700, 2048, 2049, 4096, 4097, 8192, 8193, 20000, 0, 9000, 2)
 
 
 def skewed(dtype: Any) -> CSR:
@@ -101,6 +101,16 @@ def test_rows_of_all_lengths(dtype: Any, engine: str) -> None:
     totals = registry.run(place(Scan(a, monoid.max[dtype]), device), engine).to("cpu")
     expected = [np.maximum.accumulate(part) for part in np.split(a.values, a.indptr[1:-1]) if part.size]
     assert (totals.values == np.concatenate(expected)).all()
+
+
+def test_totals_of_a_long_vector(engine: str) -> None:
+    """More entries than a group of tiles has."""
+    if engine == "reference":
+        pytest.skip("the specification is dense")
+    values = np.random.default_rng(3).integers(-9, 9, 4_500_000)
+    assert (Vector.from_dense(values).scan().to_numpy() == np.cumsum(values)).all()
+    rows = Matrix.from_dense(values.reshape(3, -1)).scan().to_numpy()
+    assert (rows == np.cumsum(values.reshape(3, -1), axis=1)).all()
 
 
 @pytest.fixture

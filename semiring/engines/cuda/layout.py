@@ -51,14 +51,17 @@ def concat(q: Concat) -> CSR:
 
 @implements(Reshape, engine="cuda", accepts=RESIDENT)
 def reshape(q: Reshape) -> CSR:
-    """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j: two launches; the values are shared."""
+    """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j: three launches; the values are shared."""
     a, column = q.a, index_dtype(q.ncols)
-    require("reshape", "cuda", a.nvals * column.itemsize + (q.nrows + 1) * a.indptr.itemsize)
+    require("reshape", "cuda", (a.nvals + a.nrows) * column.itemsize + (q.nrows + 1) * a.indptr.itemsize)
     indptr, indices = cupy.empty(q.nrows + 1, a.indptr.dtype), cupy.empty(a.nvals, column)
+    columns = cupy.empty(a.nrows, column)
     text = _prologue(*_types(a), a.indptr.dtype, column, a.dtype)
-    operand = a.nrows, a.ncols, a.indptr, a.indices
-    kernel("layout.cuh", "reshape_offsets", text)(grid(q.nrows + 1), BLOCK, *operand, q.nrows, q.ncols, indptr)
-    kernel("layout.cuh", "reshape_columns", text)(grid(a.nvals), BLOCK, a.nvals, *operand, q.ncols, indices)
+    offsets, rows, write = (kernel("layout.cuh", f"reshape_{name}", text) for name in ("offsets", "rows", "columns"))
+    offsets(grid(q.nrows + 1), BLOCK, a.nrows, a.ncols, a.indptr, a.indices, q.nrows, q.ncols, indptr)
+    if a.nvals:  # there is a column
+        rows(grid(a.nrows), BLOCK, a.nrows, a.ncols, q.ncols, columns)
+        write(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, a.indices, columns, q.ncols, indices)
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), a.dtype, a.values, a.iso)
 
 

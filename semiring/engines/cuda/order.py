@@ -14,18 +14,18 @@ import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
-from ...formats import CSR, Array, Pattern, word_count
+from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..spec_rows import SelectK, SortedRows, SortRows
 from . import samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one, read_words
-from .primitives import compact_csr, exclusive_scan, gather
+from .primitives import cast_array, compact_csr, exclusive_scan, gather
 from .specialise import constants, typedefs
 
-# Rows are listed from this length.
-_LISTED = 33
+# The shortest rows that are listed: SORT_WARP of the kernels, and one.
+_LISTED = 257
 
 
 @implements(SortRows, engine="cuda", accepts=RESIDENT)
@@ -49,15 +49,29 @@ def select_k(q: SelectK) -> CSR:
     a = q.a
     if a.nvals == 0:
         return a
-    random = q.how == "random"
-    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.how == "largest", random)
-    marks, order = cupy.empty(word_count(a.nvals), np.uint32), None
-    if random or (q.how in ("smallest", "largest") and a.values is not None):
-        marks.data.memset_async(0, marks.nbytes)
-        order = _order(a, plan, q.seed)  # synchronises
-    last = np.int32(q.how == "last")
-    plan.mark(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), last, marks)
+    if q.how in ("first", "last") or (q.how != "random" and a.values is None):
+        return _ends(a, min(q.k, a.ncols), last=q.how == "last")  # synchronises
+    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.how == "largest", q.how == "random")
+    marks = cupy.empty(word_count(a.nvals), np.uint32)
+    marks.data.memset_async(0, marks.nbytes)
+    order = _order(a, plan, q.seed)  # synchronises
+    plan.mark(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
     return compact_csr(a, marks)  # synchronises
+
+
+def _ends(a: CSR, k: int, *, last: bool) -> CSR:
+    """Return the first, or the last, k entries of each row: only these are read.  Synchronises."""
+    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, False, False)
+    lengths = cupy.empty(a.nrows, a.indptr.dtype)
+    plan.row_lengths(grid(a.nrows), BLOCK, a.nrows, a.indptr, k, lengths)
+    offsets = exclusive_scan(lengths, a.indptr.dtype)
+    kept = read_one(offsets[-1:])  # synchronises
+    columns = cupy.empty(kept, a.indices.dtype)
+    values = None if a.values is None else cupy.empty(kept, a.dtype)
+    operand = a.nrows, offsets, a.indptr, a.indices, a.values
+    plan.copy(grid(kept), BLOCK, kept, *operand, np.int32(last), columns, values)
+    pattern = Pattern(a.nrows, a.ncols, cast_array(offsets, index_dtype(kept)), columns)
+    return CSR(pattern, a.dtype, values, a.iso)
 
 
 class _Plan(NamedTuple):
@@ -74,10 +88,12 @@ class _Plan(NamedTuple):
     write: Kernel
     sorted: Kernel
     mark: Kernel
+    row_lengths: Kernel
+    copy: Kernel
 
     def shared(self, capacity: int) -> int:
-        """Bytes of shared memory for `capacity` keys and places."""
-        return capacity * (self.key.itemsize + 4)
+        """Bytes of shared memory for `capacity` items: pairs of a key and a place, aligned."""
+        return capacity * 2 * self.key.itemsize
 
 
 def _order(a: CSR, plan: _Plan, seed: int) -> Array:
@@ -97,7 +113,7 @@ def _order(a: CSR, plan: _Plan, seed: int) -> Array:
         (big, lists[1], plan.big, tuning.SORT_BIG_THREADS),
     ):
         blocks = min(count, multiprocessors() * tuning.SORT_BLOCKS)
-        plan.blocks(blocks, threads, count, rows, capacity, *operand, order, shared=plan.shared(capacity))
+        plan.blocks(blocks, threads, count, rows, *operand, order, shared=plan.shared(capacity))
     if long:
         _order_long(plan, lists[2][:long], operand, order)  # synchronises
     return order
@@ -123,7 +139,7 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
 @functools.lru_cache(maxsize=1024)
 def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
     key, block, big, text = _prologue(offset, column, value, descending, random)
-    names = "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark"
+    names = "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "lengths", "copy"
     return _Plan(key, block, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
 
 

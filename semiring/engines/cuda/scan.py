@@ -20,9 +20,9 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .specialise import monoid, typedefs
 
-# Entries of a tile: THREADS times ITEMS of the kernels.
+# Entries of a tile, and tiles of a group: TILE and GROUP of the kernels.
 _TILE = 2048
-_SUMS_BLOCK = 1024
+_GROUP = 1024
 
 
 @implements(Scan, engine="cuda")
@@ -32,24 +32,25 @@ def scan(q: Scan) -> CSR:
     same = reduced_value(q.monoid, a.iso)
     if same is not None or n == 0:
         return with_values(a, z, None, z.type(0) if same is None else same)
-    mark, tiles, scan_sums, write = _plan(q.monoid, a.indptr.dtype, a.dtype)
+    mark, tiles, groups, write = _plan(q.monoid, a.indptr.dtype, a.dtype)
     out, starts = cupy.empty(n, z), cupy.empty(word_count(n), np.uint32)
     starts.data.memset_async(0, starts.nbytes)
     mark(grid(a.nrows), BLOCK, a.nrows, a.indptr, starts)
     count, sums, flags = -(-n // _TILE), None, None
     values = n, *values_of(a), starts
     if count > 1:
-        sums, flags = cupy.empty(count, z), cupy.empty(count, np.uint8)
+        blocks = -(-count // _GROUP)
+        sums, flags = cupy.empty(count + blocks, z), cupy.empty(count + blocks, np.uint8)
         tiles(count, BLOCK, *values, sums, flags)
-        scan_sums(1, _SUMS_BLOCK, count, sums, flags)
-    write(count, BLOCK, *values, sums, flags, out)
+        groups(blocks, _GROUP, count, sums, flags)
+    write(count, BLOCK, *values, count, sums, flags, out)
     return with_values(a, z, out, None)
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(add: TypedMonoid, offset: np.dtype[Any], value: np.dtype[Any]) -> tuple[Kernel, ...]:
     text = _prologue(add, offset, value)
-    names = "scan_rows_mark", "scan_rows_tiles", "scan_rows_sums", "scan_rows_write"
+    names = "scan_rows_mark", "scan_rows_tiles", "scan_rows_groups", "scan_rows_write"
     return tuple(kernel("scan_rows.cuh", name, text) for name in names)
 
 

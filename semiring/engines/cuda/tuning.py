@@ -347,13 +347,13 @@ FULL_REPEATS: Final = _row(
 
 # Sorted rows.
 SORT_BLOCK: Final = _row(
-    "SORT_BLOCK", 1024, "reasoned",
-    "longest row that a block of 256 threads sorts: a thread then compares two pairs in each step between barriers",
+    "SORT_BLOCK", 2048, "reasoned",
+    "longest row that a block of 256 threads sorts: 8 items a thread, which it merges in registers",
 )  # fmt: skip
 SORT_BIG: Final = _row(
     "SORT_BIG", 8192, "reasoned",
-    "longest row that a large block sorts by keys of 32 bits, half of it by keys of 64: 64 and 48 KB of shared memory, "
-    "which every device from sm_80 has several times",
+    "longest row that a large block sorts by keys of 32 bits, half of it by keys of 64: 64 KB of shared memory; "
+    "every device from sm_80 has more",
 )  # fmt: skip
 SORT_BIG_THREADS: Final = _row("SORT_BIG_THREADS", 1024, "reasoned", "threads of a large block: the most there are")
 SORT_BLOCKS: Final = _row(

@@ -36,10 +36,15 @@ extern "C" __global__ void reshape_offsets(i64 a_nrows, i64 a_ncols, const P* in
     }
 }
 
-extern "C" __global__ void reshape_columns(i64 n, i64 a_nrows, i64 a_ncols, const P* indptr, const I* indices,
+// out[row] = the column of position (row, 0) of the operand in the result: one division of 64 bits for each row.
+extern "C" __global__ void reshape_rows(i64 a_nrows, i64 a_ncols, i64 ncols, J* out) {
+    for (i64 row = thread_id(); row < a_nrows; row += thread_count()) out[row] = J(row * a_ncols % ncols);
+}
+
+extern "C" __global__ void reshape_columns(i64 n, i64 a_nrows, const P* indptr, const I* indices, const J* columns,
                                            i64 ncols, J* out) {
     for_each_entry(indptr, a_nrows, 0, n, [=](i64 p, i64 row) {
-        const u64 position = u64(row) * u64(a_ncols) + u64(indices[p]);
-        out[p] = J(((position | u64(ncols)) >> 32) == 0 ? u64(u32(position) % u32(ncols)) : position % u64(ncols));
+        const i64 column = i64(columns[row]) + i64(indices[p]);
+        out[p] = J(((column | ncols) >> 32) == 0 ? i64(u32(column) % u32(ncols)) : column % ncols);
     });
 }

@@ -1,9 +1,10 @@
 // The entries of each row in the order of sort keys: sorted rows, and the first entries in that order.
 //
 // The prologue defines: P and I, the types of row offsets and columns; A, of values; KEY, u32 or u64; RANDOM and
-// DESCENDING; SORT_BLOCK and SORT_BIG, the longest rows that a block and a large block sort in shared memory; FORM.  A warp sorts shorter rows in registers; longer ones are sorted together, as keys
-// with the number of their row in the upper bits.  Equal keys keep the order of their entries: pairs (key, place) are
-// distinct.
+// DESCENDING; SORT_BLOCK and SORT_BIG, the longest rows that a block and a large block sort in shared memory; FORM.
+// A warp sorts rows of up to SORT_WARP entries in registers; rows longer than SORT_BIG are sorted together, as keys
+// with the number of their row in the upper bits.  All other methods are bitonic sorts (Batcher, "Sorting Networks and
+// their Applications", AFIPS 1968).  Equal keys keep the order of their entries: pairs (key, place) are distinct.
 
 #include "entries.cuh"
 
@@ -49,87 +50,151 @@ struct Keys {
     }
 };
 
+// --- a key and the place of its entry in the row, compared in this order ----------------------------------------
+
+struct Wide {
+    u64 key;
+    u32 at;
+};
+using Item = choose<sizeof(KEY) == 4, u64, Wide>;
+
+DEVICE u64 item_of(u32 key, u32 at) { return (u64(key) << 32) | at; }
+DEVICE Wide item_of(u64 key, u32 at) { return Wide{key, at}; }
+DEVICE bool above(u64 a, u64 b) { return a > b; }
+DEVICE bool above(Wide a, Wide b) { return a.key > b.key || (a.key == b.key && a.at > b.at); }
+DEVICE u64 item_from(u64 item, int mask) { return shuffle_xor(item, mask); }
+DEVICE Wide item_from(Wide item, int mask) { return Wide{shuffle_xor(item.key, mask), shuffle_xor(item.at, mask)}; }
+DEVICE u32 place_of(u64 item) { return u32(item); }
+DEVICE u32 place_of(Wide item) { return item.at; }
+
 // --- short rows ------------------------------------------------------------------------------------------
 
-// Lists the rows by length: lists[0] those of a block, lists[1] those of a large block, lists[2] longer ones; counts
-// has their numbers and is cleared before the launch.
+constexpr int EACH = 8;  // items of a lane, at most
+constexpr u32 SORT_WARP = 32 * EACH;
+
+// The steps of a bitonic sort within 32 E items of a warp, of which lane l holds 32 e + l as mine[e]: merges of runs of
+// `run` items.  first: the number of the first item.  Every lane calls.
+template <int E>
+DEVICE void merge_in_warp(Item (&mine)[E], u32 first, u32 run) {
+    const u32 lane = u32(lane_id());
+#pragma unroll
+    for (u32 apart = 16 * E; apart > 0; apart /= 2) {
+        if (apart >= run) continue;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+            const bool ascends = ((first + 32 * e + lane) & run) == 0;
+            if (apart >= 32) {
+                constexpr int LAST = E - 1;
+                const int other = (e + int(apart / 32)) & LAST;
+                if ((e & int(apart / 32)) == 0 && above(mine[e], mine[other]) == ascends) {
+                    const Item item = mine[e];
+                    mine[e] = mine[other];
+                    mine[other] = item;
+                }
+            } else {
+                const Item other = item_from(mine[e], int(apart));
+                if (above(mine[e], other) == (ascends == ((lane & apart) == 0))) mine[e] = other;
+            }
+        }
+    }
+}
+// Loads items [first, first + 32 E) of a row and sorts them; items behind the row are after all others.
+template <int E>
+DEVICE void sort_in_warp(Item (&mine)[E], const Keys& keys, i64 row, i64 begin, u32 length, u32 first) {
+#pragma unroll
+    for (int e = 0; e < E; ++e) {
+        const u32 q = first + 32 * e + u32(lane_id());
+        mine[e] = item_of(q < length ? keys.at(begin + q, row) : LAST_KEY, q);
+    }
+#pragma unroll 1
+    for (u32 run = 2; run <= 32 * E; run *= 2) merge_in_warp(mine, first, run);
+}
+// Writes the entry numbers of items [first, first + 32 E) of a row.
+template <int E>
+DEVICE void write_order(const Item (&mine)[E], i64 begin, u32 length, u32 first, P* order) {
+#pragma unroll
+    for (int e = 0; e < E; ++e) {
+        const u32 q = first + 32 * e + u32(lane_id());
+        if (q < length) order[begin + q] = P(begin + place_of(mine[e]));
+    }
+}
+template <int E>
+DEVICE void order_row(const Keys& keys, i64 row, i64 begin, u32 length, P* order) {
+    Item mine[E];
+    sort_in_warp(mine, keys, row, begin, length, 0);
+    write_order(mine, begin, length, 0, order);
+}
+
+// A warp sorts a row of up to SORT_WARP entries.
+extern "C" __global__ void order_warps(i64 nrows, const P* indptr, const I* indices, const A* values, u64 seed,
+                                       P* order) {
+    const Keys keys{indices, values, seed};
+    for (i64 i = warp_id(); i < nrows; i += warp_count()) {
+        const i64 begin = i64(indptr[i]), length = i64(indptr[i + 1]) - begin;
+        if (length == 0 || length > SORT_WARP) continue;
+        if (length <= 32) order_row<1>(keys, i, begin, u32(length), order);
+        else if (length <= 64) order_row<2>(keys, i, begin, u32(length), order);
+        else if (length <= 128) order_row<4>(keys, i, begin, u32(length), order);
+        else order_row<8>(keys, i, begin, u32(length), order);
+    }
+}
+
+// Lists the longer rows: those of a block, those of a large block, and the rest; counts has their numbers and is cleared
+// before the launch.
 extern "C" __global__ void order_bins(i64 nrows, const P* indptr, i64* counts, P* block_rows, P* big_rows,
                                       P* long_rows) {
     for (i64 i = thread_id(); i < nrows; i += thread_count()) {
         const i64 length = i64(indptr[i + 1]) - i64(indptr[i]);
-        if (length <= 32) continue;
+        if (length <= SORT_WARP) continue;
         const int bin = length <= SORT_BLOCK ? 0 : length <= SORT_BIG ? 1 : 2;
         const u64 at = atomicAdd(reinterpret_cast<u64*>(counts + bin), u64(1));
         (bin == 0 ? block_rows : bin == 1 ? big_rows : long_rows)[at] = P(i);
     }
 }
 
-// A warp sorts a row of up to 32 entries, an entry a lane.
-extern "C" __global__ void order_warps(i64 nrows, const P* indptr, const I* indices, const A* values, u64 seed,
-                                       P* order) {
-    const Keys keys{indices, values, seed};
-    for (i64 i = warp_id(); i < nrows; i += warp_count()) {
-        const i64 begin = i64(indptr[i]), length = i64(indptr[i + 1]) - begin;
-        if (length == 0 || length > 32) continue;
-        const int lane = lane_id();
-        KEY key = lane < length ? keys.at(begin + lane, i) : LAST_KEY;
-        int at = lane;
-#pragma unroll
-        for (int size = 2; size <= 32; size *= 2) {
-            if (size / 2 >= length) break;
-#pragma unroll
-            for (int apart = size / 2; apart > 0; apart /= 2) {
-                const KEY other = shuffle_xor(key, apart);
-                const int place = shuffle_xor(at, apart);
-                const bool less = other < key || (other == key && place < at);
-                const bool lower = ((lane & apart) == 0) == ((lane & size) == 0);
-                if (less == lower) {
-                    key = other;
-                    at = place;
-                }
-            }
-        }
-        if (lane < length) order[begin + lane] = P(begin + at);
-    }
-}
-
-// A block sorts a listed row of up to `capacity` entries, a power of two, in shared memory of capacity pairs.
-extern "C" __global__ void order_blocks(i64 count, const P* rows, i64 capacity, const P* indptr, const I* indices,
-                                        const A* values, u64 seed, P* order) {
+// A block sorts a listed row of more than SORT_WARP entries in shared memory, which holds the next power of two items.
+// Each warp sorts and merges SORT_WARP neighbouring items in registers; only steps across more go through shared memory.
+extern "C" __global__ void order_blocks(i64 count, const P* rows, const P* indptr, const I* indices, const A* values,
+                                        u64 seed, P* order) {
     extern __shared__ u64 room[];
-    KEY* const key = reinterpret_cast<KEY*>(room);
-    u32* const at = reinterpret_cast<u32*>(key + capacity);
+    Item* const items = reinterpret_cast<Item*>(room);
     const Keys keys{indices, values, seed};
-    const u32 threads = blockDim.x;
+    const u32 mine_first = SORT_WARP * u32(warp_in_block()), all = SORT_WARP * (blockDim.x / 32);
+    const u32 lane = u32(lane_id());
+    Item mine[EACH];
     for (i64 r = blockIdx.x; r < count; r += gridDim.x) {
-        const i64 i = i64(rows[r]), begin = i64(indptr[i]);
-        const u32 length = u32(i64(indptr[i + 1]) - begin);
-        u32 size = 64;
+        const i64 row = i64(rows[r]), begin = i64(indptr[row]);
+        const u32 length = u32(i64(indptr[row + 1]) - begin);
+        u32 size = 2 * SORT_WARP;
         while (size < length) size *= 2;
-        for (u32 q = threadIdx.x; q < size; q += threads) {
-            key[q] = q < length ? keys.at(begin + q, i) : LAST_KEY;
-            at[q] = q;
+        for (u32 first = mine_first; first < size; first += all) {
+            sort_in_warp(mine, keys, row, begin, length, first);
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) items[first + 32 * e + lane] = mine[e];
         }
         __syncthreads();
-        for (u32 run = 2; run <= size; run *= 2) {
-            for (u32 apart = run / 2; apart > 0; apart /= 2) {
-                for (u32 q = threadIdx.x; q < size / 2; q += threads) {
+        for (u32 run = 2 * SORT_WARP; run <= size; run *= 2) {
+            for (u32 apart = run / 2; apart >= SORT_WARP; apart /= 2) {
+                for (u32 q = threadIdx.x; q < size / 2; q += blockDim.x) {
                     const u32 low = 2 * q - (q & (apart - 1)), high = low + apart;
-                    const KEY a = key[low], b = key[high];
-                    const u32 x = at[low], y = at[high];
-                    const bool above = a > b || (a == b && x > y);
-                    if (above == ((low & run) == 0)) {
-                        key[low] = b;
-                        key[high] = a;
-                        at[low] = y;
-                        at[high] = x;
+                    const Item a = items[low], b = items[high];
+                    if (above(a, b) == ((low & run) == 0)) {
+                        items[low] = b;
+                        items[high] = a;
                     }
                 }
                 __syncthreads();
             }
+            for (u32 first = mine_first; first < size; first += all) {
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) mine[e] = items[first + 32 * e + lane];
+                merge_in_warp(mine, first, run);
+                if (run == size) write_order(mine, begin, length, first, order);
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) items[first + 32 * e + lane] = mine[e];
+            }
+            __syncthreads();
         }
-        for (u32 q = threadIdx.x; q < length; q += threads) order[begin + q] = P(begin + at[q]);
-        __syncthreads();  // the next row writes to the same memory
     }
 }
 
@@ -181,26 +246,30 @@ extern "C" __global__ void order_sorted(i64 n, i64 nrows, const P* indptr, const
     });
 }
 
-// A bit for each entry among the first k of its row in `order`, which is cleared before the launch; null order: among
-// the first k by column, or the last k under `last`, and every word is written.
-extern "C" __global__ void order_mark(i64 n, i64 nrows, const P* indptr, const P* order, i64 k, int last, u32* marks) {
-    RowFinder<P> finder{indptr, 0, 0};
-    for (i64 first = CHUNK * warp_id(); first < n; first += CHUNK * warp_count()) {
-        const i64 end = first + CHUNK < n ? first + CHUNK : n;
-        finder.enter(nrows, first, end - 1);
-        for (i64 base = first; base < end; base += 32) {
-            const i64 p = base + lane_id();
-            bool kept = false;
-            if (p < end) {
-                const i64 row = finder.row(p);
-                kept = (last ? i64(indptr[row + 1]) - 1 - p : p - i64(indptr[row])) < k;
-                if (kept && order != nullptr) {
-                    const i64 from = i64(order[p]);
-                    atomicOr(marks + (from >> 5), 1u << (from & 31));
-                }
-            }
-            const u32 bits = __ballot_sync(FULL_WARP, kept);
-            if (order == nullptr && lane_id() == 0) marks[base >> 5] = bits;
-        }
+// A bit for each entry among the first k of its row in `order`; the bits are cleared before the launch.
+extern "C" __global__ void order_mark(i64 n, i64 nrows, const P* indptr, const P* order, i64 k, u32* marks) {
+    for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
+        if (p - i64(indptr[row]) >= k) return;
+        const i64 from = i64(order[p]);
+        atomicOr(marks + (from >> 5), 1u << (from & 31));
+    });
+}
+
+// lengths[i] = the smaller of k and the length of row i.
+extern "C" __global__ void order_lengths(i64 nrows, const P* indptr, i64 k, P* lengths) {
+    for (i64 i = thread_id(); i < nrows; i += thread_count()) {
+        const i64 length = i64(indptr[i + 1]) - i64(indptr[i]);
+        lengths[i] = P(length < k ? length : k);
     }
+}
+
+// Copies the first entries of each row, or the last under `last`; `offsets` are the row offsets of the result.
+// Null out_values: columns only.
+extern "C" __global__ void order_copy(i64 n, i64 nrows, const P* offsets, const P* indptr, const I* indices,
+                                      const A* values, int last, I* out_indices, A* out_values) {
+    for_each_entry(offsets, nrows, 0, n, [=](i64 q, i64 row) {
+        const i64 from = q + (last ? i64(indptr[row + 1]) - i64(offsets[row + 1]) : i64(indptr[row]) - i64(offsets[row]));
+        out_indices[q] = indices[from];
+        if (out_values != nullptr) out_values[q] = values[from];
+    });
 }

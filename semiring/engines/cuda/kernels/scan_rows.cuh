@@ -1,14 +1,16 @@
 // scan: t(i, j) = (+)_l A(i, l) over the entries of row i with l <= j.
 //
 // The prologue defines: P, the type of row offsets; A, of values; add, the monoid.  The entries are divided into tiles,
-// whatever rows they belong to: one kernel sums up the entries of each tile after its last row start, one scans these
-// sums, and one writes the running totals.  Values are read twice; time does not depend on the lengths of the rows.
+// whatever rows they belong to, and the tiles into groups: one kernel sums up the entries of each tile after its last
+// row start, one scans these sums within each group, and one writes the running totals.  Values are read twice; the time
+// does not depend on the lengths of the rows.
 
 #include "semiring.cuh"
 
 constexpr int THREADS = 256;
 constexpr int ITEMS = 8;
 constexpr i64 TILE = THREADS * ITEMS;
+constexpr i64 GROUP = 1024;  // tiles
 
 // The entries since the last row start in a range, or in all of it: their sum, and whether a row starts in the range.
 struct Run {
@@ -32,16 +34,20 @@ DEVICE Run run_below(Run mine, int delta) {
     other.sum.value = shuffle_up(mine.sum.value, delta);
     return other;
 }
+// The runs of the lanes up to this one, joined.  Every lane calls.
+DEVICE Run warp_runs(Run mine) {
+#pragma unroll
+    for (int delta = 1; delta < 32; delta *= 2) {
+        const Run below = run_below(mine, delta);
+        if (lane_id() >= delta) mine = join_runs(below, mine);
+    }
+    return mine;
+}
 // The runs of the threads before, joined, and in `total` those of all threads; valid in every thread.  Every thread of
 // the block calls.  Synchronises the block twice.
 DEVICE Run block_runs_before(Run mine, Run& total) {
     __shared__ Run runs[32];
-    Run inclusive = mine;
-#pragma unroll
-    for (int delta = 1; delta < 32; delta *= 2) {
-        const Run below = run_below(inclusive, delta);
-        if (lane_id() >= delta) inclusive = join_runs(below, inclusive);
-    }
+    const Run inclusive = warp_runs(mine);
     __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 31) runs[warp_in_block()] = inclusive;
     __syncthreads();
@@ -93,47 +99,68 @@ DEVICE Run thread_run(Tile& tile, i64 n, u32 heads) {
     return mine;
 }
 
-// One block for each tile: what the tile passes on, as a sum, and in `flags` whether there is one (1) and whether a row
-// starts in the tile (2).
+// Runs as arrays: the sum; whether there is one (1) and whether a row starts (2).
+struct Runs {
+    add_z* sums;
+    unsigned char* flags;
+    DEVICE Run get(i64 t) const { return Run{{bool(flags[t] & 1), sums[t]}, bool(flags[t] & 2)}; }
+    DEVICE void put(i64 t, Run run) const {
+        sums[t] = run.sum.value;
+        flags[t] = (unsigned char)(int(run.sum.hit) | (int(run.starts) << 1));
+    }
+};
+
+// One block for each tile: the Run of the tile.
 extern "C" __global__ void scan_rows_tiles(i64 n, const A* values, A iso, const u32* starts, add_z* sums,
                                            unsigned char* flags) {
     __shared__ Tile tile;
     load_tile(tile, n, values, iso);
     Run total;
     block_runs_before(thread_run(tile, n, starts_of(n, starts)), total);
-    if (threadIdx.x != 0) return;
-    sums[blockIdx.x] = total.sum.value;
-    flags[blockIdx.x] = (unsigned char)(int(total.sum.hit) | (int(total.starts) << 1));
+    if (threadIdx.x == 0) Runs{sums, flags}.put(blockIdx.x, total);
 }
 
-// One block: replaces what each tile passes on by what the tiles before it pass on.
-extern "C" __global__ void scan_rows_sums(i64 tiles, add_z* sums, unsigned char* flags) {
-    Run before = no_run();
-    for (i64 base = 0; base < tiles; base += blockDim.x) {
-        const i64 t = base + threadIdx.x;
-        Run mine = no_run(), total;
-        if (t < tiles) mine = Run{{bool(flags[t] & 1), sums[t]}, bool(flags[t] & 2)};
-        const Run below = join_runs(before, block_runs_before(mine, total));
-        if (t < tiles) {
-            sums[t] = below.sum.value;
-            flags[t] = (unsigned char)(below.sum.hit);
-        }
-        before = join_runs(before, total);
+// One block of GROUP threads for each group: replaces the Run of each tile by that of the tiles before it in its group,
+// and writes the Run of the group behind those of all tiles.
+extern "C" __global__ void scan_rows_groups(i64 tiles, add_z* sums, unsigned char* flags) {
+    const Runs runs{sums, flags};
+    const i64 t = GROUP * i64(blockIdx.x) + threadIdx.x;
+    Run total;
+    const Run before = block_runs_before(t < tiles ? runs.get(t) : no_run(), total);
+    if (t < tiles) runs.put(t, before);
+    if (threadIdx.x == 0) runs.put(tiles + blockIdx.x, total);
+}
+
+// The Run of all tiles before tile t: those of its group, and if no row starts there, those of the groups before, back
+// to one in which a row starts.  Every lane of one warp calls; valid in every lane.
+DEVICE Run before_tile(Runs runs, i64 tiles, i64 t) {
+    Run before = runs.get(t);
+    for (i64 end = t / GROUP; end > 0 && !before.starts; end -= 32) {
+        const i64 group = end - 32 + lane_id();
+        const Run found = warp_runs(group >= 0 ? runs.get(tiles + group) : no_run());
+        Run all;
+        all.sum.hit = __shfl_sync(FULL_WARP, int(found.sum.hit), 31) != 0;
+        all.starts = __shfl_sync(FULL_WARP, int(found.starts), 31) != 0;
+        all.sum.value = shuffle(found.sum.value, 31);
+        before = join_runs(all, before);
     }
+    return before;
 }
 
-// One block for each tile; null sums: there is one tile.
-extern "C" __global__ void scan_rows_write(i64 n, const A* values, A iso, const u32* starts, const add_z* sums,
-                                           const unsigned char* flags, add_z* out) {
+// One block for each of the tiles; null sums: there is one tile.
+extern "C" __global__ void scan_rows_write(i64 n, const A* values, A iso, const u32* starts, i64 tiles, add_z* sums,
+                                           unsigned char* flags, add_z* out) {
     __shared__ Tile tile;
+    __shared__ Run earlier;
+    if (sums != nullptr && threadIdx.x < 32) {
+        const Run before = before_tile(Runs{sums, flags}, tiles, blockIdx.x);
+        if (threadIdx.x == 0) earlier = before;
+    }
     load_tile(tile, n, values, iso);
     const u32 heads = starts_of(n, starts);
     Run total;
     Run running = block_runs_before(thread_run(tile, n, heads), total);
-    if (sums != nullptr) {
-        const Run earlier{{bool(flags[blockIdx.x] & 1), sums[blockIdx.x]}, false};
-        running = join_runs(earlier, running);
-    }
+    if (sums != nullptr) running = join_runs(earlier, running);
     const i64 first = TILE * i64(blockIdx.x);
     const int slot = ITEMS * int(threadIdx.x);
     for (int item = 0; item < ITEMS && first + slot + item < n; ++item) {
