@@ -36,7 +36,7 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
     __hash__ = None  # type: ignore[assignment]  # == compares element by element
     # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
     __array_ufunc__: ClassVar[None] = None
-    # Each element would be one copy to the host; `zip(*x.to_coo())` iterates over the entries.
+    # Each element would be one copy to the host; `items` iterates over the entries.
     __iter__: ClassVar[None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

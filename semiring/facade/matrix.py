@@ -16,7 +16,17 @@ from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, layout, matrix_arrays, matrix_conversions, matrix_dense, matrix_edges, matrix_reductions, rowwise
+from . import (
+    display,
+    iteration,
+    layout,
+    matrix_arrays,
+    matrix_conversions,
+    matrix_dense,
+    matrix_edges,
+    matrix_reductions,
+    rowwise,
+)
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
@@ -83,6 +93,9 @@ class Matrix(MatrixOperations):
     from_dicts = classmethod(matrix_edges.from_dicts)
     to_edgelist = matrix_edges.to_edgelist
     to_dicts = matrix_edges.to_dicts
+    items = iteration.items
+    iter_rows = iteration.iter_rows
+    iter_columns = iteration.iter_columns
 
     # -- conversions -------------------------------------------------------------------------------------
 

@@ -121,30 +121,44 @@ def diag(self: Matrix, k: int = 0) -> Vector:
     return Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
 
 
-def setdiag(self: Matrix, values: Any, k: int = 0) -> None:
-    """A(p, p + k) = values(p): replace the k-th diagonal by these entries.
+def setdiag(self: Matrix, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
+    """A(p, p + k) = values(p): replace the k-th diagonal d by these entries, d<mask> accum= values.
 
     Parameters
     ----------
     values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
     k : which diagonal; above the main one for k > 0
+    mask : over the positions of the diagonal; entries that it does not admit stay
+    accum : binary operator that combines the stored entries with `values`
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, DeviceMismatch
+    DimensionMismatch, InvalidValue, InvalidMask, UnknownOperator, DeviceMismatch
 
     Notes
     -----
     Cost O(nvals).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [0, 0], [5, 6], shape=(2, 2))
+    >>> A.setdiag([1, 2], accum="plus")
+    >>> A.to_dicts()
+    {0: {0: 6}, 1: {0: 6, 1: 2}}
     """
+    k = operator.index(k)
     if is_empty(values):
-        source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, operator.index(k)), device=self.device)
+        source: Any = Vector(self.dtype, reshape.diagonal_length(self.store, k), device=self.device)
     elif is_scalar(values):
         source = scalar(values)
     else:
         source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
+    if mask is not None or accum is not None:
+        diagonal = self.diag(k)
+        diagonal(mask=mask, accum=accum) << source
+        source = diagonal
     entries = source.store if isinstance(source, Vector) else source
-    self._become(reshape.with_diagonal(self.store, entries, operator.index(k)))
+    self._become(reshape.with_diagonal(self.store, entries, k))
 
 
 def resize(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Self, Unpack, cast
 
-from ..exceptions import DimensionMismatch, InvalidValue
+from .. import operators
+from ..exceptions import DimensionMismatch, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore
 from ..ops.kronecker import kronecker
 from ..ops.mxm import mxm
@@ -184,22 +185,26 @@ class MatrixOperations(Infix):
 
         Parameters
         ----------
-        n : at least 1
+        n : at least 0.  A^0 is the identity of the product: on the diagonal the identity of the multiplication
         op : semiring, by object or name
 
         Raises
         ------
-        DimensionMismatch, InvalidValue, DomainMismatch, UnknownOperator
+        DimensionMismatch, DomainMismatch, UnknownOperator
+        InvalidValue
+            If n is not such an integer, or n is 0 and the multiplication has no identity (``any_secondi``).
 
         Notes
         -----
         Cost: at most 2 log2(n) products.
         """
-        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 1:
-            raise InvalidValue(f"power: n must be an integer from 1, got {n!r}")
+        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 0:
+            raise InvalidValue(f"power: n must be an integer from 0, got {n!r}")
         n = n.__index__()
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: the matrix must be square, got shape {self.shape}")
+        if n == 0:
+            return self._zeroth_power(op)
         power: Self | None = None
         square = self.dup()
         while True:
@@ -209,6 +214,17 @@ class MatrixOperations(Infix):
             if not n:
                 return cast(Self, power)
             square = square.mxm(square, op)
+
+    def _zeroth_power(self, op: Any) -> Self:
+        ring = operators.lookup_semiring(op)
+        z = ring.typed(self.dtype, self.dtype).z
+        try:
+            identity = operators.lookup_monoid(ring.mult).typed(z).identity
+        except UnknownOperator:
+            identity = None
+        if identity is None:
+            raise InvalidValue(f"power: {op!r} has no power 0, because its multiplication has no identity")
+        return cast(Self, Vector.full(identity, self.nrows, z, device=self.device).diag())
 
     # -- other orders of rows and columns ----------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan, Write
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
-from . import aggregate, display, layout, rowwise, vector_arrays
+from . import aggregate, display, iteration, layout, rowwise, vector_arrays
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -75,6 +75,7 @@ class Vector(Infix):
     to_coo = vector_arrays.to_coo
     to_dense = vector_arrays.to_dense
     to_dict = vector_arrays.to_dict
+    items = iteration.vector_items
     __reduce__ = vector_arrays.pickled
 
     reposition = layout.reposition_vector

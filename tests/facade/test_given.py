@@ -45,8 +45,8 @@ CASES: dict[str, Case] = {
     "list as operand": (TypeError, r"list.*from_dense", lambda: Vector.full(1, 3) * [1, 2, 3]),
     "unbound": (ex.InvalidValue, r"plus.*left= or right=", lambda: A.apply("plus")),
     "unbound operator": (ex.InvalidValue, r"plus.*left= or right=", lambda: A.apply(binary.plus)),
-    "power 0": (ex.InvalidValue, r"power: n must be an integer from 1, got 0", lambda: A.power(0)),
-    "power -1": (ex.InvalidValue, r"power: n must be an integer from 1, got -1", lambda: A.power(-1)),
+    "power -1": (ex.InvalidValue, r"power: n must be an integer from 0, got -1", lambda: A.power(-1)),
+    "power 0": (ex.InvalidValue, r"has no power 0, because its mult", lambda: A.power(0, "any_secondi")),
     "sparse index": (ex.InvalidValue, r"full; 1 of 4", lambda: A[Vector.from_coo([3], [0], size=4), :].new()),
     "no diagonal": (ex.InvalidValue, r"diag.*0\.5", lambda: Vector(int, 2).diag(0.5)),  # type: ignore[arg-type]
 }  # fmt: skip
