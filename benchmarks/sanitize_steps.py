@@ -368,6 +368,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "scale, rows": lambda s: Vector.full(3, N).ewise_mult(s.A, "secondj"),
     "scan": lambda s: s.A.scan("max"),
     "scan, pattern": lambda s: s.S.dup("int32").scan("plus"),
+    "scan, tiles": lambda s: Vector.from_dense(np.arange(5000, dtype=np.int32)).scan("max"),
     "sort": lambda s: s.A.sort(">")[1],
     "sort, large": lambda s: _sorted_by_each_method(),
     "selectk": lambda s: s.A.selectk("largest", 3),
