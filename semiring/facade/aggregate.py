@@ -60,7 +60,9 @@ def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
 
 
 def _search(a: Matrix, aggregator: Any) -> Vector:
-    """Return the position or the value of one entry of each row: its extreme, its first or its last."""
+    """Return the position or the value of one entry of each row: its extreme, its first or its last, its mode."""
+    if aggregator.at == "mode":
+        return _modes(a)
     entries = a
     if aggregator.at in ("min", "max"):
         extremes = a.reduce_rowwise(aggregator.at)
@@ -74,9 +76,30 @@ def _search(a: Matrix, aggregator: Any) -> Vector:
     return a.dup(mask=_equal_to(place, columns).V).reduce_rowwise("any")
 
 
+def _modes(a: Matrix) -> Vector:
+    """Return the most frequent value of each row, of several the smallest.
+
+    In a sorted row equal values are neighbours.  A value that differs from the one before begins a run; the running
+    maximum of these places is where the run of each entry begins.
+    """
+    values, _ = a.sort()
+    places = values.apply(operators.indexunary.colindex)
+    begins = places.dup(mask=values.ewise_mult(values.reposition(0, 1), "ne").V)
+    since = places.ewise_mult(places.apply("second", right=0).ewise_add(begins, "max").scan("max"), "minus")
+    longest = _equal_to(since.reduce_rowwise("max"), since).V
+    first = places.dup(mask=longest).reduce_rowwise("min")
+    return values.dup(mask=_equal_to(first, places).V).reduce_rowwise("any")
+
+
 def _equal_to(v: Vector, a: Matrix) -> Matrix:
-    """E(i, j) = (v(i) == A(i, j)): a product with the diagonal matrix of v."""
-    return v.diag().mxm(a, "any_eq")
+    """E(i, j) = (v(i) == A(i, j)) for a vector with an element for each row that has entries.
+
+    Any other elements may be added, and a full vector costs one pass over the entries.
+    """
+    from .vector import Vector
+
+    full = Vector.full(v.dtype.type(0), v.size, device=v.device).ewise_add(v, "second")
+    return full.ewise_mult(a, "eq")
 
 
 def whole(x: Any, aggregator: Any) -> Scalar:
@@ -106,6 +129,10 @@ def _by_parts(x: Any, plan: Any) -> np.generic | None:
 
 def _found(x: Any, aggregator: Any) -> Any:
     """Return the position or the value of one entry; positions in a matrix are counted by rows."""
+    if aggregator.at == "mode":
+        from .vector import Vector
+
+        return _modes(Vector.from_dense(x.to_coo(index_dtype=None)[-1]).reshape(1, x.nvals)).get(0)
     if aggregator.at in ("min", "max"):
         extreme = x.reduce(aggregator.at).value
         if extreme is None or aggregator.gives == "value":

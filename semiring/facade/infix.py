@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .base import Sparse
 from .chain import Chain, linked
 from .operand import is_scalar, no_operand, scalar
 from .writing import MaskView, Writing
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 # For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
 _ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
@@ -48,7 +51,11 @@ class Infix(Sparse[Any]):
 
     # -- by name -----------------------------------------------------------------------------------------
 
-    def ewise_add(self, other: Self, op: Any = "plus", **writing: Unpack[Writing]) -> Self:
+    @overload
+    def ewise_add(self, other: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Matrix: ...
+    @overload
+    def ewise_add(self, other: Infix, op: Any = "plus", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_add(self, other: Any, op: Any = "plus", **writing: Unpack[Writing]) -> Any:
         """C = self (+) other on the union: `op` where both are present, the present one elsewhere.
 
         Parameters
@@ -69,13 +76,25 @@ class Infix(Sparse[Any]):
         """
         return self._ewise(ewise_add, other, op, writing)
 
-    def ewise_mult(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
+    @overload
+    def ewise_mult(self, other: Matrix, op: Any = "times", **writing: Unpack[Writing]) -> Matrix: ...
+    @overload
+    def ewise_mult(self, other: Infix, op: Any = "times", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_mult(self, other: Any, op: Any = "times", **writing: Unpack[Writing]) -> Any:
         """C = self (x) other on the intersection: `op` where both are present; the rest as `ewise_add`."""
         return self._ewise(ewise_mult, other, op, writing)
 
+    @overload
     def ewise_union(
-        self, other: Self, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
-    ) -> Self:
+        self, other: Matrix, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Matrix: ...
+    @overload
+    def ewise_union(
+        self, other: Infix, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Self: ...
+    def ewise_union(
+        self, other: Any, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Any:
         """C = op(self, other) on the union, with a default for the missing operand; the rest as `ewise_add`.
 
         Parameters
@@ -89,7 +108,7 @@ class Infix(Sparse[Any]):
         """
         operands = self.store, self._partner(other).store
         plan = ewise_union(*operands, op, scalar(left_default), scalar(right_default))
-        return self._deliver(plan, writing, self._kind_with(other))  # type: ignore[no-any-return]
+        return self._deliver(plan, writing, self._kind_with(other))
 
     def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
         plan = operation(self.store, self._partner(other).store, op)

@@ -55,7 +55,8 @@ class Aggregator:
     parts : tuple of Part
     steps : tuple of Step
     at : str
-        The entry to find: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``; else empty.
+        The entry to find: ``"min"`` or ``"max"`` (the first such), ``"first"``, ``"last"``, ``"mode"`` (one of the most
+        frequent value, of several such values the smallest); else empty.
     gives : str
         ``"position"`` or ``"value"`` of that entry.
     wide : bool
@@ -219,6 +220,7 @@ first = _row("first", at="first", gives="value")
 last = _row("last", at="last", gives="value")
 first_index = _row("first_index", at="first", gives="position")
 last_index = _row("last_index", at="last", gives="position")
+mode = _row("mode", at="mode", gives="value")
 
 
 def __getattr__(name: str) -> Aggregator:

@@ -1,4 +1,4 @@
-"""Iteration, powers and diagonals: what composes of other operations."""
+"""Iteration, powers, diagonals and modes: what composes of other operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from semiring import Matrix, Vector
+from semiring import Matrix, Vector, agg
 from semiring.facade import iteration
 
 
@@ -63,3 +63,21 @@ def test_a_diagonal_under_a_mask(A: Matrix, k: int) -> None:
     B = A.dup()
     B.setdiag(1, accum="plus")
     assert B.diag().to_dict() == {0: 1, 1: 1, 2: 1, 3: 8}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mode_of_each_row(seed: int) -> None:
+    """The most frequent value, of several the smallest; compared with counts by NumPy."""
+    draw = np.random.default_rng(seed)
+    values = draw.integers(-2, 3, (9, 12))
+    present = draw.random((9, 12)) < draw.choice([0.0, 0.2, 0.9], (9, 1))
+    A = Matrix.from_coo(*np.nonzero(present), values[present], shape=(9, 12))
+    expected = {}
+    for i in np.flatnonzero(present.any(axis=1)).tolist():
+        found, counts = np.unique(values[i, present[i]], return_counts=True)
+        expected[i] = int(found[counts.argmax()])
+    assert A.reduce_rowwise("mode").to_dict() == expected
+    assert A.T.reduce_columnwise(agg.mode).to_dict() == expected
+    found, counts = np.unique(values[present], return_counts=True)
+    assert A.reduce_scalar("mode").value == found[counts.argmax()]
+    assert A[8, :].reduce("mode").get() == expected.get(8)

@@ -112,7 +112,7 @@ EXPECTED: dict[str, Any] = {
     "root_mean_square": math.sqrt((V**2).mean()), "peak_to_peak": 5, "varp": V.var(), "vars": V.var(ddof=1),
     "stdp": V.std(), "stds": V.std(ddof=1), "L1norm": V.sum(), "L2norm": np.linalg.norm(V), "Linfnorm": 5,
     "hypot": np.linalg.norm(V), "argmin": 2, "argmax": 6, "first": 3, "last": 1, "first_index": 1, "last_index": 7,
-    "geometric_mean": 0, "harmonic_mean": 0, "sum_of_inverses": np.inf,
+    "mode": 1,    "geometric_mean": 0, "harmonic_mean": 0, "sum_of_inverses": np.inf,
     "logaddexp": np.logaddexp.reduce(V), "logaddexp2": np.logaddexp2.reduce(V),
 }  # fmt: skip
 BITS = {"bitwise_all": np.bitwise_and, "bitwise_any": np.bitwise_or}
