@@ -110,7 +110,7 @@ def _order(a: CSR, plan: _Plan, seed: int) -> Array:
     short, big, long = read_words(counts.data.ptr, len(lists))  # synchronises
     for count, rows, capacity, threads in (
         (short, lists[0], plan.block, BLOCK),
-        (big, lists[1], plan.big, tuning.SORT_BIG_THREADS),
+        (big, lists[1], plan.big, tuning.SORT_THREADS),
     ):
         blocks = min(count, multiprocessors() * tuning.SORT_BLOCKS)
         plan.blocks(blocks, threads, count, rows, *operand, order, shared=plan.shared(capacity))
@@ -151,7 +151,7 @@ def _prologue(
     key = UINT64 if value.itemsize == 8 else UINT32
     block, big = tuning.SORT_BLOCK, tuning.SORT_BIG // (key.itemsize // 4)
     text = typedefs(P=offset, I=column, A=value, KEY=key) + constants(
-        FORM=2, RANDOM=random, DESCENDING=descending, SORT_BLOCK=block, SORT_BIG=big
+        FORM=2, RANDOM=random, DESCENDING=descending, SORT_BLOCK=block, SORT_BIG=big, SORT_THREADS=tuning.SORT_THREADS
     )
     return key, block, big, text
 

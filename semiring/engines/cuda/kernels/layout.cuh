@@ -10,18 +10,36 @@ extern "C" __global__ void concat_lengths(i64 nrows, const P* indptr, O* lengths
     for (i64 i = thread_id(); i < nrows; i += thread_count()) lengths[i] += O(indptr[i + 1] - indptr[i]);
 }
 
+constexpr int AT_ONCE = 4;  // entries of a thread whose loads overlap
+
 // Copies the entries of a tile to the first free positions of their rows, free[row].  Null free: the entries of the
 // tile are neighbours in the result, from position `first`.  Null out_values: columns only.
 extern "C" __global__ void concat_entries(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, A iso,
                                           i64 col, const O* free, i64 first, J* out_indices, Z* out_values) {
-    const auto copy = [=](i64 p, i64 to) {
-        out_indices[to] = J(i64(indices[p]) + col);
-        if (out_values != nullptr) out_values[to] = cast<Z>(value_at(values, iso, p));
-    };
-    if (free == nullptr) {
-        for (i64 p = thread_id(); p < n; p += thread_count()) copy(p, first + p);
-    } else {
-        for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) { copy(p, i64(free[row]) + p - i64(indptr[row])); });
+    if (free != nullptr) {
+        for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
+            const i64 to = i64(free[row]) + p - i64(indptr[row]);
+            out_indices[to] = J(i64(indices[p]) + col);
+            if (out_values != nullptr) out_values[to] = cast<Z>(value_at(values, iso, p));
+        });
+        return;
+    }
+    for (i64 begin = thread_id(); begin < n; begin += AT_ONCE * thread_count()) {
+        I columns[AT_ONCE];
+        A found[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const i64 p = begin + k * thread_count();
+            columns[k] = p < n ? indices[p] : I(0);
+            found[k] = p < n && out_values != nullptr ? value_at(values, iso, p) : iso;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const i64 p = begin + k * thread_count();
+            if (p >= n) break;
+            out_indices[first + p] = J(i64(columns[k]) + col);
+            if (out_values != nullptr) out_values[first + p] = cast<Z>(found[k]);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 // The entries of each row in the order of sort keys: sorted rows, and the first entries in that order.
 //
 // The prologue defines: P and I, the types of row offsets and columns; A, of values; KEY, u32 or u64; RANDOM and
-// DESCENDING; SORT_BLOCK and SORT_BIG, the longest rows that a block and a large block sort in shared memory; FORM.
+// DESCENDING; SORT_BLOCK and SORT_BIG, the longest rows that a block and a large block sort in shared memory;
+// SORT_THREADS, the threads of a large block; FORM.
 // A warp sorts rows of up to SORT_WARP entries in registers; rows longer than SORT_BIG are sorted together, as keys
 // with the number of their row in the upper bits.  All other methods are bitonic sorts (Batcher, "Sorting Networks and
 // their Applications", AFIPS 1968).  Equal keys keep the order of their entries: pairs (key, place) are distinct.
@@ -154,7 +155,7 @@ extern "C" __global__ void order_bins(i64 nrows, const P* indptr, i64* counts, P
 
 // A block sorts a listed row of more than SORT_WARP entries in shared memory, which holds the next power of two items.
 // Each warp sorts and merges SORT_WARP neighbouring items in registers; only steps across more go through shared memory.
-extern "C" __global__ void order_blocks(i64 count, const P* rows, const P* indptr, const I* indices, const A* values,
+extern "C" __global__ void __launch_bounds__(SORT_THREADS) order_blocks(i64 count, const P* rows, const P* indptr, const I* indices, const A* values,
                                         u64 seed, P* order) {
     extern __shared__ u64 room[];
     Item* const items = reinterpret_cast<Item*>(room);

@@ -79,8 +79,15 @@ struct Tile {
 // Every thread of the block calls.  Synchronises the block.
 DEVICE void load_tile(Tile& tile, i64 n, const A* values, A iso) {
     const i64 first = TILE * i64(blockIdx.x);
-    for (int slot = int(threadIdx.x); slot < TILE && first + slot < n; slot += THREADS) {
-        tile.at(slot) = cast<add_z>(value_at(values, iso, first + slot));
+    A loaded[ITEMS];  // all loads of a thread overlap
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+        const i64 p = first + THREADS * item + threadIdx.x;
+        loaded[item] = p < n ? value_at(values, iso, p) : A();
+    }
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+        tile.at(THREADS * item + int(threadIdx.x)) = cast<add_z>(loaded[item]);
     }
     __syncthreads();
 }
