@@ -13,6 +13,7 @@ from cupy.cuda import get_current_stream
 from ...dtypes import INT32, INT64
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...memory.allocation import allocating, free_memory, require
+from ...memory.transfer import uploaded
 from ..recording import note
 from ..registry import ADDRESSABLE, implements
 from ..source_groups import counts_matrix, group_bounds
@@ -25,7 +26,9 @@ from .primitives import exclusive_scan
 from .specialise import constants, typedefs
 
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
-_FILE = "closure_many_levels.cuh"
+_FILE, _ORDER = "closure_many_levels.cuh", "closure_many_order.cuh"
+# Words of a part of a row in the kernels.
+_PART = 4
 # CHUNK, PLANES and WRITE_BLOCK of the kernels.
 _CHUNK, _PLANES, _WRITE_BLOCK = 512, 4, 256
 # Counts of so many levels are kept on the device: a longer search returns to the host in between.
@@ -67,16 +70,16 @@ def closure_many(q: ClosureMany) -> ClosureManyResult:
 class _Group(NamedTuple):
     """A group of sources that is complete.
 
-    words: of a row.  visited: the bits of the rows reached.  planes: bit b of their levels, and in device memory their
-    addresses.  offsets: for each source and chunk of rows the number of entries before it, and the number of all.
-    counts: levels by sources, if they are requested.
+    words: of a row.  order: the source of each bit of a row, if it is not its number.  visited: the bits of the rows
+    reached.  planes: bit b of their levels.  offsets: for each source and chunk of rows the number of entries before
+    it, and the number of all.  counts: levels by sources, if they are requested.
     """
 
     sources: int
     words: int
+    order: Array | None
     visited: Array
     planes: Sequence[Array]
-    addresses: Array
     offsets: Array | None
     nvals: int
     counts: np.ndarray[Any, Any]
@@ -89,7 +92,7 @@ class _Search:
     def __init__(self, q: ClosureMany, matrix: ManyMatrix, words: int) -> None:
         self.q, self.matrix, self.n = q, matrix, matrix.a.nrows
         n = self.n
-        self.sources = cupy.asarray(q.sources)
+        self.sources = uploaded(q.sources)
         self.bits, self.present = cupy.empty(2 * n * words, np.uint32), cupy.empty(2 * word_count(n), np.uint32)
         self.open = None if matrix.nonempty is None else cupy.empty(word_count(n), np.uint32)
         place, column = 2 * n * matrix.a.pattern.indptr.dtype.itemsize, 2 * n * index_dtype(n).itemsize
@@ -103,7 +106,7 @@ class _Search:
         words = words_of_sources(last - first)
         visited = cupy.zeros(n * words, np.uint32)
         planes = [cupy.empty(n * words, np.uint32) for _ in range(FIRST_PLANES if q.levels else 0)]
-        addresses = _addresses(planes)
+        order = self._order(first, last) if words > _PART else None
         self.bits.data.memset_async(0, 8 * n * words, stream)
         self.present.data.memset_async(0, self.present.nbytes, stream)
         self.state.memset_async(0, STATE_BYTES, stream)
@@ -114,9 +117,9 @@ class _Search:
         while True:
             counted = max(level - 1, 0)  # the first level that this launch counts
             limit = min((1 << len(planes)) - 1 if q.levels else _ALWAYS, counted + _COUNTED if q.counts else _ALWAYS)
-            self._launch(first, last, words, visited, addresses, len(planes), counted, limit)
+            self._launch(first, last, order, words, visited, planes, counted, limit)
             if q.levels:
-                offsets = self._offsets(visited, words, last - first)
+                offsets = self._offsets(visited, words, last - first, order)
             tail, level, *_, nvals = read_words(self.state.ptr, _TOTAL // 8 + 1)  # synchronises
             if self.counts is not None:
                 rows = read_back(self.counts[: (level - 1 - counted) * 32 * words]).reshape(-1, 32 * words)
@@ -125,45 +128,60 @@ class _Search:
                 break
             if q.levels and level >> len(planes):
                 planes += [cupy.zeros(n * words, np.uint32) for _ in range(_MORE_PLANES)]
-                addresses = _addresses(planes)
         steps = level - 1
         planes = planes[: (steps - 1).bit_length()]
-        return _Group(last - first, words, visited, planes, addresses, offsets, nvals, np.concatenate(counts), steps)
+        return _Group(last - first, words, order, visited, planes, offsets, nvals, np.concatenate(counts), steps)
+
+    def _order(self, first: int, last: int) -> Array:
+        """Return the sources [first, last) as numbers of the group, in the order of their bits."""
+        a, count = self.matrix.a, last - first
+        keys, order = cupy.empty((2, count), np.int64)
+        prologue = typedefs(P=a.pattern.indptr.dtype) + self.matrix.columns
+        indptr, indices = a.pattern.indptr, self.matrix.indices[0]
+        kernel(_ORDER, "many_keys", prologue)(
+            grid(32 * count), BLOCK, indptr, indices, self.sources[first:], count, keys
+        )
+        kernel(_ORDER, "many_order", prologue)(grid(32 * count), BLOCK, keys, count, order)
+        return order
 
     def _launch(
         self,
         first: int,
         last: int,
+        order: Array | None,
         words: int,
         visited: Array,
-        planes: Array,
-        plane_count: int,
+        planes: Sequence[Array],
         counted: int,
         limit: int,
     ) -> None:
-        """Queue the levels up to `limit`.  planes: the addresses of `plane_count` planes."""
+        """Queue the levels up to `limit`."""
         q, matrix, stream = self.q, self.matrix, get_current_stream()
         if self.counts is not None:
             self.counts.data.memset_async(0, self.counts.nbytes, stream)
         (self.state + _BARRIER).memset_async(0, 8, stream)
         row, start, before, segments = self.lists
+        plane0, plane1, plane2, plane3 = _four(planes)
+        further = np.array([plane.data.ptr for plane in planes[_PLANES:]], np.uint64)
+        more = uploaded(further) if further.size else None
         plan = matrix.plan(words, q.levels, q.counts)
         plan.launch(plan.pack(
             indptr=matrix.a.pattern.indptr, indices=matrix.indices[0],
             t_indptr=None if matrix.t is None else matrix.t.pattern.indptr, t_indices=matrix.indices[1],
-            sources=self.sources[first:last], source_count=last - first, bits=self.bits, visited=visited,
-            planes=planes, plane_count=plane_count, present=self.present, open=self.open,
+            sources=self.sources[first:last], order=order, source_count=last - first, bits=self.bits, visited=visited,
+            plane0=plane0, plane1=plane1, plane2=plane2, plane3=plane3, planes=more, plane_count=len(planes),
+            present=self.present, open=self.open,
             row=row, start=start, before=before, segments=segments, segment_slots=matrix.segments,
             counts=self.counts, counted=counted, state=self.state.ptr, last_level=limit, n=self.n,
             nvals=matrix.a.nvals, shift=matrix.shift, skewed=matrix.skewed, direction=_DIRECTIONS[q.direction],
         ))  # fmt: skip
 
-    def _offsets(self, visited: Array, words: int, sources: int) -> Array:
+    def _offsets(self, visited: Array, words: int, sources: int, order: Array | None) -> Array:
         """Return the offsets of a group; the number of all entries is copied to the state."""
         chunks = -(-self.n // _CHUNK)
         counts = cupy.empty(sources * chunks, np.uint32)
         count, _, _ = _entry_kernels(index_dtype(self.n), self.q.dtype, INT64, words)
-        count(grid(32 * chunks * _parts(words)), BLOCK, visited, self.n, sources, counts)
+        count(grid(32 * chunks * _parts(words)), BLOCK, visited, self.n, sources, order, counts)
         offsets = exclusive_scan(counts, INT64)
         (self.state + _TOTAL).copy_from_device_async(offsets[-1:].data, 8)
         return offsets
@@ -174,9 +192,9 @@ def _parts(words: int) -> int:
     return -(-words // 4)
 
 
-def _addresses(planes: Sequence[Array]) -> Array:
-    """Return the addresses of the planes, in device memory."""
-    return cupy.asarray(np.array([plane.data.ptr for plane in planes] or [0], np.uint64))
+def _four(planes: Sequence[Array]) -> list[Array | None]:
+    """Return the first four planes, None for those that do not exist."""
+    return [*planes[:_PLANES], None, None, None, None][:_PLANES]
 
 
 @functools.cache
@@ -201,10 +219,10 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
         _, write, offsets = _entry_kernels(column, q.dtype, offset, group.words)
         blocks = grid(-(-n // _CHUNK) * _parts(group.words), 1)
         for shift in range(0, max(len(group.planes), 1), _PLANES):
-            planes = min(len(group.planes) - shift, _PLANES)
+            planes = group.planes[shift : shift + _PLANES]
             write(
-                blocks, _WRITE_BLOCK, group.visited, group.addresses[shift:], planes, shift, n, group.sources,
-                group.offsets, base, indices, values,
+                blocks, _WRITE_BLOCK, group.visited, *_four(planes), len(planes), shift, n, group.sources,
+                group.order, group.offsets, base, indices, values,
             )  # fmt: skip
         offsets(grid(group.sources + 1), BLOCK, group.offsets, n, group.sources, base, indptr[first:])
         first, base = first + group.sources, base + group.nvals
@@ -215,4 +233,5 @@ def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, level = ((INT32, INT64), (INT64, INT32))[number % 2]
+        yield _ORDER, typedefs(P=column) + samples.ALL_COLUMNS[number % len(samples.ALL_COLUMNS)]
         yield _FILE, typedefs(J=column, L=level, P=column) + constants(WORDS=words)

@@ -32,10 +32,15 @@ struct ManyArguments {
     const P* t_indptr;
     T_CODEC::Argument t_indices;
     const i64* sources;
+    const i64* order;  // bit b belongs to source order[b] of the group; null: to source b
     i64 source_count;
     u32* bits;  // the rows of two frontiers, one array after the other
     u32* visited;
-    const u64* planes;  // addresses: bit b of the level at which a source has reached a row
+    u32* plane0;  // bit 0 of the level at which a source has reached a row
+    u32* plane1;
+    u32* plane2;
+    u32* plane3;
+    const u64* planes;  // the addresses of further planes
     i64 plane_count;
     u32* present;  // two bitmaps, one after the other: the rows in each frontier
     u32* open;  // the rows of the transpose that have entries and that not all sources have reached
@@ -69,7 +74,11 @@ struct Many : ManyArguments {
     DEVICE i64 row_words() const { return (n + 31) / 32; }
     DEVICE i64 degree(i64 v) const { return i64(indptr[v + 1]) - i64(indptr[v]); }
     DEVICE u32* alive(int turn) const { return reinterpret_cast<u32*>(state + ALIVE) + 32 * turn; }
-    DEVICE u32* plane(int b) const { return reinterpret_cast<u32*>(planes[b]); }
+    DEVICE u32* plane(int b) const {
+        return b == 0 ? plane0 : b == 1 ? plane1 : b == 2 ? plane2 : b == 3 ? plane3
+                                                                : reinterpret_cast<u32*>(planes[b - 4]);
+    }
+    DEVICE i64 source_of(i64 bit) const { return order == nullptr ? bit : order[bit]; }
     // The bits of all sources in a part of a row.
     DEVICE Part sources_of(int part) const;
     // Row v is complete: no pull needs to visit it again.
@@ -99,7 +108,7 @@ DEVICE void enter_sources(const Many& s, const Append& to, u32* next, u32* next_
         bool fresh = false;
         i64 v = 0, begin = 0, degree = 0;
         if (at < s.source_count) {
-            v = s.sources[at];
+            v = s.sources[s.source_of(at)];
             atomicOr(next + v * WORDS + (at >> 5), 1u << (at & 31));
             fresh = bit_claim(next_present, v);
             begin = i64(s.indptr[v]);
@@ -109,7 +118,7 @@ DEVICE void enter_sources(const Many& s, const Append& to, u32* next, u32* next_
     }
 }
 
-// Lists the rows of a frontier that was pulled, and clears the rows of the other.  Every thread calls.
+// Lists the rows of a frontier that is not listed, and clears the rows of the other.  Every thread calls.
 template <int BLOCK, class Group>
 DEVICE void list_frontier(const Many& s, const Append& to, const u32* present, u32* next, u32* next_present) {
     for (i64 first = Group::rank() * BLOCK; first < s.n; first += Group::size() * BLOCK) {
@@ -148,6 +157,51 @@ DEVICE void enter_listed(const Many& s, const u32* next, const J* listed, i64 co
     add_tally(s, tally, turn, group.part());
 }
 
+// Enters the bits of all rows that were pushed to without a list.  The rows of the frontier remain, as after a pull.
+// Every thread calls.
+template <int BLOCK, class Group>
+DEVICE void enter_unlisted(const Many& s, const u32* next, u32* next_present, i64 level, int turn) {
+    constexpr int AT_ONCE = 4;  // words of the bitmap a warp, whose loads overlap
+    const LaneGroup<1> group;
+    Tally tally = {};
+    const i64 stride = Group::size() * (BLOCK / 32);
+    for (i64 first = Group::rank() * (BLOCK / 32) + warp_in_block(); first < s.row_words(); first += AT_ONCE * stride) {
+        Part fresh[AT_ONCE], visited[AT_ONCE];
+        i64 degree[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            const i64 v = 32 * (first + u * stride) + lane_id();
+            fresh[u] = v < s.n ? load_part(next + v * WORDS) : Part();
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            const i64 v = 32 * (first + u * stride) + lane_id();
+            const bool reached = fresh[u].any();
+            visited[u] = reached ? load_part(s.visited + v * WORDS) : Part();
+            degree[u] = reached ? s.degree(v) : 0;
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            const i64 w = first + u * stride, v = 32 * w + lane_id();
+            const bool reached = fresh[u].any();
+            const u32 rows = __ballot_sync(FULL_WARP, reached);
+            if (rows == 0) continue;
+            bool complete = false;
+            if (reached) {
+                complete = enter_bits(s, group, v, fresh[u], visited[u], level, tally);
+                tally.added += s.packing.pack(1, degree[u]);
+                if (complete) tally.closed += i64(s.t_indptr[v + 1]) - i64(s.t_indptr[v]);
+            }
+            const u32 closed = __ballot_sync(FULL_WARP, complete);
+            if (lane_id() != 0) continue;
+            next_present[w] = rows;
+            if (closed != 0) s.open[w] &= ~closed;
+        }
+        __syncwarp();
+    }
+    add_tally(s, tally, turn, 0);
+}
+
 // Adds the rows of the frontier, by source, to the counts of their level.  The rows are the first `count` of a list, or
 // those in `present`.  Every thread calls.
 template <int BLOCK, class Group>
@@ -174,9 +228,16 @@ DEVICE void count_frontier(const Many& s, const u32* frontier, const J* listed, 
     }
     __syncthreads();
     for (int i = int(threadIdx.x); i < 32 * WORDS; i += BLOCK) {
-        if (counted[i] != 0) atomicAdd(to + i, u64(counted[i]));
+        if (counted[i] != 0) atomicAdd(to + s.source_of(i), u64(counted[i]));
     }
     __syncthreads();
+}
+
+// Whether a push of the frontier lists no rows.  The pass over all rows that replaces the list reads two to four words a
+// row; sixteen rows take about as long as an edge with its row in a list (reasoned).
+constexpr bool MAY_PUSH_UNLISTED = MAY_PULL && !COMPRESSED && WORDS <= 2;
+DEVICE bool pushes_unlisted(const Many& s, u64 tail) {
+    return MAY_PUSH_UNLISTED && 16 * s.packing.edges(tail) >= s.n;
 }
 
 // Whether the frontier is pulled.  A pull probes all entries of the rows that not all sources have reached.
@@ -210,7 +271,7 @@ DEVICE void search_levels(const Many& s, Group& group) {
         u32* const present = s.present + flipped * s.row_words();
         u32* const next_present = s.present + other * s.row_words();
         J* const rows = s.row + flipped * s.n;
-        bool pull = false;
+        bool pull = false, listed = true;  // whether the rows that are reached are listed
         if constexpr (MAY_PULL) pull = level > 0 && prefers_pull(s, tail, closed);
         reset_counters<Group>(s, (turn + 1) % 3);
         if constexpr (COUNTS) {
@@ -236,20 +297,31 @@ DEVICE void search_levels(const Many& s, Group& group) {
                     list_frontier<BLOCK, Group>(s, again, present, next, next_present);
                     group.barrier();
                 }
-                const bool eager = s.packing.edges(tail) <= EAGER_EDGES;
-                expand<BLOCK, Group>(s.packing, s.indptr, s.columns, RowList{rows, start, before, 0, tail}, s.skewed,
-                                     eager, to, ManySpread{s, frontier, next, next_present});
+                const RowList from = {rows, start, before, 0, tail};
+                listed = !pushes_unlisted(s, tail);
+                if (listed) {
+                    const bool eager = s.packing.edges(tail) <= EAGER_EDGES;
+                    expand<BLOCK, Group>(s.packing, s.indptr, s.columns, from, s.skewed, eager, to,
+                                         ManySpread{s, frontier, next, next_present});
+                } else if constexpr (MAY_PUSH_UNLISTED) {
+                    expand<BLOCK, Group>(s.packing, s.indptr, s.columns, from, s.skewed, false, to,
+                                         SpreadUnlisted{{s, frontier, next, next_present}});
+                }
             }
             group.barrier();
-            const i64 found = s.packing.rows(load_relaxed(s.state + ADDED + turn));
-            enter_listed<BLOCK, Group>(s, next, to.row, found, frontier, present, rows, s.packing.rows(tail), level,
-                                       turn);
+            if (listed) {
+                const i64 found = s.packing.rows(load_relaxed(s.state + ADDED + turn));
+                enter_listed<BLOCK, Group>(s, next, to.row, found, frontier, present, rows, s.packing.rows(tail),
+                                           level, turn);
+            } else if constexpr (MAY_PUSH_UNLISTED) {
+                enter_unlisted<BLOCK, Group>(s, next, next_present, level, turn);
+            }
             group.barrier();
         }
         // Behind the barrier, so no block adds to them.
         tail = load_relaxed(s.state + ADDED + turn);
         closed += load_relaxed(s.state + CLOSED + turn);
-        pulled = pull;
+        pulled = pull || !listed;
         flipped = other;
         turn = (turn + 1) % 3;
     }

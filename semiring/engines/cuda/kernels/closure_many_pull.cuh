@@ -15,7 +15,7 @@
 constexpr int PULL_LANES = T_CODEC::COMPRESSED ? 32 : 4 * LANES > 8 ? 4 * LANES : 8;
 // Entries of a row up to which as few lanes as hold it process it: a warp processes several short rows at a time.
 // H200, kernel, 1,024 sources on kron22: 0 12.8 ms, 8 10.6, 16 10.4.
-constexpr i64 FEW_ENTRIES = 8;
+constexpr i64 FEW_ENTRIES = 16;
 // The entries of a row before its segments.
 constexpr i64 UNLISTED = ROW_A_LANE ? PROBED + LONG_ROW : LONG_ROW;
 
@@ -79,17 +79,11 @@ DEVICE Outcome enter_pulled(const ManyPull& pull, const LaneGroup<SIZE>& group, 
     return {true, complete};
 }
 
-// Pulls the 32 rows of word w of the bitmaps, a row a lane.  Returns the rows that were reached and that are complete.
-// The whole warp calls.
-DEVICE void pull_lanes(const ManyPull& pull, i64 w, u32 open, u32 stale, Tally& tally, u32& reached, u32& complete) {
+// Pulls a row a lane; not the row of a lane without `here`.  The whole warp calls.
+DEVICE Outcome pull_lane(const ManyPull& pull, i64 row, bool here, bool stale, Tally& tally) {
     const Many& s = pull.s;
     const LaneGroup<1> group;
-    const i64 row = 32 * w + lane_id();
-    if (open == 0) {  // the rows of an earlier frontier
-        if (stale >> lane_id() & 1u) store_part(pull.next + row * WORDS, Part());
-        return;
-    }
-    const Pulled from(pull, group, open >> lane_id() & 1u, row);
+    const Pulled from(pull, group, here, row);
     Part found = probe_first(s, pull.frontier, from.begin, from.end, from.missing);
     bool listed = false, tried = false;
     for (i64 at = from.begin + PROBED;; at += LONG_ROW) {
@@ -101,10 +95,50 @@ DEVICE void pull_lanes(const ManyPull& pull, i64 w, u32 open, u32 stale, Tally& 
             listed = list_segments(pull, group, row, at + LONG_ROW, from.end);
         tried = true;
     }
-    const Outcome made = enter_pulled(pull, group, row, found, from, listed, stale >> lane_id() & 1u, tally);
+    const Outcome made = enter_pulled(pull, group, row, found, from, listed, stale, tally);
     __syncwarp();
-    reached = __ballot_sync(FULL_WARP, made.reached);
-    complete = __ballot_sync(FULL_WARP, made.complete);
+    return made;
+}
+
+// SPAN words of the bitmaps: a warp lists their open rows, so that each of its lanes has one.
+constexpr int SPAN = 8;
+struct SpanStage {
+    u8 row[32 * SPAN];
+    u32 reached[SPAN], complete[SPAN];
+};
+
+// Pulls the rows of SPAN words of the bitmaps from word `first` on.  The whole warp calls.
+DEVICE void pull_span(const ManyPull& pull, SpanStage& stage, i64 first, Tally& tally) {
+    const Many& s = pull.s;
+    const i64 w = first + lane_id();
+    const bool mine = lane_id() < SPAN && w < s.row_words();
+    const u32 open = mine ? s.open[w] : 0, stale = mine ? pull.next_present[w] : 0;
+    if (!__any_sync(FULL_WARP, (open | stale) != 0)) return;
+    if (lane_id() < SPAN) stage.reached[lane_id()] = stage.complete[lane_id()] = 0;
+    int count = 0;
+#pragma unroll
+    for (int u = 0; u < SPAN; u++) {
+        const u32 rows = shuffle(open, u), cleared = shuffle(stale, u) & ~rows;
+        if (rows >> lane_id() & 1u) stage.row[count + __popc(rows & lanes_below())] = u8(32 * u + lane_id());
+        count += __popc(rows);
+        if (cleared >> lane_id() & 1u) store_part(pull.next + (32 * (first + u) + lane_id()) * WORDS, Part());
+    }
+    __syncwarp();
+    for (int at = 0; at < count; at += 32) {
+        const bool here = at + lane_id() < count;
+        const int r = here ? int(stage.row[at + lane_id()]) : 0;
+        const bool was = shuffle(stale, r / 32) >> r % 32 & 1u;
+        const Outcome made = pull_lane(pull, 32 * first + r, here, here && was, tally);
+        if (made.reached) atomicOr(&stage.reached[r / 32], 1u << r % 32);
+        if (made.complete) atomicOr(&stage.complete[r / 32], 1u << r % 32);
+    }
+    __syncwarp();
+    if (mine) {
+        const u32 reached = stage.reached[lane_id()], complete = stage.complete[lane_id()];
+        if (reached != stale) pull.next_present[w] = reached;
+        if (complete != 0) s.open[w] = open & ~complete;
+    }
+    __syncwarp();
 }
 
 // Pulls the rows `rows` of word w, a row a group of SIZE lanes.  Adds to the rows that were reached and that are
@@ -143,19 +177,15 @@ DEVICE void pull_word(const ManyPull& pull, i64 w, Tally& tally) {
     const u32 open = s.open[w], stale = pull.next_present[w];
     if ((open | stale) == 0) return;
     u32 reached = 0, complete = 0;
-    if constexpr (ROW_A_LANE) {
-        pull_lanes(pull, w, open, stale, tally, reached, complete);
-    } else {
-        u32 rows = open | stale;
-        if constexpr (!T_CODEC::COMPRESSED) {
-            const u32 few = rows & (~open | short_rows(s, w));
-            pull_groups<LANES>(pull, w, few, open, stale, tally, reached, complete);
-            rows &= ~few;
-        }
-        pull_groups<PULL_LANES>(pull, w, rows, open, stale, tally, reached, complete);
-        reached = warp_or(reached);
-        complete = warp_or(complete);
+    u32 rows = open | stale;
+    if constexpr (!T_CODEC::COMPRESSED) {
+        const u32 few = rows & (~open | short_rows(s, w));
+        pull_groups<LANES>(pull, w, few, open, stale, tally, reached, complete);
+        rows &= ~few;
     }
+    pull_groups<PULL_LANES>(pull, w, rows, open, stale, tally, reached, complete);
+    reached = warp_or(reached);
+    complete = warp_or(complete);
     if (lane_id() != 0) return;
     if (reached != stale) pull.next_present[w] = reached;
     if (complete != 0) s.open[w] = open & ~complete;
@@ -208,13 +238,19 @@ template <int BLOCK, class Group>
 DEVICE void pull_level(const ManyPull& pull, Group& group) {
     const Many& s = pull.s;
     Tally tally = {};
+    constexpr int CLAIMED_WORDS = ROW_A_LANE ? SPAN : int(CLAIM_WORDS);
     const i64 words = s.row_words();
     for (;;) {  // warps claim words as they finish: their work differs
         i64 w = 0;
-        if (lane_id() == 0) w = i64(atomicAdd(s.state + CLAIMED + pull.turn, u64(CLAIM_WORDS)));
+        if (lane_id() == 0) w = i64(atomicAdd(s.state + CLAIMED + pull.turn, u64(CLAIMED_WORDS)));
         w = shuffle(w, 0);
         if (w >= words) break;
-        for (int i = 0; i < CLAIM_WORDS && w + i < words; i++) pull_word(pull, w + i, tally);
+        if constexpr (ROW_A_LANE) {
+            __shared__ SpanStage stages[BLOCK / 32];
+            pull_span(pull, stages[warp_in_block()], w, tally);
+        } else {
+            for (int i = 0; i < CLAIMED_WORDS && w + i < words; i++) pull_word(pull, w + i, tally);
+        }
     }
     add_tally(s, tally, pull.turn, LaneGroup<ROW_A_LANE ? 1 : PULL_LANES>().part());
     group.barrier();

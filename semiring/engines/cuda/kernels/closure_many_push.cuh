@@ -71,3 +71,21 @@ struct SpreadRow {
 };
 
 typedef choose<WORDS <= 2, SpreadRow, SpreadWords> ManySpread;
+
+// A push of one or two words that lists no rows: a pass over all rows finds those that were reached (`enter_unlisted`).
+struct SpreadUnlisted {
+    static constexpr bool APPENDS = false;
+    static constexpr bool NEEDS_ROW = true;
+    typedef SpreadRow::Payload Payload;
+    const SpreadRow row;
+
+    DEVICE Payload payload(i64 k, i64 place) const { return row.payload(k, place); }
+    // Bits are only set during the pass: an outdated row costs an atomic.
+    DEVICE bool open(Payload bits, i64, i64 j, i64) const {
+        return (row.fresh(bits, j) & ~load_relaxed(reinterpret_cast<const Payload*>(row.next) + j)) != 0;
+    }
+    DEVICE bool visit(Payload bits, i64, i64 j, i64) const {
+        atomicOr(reinterpret_cast<Payload*>(row.next) + j, row.fresh(bits, j));
+        return false;
+    }
+};
