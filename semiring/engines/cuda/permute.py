@@ -25,7 +25,7 @@ from .specialise import constants, typedefs
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 # Entries that are sorted at a time, unless one row has more: enough to fill the device, and with keys of 8 bytes
-# beside themselves and 8-byte values 2 GB of scratch at most.
+# beside themselves and 8-byte values 3 GB of scratch at most.
 _SLICE = 1 << 26
 
 
@@ -33,7 +33,7 @@ _SLICE = 1 << 26
 def permute(q: Permute) -> CSR:
     """t(i, cols[j]) = a(rows[i], j).  Synchronises where there is more than one slice, to read where they begin.
 
-    Memory beyond the result: 16 bytes an entry of a slice, twice its values, and 16 bytes a row.
+    Memory beyond the result: 17 bytes an entry of a slice, three times its values, and 16 bytes a row.
     """
     a = q.a
     kind = q.rows.dtype if q.rows.dtype == q.cols.dtype else _INT64

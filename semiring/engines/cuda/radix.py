@@ -30,8 +30,8 @@ _HISTOGRAM = 512
 _HISTOGRAM_WORDS = 12 << 10
 # Entries of a launch: words of the look-back count up to 2^30 of them, and have 1 byte an entry or less.
 _LAUNCH = 1 << 27
-# Bytes of shared memory for a digit of a warp.
-_WARP_DIGIT = 2
+# Bytes of shared memory for a digit of a warp (RadixRanks).
+_WARP_DIGIT = 6
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
 _UINT32 = np.dtype(np.uint32)

@@ -119,26 +119,20 @@ extern "C" __global__ void radix_rows(i64 n, const MAJOR* indptr, i64 nrows, i64
         first_row[t] = u32(upper_bound(indptr, 0, nrows + 1, t * RADIX_TILE) - 1);
 }
 
+// Of each warp and digit: the entries of the warp, later those of the warps before; the lanes of one item with the digit.
+struct RadixRanks {
+    u16 counts[RADIX_WARPS * DIGITS];
+    u32 lanes[RADIX_WARPS * DIGITS];
+};
 struct RadixStage {
     union {
-        u16 counts[RADIX_WARPS * DIGITS];  // of each warp and digit: its entries, then the slot of the next one
-        KEY keys[RADIX_TILE];              // in the order of their digits
+        RadixRanks ranks;
+        KEY keys[RADIX_TILE];  // in the order of their digits
         TileHeads<u32, RADIX_TILE> rows;
     };
     V values[VALUED ? RADIX_TILE : 2];
     u32 starts[DIGITS + 1];  // of each digit the slot of its first entry; then the position less the slot
 };
-
-// The lanes with the same digit.
-DEVICE u32 same_digit(u32 digit) {
-    u32 peers = FULL_WARP;
-#pragma unroll
-    for (int bit = 0; bit < int(DIGIT); bit++) {
-        const u32 set = __ballot_sync(FULL_WARP, digit >> bit & 1u);
-        peers &= digit >> bit & 1u ? set : ~set;
-    }
-    return peers;
-}
 
 // Adds the row to each key of a tile of rows in CSR format.  The block calls; ends with a barrier.
 DEVICE void add_rows(const RadixArguments& q, RadixStage& stage, i64 first, int count, int mine, KEY (&keys)[RADIX_ITEMS]) {
@@ -171,50 +165,57 @@ extern "C" __global__ void __launch_bounds__(RADIX_THREADS, RADIX_RESIDENT) radi
         keys[item] = mine + 32 * item < count ? radix_key(q, first + mine + 32 * item) : KEY(~KEY(0));
     if constexpr (SOURCE == SOURCE_ROWS) add_rows(q, stage, first, count, mine, keys);
 
-    // The entries of each warp with each digit.
-    u16* const own = stage.counts + warp * DIGITS;
+    // The rank of each entry among those of its warp with the same digit: two ranks in one word.
+    u16* const own = stage.ranks.counts + warp * DIGITS;
     for (int d = lane_id(); d < DIGITS / 4; d += 32) reinterpret_cast<u64*>(own)[d] = 0;
+    u32* const lanes = stage.ranks.lanes + warp * DIGITS;
+    for (int d = lane_id(); d < DIGITS; d += 32) lanes[d] = 0;
     __syncwarp();
+    u32 ranks[RADIX_ITEMS / 2];
 #pragma unroll
     for (int item = 0; item < RADIX_ITEMS; item++) {
         const u32 digit = radix_digit(keys[item], q.shift);
-        atomicAdd(reinterpret_cast<u32*>(own) + digit / 2, 1u << (16 * (digit % 2)));
+        atomicOr(lanes + digit, 1u << lane_id());
+        __syncwarp();
+        const u32 peers = lanes[digit];
+        const u32 before = own[digit];
+        const u32 rank = before + u32(__popc(peers & lanes_below()));
+        ranks[item / 2] = item % 2 == 0 ? rank : ranks[item / 2] | rank << 16;
+        __syncwarp();
+        if ((peers & lanes_below()) == 0) {
+            own[digit] = u16(before + u32(__popc(peers)));
+            lanes[digit] = 0;
+        }
+        __syncwarp();
     }
     __syncthreads();
 
-    // Sums over warps, four digits in one word, and over digits; counts become the slots of first entries.
+    // Sums over warps, four digits in one word, and over digits.
     constexpr int WORDS = (DIGITS + 4 * RADIX_THREADS - 1) / (4 * RADIX_THREADS);
     constexpr int ADJACENT = 4 * WORDS;
     const bool adds = thread * ADJACENT < DIGITS;
-    u64* const words = reinterpret_cast<u64*>(stage.counts) + thread * WORDS;
     u64 sums[WORDS];
     u32 sum = 0;
 #pragma unroll
     for (int k = 0; k < WORDS; k++) {
         sums[k] = 0;
         if (!adds) continue;
-#pragma unroll
-        for (int w = 0; w < RADIX_WARPS; w++) sums[k] += words[w * (DIGITS / 4) + k];
+        u64* const word = reinterpret_cast<u64*>(stage.ranks.counts) + thread * WORDS + k;
+#pragma unroll 4
+        for (int w = 0; w < RADIX_WARPS; w++) {
+            const u64 found = word[w * (DIGITS / 4)];
+            word[w * (DIGITS / 4)] = sums[k];
+            sums[k] += found;
+        }
         sum += u32(sums[k] & 0xffff) + u32(sums[k] >> 16 & 0xffff) + u32(sums[k] >> 32 & 0xffff) + u32(sums[k] >> 48);
     }
     u32 all;
     u32 slot = block_scan_exclusive(sum, all);
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) {
+    for (int d = 0; d < ADJACENT; d++) {
         if (!adds) continue;
-        u64 slots = 0;
-#pragma unroll
-        for (int d = 0; d < 4; d++) {
-            stage.starts[thread * ADJACENT + 4 * k + d] = slot;
-            slots |= u64(slot) << (16 * d);
-            slot += u32(sums[k] >> (16 * d) & 0xffff);
-        }
-#pragma unroll 4
-        for (int w = 0; w < RADIX_WARPS; w++) {
-            const u64 found = words[w * (DIGITS / 4) + k];
-            words[w * (DIGITS / 4) + k] = slots;
-            slots += found;
-        }
+        stage.starts[thread * ADJACENT + d] = slot;
+        slot += u32(sums[d / 4] >> (16 * (d % 4)) & 0xffff);
     }
     if (thread == 0) stage.starts[DIGITS] = u32(RADIX_TILE);
     __syncthreads();
@@ -231,29 +232,20 @@ extern "C" __global__ void __launch_bounds__(RADIX_THREADS, RADIX_RESIDENT) radi
         totals[k] = stage.starts[d + 1] - begins[k];
         store_relaxed(status + d, (tile == 0 ? RADIX_PREFIX : RADIX_SUM) | totals[k]);
     }
-
-    // The slot of each entry: two in one word.
-    u32 slots[RADIX_ITEMS / 2];
 #pragma unroll
     for (int item = 0; item < RADIX_ITEMS; item++) {
         const u32 digit = radix_digit(keys[item], q.shift);
-        const u32 peers = same_digit(digit);
-        const u32 before = own[digit];
-        const u32 to = before + u32(__popc(peers & lanes_below()));
-        slots[item / 2] = item % 2 == 0 ? to : slots[item / 2] | to << 16;
-        __syncwarp();
-        if ((peers & lanes_below()) == 0) own[digit] = u16(before + u32(__popc(peers)));
-        __syncwarp();
+        ranks[item / 2] += (u32(own[digit]) + stage.starts[digit]) << (16 * (item % 2));
     }
     __syncthreads();
 #pragma unroll
     for (int item = 0; item < RADIX_ITEMS; item++)
-        stage.keys[slots[item / 2] >> (16 * (item % 2)) & 0xffff] = keys[item];
+        stage.keys[ranks[item / 2] >> (16 * (item % 2)) & 0xffff] = keys[item];
     if constexpr (VALUED) {
 #pragma unroll
         for (int item = 0; item < RADIX_ITEMS; item++)
             if (mine + 32 * item < count)
-                stage.values[slots[item / 2] >> (16 * (item % 2)) & 0xffff] = q.values[first + mine + 32 * item];
+                stage.values[ranks[item / 2] >> (16 * (item % 2)) & 0xffff] = q.values[first + mine + 32 * item];
     }
 
     // The look-back: each digit on its own, from tile to tile before this one.
