@@ -113,8 +113,8 @@ class _Scope:
     def handles(self, value: ast.expr) -> list[tuple[str, str] | None]:
         """The kernels of an expression, or of each element of one with a star; None for anything else."""
         if isinstance(value, ast.Starred) and isinstance(value.value, ast.GeneratorExp):
-            files = self._files(value.value.elt)
-            return [(file, name) for name in self._constants(value.value.generators[0].iter) for file in files]
+            files, names = self._files(value.value.elt), self._constants(value.value.generators[0].iter)
+            return [(file, _entry(value.value.elt, name)) for name in names for file in files]
         if isinstance(value, ast.Starred):
             return [None] * (self._length(value.value, 0) or _MANY)
         if isinstance(value, ast.Name):
@@ -194,10 +194,19 @@ def _elements(value: ast.expr) -> list[ast.expr]:
     if not isinstance(value, ast.GeneratorExp) or not isinstance(value.elt, ast.Call):
         return []
     names, call = value.generators[0].iter, value.elt
-    return [
-        ast.copy_location(ast.Call(call.func, [call.args[0], name, *call.args[2:]], call.keywords), value)
-        for name in (names.elts if isinstance(names, ast.Tuple) and len(call.args) > 1 else ())
-    ]
+    made = []
+    for name in names.elts if isinstance(names, ast.Tuple) and len(call.args) > 1 else ():
+        entry = ast.Constant(_entry(call, str(name.value))) if isinstance(name, ast.Constant) else name
+        made.append(ast.copy_location(ast.Call(call.func, [call.args[0], entry, *call.args[2:]], call.keywords), value))
+    return made
+
+
+def _entry(call: ast.expr, name: str) -> str:
+    """The entry of ``kernel(file, name, ...)`` or ``kernel(file, f"prefix_{name}", ...)`` for one value of `name`."""
+    made = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+    if not isinstance(made, ast.JoinedStr):
+        return name
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else name for part in made.values)
 
 
 def _length_of_type(annotation: ast.expr | None) -> int | None:
