@@ -41,6 +41,8 @@ class Config:
     direction: ``"auto"`` chooses push or pull by the cost model; ``"push"`` and ``"pull"`` force one, for experiments.
     device_memory: the bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or
         ``"512 MiB"`` (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.
+    hyper_switch: a matrix of at least 2^20 rows is hypersparse if at most this share of them has entries; 0 for none
+        but those that `Matrix.convert` makes so.
     fusion: let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
     cache_dir: the folder of compiled kernels.
     quiet: write nothing to standard error while kernels compile for the first time.
@@ -50,6 +52,7 @@ class Config:
     cpu_engine: str = "cpu"
     direction: str = "auto"
     device_memory: int | None = None
+    hyper_switch: float = 1 / 64
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
     quiet: bool = False
@@ -194,11 +197,22 @@ def _bytes(place: str, value: Any) -> int | None:
     return count
 
 
+def _share(place: str, value: Any) -> float:
+    try:
+        share = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0.0 <= share <= 1.0:
+        raise InvalidValue(f"{place} must be a number from 0 to 1; got {value!r}")
+    return share
+
+
 _CHECKS: dict[str, Any] = {
     "device": _one_of(_DEVICES),
     "cpu_engine": _one_of(_ENGINES),
     "direction": _one_of(_DIRECTIONS),
     "device_memory": _bytes,
+    "hyper_switch": _share,
     "fusion": _flag,
     "cache_dir": _path,
     "quiet": _flag,

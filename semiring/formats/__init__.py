@@ -6,6 +6,7 @@ from .ccsr import CompressedPattern
 from .codecs import CODECS, Codec
 from .csr import CSR, structure_only, uncompressed_pattern
 from .full import FullPattern
+from .hypersparse import HyperPattern
 from .kinds import StorageKind
 from .pattern import AnyPattern, Pattern
 from .tiles import TILE
@@ -14,7 +15,9 @@ from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 
 Store = CSR | VectorStore
 # The formats of matrices.
-FORMATS: dict[str, type[AnyPattern]] = {kind.format: kind for kind in (Pattern, CompressedPattern, FullPattern)}
+FORMATS: dict[str, type[AnyPattern]] = {
+    kind.format: kind for kind in (Pattern, CompressedPattern, FullPattern, HyperPattern)
+}
 
 __all__ = [
     "CODECS",
@@ -30,6 +33,7 @@ __all__ = [
     "Count",
     "Full",
     "FullPattern",
+    "HyperPattern",
     "IndexList",
     "Pattern",
     "Placement",

@@ -71,6 +71,7 @@ class CompressedPattern(AnyPattern):
     format = "ccsr"
     ARRAYS = ("indptr", "base", "at", "stream")
     ENTRIES = "stream"
+    COUNTED = "stream"
     HAS_CODEC = True
     READ_BY_ENGINES = True
 

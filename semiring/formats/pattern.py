@@ -29,6 +29,7 @@ class AnyPattern:
     ARRAYS: the names of the arrays, in the order of a file.
     ENTRIES: the name of the array that is stored according to `placement`; the others are always in the device's
         memory.  None for a format without such an array: `placement` is then that of the values alone.
+    COUNTED: the name of the array whose length a file states, where shape, nvals and codec do not determine it.
     HAS_CODEC: True if the entries are encoded by a codec.
     READ_BY_ENGINES: True if engines read the entries as columns or through a codec.  Any other format needs an
         implementation of `Slices` that accepts it, on each engine.
@@ -44,6 +45,7 @@ class AnyPattern:
     format: ClassVar[str]
     ARRAYS: ClassVar[tuple[str, ...]]
     ENTRIES: ClassVar[str | None]
+    COUNTED: ClassVar[str | None] = None
     HAS_CODEC: ClassVar[bool] = False
     READ_BY_ENGINES: ClassVar[bool] = False
 
@@ -61,7 +63,7 @@ class AnyPattern:
     def sections(
         cls, nrows: int, ncols: int, nvals: int, codec: str | None, elements: int
     ) -> dict[str, tuple[int, np.dtype[Any]]]:
-        """Return the size and the dtype of each array of `ARRAYS`, if ``ENTRIES`` has so many elements."""
+        """Return the size and the dtype of each array of `ARRAYS`, if ``COUNTED`` has so many elements."""
         raise NotImplementedError
 
     @classmethod
@@ -100,6 +102,11 @@ class AnyPattern:
         """The array that is stored according to `placement`."""
         assert self.ENTRIES is not None
         return getattr(self, self.ENTRIES)
+
+    @property
+    def offset_rows(self) -> int:
+        """The number of rows that have an offset in memory."""
+        return self.nrows
 
     @derived
     def kind(self) -> StorageKind:

@@ -112,7 +112,7 @@ def _native(store: Store, name: str) -> np.ndarray[Any, Any]:
     """Return a section in native byte order, with the index dtype of the matrix."""
     array, kind = store.arrays[name], FORMATS[store.format]
     nrows, ncols = store.shape
-    elements = 0 if kind.ENTRIES is None else store.arrays[kind.ENTRIES].size
+    elements = 0 if kind.COUNTED is None else store.arrays[kind.COUNTED].size
     sections = kind.sections(nrows, ncols, store.nvals, store.codec, elements)
     return narrowed(array, sections[name][1] if name in sections else store.dtype, name)
 

@@ -20,8 +20,9 @@ byte   size  content
 Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. The description is an object with
 
 ``kind``      ``"matrix"`` or ``"vector"``
-``format``    for matrices ``"csr"``, ``"ccsr"`` (compressed rows) or ``"full"`` (rows with all columns or none); for
-              vectors ``"index"``, ``"bitmap"`` or ``"full"``. A reader rejects formats that it does not support.
+``format``    for matrices ``"csr"``, ``"ccsr"`` (compressed rows), ``"full"`` (rows with all columns or none) or
+              ``"hypersparse"`` (a list of the rows that have entries); for vectors ``"index"``, ``"bitmap"`` or
+              ``"full"``. A reader rejects formats that it does not support.
 ``codec``     only for ``"ccsr"``: the name of a codec, for example ``"varint"``
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
@@ -36,6 +37,8 @@ format    sections
 ========= =====================================================================================================
 csr       ``indptr`` (nrows + 1), ``indices`` (nvals), ``values`` (nvals)
 ccsr      ``indptr`` (nrows + 1), ``base`` (a tile), ``at`` (a tile, and one more), ``stream``, ``values`` (nvals)
+hyper-    ``rows`` (listed rows), ``offsets`` (listed rows + 1), ``indices`` (nvals), ``values`` (nvals)
+sparse
 index     ``indices`` (nvals), ``values`` (nvals)
 bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (size)
 full      of a matrix ``indptr`` (nrows + 1), ``values`` (nvals); of a vector ``values`` (size)

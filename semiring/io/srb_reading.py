@@ -158,8 +158,8 @@ def _interpret(
         for key in ("count", "offset", "bytes"):
             whole(f"{key} of section {section['name']!r}", section[key])
         whole(f"crc32 of section {section['name']!r}", section["crc32"], 2**32 - 1)
-    entries = FORMATS[form].ENTRIES if form in FORMATS else None
-    elements = next((int(section["count"]) for section in sections if section["name"] == entries), 0)
+    counted = FORMATS[form].COUNTED if form in FORMATS else None
+    elements = next((int(section["count"]) for section in sections if section["name"] == counted), 0)
     expected = _expected_sections(kind, form, shape, nvals, dtype, iso is not None, codec, elements)
     if expected is None:
         raise invalid(f"expected a format that this version reads, found the {kind} format {form!r}")
@@ -212,7 +212,8 @@ def _expected_sections(
 ) -> _Expected | None:
     """Return the sections of a format, in order; None for an unknown format.
 
-    elements: the length of a compressed stream as the file states it; the other numbers do not determine it.
+    elements: the length of a compressed stream, or of a list of rows, as the file states it; the other numbers do not
+    determine it.
     """
     sections: _Expected
     slots = nvals
