@@ -7,7 +7,8 @@ accepts the operands, `NotSupported` is raised.
 
 Format, codec and placement of a matrix are separate capabilities (`Accepts`).  Operands that an engine does not accept
 as a whole are processed slice by slice, in the same way for every engine (`engines.sliced`); `find` makes that choice,
-and an engine never calls the sliced implementations itself.
+and an engine never calls the sliced implementations itself.  Requests on hypersparse matrices are rewritten in the same
+way as requests on matrices whose rows and columns are renumbered (`engines.hypersparse`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..apart import apart_once
 from ..exceptions import NotSupported
-from ..formats import CODECS, FORMATS, PLACEMENTS, StorageKind
+from ..formats import CODECS, FORMATS, PLACEMENTS, HyperPattern, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
 from . import recording
 from .operands import Rows, Spec
@@ -98,6 +99,7 @@ _MODULES = {
     "cuda": "semiring.engines.cuda",
 }
 _SLICED = "semiring.engines.sliced.operations"
+_HYPERSPARSE = "semiring.engines.hypersparse.operations"
 _DEFAULT = "semiring.engines.sliced.rewriting"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
@@ -105,6 +107,8 @@ _implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Impleme
 # For each operation, its sliced implementation: a function of the spec and the engine's name, and the parts of the
 # write that it fuses.
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
+# The same for hypersparse matrices; the function may return None for a request that it does not serve.
+_renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 _loaded: set[str] = set()
 # Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
@@ -149,6 +153,16 @@ def slices(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]
     return register
 
 
+def renumbers(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Register a function of (spec, engine) for requests on hypersparse matrices."""
+
+    def register(function: F) -> F:
+        _renumbered[spec.name] = function, frozenset(fuses)
+        return function
+
+    return register
+
+
 def load(engine: str) -> None:
     """Import an engine; the first call imports its libraries."""
     if engine not in _loaded:
@@ -185,6 +199,8 @@ def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Implem
 
 
 def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = None) -> Implementation | None:
+    if any(kind.format == HyperPattern.format for kind in spec.kinds()):
+        return _hypersparse(spec, engine)
     importlib.import_module(_SLICED)
     found = _sliced.get(spec.name)
     if found is None:
@@ -197,6 +213,21 @@ def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = No
             return function(replace(whole, **changes) if changes else whole, engine)
 
     return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} slice by slice", EVERY_KIND)
+
+
+def _hypersparse(spec: Spec, engine: str) -> Implementation | None:
+    """Return the implementation for renumbered matrices; by default that for matrices with an offset for each row."""
+    module = importlib.import_module(_HYPERSPARSE)
+    found = _renumbered.get(spec.name)
+    if found is None and not spec.decodable:
+        return None
+    function, fuses = found or (module.with_all_rows_first, frozenset())
+
+    @functools.wraps(function)
+    def carried_out(whole: Any) -> Any:
+        return function(whole, engine)
+
+    return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} on listed rows", EVERY_KIND)
 
 
 def _uncompressed_first(spec: Spec, engine: str) -> Implementation | None:

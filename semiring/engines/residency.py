@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import cast
 
 from ..config import engine_for
-from ..formats import CSR, Array, FullPattern, Pattern, array_module, index_dtype, structure_only
+from ..formats import CSR, Array, FullPattern, HyperPattern, Pattern, array_module, index_dtype, structure_only
+from ..formats.hypersparse import with_all_rows
 from ..formats.pattern import scalar_facts
 from ..formats.placement import place
 from ..memory.allocation import require
@@ -22,10 +23,13 @@ from .spec_storage import Slices
 def resident(a: CSR) -> CSR:
     """Return the matrix with uncompressed rows in device memory; the matrix itself if it already has them.
 
-    Cost O(nvals) if it is compressed or resides in host memory.  Raises OutOfMemory if uncompressed rows do not fit.
+    Cost O(nvals) if it is compressed or resides in host memory, O(nrows) if it is hypersparse.  Raises OutOfMemory if
+    uncompressed rows do not fit.
     """
     if is_resident(a):
         return a
+    if isinstance(a.pattern, HyperPattern):
+        return place(with_all_rows(a), "device")
     if a.kind.uncompressed:
         return place(a, "device")
     if a.kind.addressable:
@@ -37,6 +41,11 @@ def resident(a: CSR) -> CSR:
         pattern = cast(Pattern, uncompressed(structure_only(a.pattern), engine_for(a.device), "decompress").pattern)
     values = None if a.values is None else placed(a.values, "device", a.device)
     return CSR(pattern, a.dtype, values, a.iso)
+
+
+def listed_or_resident(a: CSR) -> CSR:
+    """Return a hypersparse matrix in device memory as it is, any other one as `resident` does."""
+    return place(a, "device") if isinstance(a.pattern, HyperPattern) else resident(a)
 
 
 def is_resident(a: CSR) -> bool:
@@ -59,6 +68,8 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     Uncompressed rows: all columns, not copied.  Full rows: the column itself.  Rows in tiles: one tile, found in
     `base`.  Others: the row is decoded.  Synchronises.
     """
+    if isinstance(a.pattern, HyperPattern):
+        return _columns_of_listed(a.pattern, row)
     begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
     if isinstance(a.pattern, Pattern):
         return a.pattern.indices[begin:end], begin
@@ -70,3 +81,13 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
         return resident_rows(structure_only(a.pattern), row, row + 1).indices, begin
     part, low = a.pattern.around(begin, end, col)
     return resident_rows(structure_only(part), 1, 2).indices, low
+
+
+def _columns_of_listed(pattern: HyperPattern, row: int) -> tuple[Array, int]:
+    """Return the columns of a row and the entry number of the first; none if the row is not listed.  Synchronises."""
+    rows, xp = pattern.rows, array_module(pattern.device)
+    at = int(to_host(xp.searchsorted(rows, xp.asarray([row], dtype=rows.dtype)))[0])  # synchronises
+    if at == rows.size or int(to_host(rows[at : at + 1])[0]) != row:
+        return pattern.indices[:0], 0
+    begin, end = (int(p) for p in to_host(pattern.offsets[at : at + 2]))
+    return pattern.indices[begin:end], begin

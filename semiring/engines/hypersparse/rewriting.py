@@ -1,0 +1,37 @@
+"""Requests with an offset for each row in place of lists: for operations on vectors as long as the matrix is high."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...formats import CSR, AnyPattern, HyperPattern, structure_only
+from ...formats.hypersparse import with_all_rows
+from .. import recording, registry
+from ..operands import Mask, Rows, Spec
+from ..sliced.row_slices import run_masked
+from ..spec import Mxm, Mxv
+
+
+def with_all_rows_first(q: Spec, engine: str) -> Any:
+    """Execute a request with its hypersparse matrices as uncompressed rows.
+
+    Memory O(nrows); OutOfMemory where the offsets do not fit.
+    """
+    recording.note(kernel="offsets of all rows")
+    made = {name: _with_all_rows(vars(q)[name]) for name in q.matrices}
+    request = replace(q, **made)
+    return run_masked(request, engine) if isinstance(request, (Mxv, Mxm)) else registry.run(request, engine)
+
+
+def _with_all_rows(item: Any) -> Any:
+    if isinstance(item, CSR):
+        return with_all_rows(item)
+    if isinstance(item, HyperPattern):
+        return with_all_rows(structure_only(item)).pattern
+    if isinstance(item, Mask):
+        return Mask(_with_all_rows(item.store), item.structural, item.complement)
+    if isinstance(item, Rows):
+        return Rows(with_all_rows(item.get()) if item.ready else None, lambda: with_all_rows(item.get()))
+    assert not isinstance(item, AnyPattern) or item.format != HyperPattern.format
+    return item
