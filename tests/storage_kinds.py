@@ -1,4 +1,4 @@
-"""The same request with its matrices in other storage kinds: compressed by either codec, pinned, in host memory.
+"""The same request with its matrices in other storage kinds: compressed, hypersparse, pinned, in host memory.
 
 The request and the seed of the run (`tests.sampling`) determine the storage kinds, so that a failing call fails again.
 """
@@ -27,6 +27,7 @@ from semiring.formats import (
     PLACEMENTS,
     AnyPattern,
     CompressedPattern,
+    HyperPattern,
     Pattern,
     Placement,
     Store,
@@ -106,7 +107,10 @@ def _in_other_kinds(item: Any, engine: str, rng: np.random.Generator) -> Any:
     if isinstance(item, CSR) and not item.kind.uncompressed:
         return item  # it is in another storage kind already
     if isinstance(item, CSR):
-        return in_kind(item, *KINDS[int(rng.integers(len(KINDS)))], engine)
+        drawn = int(rng.integers(len(KINDS) + 2))
+        if drawn >= len(KINDS):
+            return in_format(item, HyperPattern.format, "device", engine)
+        return in_kind(item, *KINDS[drawn], engine)
     if isinstance(item, Pattern):
         bare = CSR(item, np.dtype(np.bool_), None, np.bool_(True))
         return _in_other_kinds(bare, engine, rng).pattern

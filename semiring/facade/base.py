@@ -70,7 +70,11 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
 
     @property
     def format(self) -> str:
-        """``"csr"``, ``"ccsr"`` or ``"full"`` of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of a Vector."""
+        """How it is stored.
+
+        ``"csr"``, ``"ccsr"``, ``"full"`` or ``"hypersparse"`` of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of
+        a Vector.
+        """
         return self.store.format
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 from ..engines.operands import Mask
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, VectorStore
-from ..formats.csr import empty_csr
+from ..formats.hypersparse import empty_matrix, prefers_hypersparse
 from ..memory.allocation import allocating, require_rows
 from ..ops import structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
@@ -24,6 +24,7 @@ from . import (
     matrix_conversions,
     matrix_dense,
     matrix_edges,
+    matrix_listed,
     matrix_reductions,
     rowwise,
 )
@@ -50,8 +51,9 @@ class Matrix(MatrixOperations):
 
     Notes
     -----
-    Missing is not zero: only stored entries exist, and explicit zeros stay.  Stored as compressed sparse rows; the
-    transpose is derived when an operation needs it, and cached with the entries.
+    Missing is not zero: only stored entries exist, and explicit zeros stay.  Stored as compressed sparse rows, or, if
+    few of very many rows have entries, as a list of these (see `convert`); the transpose is derived when an operation
+    needs it, and cached with the entries.
     """
 
     __slots__ = ()
@@ -69,14 +71,17 @@ class Matrix(MatrixOperations):
     ) -> None:
         chosen, where = constructed("Matrix", dtype, "nrows", "ncols"), device_for(device=device)
         rows, columns = (size or 0 for size in sizes("Matrix", shape, nrows=nrows, ncols=ncols))
-        require_rows("Matrix", where, rows, 0, 0)
+        if not prefers_hypersparse(rows, 0):
+            require_rows("Matrix", where, rows, 0, 0)
         with allocating("Matrix", where):
-            self._hold(empty_csr(rows, columns, chosen, where), None, name)
+            self._hold(empty_matrix(rows, columns, chosen, where), None, name)
 
     # -- from and to arrays, edges and dictionaries ------------------------------------------------------
 
     from_csr = classmethod(matrix_arrays.from_csr)
     from_csc = classmethod(matrix_arrays.from_csc)
+    from_dcsr = classmethod(matrix_listed.from_dcsr)
+    from_dcsc = classmethod(matrix_listed.from_dcsc)
     from_coo = classmethod(matrix_arrays.from_coo)
     from_dense = classmethod(matrix_dense.from_dense)
     from_scalar = classmethod(matrix_arrays.from_scalar)
@@ -84,6 +89,8 @@ class Matrix(MatrixOperations):
     build = matrix_arrays.build
     to_csr = matrix_arrays.to_csr
     to_csc = matrix_arrays.to_csc
+    to_dcsr = matrix_listed.to_dcsr
+    to_dcsc = matrix_listed.to_dcsc
     to_coo = matrix_arrays.to_coo
     to_dense = matrix_dense.to_dense
     __dlpack__ = matrix_dense.dlpack

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..engines.residency import resident
+from ..engines.residency import listed_or_resident, resident
 from ..exceptions import InvalidFormat, OutputNotEmpty
 from ..formats import dense_values
 from ..memory.allocation import allocating
 from ..memory.arrays import read_only
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
-from ..ops.extract import row_numbers
+from ..ops.extract import column_numbers, row_numbers
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
@@ -298,7 +298,7 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = No
     Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals); 16 bytes an entry
     for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
     """
-    store = resident(self.store)
+    store = listed_or_resident(self.store)
     rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
-    columns = exported_indices("to_coo", store.indices, store.ncols, index_dtype)
+    columns = exported_indices("to_coo", column_numbers(store), store.ncols, index_dtype)
     return exported(rows, device), exported(columns, device), exported(read_only(dense_values(store)), device)

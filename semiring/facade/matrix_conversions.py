@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..engines.residency import resident
+from ..engines.residency import listed_or_resident
+from ..formats import HyperPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
 from ..storage import compression
 from ..storage.coerce import extent, sizes
+from . import matrix_listed
 from .operand import is_empty, is_scalar, scalar
 from .vector import Vector
 
@@ -61,7 +63,8 @@ def convert(self: M, to: str) -> M:
 
     Parameters
     ----------
-    to : ``"csr"``, rows with their columns; or ``"full"``, rows without, if each row holds every column or none
+    to : ``"csr"``, rows with their columns and an offset for each row; ``"full"``, rows without columns, if each row
+        holds every column or none; or ``"hypersparse"``, a list of the rows that have entries, with their columns
 
     Raises
     ------
@@ -71,8 +74,13 @@ def convert(self: M, to: str) -> M:
 
     Notes
     -----
-    Values are shared.  Cost O(nrows) to ``"full"``, and O(nvals) to ``"csr"``.  Synchronises.  For ``"ccsr"`` use
-    `compress`.
+    Values are shared.  Cost O(nrows) to ``"full"`` and ``"hypersparse"``, and O(nvals) to ``"csr"``, or O(nrows) from
+    ``"hypersparse"``.  Synchronises.  For ``"ccsr"`` use `compress`.
+
+    A matrix of at least 2^20 rows of which a share of at most ``config.hyper_switch`` has entries is made hypersparse:
+    when it is built, and as the result of an operation on a hypersparse matrix or of one that changes the shape.
+    Every operation accepts the format; its time and memory do not depend on the shape, except where it reads or makes a
+    vector with an entry for each row.
     """
     self._store = compression.convert(self.store, to)  # no entry changes, so a part of another object may be converted
     return self
@@ -180,9 +188,14 @@ def resize(
 
 
 def pickled(self: Matrix) -> Any:
-    """Return what `pickle` stores: uncompressed rows on the host, with the codec and the placement."""
-    held, store = self.store, resident(self.store)
+    """Return what `pickle` stores: uncompressed rows on the host, all or the listed ones, with codec and placement."""
+    held, store = self.store, listed_or_resident(self.store)
     values = store.iso if store.values is None else to_host(store.values)
+    if isinstance(held.pattern, HyperPattern):
+        listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
+        return matrix_listed.restored, (
+            type(self), listed, values, store.dtype.str, store.shape, self.name, held.placement,
+        )  # fmt: skip
     arrays = to_host(store.indptr), to_host(store.indices), values
     about = store.dtype.str, store.ncols, self.name, held.pattern.codec, held.placement
     return _restore, (type(self), *arrays, *about)

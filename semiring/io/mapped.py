@@ -13,7 +13,7 @@ from semiring.engines.spec_storage import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector
-from semiring.formats import CSR, Bitmap, Codec, Full, FullPattern, IndexList
+from semiring.formats import CSR, Bitmap, Codec, Full, FullPattern, HyperPattern, IndexList
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
@@ -184,10 +184,15 @@ def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
     if isinstance(held.pattern, FullPattern):  # its offsets, which are all its indices, were checked with the header
         _check_facts(held, described)
         return held
-    values = held.iso if held.values is None else held.values
-    store: CSR = Matrix.from_csr(
-        held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement
-    ).store
+    values: Any = held.iso if held.values is None else held.values
+    if isinstance(held.pattern, HyperPattern):
+        rows, offsets, columns = (getattr(held.pattern, name) for name in HyperPattern.ARRAYS)
+        listed = Matrix.from_dcsr(rows, offsets, columns, values, held.dtype, shape=held.shape, device=device)
+        store: CSR = listed.convert(HyperPattern.format).store
+    else:
+        store = Matrix.from_csr(
+            held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement
+        ).store
     _check_facts(store, described)
     return store
 

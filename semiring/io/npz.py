@@ -39,12 +39,16 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
 
 
 def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
-    """Write a matrix for ``scipy.sparse.load_npz``: csr, with all values written out, atomically.
+    """Write a matrix for ``scipy.sparse.load_npz``: csr, or coo if it is hypersparse, with all values, atomically.
 
     Synchronises and copies to the host where ``A`` is on the GPU.
     """
     from semiring.memory.arrays import to_host
 
+    if A.format == "hypersparse":
+        rows, columns, values = (to_host(part) for part in A.to_coo(index_dtype=None))
+        _write(path, {"row": rows, "col": columns}, b"coo", A.shape, values, compressed)
+        return
     indptr, indices, values = A.to_csr(index_dtype=None)
     filled = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)
     write_npz(path, to_host(indptr), to_host(indices), filled, (A.nrows, A.ncols), compressed=compressed)
@@ -60,18 +64,23 @@ def write_npz(
     compressed: bool = True,
 ) -> None:
     """Write arrays in SciPy's layout."""
+    _write(path, {"indices": indices, "indptr": indptr}, b"csr", shape, values, compressed)
+
+
+def _write(
+    path: PathLike,
+    arrays: dict[str, NDArray[Any]],
+    layout: bytes,
+    shape: tuple[int, int],
+    values: NDArray[Any],
+    compressed: bool,
+) -> None:
     # SciPy needs one dtype for both index arrays.
-    index = np.result_type(indptr.dtype, indices.dtype)
-    save = np.savez_compressed if compressed else np.savez
+    index = np.result_type(*(array.dtype for array in arrays.values()))
+    save: Any = np.savez_compressed if compressed else np.savez
+    members = {name: array.astype(index, copy=False) for name, array in arrays.items()}
     with atomic_writer(path) as stream:
-        save(
-            stream,
-            indices=indices.astype(index, copy=False),
-            indptr=indptr.astype(index, copy=False),
-            format=np.array(b"csr"),
-            shape=np.array(shape),
-            data=values,
-        )
+        save(stream, **members, format=np.array(layout), shape=np.array(shape), data=values)
 
 
 def parse_npz(path: PathLike) -> Triples:

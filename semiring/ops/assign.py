@@ -19,9 +19,21 @@ from ..engines.operands import Index
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..engines.spec_fused import ReplaceRows
 from ..exceptions import DimensionMismatch
-from ..formats import CSR, Full, IndexList, Pattern, Store, VectorStore, array_module, index_dtype, with_values
+from ..formats import (
+    CSR,
+    Full,
+    HyperPattern,
+    IndexList,
+    Pattern,
+    Store,
+    VectorStore,
+    array_module,
+    index_dtype,
+    with_values,
+)
+from ..formats.hypersparse import prefers_hypersparse
 from ..memory.allocation import require
-from . import check
+from . import check, structure
 from .apply import scalar_dtype
 from .build import filled_region
 from .cast import cast_scalar, cast_store, typed_second
@@ -72,6 +84,8 @@ def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write
         replaced = _replaced(ReplaceRows(c, rows, cast_store(source, c.dtype, engine)), engine)
         if replaced is not None:
             return cast(CSR, finish(replaced, engine, c, write))
+    if prefers_hypersparse(c.nrows, source.nvals):
+        source = structure.listed_rows(source)
     t = registry.run(ScatterMatrix(source, rows, cols, _dup(write, source)), engine)
     if write.accum is None:
         t = merge(registry.run(Outside(c, rows, cols), engine), cast_store(t, c.dtype, engine), engine)
@@ -139,6 +153,11 @@ def row_matrix(u: IndexList) -> CSR:
 def column_matrix(u: IndexList) -> CSR:
     """Return a vector as a matrix of one column."""
     xp = array_module(u.device)
+    if prefers_hypersparse(u.size, u.nvals):
+        listed = HyperPattern(
+            u.size, 1, u.indices, xp.arange(u.nvals + 1, dtype=index_dtype(u.nvals)), xp.zeros(u.nvals, dtype=np.int32)
+        )
+        return CSR(listed, u.dtype, u.values, u.iso)
     bounds = xp.arange(u.size + 1, dtype=index_dtype(u.size + 1))
     offsets = xp.searchsorted(u.indices, bounds).astype(index_dtype(u.nvals))
     columns = xp.zeros(u.nvals, dtype=np.int32)

@@ -9,11 +9,13 @@ import numpy as np
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
+from ..engines.hypersparse.extraction import built
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.full import every_row_full
+from ..formats.hypersparse import prefers_hypersparse
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
 from ..memory.arrays import array_module, to_device, to_host
@@ -56,8 +58,17 @@ def build_matrix(
         rows = bounded_indices("rows", rows, nrows, device)
         cols = bounded_indices("columns", cols, ncols, device)
         values, iso = entry_values(values, int(rows.size), dtype, device)
-    require_rows("build", device, nrows, int(rows.size), 0 if values is None else dtype.itemsize, scratch=8)
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, duplicate_operator(dup_op, dtype))
+    return from_triples("build", spec, device)
+
+
+def from_triples(operation: str, spec: BuildMatrix, device: str) -> CSR:
+    """Return the matrix of checked triples: hypersparse if the rule selects that."""
+    count = int(spec.rows.size)
+    if prefers_hypersparse(spec.nrows, count):
+        with allocating(operation, device):
+            return built(spec, engine_for(device))
+    require_rows(operation, device, spec.nrows, count, 0 if spec.values is None else spec.dtype.itemsize, scratch=8)
     return cast(CSR, registry.run(spec, engine_for(device)))
 
 

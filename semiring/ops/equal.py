@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.residency import listed_or_resident
 from ..engines.sliced.bounds import common_bounds
 from ..engines.sliced.row_slices import is_uncompressed, walk
-from ..formats import CSR, Array, StorageKind, Store, array_module, dense_values
+from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values
+from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host
 from . import check
 from .convert import index_list
@@ -28,6 +30,8 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     if isinstance(a, CSR) and isinstance(b, CSR):
         if a.nvals != b.nvals:
             return False
+        if isinstance(a.pattern, HyperPattern) or isinstance(b.pattern, HyperPattern):
+            return _same_listed(a, b, tolerance)
         both_full = a.kind == b.kind == _FULL
         if not both_full and not (is_uncompressed(a) and is_uncompressed(b)):
             return _same_rows(a, b, tolerance)
@@ -48,6 +52,17 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     if not all(_true(xp.array_equal(x, y)) for x, y in parts):
         return False
     return _values_agree(a, b, tolerance)
+
+
+def _same_listed(a: CSR, b: CSR, tolerance: tuple[float, float] | None) -> bool:
+    """Compare matrices of which at least one is hypersparse: rows, offsets, columns and values."""
+    a, b = (hypersparse(listed_or_resident(each)) for each in (a, b))
+    xp = array_module(a.device)
+    arrays = HyperPattern.ARRAYS
+    same_structure = a.pattern is b.pattern or all(
+        _true(xp.array_equal(getattr(a.pattern, name), getattr(b.pattern, name))) for name in arrays
+    )
+    return same_structure and _values_agree(a, b, tolerance)
 
 
 def _same_rows(a: CSR, b: CSR, tolerance: tuple[float, float] | None) -> bool:

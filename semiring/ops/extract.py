@@ -8,9 +8,19 @@ import numpy as np
 
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import columns_around, resident
+from ..engines.residency import columns_around, listed_or_resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
-from ..formats import CSR, Array, FullPattern, IndexList, VectorStore, array_module, device_of, index_dtype
+from ..formats import (
+    CSR,
+    Array,
+    FullPattern,
+    HyperPattern,
+    IndexList,
+    VectorStore,
+    array_module,
+    device_of,
+    index_dtype,
+)
 from ..memory.arrays import to_device, to_host
 from . import check, structure
 from .write import Plan
@@ -60,22 +70,31 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    line = resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
+    line = listed_or_resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
     return IndexList(a.nrows, a.dtype, row_numbers(line), line.values, line.iso)
 
 
 def row_numbers(a: CSR) -> Array:
     """Return the row of each entry, in storage order."""
-    xp = array_module(a.device)
-    places = xp.arange(a.nvals, dtype=a.indptr.dtype)
-    return (xp.searchsorted(a.indptr, places, side="right") - 1).astype(index_dtype(a.nrows))
+    xp, pattern = array_module(a.device), a.pattern
+    offsets = pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr
+    places = xp.arange(a.nvals, dtype=offsets.dtype)
+    numbers = xp.searchsorted(offsets, places, side="right") - 1
+    numbers = pattern.rows[numbers] if isinstance(pattern, HyperPattern) else numbers
+    return numbers.astype(index_dtype(a.nrows), copy=False)
+
+
+def column_numbers(a: CSR) -> Array:
+    """Return the column of each entry of uncompressed or hypersparse rows, in storage order."""
+    pattern = a.pattern
+    return pattern.indices if isinstance(pattern, HyperPattern) else a.indices
 
 
 def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Array | None:
     """Return the slots of the values at these positions if all of them are stored, else None.  Synchronises.
 
     rows, cols: int64, on the host; cols: None for a vector.  The result is None too for bitmaps, and for rows that are
-    compressed or not in the memory of the device.  Cost O(k log degree).
+    compressed, hypersparse or not in the memory of the device.  Cost O(k log degree).
     """
     rows = to_device(rows, a.device)
     xp = array_module(a.device)
@@ -87,7 +106,7 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
         return _all_found(a.indices, xp.searchsorted(a.indices, rows.astype(a.indices.dtype)), a.nvals, rows)
     assert cols is not None
     cols = to_device(cols, a.device)
-    if a.placement != "device" or a.pattern.codec is not None:
+    if a.placement != "device" or a.pattern.codec is not None or isinstance(a.pattern, HyperPattern):
         return None
     low, high = a.indptr[rows].astype(np.int64), a.indptr[rows + 1].astype(np.int64)
     if isinstance(a.pattern, FullPattern):

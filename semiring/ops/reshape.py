@@ -9,12 +9,14 @@ import numpy as np
 from .. import operators
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import resident
+from ..engines.residency import listed_or_resident
 from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
-from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ..formats import CSR, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ..formats.hypersparse import prefers_hypersparse, settled
 from ..memory.allocation import require_rows
-from . import check
+from . import check, structure
+from .build import from_triples
 from .cast import cast_scalar, cast_store
 from .convert import index_list
 from .extract import extract_vector
@@ -40,7 +42,13 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
     if (nrows, ncols) == a.shape:
         return a
-    a = resident(a)
+    a = listed_or_resident(a)
+    if prefers_hypersparse(nrows, a.nvals):
+        a = structure.listed_rows(a)
+    if isinstance(a.pattern, HyperPattern):
+        held = a.pattern
+        rows, columns = held.rows.astype(index_dtype(nrows), copy=False), held.indices.astype(index_dtype(ncols))
+        return settled(CSR(HyperPattern(nrows, ncols, rows, held.offsets, columns), a.dtype, a.values, a.iso))
     require_rows("resize", a.device, nrows, a.nvals, 0)
     xp = array_module(a.device)
     more = xp.full(nrows - a.nrows, a.nvals, dtype=a.indptr.dtype)
@@ -52,14 +60,15 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
 def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> CSR:
     """Return the square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
     n = u.size + abs(k)
-    # Positions as row, column and 64-bit number, besides the rows that are built from them.
-    require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)
+    if not prefers_hypersparse(n, u.nvals):
+        # Positions as row, column and 64-bit number, besides the rows that are built from them.
+        require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)
     entries = index_list(u)
     wide = entries.indices.astype(np.int64)
     rows = (wide + max(-k, 0)).astype(index_dtype(n))
     cols = (wide + max(k, 0)).astype(index_dtype(n))
     spec = BuildMatrix(n, n, u.dtype, rows, cols, entries.values, entries.iso, None)
-    return cast(CSR, registry.run(spec, check.engine_of("diag", u)))
+    return from_triples(operation, spec, u.device)
 
 
 def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:

@@ -11,7 +11,8 @@ from typing import cast
 from ..engines import registry
 from ..engines.operands import Rows
 from ..engines.spec import IsSymmetric, Transpose
-from ..formats import CSR, AnyPattern, FullPattern, structure_only
+from ..formats import CSR, AnyPattern, FullPattern, Pattern, structure_only
+from ..formats.hypersparse import hypersparse, prefers_hypersparse
 from ..memory.allocation import require_rows
 from . import check
 
@@ -42,8 +43,7 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
     if a.iso is None and values:
         stored = a.cache.get("transpose")
         if stored is None:
-            require_rows("transpose", a.device, a.ncols, a.nvals, a.dtype.itemsize, scratch=4)
-            stored = registry.run(Transpose(a), check.engine_of("transpose", a))
+            stored = _transpose(a, a.dtype.itemsize)
             a.cache["transpose"] = stored
             a.pattern.facts.setdefault("transpose", stored.pattern)
         return cast(CSR, stored)
@@ -92,8 +92,23 @@ def _transposed_pattern(pattern: AnyPattern) -> AnyPattern:
         return cast(AnyPattern, known)
     if is_symmetric(pattern):
         return pattern
-    require_rows("transpose", pattern.device, pattern.ncols, pattern.nvals, 0, scratch=4)
-    structure = structure_only(pattern)
-    made = registry.run(Transpose(structure), check.engine_of("transpose", structure)).pattern
+    made = _transpose(structure_only(pattern), 0).pattern
     pattern.facts["transpose"] = made
-    return cast(AnyPattern, made)
+    return made
+
+
+def _transpose(a: CSR, itemsize: int) -> CSR:
+    """Return the transpose; itemsize: bytes of a value."""
+    if prefers_hypersparse(a.ncols, a.nvals):
+        a = listed_rows(a)
+    else:
+        require_rows("transpose", a.device, a.ncols, a.nvals, itemsize, scratch=4)
+    return cast(CSR, registry.run(Transpose(a), check.engine_of("transpose", a)))
+
+
+def listed_rows(a: CSR) -> CSR:
+    """Return uncompressed rows as hypersparse ones, so that the rule selects the format of a result.
+
+    A matrix in another format is returned as it is.  Cost O(nrows).  Synchronises.
+    """
+    return hypersparse(a) if isinstance(a.pattern, Pattern) else a

@@ -28,7 +28,7 @@ from ..engines.operands import Mask, Spec
 from ..engines.spec import Ewise, Keep
 from ..engines.spec_write import WriteMatrix, WriteVector
 from ..formats import CSR, Store, VectorStore
-from ..formats.csr import empty_csr
+from ..formats.hypersparse import empty_matrix
 from ..formats.vectors import empty_vector
 from ..memory.allocation import is_shortage, out_of_memory
 from . import check
@@ -191,5 +191,5 @@ def emptied(store: S, dtype: np.dtype[Any] | None = None) -> S:
     """Return a store of the same shape without entries."""
     chosen = store.dtype if dtype is None else dtype
     if isinstance(store, CSR):
-        return empty_csr(store.nrows, store.ncols, chosen, store.device)
+        return empty_matrix(store.nrows, store.ncols, chosen, store.device)
     return empty_vector(store.size, chosen, store.device)

@@ -14,13 +14,27 @@ from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import slice_bounds
 from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
-from ..formats import CODECS, CSR, Codec, FullPattern, Pattern, array_module, index_dtype, structure_only
+from ..formats import (
+    CODECS,
+    CSR,
+    Codec,
+    FullPattern,
+    HyperPattern,
+    Pattern,
+    array_module,
+    index_dtype,
+    structure_only,
+)
 from ..formats.ccsr import compressed_nbytes
+from ..formats.hypersparse import hypersparse, with_all_rows
 from ..formats.pattern import offset_facts
 from ..memory.arrays import to_host
 from ..memory.locked import locked_empty
 from ..memory.placement import placed
 from ..memory.transfer import download
+
+# The formats that `convert` makes.
+_CONVERTED = (Pattern.format, FullPattern.format, HyperPattern.format)
 
 
 def checked_codec(codec: Any) -> Codec:
@@ -36,6 +50,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     Values are shared.  Cost O(nvals), twice for entries outside the memory of a GPU.  Synchronises on the GPU.
     """
     codec = checked_codec(codec)
+    a = with_all_rows(a)
     pattern = a.pattern
     if pattern.codec == codec:
         return a
@@ -55,8 +70,9 @@ def compress(a: CSR, codec: Any) -> CSR:
 def decompress(a: CSR) -> CSR:
     """Return the matrix with uncompressed rows, at the same placement; itself if it is uncompressed.
 
-    Values are shared.  Cost O(nvals).
+    Values are shared.  Cost O(nvals); O(nrows) for a hypersparse matrix.
     """
+    a = with_all_rows(a)
     pattern = a.pattern
     if isinstance(pattern, Pattern):
         return a
@@ -78,16 +94,20 @@ def decompress(a: CSR) -> CSR:
 
 
 def convert(a: CSR, to: Any) -> CSR:
-    """Return the matrix as ``"csr"`` or ``"full"``; InvalidValue for another format, or rows that are not full.
+    """Return the matrix in a format of `_CONVERTED`; InvalidValue for another one, or rows that are not full.
 
-    Values are shared.  Cost O(nrows) to ``"full"``, O(nvals) to ``"csr"``.  Synchronises.
+    Values are shared.  Cost O(nrows), O(nvals) to ``"csr"`` from compressed rows.  Synchronises.
     """
-    if to not in (Pattern.format, FullPattern.format):
-        raise InvalidValue(f"convert: a matrix is converted to 'csr' or 'full'; got {to!r} (compress makes 'ccsr')")
+    if to not in _CONVERTED:
+        formats = f"{', '.join(map(repr, _CONVERTED[:-1]))} or {_CONVERTED[-1]!r}"
+        raise InvalidValue(f"convert: a matrix is converted to {formats}; got {to!r} (compress makes 'ccsr')")
     if a.format == to:
         return a
     if to == Pattern.format:
         return decompress(a)
+    if to == HyperPattern.format:
+        return hypersparse(decompress(a))
+    a = with_all_rows(a)
     pattern = a.pattern
     lengths = array_module(a.device).diff(pattern.indptr)
     partial = int(to_host(((lengths != 0) & (lengths != a.ncols)).sum()))  # synchronises
@@ -103,7 +123,7 @@ def convert(a: CSR, to: Any) -> CSR:
 
 def measure(a: CSR, codec: Any) -> int:
     """Return the bytes that the matrix would occupy with compressed rows, values included; exact.  Cost O(nvals)."""
-    codec = checked_codec(codec)
+    codec, a = checked_codec(codec), with_all_rows(a)
     engine, pattern = engine_for(a.device), a.pattern
     values = 0 if a.values is None else int(a.values.nbytes)
     if pattern.codec == codec:

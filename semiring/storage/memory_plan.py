@@ -97,7 +97,7 @@ def destined(operation: str, store: CSR, placement: str, device: str) -> Placeme
     entries = entries_nbytes(store)
     near = 0 if device == store.device else store.nbytes - entries
     more = 0 if device == store.device and store.placement == "device" else entries  # bytes not yet there
-    chosen = checked_placement(placement) or automatic(device, store.nrows, near, more)
+    chosen = checked_placement(placement) or automatic(device, store.pattern.offset_rows, near, more)
     if device == store.device and chosen == store.placement:
         return chosen
     needed = _needed(store, chosen, device)

@@ -1,0 +1,171 @@
+"""Matrix from and to lists of the rows, or columns, that have entries: DCSR and DCSC arrays.
+
+`Matrix` binds these functions as its methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engines.residency import listed_or_resident
+from ..exceptions import InvalidFormat
+from ..formats import CSR, HyperPattern, dense_values
+from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list
+from ..memory.allocation import allocating
+from ..memory.arrays import index_dtype as index_type
+from ..memory.arrays import read_only, to_device
+from ..ops import structure
+from ..storage.chunked_import import import_csr
+from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
+from .operand import device_for
+from .vector_arrays import as_values, exported_indices
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+def from_dcsr(
+    cls: type[Matrix],
+    compressed_rows: Any,
+    indptr: Any,
+    col_indices: Any,
+    values: Any = 1.0,
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """Row compressed_rows[p] holds the columns col_indices[indptr[p]:indptr[p + 1]]; all other rows are empty.
+
+    Parameters
+    ----------
+    compressed_rows : the rows that are listed, ascending without repeats
+    indptr : an offset for each listed row, and the number of columns given
+    col_indices : columns, in any order within a row
+    values : as many values, or one for all
+    dtype : type of the values; by default theirs
+    nrows, ncols (or shape) : by default the last listed row + 1, and the largest column + 1
+    dup_op : binary operator that combines repeated columns of a row
+
+    Returns
+    -------
+    Matrix; hypersparse if it has at least 2^20 rows of which a share of at most ``config.hyper_switch`` has entries.
+
+    Raises
+    ------
+    InvalidFormat
+        For rows that do not ascend, repeat or are out of range, and for offsets and columns as `from_csr`; names the
+        array and the position.
+    DuplicateIndex, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost and memory O(nvals + listed rows), whatever the shape.  Synchronises on the GPU.  Arrays may be shared as by
+    `from_csr`.
+
+    Examples
+    --------
+    >>> A = Matrix.from_dcsr([3, 10**9], [0, 2, 3], [0, 5, 1], [1.0, 2.0, 3.0], shape=(2 * 10**9, 6))
+    >>> A.format, A.nvals, A.get(10**9, 1)
+    ('hypersparse', 3, np.float64(3.0))
+    """
+    where = device_for(compressed_rows, indptr, col_indices, values, device=device)
+    rows, indptr = as_indices("compressed_rows", compressed_rows), as_indices("indptr", indptr)
+    col_indices, values = as_indices("col_indices", col_indices), as_values(values)
+    chosen = value_type("values", values, dtype)
+    nrows, ncols = sizes("from_dcsr", shape, nrows=nrows, ncols=ncols)
+    nrows = extent("nrows", size_for(rows[-1:]) if nrows is None else nrows)
+    ncols = extent("ncols", size_for(col_indices) if ncols is None else ncols)
+    wrong = wrong_list(rows, nrows)
+    if wrong is not None:
+        raise InvalidFormat(f"compressed_rows: {wrong[0]}")
+    if indptr.size != rows.size + 1:
+        raise InvalidFormat(f"indptr must have {rows.size + 1} elements, one more than listed rows, got {indptr.size}")
+    inner = import_csr(indptr, col_indices, values, ncols, chosen, dup_op, where)
+    with allocating("from_dcsr", where):
+        numbers = to_device(rows, where).astype(index_type(nrows), copy=False)
+        used, offsets = listed_rows(inner.indptr, numbers)
+        pattern = HyperPattern(nrows, ncols, used, offsets, inner.indices)
+        return cls._new(settled(CSR(pattern, inner.dtype, inner.values, inner.iso)), name=name)
+
+
+def from_dcsc(
+    cls: type[Matrix],
+    compressed_cols: Any,
+    indptr: Any,
+    row_indices: Any,
+    values: Any = 1.0,
+    dtype: Any = None,
+    *,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    shape: tuple[int, int] | None = None,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+) -> Matrix:
+    """Column compressed_cols[p] holds the rows row_indices[indptr[p]:indptr[p + 1]]; all other columns are empty.
+
+    Parameters, errors and cost as `from_dcsr` of the transpose, and that of a transpose.
+    """
+    nrows, ncols = sizes("from_dcsc", shape, nrows=nrows, ncols=ncols)
+    columns = cls.from_dcsr(
+        compressed_cols, indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device
+    )
+    return cls._new(structure.transposed(columns.store), name=name)
+
+
+def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any, Any]:
+    """(compressed_rows, indptr, col_indices, values): the rows that have entries, and arrays as `to_csr` of these.
+
+    Parameters
+    ----------
+    index_dtype : type of the first three arrays; None: the types in which they are stored
+
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last row or column, or the number of entries.
+    DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Arrays of this matrix's device, which it may share: as `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
+    not hypersparse, for which it synchronises.
+    """
+    return _listed("to_dcsr", self.store, index_dtype)
+
+
+def to_dcsc(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any, Any]:
+    """(compressed_cols, indptr, row_indices, values): `to_dcsr` of the transpose, which costs O(nvals) once."""
+    return _listed("to_dcsc", structure.transposed(self.store), index_dtype)
+
+
+def _listed(operation: str, store: CSR, index_dtype: Any) -> tuple[Any, Any, Any, Any]:
+    store = hypersparse(listed_or_resident(store))
+    pattern = store.pattern
+    assert isinstance(pattern, HyperPattern)
+    rows = exported_indices(operation, pattern.rows, store.nrows, index_dtype)
+    indptr = exported_indices(operation, pattern.offsets, store.nvals + 1, index_dtype)
+    indices = exported_indices(operation, pattern.indices, store.ncols, index_dtype)
+    return rows, indptr, indices, read_only(dense_values(store))
+
+
+def restored(
+    cls: type[Matrix],
+    arrays: tuple[Any, Any, Any],
+    values: Any,
+    dtype: str,
+    shape: tuple[int, int],
+    name: str | None,
+    placement: str,
+) -> Matrix:
+    """Return a hypersparse matrix that was pickled."""
+    made = cls.from_dcsr(*arrays, values, np.dtype(dtype), shape=shape, name=name).convert("hypersparse")
+    return made if placement == "device" else made.to(placement=placement)
