@@ -12,14 +12,18 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from ..engines import registry
-from ..engines.registry import EVERY_KIND, UNCOMPRESSED, Accepts
+from ..engines.registry import EVERY_KIND, HYPERSPARSE, UNCOMPRESSED, Accepts
+
+# The folders of the implementations for all engines, and what each decorator's implementations accept by default.
+_FOR_ALL = ("sliced", "hypersparse")
+_DECORATORS = {"implements": UNCOMPRESSED, "slices": EVERY_KIND, "renumbers": HYPERSPARSE}
 
 
 @dataclass(frozen=True)
 class Row:
     """One implementation: its operation, its engine, its condition on the spec ``q``, and the writes that it fuses.
 
-    accepts: the formats and placements of its matrices.  Implementations that process slices have the engine ``"any"``.
+    accepts: the formats and placements of its matrices.  Implementations for all engines have the engine ``"any"``.
     """
 
     operation: str
@@ -35,10 +39,12 @@ class Row:
 def rows(engine: str) -> list[Row]:
     """Return the implementations of one engine; those of one operation in the order of selection.
 
-    Engine ``"any"``: those that process slices, on every engine, where no implementation accepts the storage kind.
+    Engine ``"any"``: those that process slices or renumbered matrices, where no implementation of an engine accepts the
+    storage kind.
     """
-    folder = files("semiring.engines") / ("sliced" if engine == "any" else engine)
-    return sorted((row for source in _sources(folder) for row in _of_module(source)), key=lambda row: -row.priority)
+    folders = [files("semiring.engines") / name for name in (_FOR_ALL if engine == "any" else (engine,))]
+    found = (row for folder in folders for source in _sources(folder) for row in _of_module(source))
+    return sorted(found, key=lambda row: -row.priority)
 
 
 def _sources(folder: Traversable) -> Iterator[str]:
@@ -55,7 +61,7 @@ def _of_module(source: str) -> Iterator[Row]:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in reversed(node.decorator_list):  # as Python applies them
-            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in ("implements", "slices"):
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in _DECORATORS:
                 yield _row(node, decorator)
 
 
@@ -66,7 +72,7 @@ def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
     about = (ast.get_docstring(function) or "").split("\n")[0]
     when = _condition(given["when"]) if "when" in given else ""
     engine = ast.literal_eval(given["engine"]) if "engine" in given else "any"
-    accepts: Accepts = UNCOMPRESSED if engine != "any" else EVERY_KIND
+    accepts: Accepts = _DECORATORS[ast.unparse(decorator.func)]
     if "accepts" in given:  # a constant of the registry
         accepts = getattr(registry, ast.unparse(given["accepts"]))
     priority = ast.literal_eval(given["priority"]) if "priority" in given else 0

@@ -44,6 +44,8 @@ class Accepts(NamedTuple):
 
     def shown(self) -> str:
         """Return formats and placements, as `semiring info ops` prints them."""
+        if not self.formats:
+            return "vectors alone"
         return f"{' '.join(sorted(self.formats))} in {' '.join(p for p in PLACEMENTS if p in self.placements)}"
 
 
@@ -59,6 +61,10 @@ EVERY_KIND = Accepts(_READ, _CODECS, frozenset(PLACEMENTS))
 FULL = RESIDENT._replace(formats=frozenset({"full"}))
 RESIDENT_OR_FULL = RESIDENT._replace(formats=frozenset({"csr", "full"}))
 UNCOMPRESSED_OR_FULL = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
+# Hypersparse rows, which the layer above the engines renumbers.
+HYPERSPARSE = EVERY_KIND._replace(formats=frozenset({HyperPattern.format}))
+# No matrix: requests on vectors alone.
+VECTORS = Accepts(frozenset(), frozenset(), frozenset())
 # The storage kind of uncompressed copies.
 _COPIED = StorageKind("csr", "none", "device")
 
@@ -227,7 +233,7 @@ def _hypersparse(spec: Spec, engine: str) -> Implementation | None:
     def carried_out(whole: Any) -> Any:
         return function(whole, engine)
 
-    return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} on listed rows", EVERY_KIND)
+    return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} on listed rows", HYPERSPARSE)
 
 
 def _uncompressed_first(spec: Spec, engine: str) -> Implementation | None:

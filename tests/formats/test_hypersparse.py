@@ -17,6 +17,7 @@ from semiring.exceptions import InvalidValue, NotSupported
 from semiring.formats import CSR, HyperPattern, hypersparse, index_dtype
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, indexunary
+from tests import sampling
 from tests.compare import check_invariants
 from tests.formats.test_full import assert_alike
 
@@ -175,8 +176,17 @@ OPERATIONS: dict[str, Callable[[Matrix], Any]] = {
 }
 
 
+def sampled(operations: Any, count: int) -> list[Any]:
+    """The names of operations, of which so many are in the short tier."""
+    drawn = sampling.draw(f"hypersparse {len(operations)}", operations, count)
+    return [pytest.param(name, marks=sampling.marks(name, drawn)) for name in operations]
+
+
+SAMPLE = sampled(OPERATIONS, 40)
+
+
 @pytest.mark.parametrize("kind", ["values", *(pytest.param(kind, marks=EXHAUSTIVE) for kind in ("iso", "empty"))])
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.usefixtures("listed_always")
 def test_operations_agree_with_uncompressed_rows(name: str, kind: str) -> None:
     a = KINDS[kind]()
