@@ -15,7 +15,8 @@ from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, 
 from ..operators.types import TypedBinary
 from . import recording, registry
 from .operands import Index, Mask
-from .spec import Ewise, ExtractMatrix, ExtractVector, Keep, ScatterMatrix, ScatterVector, WriteMatrix, WriteVector
+from .spec import Ewise, ExtractMatrix, ExtractVector, Keep, ScatterMatrix, ScatterVector
+from .spec_write import WriteMatrix, WriteVector
 
 __all__ = ["are_long", "ewise", "extract_vector", "keep", "scatter_vector", "write_vector"]
 

@@ -26,7 +26,7 @@ from ..engines.constants import POSITIONS
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.numpy_helpers import evaluate
 from ..engines.operands import Mask
-from ..engines.residency import resident
+from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, with_values
 from ..memory.arrays import to_device, to_host
@@ -35,7 +35,7 @@ from .apply import scalar_dtype
 from .build import build_matrix
 from .cast import cast_scalar
 from .convert import index_list
-from .extract import element, places, row_numbers
+from .extract import column_numbers, element, places, row_numbers
 from .write import merge
 
 # (row, column) in a matrix, (index,) in a vector.
@@ -240,8 +240,8 @@ def _stored(c: Store, positions: list[Position]) -> dict[Position, np.generic]:
     """Return the entries at these positions, read together.  Synchronises."""
     kept = _kept(c, positions, complement=False)
     if isinstance(kept, CSR):
-        rows = resident(kept)
-        at: tuple[Array, ...] = row_numbers(rows), rows.indices
+        rows = listed_or_resident(kept)
+        at: tuple[Array, ...] = row_numbers(rows), column_numbers(rows)
         values = dense_values(rows)
     else:
         entries = index_list(kept)

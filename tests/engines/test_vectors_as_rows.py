@@ -10,7 +10,8 @@ import pytest
 
 from semiring.engines import registry, vectors_as_rows
 from semiring.engines.operands import Index, Mask
-from semiring.engines.spec import Ewise, ExtractVector, Keep, ScatterVector, WriteVector
+from semiring.engines.spec import Ewise, ExtractVector, Keep, ScatterVector
+from semiring.engines.spec_write import WriteVector
 from semiring.formats import IndexList
 from semiring.operators import binary
 from tests.compare import assert_same, device_for, place

@@ -72,6 +72,15 @@ def vector(size: int, seed: int = 4) -> Vector:
     return Vector.from_coo(indices, rng.integers(-3, 5, indices.size).astype(np.float64), size=size)
 
 
+def elements(c: Matrix) -> None:
+    """Write, accumulate and delete single elements, which are applied together."""
+    for k in range(7):
+        c[k, k] << k
+        c[8 - k, k](accum="plus") << 2.0
+    del c[0, 1]
+    del c[8, 6]
+
+
 def square(a: Matrix) -> Matrix:
     return a[:7, :].new()
 
@@ -138,6 +147,7 @@ OPERATIONS: dict[str, Callable[[Matrix], Any]] = {
     "accumulated, replaced": lambda a: written(other(a), lambda c: c(other(a, 8).S, "times", replace=True) << a),
     "scalar assigned": lambda a: written(a.dup(), lambda c: c.__setitem__((slice(1, 3), 2), 7.0)),
     "element assigned": lambda a: written(a.dup(), lambda c: c.__setitem__((8, 6), 7.0)),
+    "elements written": lambda a: written(a.dup(), elements),
     "element deleted": lambda a: written(a.dup(), lambda c: c.__delitem__((slice(0, 9, 2), [1, 2]))),
     "row assigned": lambda a: written(a.dup(), lambda c: c[4, :] << vector(7)),
     "column assigned": lambda a: written(a.dup(), lambda c: c[::-1, 4](accum="plus") << vector(9)),

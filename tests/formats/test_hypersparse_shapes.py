@@ -36,6 +36,14 @@ def spots(n: int, *places: int) -> Vector:
     return Vector.from_coo(list(places), [10.0] * len(places), size=n)
 
 
+def elements(c: Matrix) -> None:
+    """Write, accumulate and delete single elements, which are applied together."""
+    n = c.nrows
+    c[n - 2, 1] << 7.0
+    c[n - 1, 3](accum="plus") << 7.0
+    del c[5, 0]
+
+
 HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] = {
     "built": (huge, lambda n: {(5, n - 1): 1.0, (n - 1, 3): 2.0, (5, 0): 3.0, (n // 2, n // 2): 4.0}),
     "built with repeats": (
@@ -85,6 +93,10 @@ HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] 
     "element assigned": (
         lambda n: written(Matrix(float, n, n), lambda c: c.__setitem__((n - 2, 1), 7.0)),
         lambda n: {(n - 2, 1): 7.0},
+    ),
+    "elements written": (
+        lambda n: written(huge(n), elements),
+        lambda n: {(5, n - 1): 1.0, (n - 1, 3): 9.0, (n // 2, n // 2): 4.0, (n - 2, 1): 7.0},
     ),
     "row assigned": (
         lambda n: written(huge(n), lambda c: c[5, :] << spots(n, 1)),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...formats import VectorStore
 from .. import vectors_as_rows
 from ..registry import VECTORS, implements
-from ..spec import Ewise, ExtractVector, Keep, ScatterVector, WriteVector
+from ..spec import Ewise, ExtractVector, Keep, ScatterVector
+from ..spec_write import WriteVector
 from ..vectors_as_rows import are_long
 
 

@@ -8,6 +8,7 @@ from typing import cast
 from ...formats import CSR, Array, HyperPattern, VectorStore, index_dtype, structure_only
 from ...operators.types import TypedSemiring
 from .. import registry
+from ..constants import POSITIONS
 from ..operands import Rows
 from ..registry import renumbers
 from ..sliced.row_slices import run_masked
@@ -49,7 +50,7 @@ def mxv(q: Mxv, engine: str) -> VectorStore:
     out, inner = (listed.rows, listed.columns) if by_row else (listed.columns, listed.rows)
     vector = gathered(q.vector, inner, engine)
     matrix, semiring = listed.matrix, q.semiring
-    if semiring.mult.uses & {"xi", "xj", "yi", "yj"}:
+    if semiring.mult.uses & POSITIONS:
         names = {"xi": "0", "xj": "k", "yi": "k", "yj": "o"} if q.flip else {"xi": "o", "xj": "k", "yi": "k", "yj": "0"}
         op, x, y = carried(semiring.mult, names, *(("k", "ok") if q.flip else ("ok", "k")))
         of_matrix, of_vector = (y, x) if q.flip else (x, y)
@@ -86,7 +87,7 @@ def mxm(q: Mxm, engine: str) -> CSR:
     note(one, two)
     over = None if mask is None else (compacted if wide else rows_of)(cast(CSR, mask.store))
     left, right, semiring = one.matrix, two.matrix, q.semiring
-    if semiring.mult.uses & {"xi", "xj", "yi", "yj"}:
+    if semiring.mult.uses & POSITIONS:
         if not inner:
             return cast(CSR, with_all_rows_first(q, engine))
         op, x, y = carried(semiring.mult, {"xi": "i", "xj": "k", "yi": "k", "yj": "j"}, "ik", "kj")
@@ -151,7 +152,7 @@ def closure(q: Closure, engine: str) -> ClosureResult:
     assert listed.columns is not None
     numbers = distinct(listed.rows, listed.columns, frontier.indices)
     matrix, semiring = listed.matrix, q.semiring
-    if semiring.mult.uses & {"xi", "xj", "yi", "yj"}:
+    if semiring.mult.uses & POSITIONS:
         op, _, y = carried(semiring.mult, {"xi": "0", "xj": "k", "yi": "k", "yj": "j"}, "", "kj")
         # by_row holds A: its rows are the inner index.
         matrix = numbered(listed, None if y is None else "rows" if (y == "k") == by_row else "columns")
