@@ -126,7 +126,8 @@ def dlpack_device(self: Matrix) -> tuple[int, int]:
     """Return (device type, device number), as the DLPack protocol defines them."""
     if self.device == "cpu":
         return 1, 0
-    return 2, int(self.store.indptr.device.id)
+    pattern = self.store.pattern
+    return 2, int(getattr(pattern, pattern.ARRAYS[0]).device.id)
 
 
 def _shared(self: Matrix) -> Any:

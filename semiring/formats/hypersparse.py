@@ -86,8 +86,8 @@ class HyperPattern(AnyPattern):
         require_rows("convert", self.device, self.nrows, self.nvals, 0)
         xp = array_module(self.device)
         made = xp.zeros(self.nrows + 1, dtype=self.offsets.dtype)
-        made[self.rows + 1] = xp.diff(self.offsets)
-        return xp.cumsum(made, out=made)
+        made[1:][self.rows] = xp.diff(self.offsets)
+        return xp.cumsum(made, dtype=made.dtype)
 
     @classmethod
     def sections(

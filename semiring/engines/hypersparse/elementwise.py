@@ -167,7 +167,7 @@ def rows_within(rows: Array, index: Index) -> tuple[Array, Array]:
     member = wide // index.step
     here = xp.flatnonzero((wide % index.step == 0) & (member >= 0) & (member < index.count))
     if index.step < 0:
-        here = here[::-1]
+        here = xp.ascontiguousarray(here[::-1])
     return member[here], here
 
 

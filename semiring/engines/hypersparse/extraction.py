@@ -97,8 +97,8 @@ def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
         bounds = to_host(pattern.indptr[low : high + 1])  # synchronises
         begin, end = int(bounds[0]), int(bounds[-1])
         offsets = xp.zeros(last - first + 1, dtype=index_dtype(end - begin))
-        offsets[rows[low:high] - first + 1] = xp.diff(pattern.indptr[low : high + 1])
-        xp.cumsum(offsets, out=offsets)
+        offsets[1:][rows[low:high] - first] = xp.diff(pattern.indptr[low : high + 1])
+        offsets = xp.cumsum(offsets, dtype=offsets.dtype)
         values = None if matrix.values is None else matrix.values[begin:end]
         yield CSR(Pattern(last - first, q.a.ncols, offsets, pattern.indices[begin:end]), q.a.dtype, values, q.a.iso)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...formats import CSR, Array, HyperPattern, VectorStore, index_dtype, structure_only
+from ...memory.arrays import to_host
 from ...operators.types import TypedSemiring
 from .. import registry
 from ..constants import POSITIONS
@@ -179,6 +180,8 @@ def is_symmetric(q: IsSymmetric, engine: str) -> bool:
         return False
     listed = compacted(structure_only(q.pattern))
     assert listed.columns is not None
-    if listed.rows.size != listed.columns.size or bool((listed.rows != listed.columns).any()):  # synchronises
+    if listed.rows.size != listed.columns.size:
+        return False
+    if bool(to_host((listed.rows != listed.columns).any())):  # synchronises
         return False
     return bool(registry.run(IsSymmetric(listed.matrix.pattern), engine))
