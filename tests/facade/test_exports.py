@@ -11,6 +11,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
+from semiring.config import config
 from semiring.exceptions import InvalidValue, OutOfMemory
 from semiring.memory import allocation
 from semiring.memory.arrays import device_of
@@ -86,6 +87,12 @@ def test_read_only_arrays_are_returned() -> None:
 
 
 def test_what_cannot_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the rule that lists the rows: a row takes an offset."""
+    with config.set(hyper_switch=0.0):
+        cannot_fit(monkeypatch)
+
+
+def cannot_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation, "free_memory", lambda device: 10**9)
     with pytest.raises(OutOfMemory, match="Matrix") as caught:
         Matrix(bool, 10**12, 10**12)
