@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
+
 from ..config import engine_for
 from ..formats import CSR, Array, FullPattern, HyperPattern, Pattern, array_module, index_dtype, structure_only
 from ..formats.hypersparse import with_all_rows
@@ -18,6 +20,9 @@ from ..memory.placement import placed
 from . import registry
 from .sliced.row_slices import uncompressed
 from .spec_storage import Slices
+
+# Rows whose list is searched on the host.
+_FEW = 4096
 
 
 def resident(a: CSR) -> CSR:
@@ -86,6 +91,8 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
 def _columns_of_listed(pattern: HyperPattern, row: int) -> tuple[Array, int]:
     """Return the columns of a row and the entry number of the first; none if the row is not listed.  Synchronises."""
     rows, xp = pattern.rows, array_module(pattern.device)
+    if rows.size <= _FEW:  # a copy takes less time than a search on a GPU
+        rows, xp = to_host(rows), np
     at = int(to_host(xp.searchsorted(rows, xp.asarray([row], dtype=rows.dtype)))[0])  # synchronises
     if at == rows.size or int(to_host(rows[at : at + 1])[0]) != row:
         return pattern.indices[:0], 0

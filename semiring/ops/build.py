@@ -54,10 +54,13 @@ def build_matrix(
     """Return a matrix from (row, column, value) triples; `values` is an array, or one scalar."""
     if rows.size != cols.size:
         raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
+    given = {id(array) for array in (rows, cols, values)}
     with allocating("build", device):
         rows = bounded_indices("rows", rows, nrows, device)
         cols = bounded_indices("columns", cols, ncols, device)
         values, iso = entry_values(values, int(rows.size), dtype, device)
+    if rows.size <= 1:  # the store of one entry keeps these arrays
+        rows, cols, values = (array.copy() if id(array) in given else array for array in (rows, cols, values))
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, duplicate_operator(dup_op, dtype))
     return from_triples("build", spec, device)
 

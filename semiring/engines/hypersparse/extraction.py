@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import DuplicateIndex
 from ...formats import CSR, Array, HyperPattern, Pattern, VectorStore, array_module, index_dtype
 from ...formats.vectors import empty_vector
-from ...memory.arrays import to_device, to_host
+from ...memory.arrays import device_of, to_device, to_host
 from .. import registry
 from ..operands import Index
 from ..refusals import repeated
@@ -119,12 +119,9 @@ def built(q: BuildMatrix, engine: str) -> CSR:
 
 
 def _one_entry(q: BuildMatrix) -> CSR:
-    """Return the matrix of at most one entry, which needs no sort."""
-    count = int(q.rows.size)
-    offsets = array_module("cpu" if isinstance(q.rows, np.ndarray) else "cuda").arange(count + 1, dtype=np.int32)
-    values = None if q.values is None else q.values.copy()
-    pattern = HyperPattern(q.nrows, q.ncols, q.rows.copy(), offsets, q.cols.copy())
-    return CSR(pattern, q.dtype, values, q.iso)
+    """Return the matrix of at most one entry, which needs no sort; it keeps the arrays of the request."""
+    offsets = to_device(np.arange(int(q.rows.size) + 1, dtype=np.int32), device_of(q.rows))
+    return CSR(HyperPattern(q.nrows, q.ncols, q.rows, offsets, q.cols), q.dtype, q.values, q.iso)
 
 
 def _repeated(rows: np.ndarray[Any, Any], columns: np.ndarray[Any, Any]) -> DuplicateIndex:

@@ -20,12 +20,15 @@ from ...formats import (
 )
 from ...formats.hypersparse import listed_rows, settled
 from ...formats.placement import place
+from ...memory.arrays import device_of, to_device, to_host
 from .. import registry
 from ..operands import Index, Mask, Rows
 from ..residency import resident
 from ..spec import Convert, ExtractVector, Transpose
 
 INT64 = np.dtype(np.int64)
+# The numbers that are united on the host: a copy of them takes less time than the launches of a sort.
+_FEW = 256
 
 
 class Listed(NamedTuple):
@@ -73,7 +76,12 @@ def compacted(a: CSR) -> Listed:
     if known is None:
         rows, _, inner = rows_of(a)
         columns = distinct(inner.indices)
-        known = a.cache["compacted"] = Listed(rows, columns, renumbered(inner, columns))
+        if inner.nvals == 1:  # the arrays of a matrix of one entry in one column: offsets 0 and 1, column 0
+            pattern = Pattern(1, 1, inner.indptr, inner.indptr[:1])
+            compact = CSR(pattern, inner.dtype, inner.values, inner.iso)
+        else:
+            compact = renumbered(inner, columns)
+        known = a.cache["compacted"] = Listed(rows, columns, compact)
     return known
 
 
@@ -84,6 +92,25 @@ def distinct(*lists: Array) -> Array:
         return given[0]
     xp = array_module("cpu" if isinstance(given[0], np.ndarray) else "cuda")
     return xp.unique(given[0] if len(given) == 1 else xp.concatenate(given))
+
+
+def united(one: Array, two: Array) -> tuple[Array, Array, Array]:
+    """Return the union of two ascending lists, the place of each number of `one` in it, and its numbers' in `two`.
+
+    The last is the position in `two` of each number of the union, or of the next larger one.  Synchronises on the GPU;
+    few numbers are united on the host, by one copy in each direction.
+    """
+    if one is two or one.size + two.size > _FEW:
+        both = distinct(one, two)
+        return both, positions(both, one), positions(two, both)
+    device = device_of(one)
+    together = to_host(array_module(device).concatenate([one, two]))
+    first, second = together[: one.size], together[one.size :]
+    both = np.unique(together)
+    places = [np.searchsorted(both, first), np.searchsorted(second, both)]
+    made = to_device(np.concatenate([*places, both]).astype(INT64), device)
+    at, before, numbers = made[: one.size], made[one.size : one.size + both.size], made[one.size + both.size :]
+    return numbers, at, before
 
 
 def positions(numbers: Array, wanted: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ...formats import CSR, Array, HyperPattern, VectorStore, index_dtype, structure_only
+from ...formats import CSR, Array, HyperPattern, Pattern, VectorStore, array_module, index_dtype, structure_only
 from ...memory.arrays import to_host
 from ...operators.types import TypedSemiring
 from .. import registry
@@ -32,6 +32,7 @@ from .lists import (
     rows_of,
     spread,
     transpose_of,
+    united,
 )
 from .numbering import carried, numbered
 from .rewriting import with_all_rows_first
@@ -97,8 +98,7 @@ def mxm(q: Mxm, engine: str) -> CSR:
         semiring = TypedSemiring(semiring.add, op)
     if inner:
         assert one.columns is not None
-        shared = distinct(one.columns, two.rows)
-        left, right = renumbered(left, shared, one.columns), laid_out(right, two.rows, shared)
+        left, right = _inner_together(left, one.columns, right, two.rows)
     rows, columns = one.rows, two.columns
     if over is not None:
         rows = distinct(one.rows, over.rows)
@@ -112,6 +112,20 @@ def mxm(q: Mxm, engine: str) -> CSR:
     by_column = transpose_of(right, engine) if inner else q.by_column
     request = Mxm(left, Rows(right) if inner else q.by_row, by_column, semiring, mask, q.method)
     return restored(run_masked(request, engine), (q.a.nrows, b.ncols), rows, columns)
+
+
+def _inner_together(left: CSR, columns: Array, right: CSR, rows: Array) -> tuple[CSR, CSR]:
+    """Return both factors with the inner index numbered by the union of the left columns and the right rows."""
+    shared, at, before = united(columns, rows)
+    count, a, b = int(shared.size), left.pattern, right.pattern
+    assert isinstance(a, Pattern)
+    assert isinstance(b, Pattern)
+    numbers = at[a.indices].astype(index_dtype(count), copy=False)
+    offsets = array_module(right.device).concatenate([b.indptr[before], b.indptr[-1:]])
+    return (
+        CSR(Pattern(a.nrows, count, a.indptr, numbers), left.dtype, left.values, left.iso),
+        CSR(Pattern(count, b.ncols, offsets, b.indices), right.dtype, right.values, right.iso),
+    )
 
 
 def _can_list(store: object) -> bool:
