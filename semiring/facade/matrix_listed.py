@@ -19,7 +19,7 @@ from ..memory.arrays import read_only, to_device
 from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
-from .operand import device_for
+from .operand import device_for, exported
 from .vector_arrays import as_values, exported_indices
 
 if TYPE_CHECKING:
@@ -121,12 +121,13 @@ def from_dcsc(
     return cls._new(structure.transposed(columns.store), name=name)
 
 
-def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any, Any]:
+def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any, Any]:
     """(compressed_rows, indptr, col_indices, values): the rows that have entries, and arrays as `to_csr` of these.
 
     Parameters
     ----------
     index_dtype : type of the first three arrays; None: the types in which they are stored
+    device : of the arrays, as in `to_csr`
 
     Raises
     ------
@@ -136,25 +137,28 @@ def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any
 
     Notes
     -----
-    Arrays of this matrix's device, which it may share: as `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
+    Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
     not hypersparse, for which it synchronises.
     """
-    return _listed("to_dcsr", self.store, index_dtype)
+    return _listed("to_dcsr", self.store, index_dtype, device)
 
 
-def to_dcsc(self: Matrix, *, index_dtype: Any = np.int64) -> tuple[Any, Any, Any, Any]:
+def to_dcsc(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any, Any]:
     """(compressed_cols, indptr, row_indices, values): `to_dcsr` of the transpose, which costs O(nvals) once."""
-    return _listed("to_dcsc", structure.transposed(self.store), index_dtype)
+    return _listed("to_dcsc", structure.transposed(self.store), index_dtype, device)
 
 
-def _listed(operation: str, store: CSR, index_dtype: Any) -> tuple[Any, Any, Any, Any]:
+def _listed(operation: str, store: CSR, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any, Any]:
     store = hypersparse(listed_or_resident(store))
     pattern = store.pattern
     assert isinstance(pattern, HyperPattern)
     rows = exported_indices(operation, pattern.rows, store.nrows, index_dtype)
     indptr = exported_indices(operation, pattern.offsets, store.nvals + 1, index_dtype)
     indices = exported_indices(operation, pattern.indices, store.ncols, index_dtype)
-    return rows, indptr, indices, read_only(dense_values(store))
+    rows, indptr, indices, values = (
+        exported(array, device) for array in (rows, indptr, indices, read_only(dense_values(store)))
+    )
+    return rows, indptr, indices, values
 
 
 def restored(
