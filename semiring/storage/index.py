@@ -84,11 +84,11 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
 
 
 def _are_positions(value: Array, size: int) -> bool:
-    """Return True if all are found to be below `size` and not negative, by one pass over an array on the host."""
+    """Return True if all are found to be below `size` and not negative, by one pass.  On the GPU it synchronises."""
     # As unsigned numbers, negative ones are at least 2^(bits - 1).
-    if not isinstance(value, np.ndarray) or not value.dtype.isnative or size > 1 << (8 * value.itemsize - 1):
+    if not value.dtype.isnative or size > 1 << (8 * value.itemsize - 1):
         return False
-    return int(value.view(f"u{value.itemsize}").max()) < size
+    return int(to_host(value.view(f"u{value.itemsize}").max())) < size
 
 
 def _extremes(value: Array) -> tuple[int, int]:
