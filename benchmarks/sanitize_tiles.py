@@ -52,9 +52,10 @@ def sorts(scale: int) -> None:
 
 
 STEPS: dict[str, Callable[[Small], Any]] = {
-    "ewise mult, sampled": lambda s: _tuned(s.A, lambda: s.A.ewise_mult(s.E, "first"), SAMPLED_BYTES=0),
+    "ewise mult, two passes": lambda s: _tuned(s.A, lambda: s.A.ewise_mult(s.E, "first"), ONE_PASS_BYTES=0),
     "ewise union, positions": lambda s: s.A.ewise_union(s.E, "secondi", 1, 2),
-    "select, sampled": lambda s: _tuned(s.A, lambda: s.A.select("tril", 0), SAMPLED_BYTES=0),
+    "ewise union, two passes": lambda s: _tuned(s.A, lambda: s.A.ewise_union(s.E, "secondi", 1, 2), ONE_PASS_BYTES=0),
+    "select, two passes": lambda s: _tuned(s.A, lambda: s.A.select("tril", 0), ONE_PASS_BYTES=0),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
     "assign to rows": lambda s: _assigned(s.A, s.A, [3, 1]),

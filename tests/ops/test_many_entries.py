@@ -178,25 +178,32 @@ def test_as_scipy(operation: Any, shape: str, wide: bool, engine: str) -> None:
 
 
 @pytest.mark.gpu
-def test_results_of_one_pass_are_allocated_by_an_estimate(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
-    """From the first tile of many, whose share is far from that of all: too large, and too small."""
+@pytest.mark.parametrize(
+    "operation", [_union, _intersection, _selection, _region], ids=lambda check: check.__name__[1:]
+)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_results_in_two_passes(operation: Any, shape: str, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     if engine != "cuda":
-        pytest.skip("the estimate belongs to the GPU")
+        pytest.skip("the passes belong to the GPU")
     from semiring.engines.cuda import tuning
 
-    monkeypatch.setattr(tuning, "SAMPLED_BYTES", 0)
-    monkeypatch.setattr(tuning, "SAMPLED_TILES", 1)
-    S = drawn("skewed", 1)
-    for keep in (S.indptr[1500], S.nnz - S.indptr[10]):
-        marked = S.copy()
-        marked.data = np.where(np.arange(S.nnz) < keep, 8, 1).astype(np.float32)
-        for threshold, kept in ((4, marked.data > 4), (-4, marked.data <= 4)):
-            op = ABOVE if threshold > 0 else TypedIndexUnary("below", FP32, FP32, BOOL, "x < -k")
-            expected = marked.copy()
-            expected.data = np.where(kept, expected.data, 0)
-            expected.eliminate_zeros()
-            _agrees(Select(store(marked), op, np.float32(threshold)), expected, engine)
-        _agrees(Ewise(store(S), store(sp.tril(S)), PLUS, "union"), S + sp.csr_array(sp.tril(S)), engine)
+    monkeypatch.setattr(tuning, "ONE_PASS_BYTES", 0)
+    operation(drawn(shape, 1), drawn(shape, 2), False, engine)
+
+
+def test_columns_far_apart(engine: str) -> None:
+    """Rows and columns of a tile need more than 32 bits together."""
+    if engine == "reference":
+        pytest.skip("the specification is dense")
+    S, T = (_stretched(drawn("skewed", seed)) for seed in (1, 2))
+    _agrees(Ewise(store(S), store(T), PLUS, "union"), S + T, engine)
+    _agrees(Ewise(store(S), store(T), binary.times[FP32], "intersect"), sp.csr_array(S.multiply(T)), engine)
+
+
+def _stretched(S: Any) -> Any:
+    """The matrix with its columns at equal distances among 2^31 - 1."""
+    ncols = 2**31 - 1
+    return sp.csr_array((S.data, S.indices * (ncols // S.shape[1]), S.indptr), shape=(S.shape[0], ncols))
 
 
 @pytest.mark.gpu

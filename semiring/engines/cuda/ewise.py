@@ -20,20 +20,23 @@ from . import samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
-from .primitives import LIST, ROWS, as_dense, cast_array
-from .row_tiles import TILE_BLOCK, TILE_TEXT, summed_in_one_pass
+from .primitives import LIST, ROWS, as_dense, cast_array, width
+from .row_tiles import TILE_TEXT, Passes, written
 from .specialise import binary, constants, typedefs
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
 _INT32 = np.dtype(np.int32)
+# Steps of a tile, and threads that process it: MERGE_PATH and MERGE_THREADS of kernels/ewise_tiles.cuh.
+_PATH = tuning.TILE - 2
+_THREADS = tuning.TILE // 16
 
 
 @implements(Ewise, engine="cuda")
 def ewise(q: Ewise) -> Store:
     """t = op(a, b) on the intersection, or the union.
 
-    Dense vectors: one launch, no wait for the device.  Matrices, and two index lists, are merged in one pass, divided
-    evenly however skewed the rows are; the number of entries is read back (synchronises).
+    Dense vectors: one launch, no wait for the device.  Matrices, and two index lists, are merged in tiles of equal
+    numbers of steps, however skewed the rows are; the number of entries is read back (synchronises).
     """
     if isinstance(q.a, CSR) or (isinstance(q.a, IndexList) and isinstance(q.b, IndexList)):
         return _sorted(q)
@@ -99,7 +102,7 @@ class _MergePlan(NamedTuple):
     """The call plan of a merge of sorted operands: its kernels, and the packer of their arguments."""
 
     bounds: Kernel
-    merge: Kernel
+    passes: Passes
     pack: Callable[..., bytes]
 
 
@@ -110,8 +113,10 @@ def _merge_plan(
     """types: I, P, BP and O of the kernels.  values: A, B, ALPHA and BETA."""
     text = prologue + constants(FORM=form) + typedefs(**dict(zip(("I", "P", "BP", "O"), types, strict=True)))
     given = dict(zip(("A", "B", "ALPHA", "BETA"), values, strict=True))
-    bounds, merge = (kernel("ewise.cuh", name, text) for name in ("ewise_bounds", "ewise_merge"))
-    return _MergePlan(bounds, merge, arguments("ewise.cuh", "EwiseArguments", **given))
+    bounds, one, first, second = (
+        kernel("ewise.cuh", name, text) for name in ("ewise_bounds", "ewise_merge", "ewise_count", "ewise_write")
+    )
+    return _MergePlan(bounds, Passes(one, first, second), arguments("ewise.cuh", "EwiseArguments", **given))
 
 
 def _sorted(q: Ewise) -> Store:
@@ -132,26 +137,24 @@ def _sorted(q: Ewise) -> Store:
     offset = index_dtype(bound)
     types = (a.indices.dtype, *(_INT32 if p is None else p.dtype for p in (a_indptr, b_indptr)), offset)
     merge = _merge_plan(plan.prologue, form, types, (a.dtype, b.dtype, alpha.dtype, beta.dtype))
-    tiles = -(-(nrows + na + nb) // tuning.TILE)
+    tiles = -(-(nrows + na + nb) // _PATH)
     bounds = cupy.empty(2 * (tiles + 1), np.int64)
     merge.bounds(grid(tiles + 1), BLOCK, nrows, na, a_indptr, a.indices, nb, b_indptr, b.indices, tiles, bounds)
     indptr = None if a_indptr is None else cupy.empty(nrows + 1, offset)
     (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
+    bits = width(a.ncols if isinstance(a, CSR) else a.size)
 
-    def launch(blocks: int, *, stride: int, words: Any, capacity: int, columns: Any, values: Any) -> None:
+    def launch(run: Kernel, *, marks: Any, words: Any, columns: Any, values: Any) -> None:
         packed = merge.pack(
             nrows=nrows, na=na, a_indptr=a_indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso,
             nb=nb, b_indptr=b_indptr, b_indices=b.indices, b_values=b_values, b_iso=b_iso, alpha=alpha, beta=beta,
-            bounds=bounds, tiles=tiles, stride=stride, words=words, capacity=capacity, out_indptr=indptr,
+            column_bits=bits, bounds=bounds, tiles=tiles, steps=marks, words=words, out_indptr=indptr,
             out_indices=columns, out_values=values,
         )  # fmt: skip
-        merge.merge(blocks, TILE_BLOCK, packed)
+        run(tiles, _THREADS, packed)
 
-    # The union has at least as many entries as the larger operand.
-    certain = q.mode != "intersect" and min(na, nb) * tuning.LEFT_OVER <= bound
     value = z if iso is None else None
-    room, total = summed_in_one_pass(tiles, bound, a.indices.dtype, value, launch, certain=certain)
-    indices, values = room.entries(total)
+    total, indices, values = written(merge.passes, launch, tiles, _THREADS, bound, a.indices.dtype, value)
     return _store(a, z, None if indptr is None else cast_array(indptr, index_dtype(total)), indices, values, iso)
 
 

@@ -17,13 +17,13 @@ from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector
-from . import samples
+from . import samples, tuning
 from .build import csr_from_sorted
 from .kernel import Kernel, kernel
-from .launch import BLOCK, bitmap, counter, full, grid, read_back, read_one, words_of
+from .launch import BLOCK, Counter, bitmap, counter, full, grid, read_back, read_one, words_of
 from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, width
 from .radix import sort_keys
-from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles
+from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, lookback_words
 from .specialise import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
@@ -96,16 +96,31 @@ def _rows(a: CSR, rows: Index) -> CSR:
     n = rows.count
     offset = a.indptr.dtype if rows.array is None and rows.step != 0 else _INT64  # rows of an array may repeat
     text = _prologue(x, a.values, P=a.indptr.dtype, I=a.indices.dtype) + typedefs(O=offset) + TILE_TEXT
-    lengths = cupy.empty(n, a.indptr.dtype)
-    kernel("extract_rows.cuh", "extract_lengths", text)(grid(n), BLOCK, n, *position, a.indptr, lengths)
-    offsets = exclusive_scan(lengths, offset)
-    total = read_one(offsets[-1:])  # synchronises
+    offsets, words = row_offsets(x, position, n, a.indptr, offset)
+    total = read_one(words) if n else 0  # synchronises
     indices, values = _allocated(a, total)
     first_row = find_tiles(offsets, n, total)
     copied = (position, a.indptr, a.indices, a.values, offsets, total, first_row, indices, values)
     kernel("extract_rows.cuh", "extract_rows", text)(int(first_row.size) - 1, TILE_BLOCK, n, *copied[0], *copied[1:])
     pattern = Pattern(n, a.ncols, cast_array(offsets, index_dtype(total)), indices)
     return CSR(pattern, a.dtype, values, a.iso)
+
+
+def row_offsets(
+    x: np.dtype[Any], position: tuple[Any, int, int], n: int, indptr: Array, offset: np.dtype[Any]
+) -> tuple[Array, Counter]:
+    """Return the offsets of n rows of which `indptr` has the lengths; and, on the device, the number of their entries.
+
+    x, position: of the index, as `index_arguments` returns them.  offset: the type of the offsets.
+    """
+    if n == 0:
+        return cupy.zeros(1, offset), counter()
+    tiles = -(-n // tuning.TILE)
+    offsets, words = cupy.empty(n + 1, offset), lookback_words(tiles)
+    text = typedefs(X=x, V=np.dtype(np.uint8), P=indptr.dtype, I=_INT32, O=offset) + TILE_TEXT
+    run = kernel("extract_rows.cuh", "extract_offsets", text + constants(FORM=2))
+    run(tiles, TILE_BLOCK, n, *position, indptr, offsets, words)
+    return offsets, words
 
 
 def _consecutive(a: CSR, first: int, stop: int) -> CSR:

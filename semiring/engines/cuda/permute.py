@@ -15,14 +15,13 @@ from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
 from ..spec_storage import Permute
 from . import samples
+from .extract import row_offsets
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
-from .primitives import cast_array, exclusive_scan, key_dtype, moved, put, width
+from .primitives import cast_array, key_dtype, moved, put, width
 from .radix import sort_keys
-from .row_tiles import TILE_TEXT
 from .specialise import constants, typedefs
 
-_INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 # Entries that are sorted at a time, unless one row has more: enough to fill the device, and with keys of 8 bytes
 # beside themselves and 8-byte values 3 GB of scratch at most.
@@ -38,7 +37,7 @@ def permute(q: Permute) -> CSR:
     a = q.a
     kind = q.rows.dtype if q.rows.dtype == q.cols.dtype else _INT64
     rows, cols = (cast_array(cupy.ascontiguousarray(array), kind) for array in (q.rows, q.cols))
-    offsets = _offsets(a, rows)
+    offsets, _ = row_offsets(rows.dtype, (rows, 0, 0), a.nrows, a.indptr, _INT64)
     indices = cupy.empty(a.nvals, index_dtype(a.ncols))
     values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
     for first, last, begin, end in _slices(offsets, a.nrows, a.nvals):
@@ -52,15 +51,6 @@ def permute(q: Permute) -> CSR:
             put(values, begin, moved_values)
     indptr = cast_array(offsets, index_dtype(a.nvals))
     return CSR(Pattern(a.nrows, a.ncols, indptr, indices), a.dtype, values, a.iso)
-
-
-def _offsets(a: CSR, rows: Array) -> Array:
-    """Return the offsets of the new rows."""
-    lengths = cupy.empty(a.nrows, a.indptr.dtype)
-    types = typedefs(X=rows.dtype, V=np.dtype(np.uint8), P=a.indptr.dtype, I=_INT32, O=_INT64) + TILE_TEXT
-    run = kernel("extract_rows.cuh", "extract_lengths", types)
-    run(grid(a.nrows), BLOCK, a.nrows, rows, 0, 0, a.indptr, lengths)
-    return exclusive_scan(lengths, _INT64)
 
 
 def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int, int]]:

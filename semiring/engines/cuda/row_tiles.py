@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -12,11 +12,20 @@ from ...dtypes import INT32, INT64
 from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
 from . import samples, tuning
 from .kernel import Kernel, kernel
-from .launch import BLOCK, counter, grid, read_one, read_words
-from .primitives import cast_array, put
+from .launch import BLOCK, Counter, counter, grid, read_one
+from .primitives import cast_array, exclusive_scan, put
 from .specialise import constants, typedefs
 
-__all__ = ["TILE_BLOCK", "TILE_TEXT", "Room", "find_tiles", "kept_rows", "row_tiles", "summed_in_one_pass"]
+__all__ = [
+    "TILE_BLOCK",
+    "TILE_TEXT",
+    "Passes",
+    "find_tiles",
+    "kept_rows",
+    "lookback_words",
+    "row_tiles",
+    "written",
+]
 
 # Threads of a block that processes a tile: TILE_THREADS of the kernels.
 TILE_BLOCK = 256
@@ -26,42 +35,83 @@ _FACT = "cuda.tiles"
 _FEW_TILES = 62
 
 
-def row_tiles(pattern: AnyPattern) -> Array:
-    """Return the number of rows that end before each tile; cached with the pattern."""
-    known: Array | None = pattern.facts.get(_FACT)
+def row_tiles(pattern: AnyPattern, tile: int = tuning.TILE) -> Array:
+    """Return the number of rows that end before each tile of `tile` steps; cached with the pattern."""
+    fact = f"{_FACT} {tile}"
+    known: Array | None = pattern.facts.get(fact)
     if known is None:
-        known = pattern.facts[_FACT] = find_tiles(pattern.indptr, pattern.nrows, pattern.nvals)
+        known = pattern.facts[fact] = find_tiles(pattern.indptr, pattern.nrows, pattern.nvals, tile)
     return known
 
 
-def find_tiles(indptr: Array, nrows: int, nvals: int) -> Array:
-    """Return the number of rows that end before each tile, for rows of these offsets."""
-    tiles = -(-(nrows + nvals) // tuning.TILE)
+def find_tiles(indptr: Array, nrows: int, nvals: int, tile: int = tuning.TILE) -> Array:
+    """Return the number of rows that end before each tile of `tile` steps, for rows of these offsets."""
+    tiles = -(-(nrows + nvals) // tile)
     made = cupy.empty(tiles + 1, np.int64)
-    run = kernel("row_tiles_find.cuh", "row_tiles_find", TILE_TEXT + typedefs(P=indptr.dtype))
+    run = kernel("row_tiles_find.cuh", "row_tiles_find", constants(TILE=tile) + typedefs(P=indptr.dtype))
     run(grid(tiles + 1), BLOCK, indptr, nrows, nvals, made, tiles)
     return made
 
 
-class Room:
-    """Memory for the entries of a result whose number is known only after it is computed.
+def lookback_words(tiles: int) -> Counter:
+    """Return the words of kernels/lookback.cuh for a launch of so many tiles; the first will be the sum over all."""
+    if tiles <= _FEW_TILES:
+        return counter(1 + tiles)
+    words = cupy.empty(1 + tiles, np.uint64)
+    words.data.memset_async(0, words.nbytes)
+    return Counter(words.data)
 
-    columns, values: arrays of `capacity` elements; no values for an iso-valued result.
+
+class Passes(NamedTuple):
+    """The kernels of an operation whose result has a size that is known only after it is computed.
+
+    one: writes it in one pass.  first, second: of two passes, the first of which counts.
     """
 
-    __slots__ = ("capacity", "columns", "values")
+    one: Kernel
+    first: Kernel
+    second: Kernel
 
-    def __init__(self, capacity: int, column: np.dtype[Any], value: np.dtype[Any] | None) -> None:
-        self.capacity = capacity
-        self.columns = cupy.empty(capacity, column)
-        self.values = None if value is None else cupy.empty(capacity, value)
 
-    def entries(self, count: int) -> tuple[Array, Array | None]:
-        """Return the first `count` columns and values: views if little memory is left over, else copies."""
-        return _first(self.columns, count), None if self.values is None else _first(self.values, count)
+def written(
+    passes: Passes,
+    launch: Callable[..., None],
+    tiles: int,
+    words_of_tile: int,
+    bound: int,
+    column: np.dtype[Any],
+    value: np.dtype[Any] | None,
+) -> tuple[int, Array, Array | None]:
+    """Compute the entries of a result; return their number, columns and values (None for an iso-valued result).
+
+    Memory for a small result is allocated for `bound` entries, the maximum, and one pass writes it.  A large one is
+    counted first.  Synchronises: reads the number of entries.
+
+    words_of_tile: the 32-bit words that the first of two passes keeps of each tile.  launch:
+    ``launch(kernel, marks=, words=, columns=, values=)``.
+    """
+    entry = column.itemsize + (0 if value is None else value.itemsize)
+    if bound * entry <= tuning.ONE_PASS_BYTES:
+        columns, values = _allocated(bound, column, value)
+        words = lookback_words(tiles)
+        launch(passes.one, marks=None, words=words, columns=columns, values=values)
+        total = read_one(words)  # synchronises
+        return total, _first(columns, total), None if values is None else _first(values, total)
+    marks, counts = cupy.empty(tiles * words_of_tile, np.uint32), cupy.empty(tiles, np.uint64)
+    launch(passes.first, marks=marks, words=counts, columns=None, values=None)
+    before = exclusive_scan(counts, np.dtype(np.uint64))
+    total = read_one(before[-1:])  # synchronises
+    columns, values = _allocated(total, column, value)
+    launch(passes.second, marks=marks, words=before, columns=columns, values=values)
+    return total, columns, values
+
+
+def _allocated(count: int, column: np.dtype[Any], value: np.dtype[Any] | None) -> tuple[Array, Array | None]:
+    return cupy.empty(count, column), None if value is None else cupy.empty(count, value)
 
 
 def _first(array: Array, count: int) -> Array:
+    """Return the first `count` elements: a view if little memory is left over, else a copy."""
     left_over = int(array.nbytes) - count * array.itemsize
     if left_over == 0:
         return array
@@ -72,69 +122,31 @@ def _first(array: Array, count: int) -> Array:
     return made
 
 
-def summed_in_one_pass(
-    tiles: int,
-    bound: int,
-    column: np.dtype[Any],
-    value: np.dtype[Any] | None,
-    run: Callable[..., None],
-    *,
-    certain: bool = False,
-) -> tuple[Room, int]:
-    """Run a kernel that counts and writes the entries of a result in one pass; return them and their number.
+def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: Any, present: Array | None = None) -> CSR:
+    """Return the entries of a that kernels keep (kernels/keep_rows.cuh); `a` itself if they keep all.
 
-    bound: the maximum number of entries; certain: whether about as many are expected.  The memory of a large result is
-    allocated for an estimate, from a sample of its tiles; if it is too small, the pass runs again.  Synchronises.
-
-    run: ``run(blocks, stride=, words=, capacity=, columns=, values=)``; with a stride, only every so many tiles are
-    processed and their entries counted in ``words[0]``.
-    """
-    capacity = bound
-    entry = column.itemsize + (0 if value is None else value.itemsize)
-    if not certain and bound * entry > tuning.SAMPLED_BYTES:
-        stride = max(tiles // tuning.SAMPLED_TILES, 1) | 1
-        blocks = -(-tiles // stride)
-        words = counter()
-        run(blocks, stride=stride, words=words, capacity=0, columns=None, values=None)
-        found = read_one(words)  # synchronises
-        capacity = min(bound, found * tiles // blocks + bound // tuning.SAMPLE_MARGIN)
-    while True:
-        room = Room(capacity, column, value)
-        if tiles <= _FEW_TILES:
-            words = counter(1 + tiles)
-        else:
-            words = cupy.empty(1 + tiles, np.uint64)
-            words.data.memset_async(0, words.nbytes)
-        run(tiles, stride=0, words=words, capacity=capacity, columns=room.columns, values=room.values)
-        total = read_words(words.data.ptr, 1)[0]  # synchronises
-        if total <= capacity:
-            return room, total
-        capacity = total
-
-
-def kept_rows(a: CSR, run: Kernel, pack: Callable[..., bytes], *arguments: Any, present: Array | None = None) -> CSR:
-    """Return the entries of a that a kernel keeps (kernels/keep_rows.cuh); `a` itself if it keeps all.
-
-    pack: packs ``KeepArguments``.  arguments: of the kernel, after these.  present: a bit for each entry that counts as
-    one, or None.  Synchronises: reads their number.
+    pack: packs ``KeepArguments``.  arguments: of the kernels that test entries, after these.  present: a bit for each
+    entry that counts as one, or None.  Synchronises: reads their number.
     """
     first_row = row_tiles(a.pattern)
     tiles = int(first_row.size) - 1
     indptr = cupy.empty(a.nrows + 1, a.indptr.dtype)
 
-    def launch(blocks: int, *, stride: int, words: Any, capacity: int, columns: Any, values: Any) -> None:
+    def launch(run: Kernel, *, marks: Any, words: Any, columns: Any, values: Any) -> None:
         packed = pack(
             nrows=a.nrows, n=a.nvals, indptr=a.indptr, indices=a.indices, values=a.values, present=present,
-            first_row=first_row, tiles=tiles, stride=stride, words=words, capacity=capacity, out_indptr=indptr,
+            first_row=first_row, tiles=tiles, marks=marks, words=words, out_indptr=indptr,
             out_indices=columns, out_values=values,
         )  # fmt: skip
-        run(blocks, TILE_BLOCK, packed, *arguments)
+        if run is passes.second:
+            run(tiles, TILE_BLOCK, packed)
+        else:
+            run(tiles, TILE_BLOCK, packed, *arguments)
 
     value = None if a.values is None else a.dtype
-    room, kept = summed_in_one_pass(tiles, a.nvals, a.indices.dtype, value, launch)
+    kept, columns, values = written(passes, launch, tiles, tuning.TILE // 32, a.nvals, a.indices.dtype, value)
     if kept == a.nvals:
         return a
-    columns, values = room.entries(kept)
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
 
 

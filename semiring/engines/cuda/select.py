@@ -14,7 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...dtypes import FP32, FP64, INT32, INT64, UINT16
+from ...dtypes import FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, IndexList, Store, word_count
 from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
@@ -27,14 +27,14 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, width
 from .radix import sort_keys
-from .row_tiles import TILE_TEXT, kept_rows
+from .row_tiles import TILE_TEXT, Passes, kept_rows
 from .specialise import constants, indexunary, typedefs
 
-# The kernels of a file: for vectors, and for matrices.
+# The kernels of a file: for vectors; for matrices in one pass, and the first of two passes.
 _NAMES = {
-    "select.cuh": ("select_mark", "select_rows"),
-    "keep.cuh": ("keep_mark", "keep_matrix"),
-    "outside.cuh": ("outside_mark", "outside_rows"),
+    "select.cuh": ("select_mark", "select_rows", "select_count"),
+    "keep.cuh": ("keep_mark", "keep_matrix", "keep_count"),
+    "outside.cuh": ("outside_mark", "outside_rows", "outside_count"),
 }
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
@@ -141,10 +141,11 @@ def _kept(a: Store, file: str, text: str, given: tuple[Any, ...]) -> Store:
 @functools.lru_cache(maxsize=1024)
 def _rows_plan(
     file: str, text: str, offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any]
-) -> tuple[Kernel, Callable[..., bytes]]:
-    """Return the kernel for matrices, and the packer of its first argument."""
-    types = typedefs(P=offset, I=column, V=moved(value)) + constants(FORM=ROWS) + TILE_TEXT
-    return kernel(file, _NAMES[file][1], types + text), arguments(file, "KeepArguments")
+) -> tuple[Passes, Callable[..., bytes]]:
+    """Return the kernels for matrices, and the packer of their first argument."""
+    types = typedefs(P=offset, I=column, V=moved(value)) + TILE_TEXT
+    one, count = (kernel(file, name, types + constants(FORM=ROWS) + text) for name in _NAMES[file][1:])
+    return Passes(one, count, kernel("keep_write.cuh", "keep_write", types)), arguments(file, "KeepArguments")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -163,3 +164,5 @@ def catalogue() -> Iterator[samples.Entry]:
         for valued in (True, False):
             yield "keep.cuh", entry_types + typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)
         yield "outside.cuh", entry_types
+    for value in (UINT8, UINT16, UINT32, UINT64):
+        yield "keep_write.cuh", typedefs(P=INT64, I=(INT32, INT64)[value is UINT32], V=value) + TILE_TEXT

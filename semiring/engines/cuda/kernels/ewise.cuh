@@ -1,19 +1,11 @@
 // Element-wise operations.  MODE is INTERSECT, UNION (a value without partner is cast) or FILL (a missing value is
 // replaced).
 //
-// Dense vectors are processed word by word.  Sorted entries are merged in one pass: the merge path of the entries of A,
-// those of B and the row ends is partitioned into tiles of TILE steps.  In a tile, each entry of A searches its position
-// among the entries of B in its row.  An entry of A precedes its partner in B and writes the result of both.  An index
-// list is a matrix of one row without offsets, which are 0 and the number of entries.
-// Green, McColl, Bader, "GPU Merge Path: A GPU Merging Algorithm" (ICS 2012).
+// Dense vectors are processed word by word.  Sorted entries are merged in tiles (ewise_tiles.cuh): in one pass if the
+// result is small, else in two, of which the first finds the entries of the result and the second writes them.
 
+#include "ewise_tiles.cuh"
 #include "lookback.cuh"
-#include "mark.cuh"
-#include "row_tiles.cuh"
-
-constexpr i64 INTERSECT = 0;
-constexpr i64 UNION = 1;
-constexpr i64 FILL = 2;
 
 DEVICE Z only_a(A a, BETA beta, i64 i, i64 j) {
     if constexpr (MODE == FILL) return combine(a, beta, i, j, i, j);
@@ -52,43 +44,12 @@ extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_
     if (count != nullptr) add_count(count, written);
 }
 
-// `words`, `stride` and `capacity`: see keep_rows.cuh.
-struct EwiseArguments {
-    i64 nrows;
-    i64 na;
-    const P* a_indptr;
-    const I* a_indices;
-    const A* a_values;
-    A a_iso;
-    i64 nb;
-    const BP* b_indptr;
-    const I* b_indices;
-    const B* b_values;
-    B b_iso;
-    ALPHA alpha;
-    BETA beta;
-    const i64* bounds;
-    i64 tiles;
-    i64 stride;
-    u64* words;
-    i64 capacity;
-    O* out_indptr;
-    I* out_indices;
-    Z* out_values;
-};
-
-// The offset of row r of an operand with n entries.
-template <class T>
-DEVICE i64 offset_of(const T* indptr, i64 n, i64 r) {
-    if constexpr (FORM == LIST) return r == 0 ? 0 : n;
-    else return i64(indptr[r]);
-}
-
-// bounds[2 t] and bounds[2 t + 1] = the row ends and the entries of A before step t * TILE.
+// bounds[2 t] = the row ends before step t * MERGE_PATH; bounds[2 t + 1] = twice the entries of A before it, plus 1 if the
+// last of them has its partner in the next step.
 extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, const I* a_indices, i64 nb,
                                         const BP* b_indptr, const I* b_indices, i64 tiles, i64* bounds) {
     for (i64 t = thread_id(); t <= tiles; t += thread_count()) {
-        const i64 path = nrows + na + nb, at = t * TILE < path ? t * TILE : path;
+        const i64 path = nrows + na + nb, at = t * MERGE_PATH < path ? t * MERGE_PATH : path;
         i64 low = 0, high = at < nrows ? at : nrows;
         while (low < high) {
             const i64 middle = (low + high) / 2;
@@ -99,7 +60,7 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
         const i64 row = low;
         bounds[2 * t] = row;
         if (row == nrows) {
-            bounds[2 * t + 1] = na;
+            bounds[2 * t + 1] = 2 * na;
             continue;
         }
         const i64 a0 = offset_of(a_indptr, na, row), a1 = offset_of(a_indptr, na, row + 1);
@@ -112,195 +73,183 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
             if (a_indices[a0 + middle] <= b_indices[b0 + steps - 1 - middle]) low = middle + 1;
             else high = middle;
         }
-        bounds[2 * t + 1] = a0 + low;
+        const i64 next = b0 + steps - low;
+        const bool split = low > 0 && next < b1 && a_indices[a0 + low - 1] == b_indices[next];
+        bounds[2 * t + 1] = 2 * (a0 + low) + i64(split);
     }
 }
 
-// Blocks of a multiprocessor that registers are limited for: they hold two values and a column for each round.  H200,
-// calls of ewise_add of two kron22 graphs in float32: 4 blocks 3.40 ms, 5 2.98, 6 3.06, 8 3.10; of iso-valued ones 2.85,
-// 2.46, 2.30, 2.38; of ewise_mult 2.72, 2.14, 1.92, 1.86 (benchmarks/results/2026-11-22-nvidia-h200-around.txt).
-constexpr int MERGE_RESIDENT = sizeof(A) + sizeof(B) + sizeof(I) <= 12 ? 6 : 4;
-// Steps of the merge path of a tile, without row ends.
-constexpr u8 STEP_OF_A = 1, STEP_OF_BOTH = 3;
+// Blocks of a multiprocessor that registers are limited for.  H200, kernels of two kron22 graphs: counting with 8, 10 and 12
+// blocks 0.81, 0.78 and 0.76 ms; writing a union of float32 with 8, 10 and 12 blocks 1.41, 1.40 and 1.42 ms, of iso-valued
+// ones 0.99, 0.99 and 0.92, with 10 blocks and 8 rounds (WRITE_ROUNDS) instead of 4 1.36 and 0.90
+// (benchmarks/results/2026-11-22-nvidia-h200-around-tiles.txt).
+constexpr int MERGE_RESIDENT = 8;
+constexpr int COUNT_RESIDENT = sizeof(I) == 4 ? 12 : 8;
+constexpr int WRITE_RESIDENT = sizeof(A) + sizeof(B) + sizeof(I) <= 12 ? 10 : 6;
 
-// The slots of a row in a tile: its first of A, and those of B from `low` to `high`.
-struct MergeRow {
-    u16 low, high, last;
+// Where an output comes from: the numbers of entries of A (low half) and of B (high half) before its step, and StepBits of
+// the step in the highest bits of the halves, `reads_b` in the low one.
+struct Source {
+    u32 word;
+
+    static DEVICE Source first(int a, int b) { return Source{u32(a) | u32(b) << 16}; }
+    DEVICE Source at(StepBits steps, int step) const { return Source{word | (steps.word << (15 - step) & 0x80008000u)}; }
+    DEVICE void advance(bool takes_a) { word += takes_a ? 1u : 1u << 16; }
+    DEVICE int a() const { return int(word & 0x7fffu); }
+    DEVICE int b() const { return int(word >> 16 & 0x7fffu); }
+    DEVICE bool of_a() const { return word >> 31 != 0; }
+    DEVICE bool reads_b() const { return (word & 0x8000u) != 0; }
 };
+static_assert(TILE <= 1 << 15, "a source has 15 bits for each operand");
 
 struct MergeStage {
-    I columns[TILE];                      // of the entries of A, then of B
-    u8 steps[TILE];                       // STEP_OF_A, with STEP_OF_BOTH if it has a partner in B; 0 for an entry of B
-    TileHeads<MergeRow, int(TILE)> rows;  // of the slots of A
-    TileMarks of_a, present;              // of the steps: entries of A, and outputs
+    u32 steps[MERGE_THREADS + 1];  // StepBits of each thread
+    u32 below[MERGE_THREADS + 1];  // those before: the number of entries of A in the high half, of outputs in the low one
+    u32 warp_sums[MERGE_THREADS / 32];
+    u32 sources[TILE + TILE / STEPS];  // of each output
     i64 before;
-};
 
-// The entries of both operands in a tile, and the rows [row0, row1) that end in it.
-struct MergeTile {
-    i64 row0, row1, a0, b0;
-    int na, nb;
+    // The slot of an output among `sources`: threads that write or read consecutive ones use different banks.
+    static DEVICE int padded(int output) { return output + output / STEPS; }
 
-    DEVICE MergeTile(const EwiseArguments& q, i64 tile) {
-        const i64 path = q.nrows + q.na + q.nb;
-        const i64 at = tile * TILE, end = at + TILE < path ? at + TILE : path;
-        row0 = q.bounds[2 * tile];
-        a0 = q.bounds[2 * tile + 1];
-        b0 = at - row0 - a0;
-        row1 = q.bounds[2 * tile + 2];
-        na = int(q.bounds[2 * tile + 3] - a0);
-        nb = int(end - row1 - a0 - na - b0);
+    // The number of outputs before a step; any thread calls after `count` and a barrier.
+    DEVICE int rank(int step) const {
+        const int of = step / STEPS;
+        const u32 mask = (1u << step % STEPS) - 1u;
+        return int(below[of] & 0xffffu) + __popc(StepBits{steps[of]}.present() & mask);
+    }
+    // Stores the steps and the sources of each thread, and returns the number of outputs.  Every thread of the block calls,
+    // and a barrier must follow; valid in every thread.
+    DEVICE int count(StepBits mine) {
+        const u32 sum = u32(__popc(mine.of_a())) << 16 | u32(__popc(mine.present()));
+        const u32 inclusive = warp_scan_inclusive(sum);
+        if (lane_id() == 31) warp_sums[warp_in_block()] = inclusive;
+        __syncthreads();
+        u32 before_me = inclusive - sum, all = 0;
+#pragma unroll
+        for (int w = 0; w < MERGE_THREADS / 32; w++) {
+            if (w < warp_in_block()) before_me += warp_sums[w];
+            all += warp_sums[w];
+        }
+        steps[threadIdx.x] = mine.word;
+        below[threadIdx.x] = before_me;
+        if (threadIdx.x == 0) {
+            steps[MERGE_THREADS] = 0;
+            below[MERGE_THREADS] = all;
+        }
+        const int of_a = int(before_me >> 16);
+        Source source = Source::first(of_a, int(threadIdx.x) * STEPS - of_a);
+        int output = int(before_me & 0xffffu);
+        const u32 present = mine.present();
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            const Source at = source.at(mine, step);
+            const int slot = padded(output);
+            const bool hit = (present >> step & 1u) != 0;
+            if (hit) sources[slot] = at.word;
+            output += int(hit);
+            source.advance((mine.word >> (16 + step) & 1u) != 0);
+        }
+        return int(all & 0xffffu);
     }
 };
 
-// The slots from `low` to `high` of the entries of row r, of an operand with `count` entries in the tile from `first`.
-template <class T>
-DEVICE void merged_slots(const T* indptr, i64 n, i64 r, i64 first, int count, int& low, int& high) {
-    const i64 begin = offset_of(indptr, n, r) - first, end = offset_of(indptr, n, r + 1) - first;
-    low = begin > 0 ? int(begin) : 0;
-    high = end < count ? int(end) : count;
-}
-
-// The number of a row in a tile, for every step; with few slots if no operator needs it.
+// Operators that read positions need the row of each step.
 constexpr bool STEP_ROWS = FORM == ROWS && combine_reads_positions;
-typedef TileHeads<u16, STEP_ROWS ? int(TILE) : 32> StepRows;
+constexpr int WRITE_ROUNDS = 8;  // whose loads precede their stores, so that they overlap
 
-// Marks the rows of the tile at the slots of A, and at the steps, at which they begin.
-DEVICE void mark_merged(const EwiseArguments& q, const MergeTile& tile, MergeStage& stage, StepRows& by_step) {
-    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < q.nrows; r += TILE_THREADS) {
-        int a_low, a_high, b_low, b_high;
-        merged_slots(q.a_indptr, q.na, r, tile.a0, tile.na, a_low, a_high);
-        merged_slots(q.b_indptr, q.nb, r, tile.b0, tile.nb, b_low, b_high);
-        const bool last = r == tile.row1;  // the row may continue in the next tile
-        if (a_low < a_high) stage.rows.mark(a_low, MergeRow{u16(b_low), u16(b_high < b_low ? b_low : b_high), last});
-        if (STEP_ROWS && (a_low < a_high || b_low < b_high)) by_step.mark(a_low + b_low, u16(r - tile.row0));
-    }
-}
-
-// The column of the entry of B after the tile, if it belongs to row1; else -1.
-DEVICE i64 column_after(const EwiseArguments& q, const MergeTile& tile) {
-    const i64 next = tile.b0 + tile.nb;
-    if (tile.row1 >= q.nrows || next >= offset_of(q.b_indptr, q.nb, tile.row1 + 1)) return -1;
-    return i64(q.b_indices[next]);
-}
-// Whether the first entry of B in the tile has its partner in the tile before.
-DEVICE bool partner_before(const EwiseArguments& q, const MergeTile& tile) {
-    if (tile.nb == 0 || tile.row0 >= q.nrows || offset_of(q.a_indptr, q.na, tile.row0) >= tile.a0) return false;
-    if (offset_of(q.b_indptr, q.nb, tile.row0 + 1) <= tile.b0) return false;
-    return q.a_indices[tile.a0 - 1] == q.b_indices[tile.b0];
-}
-
-extern "C" __global__ void __launch_bounds__(TILE_THREADS, MERGE_RESIDENT)
-    ewise_merge(const EwiseArguments q) {
-    __shared__ MergeStage stage;
-    __shared__ StepRows by_step;
-    __shared__ bool skips_first;
-    const int thread = int(threadIdx.x);
-    const i64 number = q.stride != 0 ? q.stride * i64(blockIdx.x) : i64(blockIdx.x);
-    const MergeTile tile(q, number);
-    const int entries = tile.na + tile.nb;
-    I columns[TILE_ROUNDS];
+// Writes the outputs of a tile from position `before` on.  Every thread of the block calls after `count` and a barrier;
+// `rows` is not used unless STEP_ROWS.
+template <class Rows>
+DEVICE void write_tile(const EwiseArguments& q, const MergeTile& tile, const MergeStage& stage, Rows& rows, i64 number,
+                       int total, i64 before) {
+    if constexpr (STEP_ROWS) find_merge_rows<true>(q, tile, rows);
+    const I* const a_indices = computed(q.a_indices + tile.a0);
+    const I* const b_indices = computed(q.b_indices + tile.b0);
+    const A* const a_values = computed(q.a_values + tile.a0);
+    const B* const b_values = computed(q.b_values + tile.b0);
+    const bool valued = q.out_values != nullptr;
+    const bool a_valued = valued && q.a_values != nullptr, b_valued = valued && q.b_values != nullptr;
+    for (int base = int(threadIdx.x); base < total; base += WRITE_ROUNDS * MERGE_THREADS) {
+        I* const out_indices = computed(q.out_indices + before + base);
+        Z* const out_values = computed(q.out_values + before + base);
+        Source sources[WRITE_ROUNDS];
+        I columns[WRITE_ROUNDS];
+        A a[WRITE_ROUNDS];
+        B b[WRITE_ROUNDS];
 #pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        columns[round] = I(0);
-        if (slot < tile.na) columns[round] = q.a_indices[tile.a0 + slot];
-        else if (slot < entries) columns[round] = q.b_indices[tile.b0 + slot - tile.na];
-    }
-    const i64 after = column_after(q, tile);
-    stage.rows.clear();
-    if constexpr (STEP_ROWS) by_step.clear();
-    __syncthreads();
-    mark_merged(q, tile, stage, by_step);
-    if (thread == 0) skips_first = partner_before(q, tile);
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        stage.columns[slot] = columns[round];
-        stage.steps[slot] = 0;
-    }
-    if constexpr (STEP_ROWS) by_step.finish();
-    stage.rows.finish();
-
-    const I* const b_columns = stage.columns + tile.na;
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        if (slot >= tile.na) continue;
-        const MergeRow row = stage.rows.at(slot);
-        int low = row.low, high = row.high;
-        while (low < high) {
-            const int middle = (low + high) / 2;
-            if (b_columns[middle] < columns[round]) low = middle + 1;
-            else high = middle;
+        for (int round = 0; round < WRITE_ROUNDS; round++) {
+            const int output = base + round * MERGE_THREADS;
+            sources[round] = Source{output < total ? stage.sources[MergeStage::padded(output)] : 0u};
         }
-        bool partner = low < row.high && b_columns[low] == columns[round];
-        if (low == tile.nb && row.last != 0) partner = i64(columns[round]) == after;
-        stage.steps[slot + low] = partner ? STEP_OF_BOTH : STEP_OF_A;
-    }
-    __syncthreads();
 #pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int step = tile_slot(round);
-        const u8 kind = stage.steps[step];
-        const bool of_a = (kind & STEP_OF_A) != 0;
-        bool hit = step < entries;
-        if (MODE == INTERSECT) hit = kind == STEP_OF_BOTH;
-        else if (hit && !of_a) hit = step == 0 ? !skips_first : stage.steps[step - 1] != STEP_OF_BOTH;
-        const u32 a_word = __ballot_sync(FULL_WARP, of_a), word = __ballot_sync(FULL_WARP, hit);
-        if (lane_id() == 0) {
-            stage.of_a.bits[step >> 5] = a_word;
-            stage.present.bits[step >> 5] = word;
+        for (int round = 0; round < WRITE_ROUNDS; round++) {
+            const Source from = sources[round];
+            columns[round] = I(0);
+            if (from.of_a()) columns[round] = a_indices[from.a()];
+            if (!from.of_a() && from.reads_b()) columns[round] = b_indices[from.b()];
+            a[round] = q.a_iso;
+            b[round] = q.b_iso;
+            if (a_valued && from.of_a()) a[round] = a_values[from.a()];
+            if (b_valued && from.reads_b()) b[round] = b_values[from.b()];
         }
-    }
-    __syncthreads();
-    if (thread >= TILE_THREADS - 32) stage.of_a.count();
-    if (thread < 32) {
-        const int total = stage.present.count();
-        if (q.stride != 0) {
-            if (thread == 0) atomicAdd(q.words, u64(total));
-        } else {
-            const i64 before = Lookback{q.words}.before(number, total, number == q.tiles - 1);
-            if (thread == 0) stage.before = before;
+#pragma unroll
+        for (int round = 0; round < WRITE_ROUNDS; round++) {
+            const Source from = sources[round];
+            if (base + round * MERGE_THREADS >= total) continue;
+            out_indices[round * MERGE_THREADS] = columns[round];
+            if (!valued) continue;
+            i64 i = 0, j = i64(columns[round]);
+            if constexpr (FORM == LIST) i = j, j = 0;
+            else if constexpr (STEP_ROWS) i = tile.row0 + i64(rows.at(from.a() + from.b()));
+            Z& out = out_values[round * MERGE_THREADS];
+            if (from.of_a() && from.reads_b()) out = combine(a[round], b[round], i, j, i, j);
+            else if (from.of_a()) out = only_a(a[round], q.beta, i, j);
+            else out = only_b(b[round], q.alpha, i, j);
         }
-    }
-    if (q.stride != 0) return;
-    __syncthreads();
-
-    const i64 before = stage.before;
-    A a[TILE_ROUNDS];
-    B b[TILE_ROUNDS];
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int step = tile_slot(round);
-        a[round] = q.a_iso;
-        b[round] = q.b_iso;
-        if (q.out_values == nullptr || !bit_test(stage.present.bits, step)) continue;
-        const int ia = stage.of_a.rank(step), kind = stage.steps[step];
-        if (kind != 0) a[round] = value_at(q.a_values, q.a_iso, tile.a0 + ia);
-        if (kind != STEP_OF_A) b[round] = value_at(q.b_values, q.b_iso, tile.b0 + step - ia);
-    }
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int step = tile_slot(round);
-        if (!bit_test(stage.present.bits, step)) continue;
-        const i64 to = before + stage.present.rank(step);
-        if (to >= q.capacity) continue;
-        const int ia = stage.of_a.rank(step), kind = stage.steps[step];
-        const I column = kind != 0 ? stage.columns[ia] : b_columns[step - ia];
-        q.out_indices[to] = column;
-        if (q.out_values == nullptr) continue;
-        i64 i = 0, j = i64(column);
-        if constexpr (FORM == LIST) i = j, j = 0;
-        else if constexpr (STEP_ROWS) i = tile.row0 + i64(by_step.at(step));
-        if (kind == STEP_OF_BOTH) q.out_values[to] = combine(a[round], b[round], i, j, i, j);
-        else if (kind == STEP_OF_A) q.out_values[to] = only_a(a[round], q.beta, i, j);
-        else q.out_values[to] = only_b(b[round], q.alpha, i, j);
     }
     if (q.out_indptr == nullptr) return;
-    if (number == 0 && thread == 0) q.out_indptr[0] = 0;
-    for (i64 r = tile.row0 + thread; r < tile.row1; r += TILE_THREADS) {
+    if (number == 0 && threadIdx.x == 0) q.out_indptr[0] = 0;
+    for (i64 r = tile.row0 + threadIdx.x; r < tile.row1; r += MERGE_THREADS) {
         const i64 a_end = offset_of(q.a_indptr, q.na, r + 1), b_end = offset_of(q.b_indptr, q.nb, r + 1);
-        q.out_indptr[r + 1] = O(before + stage.present.rank(int(a_end - tile.a0 + b_end - tile.b0)));
+        q.out_indptr[r + 1] = O(before + stage.rank(int(a_end - tile.a0 + b_end - tile.b0)));
     }
+}
+
+// One pass.
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_RESIDENT) ewise_merge(const EwiseArguments q) {
+    __shared__ MergeRows rows;
+    __shared__ MergeStage stage;
+    const i64 number = i64(blockIdx.x);
+    const MergeTile tile(q, number);
+    const int total = stage.count(merge_tile(q, tile, rows));
+    if (threadIdx.x < 32) {
+        const i64 before = Lookback{q.words}.before(number, total, number == q.tiles - 1);
+        if (threadIdx.x == 0) stage.before = before;
+    }
+    __syncthreads();
+    write_tile(q, tile, stage, rows, number, total, stage.before);
+}
+
+// The first of two passes: finds the steps of each thread, and counts the outputs of each tile.
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, COUNT_RESIDENT) ewise_count(const EwiseArguments q) {
+    __shared__ MergeRows rows;
+    const i64 number = i64(blockIdx.x);
+    const StepBits mine = merge_tile(q, MergeTile(q, number), rows);
+    q.steps[number * MERGE_THREADS + threadIdx.x] = mine.word;
+    const int count = block_sum(__popc(mine.present()));
+    if (threadIdx.x == 0) q.words[number] = u64(count);
+}
+
+// The second.
+extern "C" __global__ void __launch_bounds__(MERGE_THREADS, WRITE_RESIDENT) ewise_write(const EwiseArguments q) {
+    __shared__ choose<STEP_ROWS, MergeRows, TileHeads<u16, 32>> rows;
+    __shared__ MergeStage stage;
+    const i64 number = i64(blockIdx.x);
+    const StepBits mine{q.steps[number * MERGE_THREADS + threadIdx.x]};
+    const MergeTile tile(q, number);
+    const i64 before = i64(q.words[number]);
+    const int total = stage.count(mine);
+    __syncthreads();
+    write_tile(q, tile, stage, rows, number, total, before);
 }

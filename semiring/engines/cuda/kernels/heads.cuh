@@ -46,7 +46,14 @@ struct TileHeads {
     // The head of the segment of a slot; any thread calls after `finish`.
     DEVICE int head(int slot) const {
         const u32 below = bits[slot >> 5] & (FULL_WARP >> (31 - (slot & 31)));
-        return below != 0 ? (slot | 31) - __clz(int(below)) : before[slot >> 5];
+        const i32 other = before[slot >> 5];  // read in any case: a load costs less than a branch
+        return below != 0 ? (slot | 31) - __clz(int(below)) : other;
     }
     DEVICE T at(int slot) const { return values[head(slot)]; }
+    // The same for slot 32 * word + lane_id().
+    DEVICE T at_lane(int word) const {
+        const u32 below = bits[word] & (FULL_WARP >> (31 - lane_id()));
+        const i32 other = before[word];
+        return values[below != 0 ? 32 * word + 31 - __clz(int(below)) : other];
+    }
 };

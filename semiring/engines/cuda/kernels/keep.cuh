@@ -38,9 +38,16 @@ extern "C" __global__ void keep_mark(i64 n, const u32* present, const I* indices
     }
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, KEEP_RESIDENT)
     keep_matrix(const KeepArguments rows, const MP* mask_indptr, const MI* mask_indices, const u32* mask_words,
                 const M* mask_values, M mask_iso, int complement) {
     const MaskView mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
     if constexpr (FORM == ROWS) keep_rows<false, true>(rows, [=](V, i64 i, i64 j) { return admitted(mask, i, j); });
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, KEEP_RESIDENT)
+    keep_count(const KeepArguments rows, const MP* mask_indptr, const MI* mask_indices, const u32* mask_words,
+                const M* mask_values, M mask_iso, int complement) {
+    const MaskView mask{mask_indptr, mask_indices, mask_words, mask_values, mask_iso, complement};
+    if constexpr (FORM == ROWS) count_kept<false, true>(rows, [=](V, i64 i, i64 j) { return admitted(mask, i, j); });
 }

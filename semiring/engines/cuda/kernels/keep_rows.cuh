@@ -1,15 +1,16 @@
-// The entries of a matrix that satisfy a condition, as a matrix, in one pass.  The prologue defines TILE, P (the type
-// of row offsets), I (of columns) and V, an unsigned integer of the size of the values, which are only moved.
+// The entries of a matrix that satisfy a condition, as a matrix: in one pass if few are possible, else in two.  The first
+// of two marks and counts them, the second writes them (keep_write.cuh).  The prologue defines TILE, P (the type of row
+// offsets), I (of columns) and V, an unsigned integer of the size of the values, which are only moved.
 
 #pragma once
 
 #include "lookback.cuh"
 #include "row_tiles.cuh"
 
-// `words`: see lookback.cuh.  stride: 0, or only every stride-th tile is processed, and the entries are only counted,
-// in words[0].  capacity: of the output; entries beyond it are counted and not written.  `values` and `out_values` are
-// null if the matrix is iso-valued.  `present` is null, or has a bit for each entry: entries without it are not kept, and
-// their values are not read.
+// marks: for two passes, a bit for each slot of each tile.  words: for one pass, see lookback.cuh; for two passes, the
+// number of kept entries of each tile, then of all tiles before it.  `values` and `out_values` are null if the matrix is
+// iso-valued.  `present` is null, or has a bit for each entry: entries without it are not kept, and their values are not
+// read.
 struct KeepArguments {
     i64 nrows;
     i64 n;
@@ -19,26 +20,26 @@ struct KeepArguments {
     const u32* present;
     const i64* first_row;
     i64 tiles;
-    i64 stride;
+    u32* marks;
     u64* words;
-    i64 capacity;
     P* out_indptr;
     I* out_indices;
     V* out_values;
 };
 
-// admit(x, i, j) returns whether the entry at (i, j) with the bits x of its value is kept; without NEEDS_VALUE, x is 0, and
-// without NEEDS_ROW, i is 0.  A block for each tile calls.
+// Blocks of a multiprocessor that registers of the kernels are limited for.  H200, select_count of kron22 in float32:
+// 6 blocks 0.300 ms for tril and 0.155 for valuegt, 8 blocks 0.263 and 0.163
+// (benchmarks/results/2026-11-22-nvidia-h200-around-tiles.txt).
+constexpr int KEEP_RESIDENT = sizeof(I) + sizeof(V) <= 8 ? 8 : 5;
+
+// Returns in lane r the word of marks of the warp's round r.  admit(x, i, j) returns whether the entry at (i, j) with the
+// bits x of its value is kept; without NEEDS_VALUE, x is 0, and without NEEDS_ROW, i is 0.  Every thread calls.
 template <bool NEEDS_VALUE, bool NEEDS_ROW, class F>
-DEVICE void keep_rows(const KeepArguments& k, F admit) {
-    __shared__ TileHeads<u16, int(TILE)> heads;
-    __shared__ TileMarks kept;
-    __shared__ i64 shared_before;
-    const i64 number = k.stride != 0 ? k.stride * i64(blockIdx.x) : i64(blockIdx.x);
-    const RowTile tile(k.first_row, number, k.nrows, k.n);
-    // All loads of one kind precede their first use, so that they overlap.
+DEVICE u32 mark_kept(const KeepArguments& k, const RowTile& tile, F admit) {
+    // All loads of one kind, of global and of shared memory, precede their first use, so that they overlap.
     I columns[TILE_ROUNDS];
     V values[TILE_ROUNDS];
+    int rows[TILE_ROUNDS];
     const bool valued = k.values != nullptr;
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
@@ -47,56 +48,79 @@ DEVICE void keep_rows(const KeepArguments& k, F admit) {
         values[round] = V();
         if (NEEDS_VALUE && valued && slot < tile.entries && is_present(k.present, tile.first + slot))
             values[round] = k.values[tile.first + slot];
+        rows[round] = 0;
     }
     if constexpr (NEEDS_ROW) {
+        __shared__ TileHeads<u16, int(TILE)> heads;
         heads.clear();
         __syncthreads();
         mark_rows(heads, tile, k.indptr, k.nrows);
         heads.finish();
+#pragma unroll
+        for (int round = 0; round < TILE_ROUNDS; round++) rows[round] = int(heads.at_lane(tile_word(round)));
     }
-    u32 mine = 0;  // bit r: the entry of round r
+    u32 mine = 0;
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
         const int slot = tile_slot(round);
         bool hit = slot < tile.entries && is_present(k.present, tile.first + slot);
-        if (hit) {
-            i64 row = 0;
-            if constexpr (NEEDS_ROW) row = tile.row0 + i64(heads.at(slot));
-            hit = admit(values[round], row, i64(columns[round]));
-        }
-        mine |= u32(hit) << round;
+        if (hit) hit = admit(values[round], NEEDS_ROW ? tile.row0 + rows[round] : i64(0), i64(columns[round]));
+        const u32 word = __ballot_sync(FULL_WARP, hit);
+        if (lane_id() == round) mine = word;
+    }
+    return mine;
+}
+
+// Writes the entries with marks from position `before` on.  Every thread calls after `count` and a barrier.
+DEVICE void write_kept(const KeepArguments& k, const RowTile& tile, const TileMarks& kept, i64 number, i64 before) {
+    I columns[TILE_ROUNDS];
+    V values[TILE_ROUNDS];
+    const bool valued = k.values != nullptr;
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        const bool hit = bit_test(kept.bits, slot);
+        columns[round] = hit ? k.indices[tile.first + slot] : I(0);
+        values[round] = hit && valued ? k.values[tile.first + slot] : V();
     }
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
-        const u32 word = __ballot_sync(FULL_WARP, mine >> round & 1u);
-        if (lane_id() == 0) kept.bits[tile_slot(round) >> 5] = word;
-    }
-    if constexpr (!NEEDS_VALUE) {  // only the values that are kept
-#pragma unroll
-        for (int round = 0; round < TILE_ROUNDS; round++)
-            if (valued && (mine >> round & 1u) != 0) values[round] = k.values[tile.first + tile_slot(round)];
-    }
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        const int count = kept.count();
-        if (k.stride != 0) {
-            if (threadIdx.x == 0) atomicAdd(k.words, u64(count));
-        } else {
-            const i64 before = Lookback{k.words}.before(number, count, number == k.tiles - 1);
-            if (threadIdx.x == 0) shared_before = before;
-        }
-    }
-    if (k.stride != 0) return;
-    __syncthreads();
-    const i64 before = shared_before;
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const i64 to = before + kept.rank(tile_slot(round));
-        if ((mine >> round & 1u) == 0 || to >= k.capacity) continue;
+        const int slot = tile_slot(round);
+        if (!bit_test(kept.bits, slot)) continue;
+        const i64 to = before + kept.rank(slot);
         k.out_indices[to] = columns[round];
         if (valued) k.out_values[to] = values[round];
     }
     if (number == 0 && threadIdx.x == 0) k.out_indptr[0] = 0;
     for (i64 r = tile.row0 + threadIdx.x; r < tile.row1; r += TILE_THREADS)
         k.out_indptr[r + 1] = P(before + kept.rank(int(i64(k.indptr[r + 1]) - tile.first)));
+}
+
+// One pass.  A block for each tile calls.
+template <bool NEEDS_VALUE, bool NEEDS_ROW, class F>
+DEVICE void keep_rows(const KeepArguments& k, F admit) {
+    __shared__ TileMarks kept;
+    __shared__ i64 shared_before;
+    const i64 number = i64(blockIdx.x);
+    const RowTile tile(k.first_row, number, k.nrows, k.n);
+    const u32 mine = mark_kept<NEEDS_VALUE, NEEDS_ROW>(k, tile, admit);
+    if (lane_id() < TILE_ROUNDS) kept.bits[tile_word(lane_id())] = mine;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const i64 before = Lookback{k.words}.before(number, kept.count(), number == k.tiles - 1);
+        if (threadIdx.x == 0) shared_before = before;
+    }
+    __syncthreads();
+    write_kept(k, tile, kept, number, shared_before);
+}
+
+// The first of two passes.  A block for each tile calls.
+template <bool NEEDS_VALUE, bool NEEDS_ROW, class F>
+DEVICE void count_kept(const KeepArguments& k, F admit) {
+    const i64 number = i64(blockIdx.x);
+    const RowTile tile(k.first_row, number, k.nrows, k.n);
+    const u32 mine = mark_kept<NEEDS_VALUE, NEEDS_ROW>(k, tile, admit);
+    if (lane_id() < TILE_ROUNDS) k.marks[number * TILE_WORDS + tile_word(lane_id())] = mine;
+    const int count = block_sum(__popc(mine));
+    if (threadIdx.x == 0) k.words[number] = u64(count);
 }

@@ -33,11 +33,23 @@ extern "C" __global__ void outside_mark(i64 n, const u32* present, const I* indi
     }
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) outside_rows(const KeepArguments kept, REGION) {
+struct OutsideRegion {
+    Members rows, cols;
+    DEVICE bool operator()(V, i64 i, i64 j) const { return !(rows.has(i) && cols.has(j)); }
+};
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, KEEP_RESIDENT)
+    outside_rows(const KeepArguments kept, REGION) {
     const Members rows{row_words, row_sorted, row_start, row_step, row_count};
     const Members cols{col_words, col_sorted, col_start, col_step, col_count};
-    if constexpr (FORM == ROWS)
-        keep_rows<false, true>(kept, [=](V, i64 i, i64 j) { return !(rows.has(i) && cols.has(j)); });
+    if constexpr (FORM == ROWS) keep_rows<false, true>(kept, OutsideRegion{rows, cols});
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, KEEP_RESIDENT)
+    outside_count(const KeepArguments kept, REGION) {
+    const Members rows{row_words, row_sorted, row_start, row_step, row_count};
+    const Members cols{col_words, col_sorted, col_start, col_step, col_count};
+    if constexpr (FORM == ROWS) count_kept<false, true>(kept, OutsideRegion{rows, cols});
 }
 
 // Sets the bits of an array of indices, which may repeat.

@@ -37,8 +37,10 @@ struct RowTile {
     }
 };
 
-// The slot that thread t processes in a round: a warp processes consecutive slots, and 32 adjacent ones in a round.
-DEVICE int tile_slot(int round) { return (warp_in_block() * TILE_ROUNDS + round) * 32 + lane_id(); }
+// The slot that a thread processes in a round, and its word of 32 slots: a warp processes consecutive slots, and 32
+// adjacent ones in a round.
+DEVICE int tile_word(int round) { return warp_in_block() * TILE_ROUNDS + round; }
+DEVICE int tile_slot(int round) { return 32 * tile_word(round) + lane_id(); }
 
 // Marks the slots at which rows of the tile begin with the number of the row, from row0.  Every thread of the block
 // calls, between `clear` with its barrier and `finish`.
