@@ -16,17 +16,18 @@ from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..constants import reduced_value
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
-from . import samples
+from . import samples, tuning
 from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
-from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, row_tiles
+from .row_tiles import TILE_BLOCK, find_tiles, row_tiles
 from .specialise import binary, constants, monoid, semiring, typedefs
 
 # Blocks whose partial results fit into the pool of counters, which needs no allocation.
 _FEW_BLOCKS = 16
 _INT32 = np.dtype(np.int32)
+_TILE_TEXT = constants(TILE=tuning.REDUCE_TILE)
 
 
 @implements(ReduceRows, engine="cuda")
@@ -42,16 +43,16 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
         return present_rows(a.pattern, z, value)
     first_only = q.monoid.is_any
     out = cupy.empty(a.nrows, z)
-    prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + TILE_TEXT
+    prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + _TILE_TEXT
     prologue += constants(FORM=2) + monoid("add", q.monoid)
     if first_only:
         run = kernel("reduce.cuh", "reduce_rows_first", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
     elif a.iso is not None:
         run = kernel("reduce.cuh", "reduce_rows_iso", prologue)
-        run(grid(a.nrows), BLOCK, a.nrows, a.indptr, a.iso, out)
+        run(grid(a.nrows), BLOCK, a.nrows, a.nvals, a.indptr, a.iso, out)
     else:
-        segments(prologue, a.nvals, a.indptr, a.nrows, row_tiles(a.pattern), a, out)
+        segments(prologue, a.nvals, a.indptr, a.nrows, row_tiles(a.pattern, tuning.REDUCE_TILE), a, out)
     return present_rows(a.pattern, z, out)
 
 
@@ -70,15 +71,16 @@ def segments(
 ) -> None:
     """out[r] = the ordered combination of row r's values, for every row that has any, by an associative operator.
 
-    The prologue names A, P, OUT and ``add``.  first_row: the tiles of the rows (`row_tiles`).
+    The prologue names A, P, OUT and ``add``.  first_row: the tiles of the rows, of REDUCE_TILE steps (`row_tiles`).
     """
     if n == 0:
         return
     tiles = int(first_row.size) - 1
     carry = cupy.empty(tiles, out.dtype)
     values = values_of(source)
+    grid_of_tiles = -(-32 * tiles // TILE_BLOCK)  # a warp for each
     kernel("reduce.cuh", "reduce_rows_tiles", prologue)(
-        tiles, TILE_BLOCK, n, indptr, nrows, *values, first_row, out, carry
+        grid_of_tiles, TILE_BLOCK, n, indptr, nrows, *values, first_row, tiles, out, carry
     )
     if tiles > 1:
         run = kernel("reduce.cuh", "reduce_rows_carry", prologue)
@@ -87,10 +89,10 @@ def segments(
 
 def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out: Array) -> None:
     """out[r] = the values at positions starts[r] .. starts[r + 1] combined by `op`, left to right."""
-    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + constants(FORM=2) + TILE_TEXT
+    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + constants(FORM=2) + _TILE_TEXT
     prologue += binary("add", op)
     if "associative" in op.laws:
-        first_row = find_tiles(starts, runs, source.size)
+        first_row = find_tiles(starts, runs, source.size, tuning.REDUCE_TILE)
         segments(prologue, source.size, starts, runs, first_row, source, out)
     else:
         kernel("reduce.cuh", "reduce_rows_fold", prologue)(grid(runs), BLOCK, runs, starts, *values_of(source), out)
@@ -109,7 +111,7 @@ def reduce_scalar(q: ReduceScalar) -> ScalarResult:
 
 @functools.lru_cache(maxsize=1024)
 def _reduce_all(add: TypedMonoid, element: np.dtype[Any]) -> Kernel:
-    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FORM=2) + TILE_TEXT
+    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FORM=2) + _TILE_TEXT
     return kernel("reduce.cuh", "reduce_all", prologue + monoid("add", add))
 
 
@@ -164,9 +166,9 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
-        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2) + TILE_TEXT
+        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
-    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2) + TILE_TEXT
+    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2) + _TILE_TEXT
     yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
     for number, ring in enumerate(samples.SEMIRINGS):
         types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)

@@ -1,8 +1,9 @@
 // Reductions in storage order: `add(x, y)` must be associative.  Types: A of the values, OUT of the results, P of row
 // offsets.
 //
-// A block reduces a tile (row_tiles.cuh).  The tile in which a row ends writes the row.  The partial result of a row
-// that continues after a tile is the carry of the tile; a second kernel combines the carries.
+// A warp reduces a tile (row_tiles.cuh), so no thread waits at a barrier of a block.  The tile in which a row ends writes
+// the row.  The partial result of a row that continues after a tile is the carry of the tile; a second kernel combines the
+// carries.
 
 #include "entries.cuh"
 #include "reduce_blocks.cuh"
@@ -14,87 +15,91 @@ struct Combined {
     DEVICE OUT operator()(OUT x, OUT y) const { return combined(x, y); }
 };
 
-// Shared memory of a block: every 8 values are followed by an unused slot, so that threads that read 8 consecutive
-// values each use different banks.
+// Slots of a lane, which are consecutive.
+constexpr int LANE_SLOTS = int(TILE) / 32;
+
+// Shared memory of a warp: the values of each lane are followed by an unused slot, so that lanes which read consecutive
+// values use different banks.
 struct ReduceStage {
-    static DEVICE int padded(int slot) { return slot + slot / TILE_ROUNDS; }
-    TileHeads<u16, int(TILE)> heads;
-    OUT values[TILE + TILE_THREADS];
-    OUT warp_value[TILE_THREADS / 32];  // of the slots after the last head of the warp
-    bool warp_head[TILE_THREADS / 32];
+    u32 heads[TILE_WORDS];  // the slots at which rows begin
+    u16 rows[TILE];         // at these: the number of the row, from row0
+    OUT values[TILE + 32];
+
+    static DEVICE int padded(int slot) { return slot + slot / LANE_SLOTS; }
 };
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, const A* values, A iso, const i64* first_row, OUT* out,
-                      OUT* carry) {
-    __shared__ ReduceStage stage;
-    const RowTile tile(first_row, i64(blockIdx.x), nrows, n);
-    A loaded[TILE_ROUNDS];
+    reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, const A* values, A iso, const i64* first_row, i64 tiles,
+                      OUT* out, OUT* carry) {
+    __shared__ ReduceStage stages[TILE_THREADS / 32];
+    ReduceStage& stage = stages[warp_in_block()];
+    const int lane = lane_id();
+    const i64 number = warp_id();
+    if (number >= tiles) return;
+    const RowTile tile(first_row, number, nrows, n);
+    A loaded[LANE_SLOTS];
 #pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
+    for (int round = 0; round < LANE_SLOTS; round++) {
+        const int slot = round * 32 + lane;
         loaded[round] = slot < tile.entries ? value_at(values, iso, tile.first + slot) : A();
     }
-    stage.heads.clear();
-    __syncthreads();
-    mark_rows(stage.heads, tile, indptr, nrows);
+    if (lane < TILE_WORDS) stage.heads[lane] = 0;
+    __syncwarp();
+    for (i64 r = tile.row0 + lane; r <= tile.row1 && r < nrows; r += 32) {
+        const int start = tile.start(indptr, r);
+        if (start >= tile.end(indptr, r)) continue;
+        atomicOr(&stage.heads[start >> 5], 1u << (start & 31));
+        stage.rows[start] = u16(r - tile.row0);
+    }
 #pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++)
-        stage.values[ReduceStage::padded(tile_slot(round))] = cast<OUT>(loaded[round]);
-    stage.heads.finish();
+    for (int round = 0; round < LANE_SLOTS; round++)
+        stage.values[ReduceStage::padded(round * 32 + lane)] = cast<OUT>(loaded[round]);
+    __syncwarp();
 
-    // Each thread reduces consecutive slots.  `open` is the value after its last head, or of all its slots.
-    const int begin = int(threadIdx.x) * TILE_ROUNDS;
-    const u32 heads = stage.heads.bits[begin / 32] >> (begin % 32) & ((1u << TILE_ROUNDS) - 1);
+    // `open` is the value after the last head of the lane, in `row`, or that of all its slots; `leading` that of the slots
+    // before its first head.
+    const int begin = lane * LANE_SLOTS;
+    const u32 heads = stage.heads[begin / 32] >> (begin % 32) & u32((u64(1) << LANE_SLOTS) - 1);
     const int first_head = begin + __ffs(int(heads)) - 1;
-    OUT open = OUT(), leading = OUT();  // leading: of the slots before the first head
+    OUT open = OUT(), leading = OUT();
+    int row = 0;
 #pragma unroll
-    for (int s = 0; s < TILE_ROUNDS; s++) {
+    for (int s = 0; s < LANE_SLOTS; s++) {
         const int slot = begin + s;
         if (slot >= tile.entries) continue;
         const OUT value = stage.values[ReduceStage::padded(slot)];
         if (heads >> s & 1u) {
             if (slot == first_head) leading = open;
-            else out[tile.row0 + i64(stage.heads.at(slot - 1))] = open;
+            else out[tile.row0 + row] = open;
+            row = stage.rows[slot];
             open = value;
         } else {
             open = s == 0 ? value : combined(open, value);
         }
     }
-    // Before the first head of a thread: the values of the threads before, from the last of them with a head.
+    // The values of the lanes before, from the last of them with a head.
     const u32 with_head = __ballot_sync(FULL_WARP, heads != 0);
-    const u32 up_to_me = with_head & (FULL_WARP >> (31 - lane_id()));
-    const int reach = up_to_me != 0 ? lane_id() - (31 - __clz(int(up_to_me))) : lane_id();
+    const u32 up_to_me = with_head & (FULL_WARP >> (31 - lane));
+    const int reach = up_to_me != 0 ? lane - (31 - __clz(int(up_to_me))) : lane;
     OUT whole = open;
 #pragma unroll
     for (int delta = 1; delta < 32; delta *= 2) {
         const OUT below = shuffle_up(whole, delta);
         if (delta <= reach) whole = combined(below, whole);
     }
-    if (lane_id() == 31) {
-        stage.warp_value[warp_in_block()] = whole;
-        stage.warp_head[warp_in_block()] = with_head != 0;
-    }
-    const OUT below = shuffle_up(whole, 1);
-    __syncthreads();
-    Maybe<OUT> before{false, OUT()};
-    if ((with_head & lanes_below()) == 0) {
-        for (int w = 0; w < warp_in_block(); w++) {
-            const Maybe<OUT> part{true, stage.warp_value[w]};
-            before = stage.warp_head[w] ? part : join(before, part, Combined());
-        }
-    }
-    if (lane_id() != 0) before = join(before, Maybe<OUT>{true, below}, Combined());
+    // The row and the value that end at the first head of the lane.
+    const u32 before_me = with_head & lanes_below();
+    const int row_before = shuffle(row, before_me != 0 ? 31 - __clz(int(before_me)) : 0);
+    OUT before = shuffle_up(whole, 1);
     if (heads != 0 && first_head != 0) {
-        if (first_head != begin) before = join(before, Maybe<OUT>{true, leading}, Combined());
-        out[tile.row0 + i64(stage.heads.at(first_head - 1))] = before.value;
+        if (first_head != begin) before = combined(before, leading);
+        out[tile.row0 + row_before] = before;
     }
     const int last = tile.entries - 1;
-    if (last >= begin && last < begin + TILE_ROUNDS) {
-        if (heads == 0) open = join(before, Maybe<OUT>{true, open}, Combined()).value;
-        const i64 row = tile.row0 + i64(stage.heads.at(last));
-        if (row < tile.row1) out[row] = open;
-        else carry[blockIdx.x] = open;
+    if (last >= begin && last < begin + LANE_SLOTS) {
+        const int at = heads != 0 ? row : row_before;
+        if (tile.row0 + at < tile.row1) out[tile.row0 + at] = whole;
+        else carry[number] = whole;
     }
 }
 
@@ -163,16 +168,19 @@ extern "C" __global__ void reduce_all(i64 n, const u32* words, const A* values, 
     reduce_blocks(sum, Combined(), result, arrived);
 }
 
-// out[r] = as many copies of `iso` combined as row r has entries, by doubling; reads no entry.
-extern "C" __global__ void reduce_rows_iso(i64 nrows, const P* indptr, A iso, OUT* out) {
+// out[r] = as many copies of `iso` combined as row r has entries, of n in all; reads no entry.
+extern "C" __global__ void reduce_rows_iso(i64 nrows, i64 n, const P* indptr, A iso, OUT* out) {
+    __shared__ OUT powers[64];  // 2^k copies combined
+    if (threadIdx.x == 0) {
+        powers[0] = cast<OUT>(iso);
+        for (int k = 1; n >> k != 0; k++) powers[k] = combined(powers[k - 1], powers[k - 1]);
+    }
+    __syncthreads();
     for (i64 r = thread_id(); r < nrows; r += thread_count()) {
         i64 left = i64(indptr[r + 1]) - i64(indptr[r]);
         if (left == 0) continue;
-        Maybe<OUT> sum{false, OUT()}, power{true, cast<OUT>(iso)};
-        for (; left; left >>= 1) {
-            if (left & 1) sum = join(sum, power, Combined());
-            if (left > 1) power.value = combined(power.value, power.value);
-        }
-        out[r] = sum.value;
+        OUT sum = powers[__ffsll(left) - 1];
+        while ((left &= left - 1) != 0) sum = combined(sum, powers[__ffsll(left) - 1]);
+        out[r] = sum;
     }
 }
