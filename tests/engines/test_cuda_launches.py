@@ -31,7 +31,7 @@ def test_launches_fit_the_signatures_of_their_kernels() -> None:
         found, count = wrong(path.read_text(encoding="utf-8"))
         assert not found, f"{path.name}: {found}"
         total += count
-    assert total >= 80
+    assert total >= 75
 
 
 @pytest.mark.parametrize(
