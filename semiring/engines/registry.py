@@ -231,7 +231,12 @@ def _hypersparse(spec: Spec, engine: str) -> Implementation | None:
 
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:
-        return function(whole, engine)
+        try:
+            return function(whole, engine)
+        except NotSupported:  # an operator reads too much for rows to be renumbered
+            if not module.has_few_rows(whole):
+                raise
+            return module.with_all_rows_first(whole, engine)
 
     return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} on listed rows", HYPERSPARSE)
 

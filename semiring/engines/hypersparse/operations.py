@@ -2,8 +2,8 @@
 
 from .. import hypersparse
 from ..discovery import import_modules
-from .rewriting import with_all_rows_first
+from .rewriting import has_few_rows, with_all_rows_first
 
-__all__ = ["with_all_rows_first"]
+__all__ = ["has_few_rows", "with_all_rows_first"]
 
 import_modules(hypersparse.__name__, hypersparse.__path__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...formats import CSR, AnyPattern, HyperPattern, structure_only
+from ...formats import CSR, AnyPattern, HyperPattern, hypersparse, structure_only
 from ...formats.hypersparse import with_all_rows
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
@@ -22,6 +22,18 @@ def with_all_rows_first(q: Spec, engine: str) -> Any:
     made = {name: _with_all_rows(vars(q)[name]) for name in q.matrices}
     request = replace(q, **made)
     return run_masked(request, engine) if isinstance(request, (Mxv, Mxm)) else registry.run(request, engine)
+
+
+def has_few_rows(q: Spec) -> bool:
+    """Return True if offsets for all rows of its matrices are small, so that `with_all_rows_first` costs little."""
+    return all(_nrows(vars(q)[name]) < hypersparse.FEWEST_ROWS for name in q.matrices)
+
+
+def _nrows(item: Any) -> int:
+    """Return the number of rows of a matrix; 0 for a vector, and for an orientation that is not available."""
+    if isinstance(item, Rows):
+        return item.get().nrows if item.ready else 0
+    return int(getattr(getattr(item, "store", item), "nrows", 0))
 
 
 def _with_all_rows(item: Any) -> Any:
