@@ -19,6 +19,7 @@ from .facade.layout import concat, hstack, vstack
 from .facade.matrix import Matrix
 from .facade.scalar import Scalar
 from .facade.vector import Vector
+from .facade.writing import replace
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ __all__ = [
     "op",
     "ops",
     "random",
+    "replace",
     "select",
     "semiring",
     "unary",

@@ -18,18 +18,24 @@ __all__ = [
     "DuplicateIndex",
     "EmptyObject",
     "GraphProperty",
+    "GraphblasException",
     "IgnoredColumns",
     "IndexOutOfBound",
     "InvalidFormat",
     "InvalidMask",
+    "InvalidOperator",
+    "InvalidType",
     "InvalidValue",
     "NegativeCycle",
+    "NotNumbers",
     "NotSupported",
     "OutOfMemory",
     "OutputNotEmpty",
+    "RankMismatch",
     "SemiringError",
     "UdfParseError",
     "UnknownOperator",
+    "UnsupportedType",
 ]
 
 
@@ -37,12 +43,26 @@ class SemiringError(Exception):
     """Base class of all errors of this package."""
 
 
+# python-graphblas's name.
+GraphblasException = SemiringError
+
+
 class DimensionMismatch(SemiringError, ValueError):
     """Shapes disagree; the message names the operation, all shapes, and ``.T`` if the transpose fits."""
 
 
+class RankMismatch(DimensionMismatch, TypeError):
+    """A Vector is where a Matrix is needed, or the other way round."""
+
+
 class DomainMismatch(SemiringError, TypeError):
     """An operator or an object does not support a dtype; the message lists the supported ones."""
+
+
+class UnsupportedType(DomainMismatch, KeyError):
+    """``plus[dtype]``: the operator is not defined on this type; also a KeyError, as of any look-up in brackets."""
+
+    __str__ = Exception.__str__  # that of KeyError quotes the message
 
 
 class IndexOutOfBound(SemiringError, IndexError):
@@ -55,6 +75,14 @@ class DuplicateIndex(SemiringError, ValueError):
 
 class InvalidValue(SemiringError, ValueError):
     """An argument has an invalid value."""
+
+
+class NotNumbers(DomainMismatch, ValueError):
+    """Values are not numbers of a supported type."""
+
+
+class InvalidType(InvalidValue, TypeError):
+    """An argument is of a type that the operation does not accept."""
 
 
 class EmptyObject(SemiringError, ValueError):
@@ -81,11 +109,15 @@ class UnknownOperator(SemiringError, AttributeError, ValueError):
         self.close = close
 
 
+class InvalidOperator(UnknownOperator, TypeError):
+    """An object is not an operator, or one of another kind than the operation needs."""
+
+
 class UdfParseError(SemiringError, TypeError):
     """A user-defined operator cannot be turned into an expression; the message quotes its source line."""
 
 
-class InvalidFormat(SemiringError, ValueError):
+class InvalidFormat(InvalidValue):
     """A file or a set of arrays is malformed; the message names the place, what was expected and what was found."""
 
 

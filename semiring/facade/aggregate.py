@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import operators
 from ..engines.numpy_helpers import evaluate
-from ..exceptions import UnknownOperator
+from ..exceptions import InvalidValue, UnknownOperator
 from ..memory.arrays import to_host
 from ..ops.cast import cast_scalar
 from .scalar import Scalar
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def as_aggregator(op: Any) -> Any:
     """Return the aggregator that `op` is or names, or None if a monoid of that name computes it."""
-    if isinstance(op, operators.agg.Aggregator):
+    if isinstance(op, (operators.agg.Aggregator, operators.agg.TypedAggregator)):
         return op
     if op is builtins.sum:  # the monoid `plus` would keep a small type, and wrap
         return operators.agg.sum
@@ -44,6 +44,8 @@ def as_aggregator(op: Any) -> Any:
 
 def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
     """Return the aggregate of each row (each column under `transposed`) that has entries."""
+    if isinstance(aggregator, operators.agg.TypedAggregator):
+        return rowwise(a.dup(aggregator.type), aggregator.parent, transposed).dup(aggregator.return_type)
     if aggregator.at:
         return _search(a.T if transposed else a, aggregator)
     plan = aggregator.typed(a.dtype)
@@ -102,8 +104,31 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
     return full.ewise_mult(a, "eq")
 
 
-def whole(x: Any, aggregator: Any) -> Scalar:
+def pending(monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
+    """Return a reduction by a typed monoid, with its identity in place of no value unless `allow_empty`."""
+    if allow_empty:
+        return Scalar.pending(monoid.z, compute)
+    identity = monoid.identity
+    if identity is None:
+        raise InvalidValue(f"reduce: {monoid!r} has no identity, which allow_empty=False needs")
+
+    def filled() -> Any:
+        value = compute()
+        return identity if value is None else value
+
+    return Scalar.pending(monoid.z, filled)
+
+
+def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
     """Return the aggregate of all entries of a Vector or a Matrix, pending."""
+    if isinstance(aggregator, operators.agg.TypedAggregator):
+        found = whole(x.dup(aggregator.type), aggregator.parent, allow_empty)
+        return Scalar.pending(aggregator.return_type, found._read)
+    if not allow_empty:
+        if aggregator.at or len(aggregator.parts) != 1 or aggregator.steps:
+            raise InvalidValue(f"reduce: {aggregator!r} has no value for no entries; allow_empty=False is for monoids")
+        init, monoid = aggregator.typed(x.dtype).parts[0]
+        return x.apply(init).reduce(monoid, allow_empty=False)  # type: ignore[no-any-return]
     taken = x.dup()  # its entries now, independent of later changes of x
     if not aggregator.at:
         plan = aggregator.typed(x.dtype)
@@ -115,7 +140,7 @@ def whole(x: Any, aggregator: Any) -> Scalar:
 def _by_parts(x: Any, plan: Any) -> np.generic | None:
     results: list[Any] = []
     for init, monoid in plan.parts:
-        value = x.apply(init).reduce(monoid).value
+        value = x.apply(init).reduce(monoid)._read()
         if value is None:
             return None
         results.append(value)
@@ -134,7 +159,7 @@ def _found(x: Any, aggregator: Any) -> Any:
 
         return _modes(Vector.from_dense(x.to_coo(index_dtype=None)[-1]).reshape(1, x.nvals)).get(0)
     if aggregator.at in ("min", "max"):
-        extreme = x.reduce(aggregator.at).value
+        extreme = x.reduce(aggregator.at)._read()
         if extreme is None or aggregator.gives == "value":
             return extreme
         x = x.select("==", extreme)

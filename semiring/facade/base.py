@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..config import checked_device, engine_for
 from ..engines.operands import Mask
-from ..exceptions import InvalidMask, InvalidValue, NotSupported
+from ..exceptions import InvalidMask, InvalidType, InvalidValue, NotSupported
 from ..formats import CSR
 from ..memory.allocation import allocating, methods_report_memory
 from ..ops import check
@@ -24,7 +24,7 @@ from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write, emptied
 from ..storage.memory_plan import checked_placement, moved
 from .holder import Holder, StoreT
-from .writing import MaskView, Target, Writing, as_mask, as_write, parse_write
+from .writing import MaskView, Target, TargetOfPart, Writing, as_mask, as_write, checked_wait, parse_write
 
 _KEYWORDS = frozenset(Writing.__annotations__)
 
@@ -98,11 +98,23 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
         """The value that all entries share, or None."""
         return self.store.iso
 
-    def wait(self) -> Self:
+    def wait(self, how: str = "materialize") -> Self:
         """Execute a pending operation and wait until the device has finished; returns this object.  Synchronises.
 
-        Raises the errors of the pending operation, for example OutOfMemory.  Cost: that of the operation.
+        Parameters
+        ----------
+        how : ``"materialize"`` or ``"complete"``, GraphBLAS's modes, which are the same here
+
+        Raises
+        ------
+        InvalidValue
+            For another mode.
+
+        Notes
+        -----
+        It also raises the errors of the pending operation, for example OutOfMemory.  Cost: that of the operation.
         """
+        checked_wait(how)
         if self.store.device == "cuda":
             import cupy
 
@@ -179,9 +191,27 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
             store = plan_of("dup", store).into(None, as_write(mask))
         return self._new(cast_store(store, target, engine_for(store.device)), name=name)
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Self:
-        """Return a copy, by python-graphblas's name: parameters, errors and cost as `dup`."""
-        return self.dup(dtype, mask=mask, name=name)
+    def new(self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None) -> Self:
+        """Return a copy, by python-graphblas's name.
+
+        Parameters
+        ----------
+        dtype, mask, name : as `dup`
+        input_mask : of a part such as ``A[I, J]``: a mask of A, which limits the entries that the part is taken from
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, InvalidMask
+        InvalidType
+            For an `input_mask` where this is no part of another object, or with a `mask`.
+        """
+        if input_mask is None:
+            return self.dup(dtype, mask=mask, name=name)
+        if mask is not None:
+            raise InvalidType("new: give mask= or input_mask=, not both")
+        from .parts import extracted_under
+
+        return extracted_under(self, input_mask).dup(dtype, name=name)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Self:
         return self.dup(name=self.name)
@@ -229,7 +259,7 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
 
     def _same_kind(self, other: Any) -> Self:
         if type(other) is not type(self) and (not isinstance(other, Sparse) or other.ndim != self.ndim):
-            raise InvalidValue(f"expected a {type(self).__name__}, got {type(other).__name__}")
+            raise InvalidType(f"expected a {type(self).__name__}, got {type(other).__name__}")
         return other  # type: ignore[return-value]
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -261,19 +291,22 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
     def __invert__(self) -> MaskView:
         return ~MaskView(as_mask(self))
 
-    def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target:
+    def __call__(
+        self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False, input_mask: Any = None
+    ) -> Target:
         """Return the left side of ``<<``: ``C(mask, accum, replace=...) << result``.
 
         Parameters
         ----------
-        *parts : mask and accumulator, in either order
+        *parts : mask, accumulator and ``semiring.replace``, in any order
         mask : ``M.S``, ``M.V``, their complements, or a boolean object
         accum : binary operator that combines the result with the stored entries
         replace : delete the entries that the mask does not admit
+        input_mask : limits the source ``A[I, J]`` of the write instead: see `new`
 
         Raises
         ------
-        InvalidMask, InvalidValue, UnknownOperator
+        InvalidMask, InvalidType, UnknownOperator
 
         Notes
         -----
@@ -282,9 +315,12 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
         scalar writes its value everywhere in the region; an empty Scalar has no entries, so it deletes the stored ones
         unless an accumulator keeps them.
         """
-        if len(parts) == 1 and mask is accum is None and isinstance(parts[0], MaskView):
+        if len(parts) == 1 and mask is accum is input_mask is None and isinstance(parts[0], MaskView):
             return self._target(Write(parts[0].mask, None, bool(replace)))
-        return self._target(parse_write(parts, mask, accum, replace))
+        write = parse_write(parts, mask, accum, replace)
+        if input_mask is not None:
+            return TargetOfPart(self, write, input_mask)
+        return self._target(write)
 
     def __lshift__(self, value: Any) -> Any:
         return self._target(PLAIN) << value

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType, InvalidValue
 
 # Links in one chain, beyond which the earlier ones are executed: a loop over `x = x | y` is not meant as one chain.
 _LONGEST = 64
@@ -98,3 +98,31 @@ def linked(cls: Any, *parts: Any) -> Any:
     made = cls._new(None, plan)
     made._chain = chain
     return made
+
+
+class WithDefaults(NamedTuple):
+    """An operator with values for what is missing: ``plus(v | w, left_default=0, right_default=0)``."""
+
+    op: Any
+    left: Any
+    right: Any
+
+    def __repr__(self) -> str:
+        return repr(self.op)
+
+
+def with_defaults(operator: Any, options: dict[str, Any]) -> Any:
+    """Return the operator for every link of a chain: itself, or with the defaults that were given.
+
+    Raises
+    ------
+    InvalidType
+        For one default alone, and for any other option.
+    """
+    if not options:
+        return operator
+    if options.keys() != {"left_default", "right_default"}:
+        raise InvalidType(
+            f"{operator!r}(...): got {', '.join(sorted(options))}; a chain takes left_default= and right_default=, both"
+        )
+    return WithDefaults(operator, options["left_default"], options["right_default"])

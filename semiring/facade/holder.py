@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType
 from ..formats import CSR, VectorStore
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
@@ -95,13 +95,13 @@ class Holder(Generic[StoreT]):
         self._store, self._plan, self._elements, self._chain = store, None, None, None
 
     def _check_whole(self) -> None:
-        """Raise InvalidValue if this is a part or the transpose of another object."""
+        """Raise InvalidType if this is a part or the transpose of another object."""
         if self._origin is not None or self._transpose_of is not None:
             raise self._belongs()
 
-    def _belongs(self) -> InvalidValue:
+    def _belongs(self) -> InvalidType:
         part = "the transpose" if self._origin is None else "a part"
-        return InvalidValue(
+        return InvalidType(
             f"this {type(self).__name__} is {part} of another object, so it is not clear which of both is to change; "
             f"{'' if self._origin is None else 'write C[I, J] << x in one expression to change C, or '}"
             f"take .dup() to change a copy"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 import numpy as np
 
 from .. import dtypes, operators
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType, InvalidValue
 from ..operators.families import IndexUnary, Select, Semiring, Unary
 from ..operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
 from ..ops.apply import apply
@@ -15,9 +15,9 @@ from ..ops.ewise import ewise_add, ewise_mult, ewise_union
 from ..ops.select import select
 from ..ops.write import PLAIN
 from .base import Sparse
-from .chain import Chain, linked
+from .chain import Chain, WithDefaults, linked, with_defaults
 from .operand import is_scalar, no_operand, scalar
-from .writing import MaskView, Writing
+from .writing import MaskView, Writing, as_mask
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -147,42 +147,59 @@ class Infix(Sparse[Any]):
 
         Parameters
         ----------
-        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), a lambda, or a mask
-        thunk : the scalar that it compares with; 0 by default
+        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), or a lambda; or a
+            mask, whose positions are kept: ``M.S``, ``~M.V``, or a boolean object
+        thunk : the scalar that it compares with; 0 by default; a mask has none
         **writing : mask, accum, replace, out
 
         Raises
         ------
-        DomainMismatch, UnknownOperator, UdfParseError, EmptyObject
+        DomainMismatch, UnknownOperator, UdfParseError, EmptyObject, InvalidMask, DimensionMismatch
 
         Notes
         -----
         Cost O(nvals).  A selection from a pending product of matrices (`Matrix.mxm`) is fused into it.
         """
-        if isinstance(op, MaskView):
-            return self._deliver(self._masked(op), writing)  # type: ignore[no-any-return]
+        if isinstance(op, (MaskView, Sparse)):
+            if thunk is not None:
+                raise InvalidType("select: a mask has no thunk")
+            return self._deliver(self._masked(MaskView(as_mask(op))), writing)  # type: ignore[no-any-return]
         return self._deliver(select(self.source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
-    def _with_operator(self, operator: Any, *rest: Any) -> Any:
+    def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
+
+        options: ``left``, the left operand of ``minus(2, A)``; else as `Family.__call__`.
 
         An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is then final.
         """
         chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")
-        if chain is not None and chain.kind == wanted and not rest:
-            return self._new(None, chain.rebound(operator))
-        if wanted == "apply" or (wanted == "ewise" and len(rest) == 1):
-            return self.apply(operator, *rest)
+        if chain is not None and chain.kind == wanted and not rest and "left" not in options:
+            return self._new(None, chain.rebound(with_defaults(operator, options)))
+        if wanted == "apply" or (wanted == "ewise" and len(rest) + ("left" in options) == 1):
+            if "thunk" in options:
+                options["right"] = options.pop("thunk")
+            return self.apply(operator, *rest, **options)
         if wanted == "select":
-            return self.select(operator, *rest)
+            return self.select(operator, *rest, **options)
         if wanted == "reduce":
-            return self.reduce(operator)
-        raise InvalidValue(
+            return self._aggregated(operator, *rest, **options)
+        raise InvalidType(
             f"{operator!r}(...): expected a result whose operator is not named yet: a chain of A @ B for a semiring, "
             f"of A | B and A & B for a binary operator, A > 3 for select.value; the operators of + - * and of methods "
             f"such as A.mxm(B) are settled"
         )
+
+    def _aggregated(self, aggregator: Any, *, rowwise: bool, columnwise: bool) -> Any:
+        """Return the result of an aggregator called on this: of all entries, or of each row or column."""
+        if rowwise and columnwise:
+            raise InvalidValue(f"{aggregator!r}(...): give rowwise= or columnwise=, not both")
+        if rowwise or columnwise:
+            if self.ndim == 1:
+                raise InvalidValue(f"{aggregator!r}(...): a Vector has neither rows nor columns")
+            return self.reduce_rowwise(aggregator) if rowwise else self.reduce_columnwise(aggregator)  # type: ignore[attr-defined]
+        return self.reduce(aggregator)
 
     def reduce(self, op: Any = "plus") -> Any:
         """S = (+) of all entries."""
@@ -314,9 +331,28 @@ class Infix(Sparse[Any]):
             return self._unknown(other)
         return self._linked(other, ewise_mult, "land" if self._both_boolean(other) else "times")
 
+    def __xor__(self, other: Any) -> Any:
+        if is_scalar(other):
+            return self._of_truth(other, "lxor")
+        if not isinstance(other, Infix):
+            return self._unknown(other)
+        if not self._both_boolean(other):
+            raise InvalidType(f"^ is for booleans, got {self.dtype} and {other.dtype}; binary.bxor(A | B) takes bits")
+        return self._ewise(ewise_add, other, "lxor", {})
+
+    def __rxor__(self, other: Any) -> Any:
+        return self ^ other if is_scalar(other) else self._unknown(other)
+
     def _linked(self, other: Infix, operation: Any, op: str) -> Any:
         """Return a link of a chain, whose operator may be called later."""
-        join = lambda a, b, operator: operation(a[0], b[0], operator)  # noqa: E731
+
+        def join(a: Any, b: Any, operator: Any) -> Any:
+            if not isinstance(operator, WithDefaults):
+                return operation(a[0], b[0], operator)
+            if operation is not ewise_add:
+                raise InvalidType(f"{operator!r}(...): defaults replace missing entries of A | B; A & B has none")
+            return ewise_union(a[0], b[0], operator.op, scalar(operator.left), scalar(operator.right))
+
         return linked(self._kind_with(other), "ewise", self, other, join, op)
 
     def _both_boolean(self, other: Infix) -> bool:
@@ -344,13 +380,25 @@ class Infix(Sparse[Any]):
         return self._in_place(self**other)
 
     def __imatmul__(self, other: Any) -> Any:
-        return self._in_place(self @ other)
+        product = self @ other
+        if getattr(product, "ndim", self.ndim) != self.ndim:
+            raise InvalidType(f"@= keeps a {type(self).__name__}; this product is a {type(product).__name__}")
+        return self._in_place(product)
 
     def __ior__(self, other: Any) -> Any:
-        return self._in_place(self | other)
+        return self._in_place(self._of_truth(other, "lor") if is_scalar(other) else self | other)
 
     def __iand__(self, other: Any) -> Any:
-        return self._in_place(self & other)
+        return self._in_place(self._of_truth(other, "land") if is_scalar(other) else self & other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._in_place(self ^ other)
+
+    def _of_truth(self, other: Any, op: str) -> Any:
+        """Return `op` of the stored truths and one more; InvalidType for objects that are not boolean."""
+        if self.dtype != dtypes.BOOL:
+            raise InvalidType(f"{op} in place is for booleans; this {type(self).__name__} is of {self.dtype}")
+        return self.apply(op, right=scalar(other))
 
     def _in_place(self, result: Any) -> Any:
         if self._origin is not None:
@@ -359,7 +407,7 @@ class Infix(Sparse[Any]):
         return self
 
     def __bool__(self) -> bool:
-        raise ValueError(
+        raise InvalidType(
             f"the truth of a {type(self).__name__} is ambiguous: use .nvals, .isequal(other) or .reduce('lor')"
         )
 
@@ -375,4 +423,5 @@ _KINDS: dict[type[Any], str] = {
     IndexUnary: "apply",
     TypedIndexUnary: "apply",
     operators.agg.Aggregator: "reduce",
+    operators.agg.TypedAggregator: "reduce",
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from ..engines.operands import Mask
-from ..exceptions import DimensionMismatch, InvalidValue
+from ..exceptions import InvalidType, InvalidValue, RankMismatch
 from ..formats import CSR, VectorStore
 from ..formats.hypersparse import empty_matrix, prefers_hypersparse
 from ..memory.allocation import allocating, require_rows
-from ..ops import structure
+from ..ops import check, structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import extract_line, extract_matrix
@@ -31,7 +31,7 @@ from . import (
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
-from .vector import Vector, index_value
+from .vector import Vector, check_element, index_value
 from .vector_arrays import constructed
 from .writing import MaskView, Writing
 
@@ -152,7 +152,7 @@ class Matrix(MatrixOperations):
         Cost O(log degree).  Synchronises on the GPU.
         """
         value = self._element(self._place(row, col))()
-        return default if value is None else value
+        return default if value is None else value.item()
 
     def __contains__(self, place: tuple[int, int]) -> bool:
         return self._element(self._place(*place))() is not None
@@ -239,12 +239,18 @@ class Matrix(MatrixOperations):
             return
         i, j = self._rows(rows), self._cols(cols)
         line = _LINES.get((is_scalar(rows), is_scalar(cols)))
+        if is_scalar(rows) and is_scalar(cols):
+            check_element("A[i, j]", value, write, sub)
         mask = write.mask
         if mask is not None and not isinstance(mask.store, CSR):
             # The mask of one row or column, in either syntax: C(m.S)[i, :] << v, C[i, :](m.S) << v.
             mask = Mask(_as_line(mask.store, line, "masks"), mask.structural, mask.complement)
             write, sub = write._replace(mask=mask), True
+        elif mask is not None and sub and line is not None and check.shape_of(mask.store) != (i.count, j.count):
+            raise RankMismatch("the mask of a part of one row or column is a Vector: C[i, J](m) << v")
         if isinstance(value, Matrix):
+            if line is not None and value.shape != (i.count, j.count):
+                raise RankMismatch("a part of one row or column is assigned from a Vector or a scalar: C[i, :] << v")
             source: Any = value.store
         elif is_empty(value):
             source = Matrix(self.dtype, i.count, j.count, device=self.device).store
@@ -257,7 +263,7 @@ class Matrix(MatrixOperations):
         elif dimensions(value) == 2:
             source = Matrix.from_dense(value, device=self.device).store
         else:
-            raise InvalidValue(
+            raise InvalidType(
                 f"cannot assign a {type(value).__name__} to a Matrix; expected a Matrix or a scalar (an empty Scalar, "
                 f"or del, deletes)"
             )
@@ -277,7 +283,7 @@ _LINES = {(True, False): row_matrix, (False, True): column_matrix}
 def _as_line(u: VectorStore, line: Any, does: str) -> CSR:
     """Return a vector as a matrix of one row or one column, by `line`."""
     if line is None:
-        raise DimensionMismatch(f"a Vector {does} one row or column: C[i, :] << v or C[:, j] << v")
+        raise RankMismatch(f"a Vector {does} one row or column: C[i, :] << v or C[:, j] << v")
     return cast(CSR, line(index_list(u)))
 
 

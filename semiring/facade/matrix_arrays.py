@@ -11,9 +11,7 @@ import numpy as np
 
 from ..engines.residency import listed_or_resident, resident
 from ..exceptions import InvalidFormat, OutputNotEmpty
-from ..formats import dense_values
 from ..memory.allocation import allocating
-from ..memory.arrays import read_only
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
 from ..ops.extract import column_numbers, row_numbers
@@ -21,7 +19,7 @@ from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .operand import device_for, exported, scalar
-from .vector_arrays import as_values, exported_indices
+from .vector_arrays import as_values, exported_indices, exported_values
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -218,22 +216,37 @@ def identity(
     return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
 
 
-def build(self: M, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) -> M:
+def build(
+    self: M,
+    rows: Any,
+    columns: Any,
+    values: Any,
+    *,
+    dup_op: Any = None,
+    clear: bool = False,
+    nrows: int | None = None,
+    ncols: int | None = None,
+) -> M:
     """Fill this empty matrix: A(rows[p], columns[p]) = values[p].
 
     Parameters
     ----------
     rows, columns, values, dup_op : as `from_coo`
+    clear : replace the entries that there are
+    nrows, ncols : the new shape; None: unchanged
 
     Raises
     ------
     OutputNotEmpty
-        If it has entries.
+        If it has entries, and not `clear`.
     DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
     """
-    if self.nvals:
-        raise OutputNotEmpty(f"build: the Matrix already has {counted(self.nvals)}; call .clear() first")
-    nrows, ncols = self.store.shape
+    if not clear and self.nvals:
+        raise OutputNotEmpty(
+            f"build: the Matrix already has {counted(self.nvals)}; call .clear() first, or give clear=True"
+        )
+    nrows = self.store.nrows if nrows is None else extent("nrows", nrows)
+    ncols = self.store.ncols if ncols is None else extent("ncols", ncols)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
     self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, self.dtype, dup_op, self.device))
     return self
@@ -242,11 +255,15 @@ def build(self: M, rows: Any, columns: Any, values: Any, *, dup_op: Any = None) 
 # -- exports ---------------------------------------------------------------------------------------------
 
 
-def to_csr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
+def to_csr(
+    self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
+) -> tuple[Any, Any, Any]:
     """(indptr, col_indices, values): arrays that the matrix may share.
 
     Parameters
     ----------
+    dtype : type of the values; None: unchanged
+    sort : accepted for programs of python-graphblas; columns are ascending either way
     index_dtype : type of `indptr` and `col_indices`.  None: each as it is stored (columns int32 below 2**31
         columns, offsets int32 below 2**31 entries) and without a copy; arithmetic on int32 wraps at 2**31.
     device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
@@ -264,26 +281,41 @@ def to_csr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = No
     entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
     except to execute a pending operation, and for such rows.
     """
-    return _compressed("to_csr", self.store, index_dtype, device)
+    return _compressed("to_csr", self.store, index_dtype, device, dtype)
 
 
-def to_csc(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
+def to_csc(
+    self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
+) -> tuple[Any, Any, Any]:
     """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is cached."""
-    return _compressed("to_csc", structure.transposed(self.store), index_dtype, device)
+    return _compressed("to_csc", structure.transposed(self.store), index_dtype, device, dtype)
 
 
-def _compressed(operation: str, store: Any, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any]:
+def _compressed(operation: str, store: Any, index_dtype: Any, device: str | None, dtype: Any) -> tuple[Any, Any, Any]:
     store = resident(store)
     indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
     indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
-    return exported(indptr, device), exported(indices, device), exported(read_only(dense_values(store)), device)
+    return exported(indptr, device), exported(indices, device), exported_values(operation, store, dtype, device)
 
 
-def to_coo(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any]:
+def to_coo(
+    self: Matrix,
+    dtype: Any = None,
+    *,
+    index_dtype: Any = np.int64,
+    device: str | None = None,
+    rows: bool = True,
+    columns: bool = True,
+    values: bool = True,
+    sort: bool = True,
+) -> tuple[Any, Any, Any]:
     """(rows, columns, values), by row and then by column.
 
     Parameters
     ----------
+    dtype : type of the values; None: unchanged
+    rows, columns, values : False: None in place of that array
+    sort : accepted for programs of python-graphblas; the order is the same either way
     index_dtype : type of `rows` and `columns`; None: the types in which they are stored, see `to_csr`
     device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
@@ -299,6 +331,10 @@ def to_coo(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = No
     for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
     """
     store = listed_or_resident(self.store)
-    rows = exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype)
-    columns = exported_indices("to_coo", column_numbers(store), store.ncols, index_dtype)
-    return exported(rows, device), exported(columns, device), exported(read_only(dense_values(store)), device)
+    return (
+        exported(exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype), device) if rows else None,
+        exported(exported_indices("to_coo", column_numbers(store), store.ncols, index_dtype), device)
+        if columns
+        else None,
+        exported_values("to_coo", store, dtype, device) if values else None,
+    )

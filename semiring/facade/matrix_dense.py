@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engines.residency import resident
 from ..engines.sliced.dense_rows import dense_matrix, is_dense
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, dense_values, device_of
 from ..memory.allocation import allocating, require
 from ..memory.arrays import to_device
@@ -89,7 +89,7 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     store, fill = self.store, scalar(fill_value)
     missing = store.nrows * store.ncols - store.nvals
     if fill is None and missing:
-        raise InvalidValue(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
+        raise InvalidType(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")
     chosen = dense_dtype(store.dtype, fill, dtype)
     require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
     with allocating("to_dense", store.device):

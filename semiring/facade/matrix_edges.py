@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module
 from ..memory.allocation import allocating
 from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
+from ..ops.structure import transposed
 from ..storage.coerce import as_indices, size_for, sizes
 from .edges import edges_of
 from .operand import exported
@@ -72,7 +73,7 @@ def from_edgelist(
     rows, columns, weights = edges_of(edges, source, target, weight)
     if weights is not None:
         if values is not None:
-            raise InvalidValue("from_edgelist: the edges hold values already; values= must be left out")
+            raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
         values = weights
     nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
     if nrows is None and ncols is None:
@@ -80,11 +81,22 @@ def from_edgelist(
     return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
 
-def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any]:
+def to_edgelist(
+    self: Matrix,
+    dtype: Any = None,
+    *,
+    index_dtype: Any = np.int64,
+    device: str | None = None,
+    values: bool = True,
+    sort: bool = True,
+) -> tuple[Any, Any]:
     """(array of nvals [row, column] pairs, the caller's own; values as `to_coo`).
 
     Parameters
     ----------
+    dtype : type of the values; None: unchanged
+    values : False: None in place of the values
+    sort : accepted for programs of python-graphblas; edges are by row and then by column either way
     index_dtype : type of the pairs; None: the narrower of int32 and int64 that holds both
     device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the matrix's device
 
@@ -98,16 +110,30 @@ def to_edgelist(self: Matrix, *, index_dtype: Any = np.int64, device: str | None
     -----
     Cost O(nvals); 32 bytes an entry for int64 pairs, half of them while it runs.
     """
-    rows, columns, values = self.to_coo(index_dtype=index_dtype)
+    rows, columns, weights = self.to_coo(dtype, index_dtype=index_dtype, values=values)
     with allocating("to_edgelist", self.device):
         pairs = array_module(self.device).stack([rows, columns], axis=1)
-    return exported(pairs, device), exported(values, device)
+    return exported(pairs, device), exported(weights, device) if values else None
 
 
-def to_dicts(self: Matrix) -> dict[int, dict[int, Any]]:
-    """{row: {column: value}}, for rows that have entries.  Cost O(nvals) objects; synchronises on the GPU."""
+def to_dicts(self: Matrix, order: str = "rowwise") -> dict[int, dict[int, Any]]:
+    """{row: {column: value}}, for rows that have entries.
+
+    Parameters
+    ----------
+    order : ``"rowwise"``; or ``"columnwise"`` for {column: {row: value}}
+
+    Raises
+    ------
+    InvalidValue
+
+    Notes
+    -----
+    Cost O(nvals) objects; synchronises on the GPU.
+    """
     result: dict[int, dict[int, Any]] = {}
-    rows, columns, values = (to_host(part).tolist() for part in self.to_coo(index_dtype=None))
+    source = self.T if _by_columns("to_dicts", order) else self
+    rows, columns, values = (to_host(part).tolist() for part in source.to_coo(index_dtype=None))
     for i, j, x in zip(rows, columns, values, strict=True):
         result.setdefault(i, {})[j] = x
     return result
@@ -115,9 +141,10 @@ def to_dicts(self: Matrix) -> dict[int, dict[int, Any]]:
 
 def from_dicts(
     cls: type[Matrix],
-    nested: dict[int, dict[int, Any]],
+    nested: dict[int, dict[int, Any]] | list[dict[int, Any]],
     dtype: Any = None,
     *,
+    order: str = "rowwise",
     nrows: int | None = None,
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
@@ -126,22 +153,39 @@ def from_dicts(
 
     Parameters
     ----------
-    nested : {row: {column: value}}
+    nested : {row: {column: value}}, or a list with {column: value} of each row
     dtype : type of the values; by default theirs
+    order : ``"rowwise"``; or ``"columnwise"`` for {column: {row: value}}
     nrows, ncols (or shape) : by default the largest row of `nested` + 1, whether it has entries or not, and the
-        largest column + 1
+        largest column + 1 (by columns, the other way round)
 
     Raises
     ------
     IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
     """
+    nrows, ncols = sizes("from_dicts", shape, nrows=nrows, ncols=ncols)
+    if _by_columns("from_dicts", order):
+        made = from_dicts(cls, nested, dtype, nrows=ncols, ncols=nrows)
+        return cls._new(transposed(made.store))
+    if isinstance(nested, (list, tuple)):
+        if nrows is not None and nrows != len(nested):
+            raise InvalidValue(f"from_dicts: a list of {len(nested)} rows needs nrows={len(nested)}, got {nrows}")
+        nested = dict(enumerate(nested))
     try:
         triples = [(i, j, x) for i, row in nested.items() for j, x in row.items()]
     except AttributeError as error:
         raise InvalidValue(f"from_dicts: expected {{row: {{column: value}}}} ({error})") from error
     listed = as_indices("rows", list(nested))  # those without entries count too
-    nrows, ncols = sizes("from_dicts", shape, nrows=nrows, ncols=ncols)
     nrows = size_for(listed) if nrows is None else nrows
     bounded_indices("rows", listed, nrows, "cpu")
     rows, columns, values = ([part[k] for part in triples] for k in range(3))
     return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols)
+
+
+_ORDERS = {"row": False, "rowwise": False, "col": True, "colwise": True, "column": True, "columnwise": True}
+
+
+def _by_columns(operation: str, order: str) -> bool:
+    if order not in _ORDERS:
+        raise InvalidValue(f"{operation}: order must be one of {', '.join(_ORDERS)}; got {order!r}")
+    return _ORDERS[order]

@@ -11,16 +11,16 @@ import numpy as np
 
 from ..engines.residency import listed_or_resident
 from ..exceptions import InvalidFormat
-from ..formats import CSR, HyperPattern, dense_values
+from ..formats import CSR, HyperPattern
 from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list
 from ..memory.allocation import allocating
 from ..memory.arrays import index_dtype as index_type
-from ..memory.arrays import read_only, to_device
+from ..memory.arrays import to_device
 from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .operand import device_for, exported
-from .vector_arrays import as_values, exported_indices
+from .vector_arrays import as_values, exported_indices, exported_values
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -73,7 +73,7 @@ def from_dcsr(
     --------
     >>> A = Matrix.from_dcsr([3, 10**9], [0, 2, 3], [0, 5, 1], [1.0, 2.0, 3.0], shape=(2 * 10**9, 6))
     >>> A.format, A.nvals, A.get(10**9, 1)
-    ('hypersparse', 3, np.float64(3.0))
+    ('hypersparse', 3, 3.0)
     """
     where = device_for(compressed_rows, indptr, col_indices, values, device=device)
     rows, indptr = as_indices("compressed_rows", compressed_rows), as_indices("indptr", indptr)
@@ -121,13 +121,17 @@ def from_dcsc(
     return cls._new(structure.transposed(columns.store), name=name)
 
 
-def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any, Any]:
+def to_dcsr(
+    self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
+) -> tuple[Any, Any, Any, Any]:
     """(compressed_rows, indptr, col_indices, values): the rows that have entries, and arrays as `to_csr` of these.
 
     Parameters
     ----------
+    dtype : type of the values; None: unchanged
     index_dtype : type of the first three arrays; None: the types in which they are stored
     device : of the arrays, as in `to_csr`
+    sort : accepted for programs of python-graphblas; columns are ascending either way
 
     Raises
     ------
@@ -140,25 +144,25 @@ def to_dcsr(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = N
     Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
     not hypersparse, for which it synchronises.
     """
-    return _listed("to_dcsr", self.store, index_dtype, device)
+    return _listed("to_dcsr", self.store, dtype, index_dtype, device)
 
 
-def to_dcsc(self: Matrix, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any, Any, Any]:
+def to_dcsc(
+    self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
+) -> tuple[Any, Any, Any, Any]:
     """(compressed_cols, indptr, row_indices, values): `to_dcsr` of the transpose, which costs O(nvals) once."""
-    return _listed("to_dcsc", structure.transposed(self.store), index_dtype, device)
+    return _listed("to_dcsc", structure.transposed(self.store), dtype, index_dtype, device)
 
 
-def _listed(operation: str, store: CSR, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any, Any]:
+def _listed(operation: str, store: CSR, dtype: Any, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any, Any]:
     store = hypersparse(listed_or_resident(store))
     pattern = store.pattern
     assert isinstance(pattern, HyperPattern)
     rows = exported_indices(operation, pattern.rows, store.nrows, index_dtype)
     indptr = exported_indices(operation, pattern.offsets, store.nvals + 1, index_dtype)
     indices = exported_indices(operation, pattern.indices, store.ncols, index_dtype)
-    rows, indptr, indices, values = (
-        exported(array, device) for array in (rows, indptr, indices, read_only(dense_values(store)))
-    )
-    return rows, indptr, indices, values
+    values = exported_values(operation, store, dtype, device)
+    return exported(rows, device), exported(indptr, device), exported(indices, device), values
 
 
 def restored(

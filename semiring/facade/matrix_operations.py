@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Self, Unpack, cast
 
 from .. import operators
-from ..exceptions import DimensionMismatch, InvalidValue, UnknownOperator
+from ..exceptions import DimensionMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore
 from ..ops.kronecker import kronecker
 from ..ops.mxm import mxm
@@ -103,7 +103,7 @@ class MatrixOperations(Infix):
         first is executed share one stored product.
         """
         if not isinstance(other, MatrixOperations):
-            raise InvalidValue(f"mxm: expected a Matrix, got {type(other).__name__}")
+            raise InvalidType(f"mxm: expected a Matrix, got {type(other).__name__}")
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
@@ -126,7 +126,7 @@ class MatrixOperations(Infix):
         Cost O(nvals) at most; see `Vector.vxm` for push and pull.
         """
         if not isinstance(other, Vector):
-            raise InvalidValue(f"mxv: expected a Vector, got {type(other).__name__}")
+            raise InvalidType(f"mxv: expected a Vector, got {type(other).__name__}")
         (a, transposed), u = self.operand, other.store
         return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 
@@ -164,7 +164,7 @@ class MatrixOperations(Infix):
         copied from another storage kind.
         """
         if not isinstance(other, MatrixOperations):
-            raise InvalidValue(f"kronecker: expected a Matrix, got {type(other).__name__}")
+            raise InvalidType(f"kronecker: expected a Matrix, got {type(other).__name__}")
         for name, size in (("nrows", self.nrows * other.nrows), ("ncols", self.ncols * other.ncols)):
             extent(f"kronecker: {name} of the result", size)
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand

@@ -58,16 +58,19 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     return cast(Vector, self._deliver(plan, writing, Vector))
 
 
-def reduce_scalar(self: Matrix, op: Any = "plus") -> Scalar:
+def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
     """S = (+) of all entries; empty if there are none.
 
     Parameters
     ----------
     op : monoid or aggregator, by object or name; positions are i * ncols + j
+    allow_empty : False: the monoid's identity in place of an empty Scalar
 
     Raises
     ------
     DomainMismatch, UnknownOperator
+    InvalidValue
+        For ``allow_empty=False`` with an aggregator, or a monoid, that has no identity.
 
     Notes
     -----
@@ -76,12 +79,12 @@ def reduce_scalar(self: Matrix, op: Any = "plus") -> Scalar:
     """
     aggregator = aggregate.as_aggregator(op)
     if aggregator is not None:
-        return aggregate.whole(self, aggregator)
+        return aggregate.whole(self, aggregator, allow_empty)
     monoid = operators.lookup_monoid(op).typed(self.dtype)
     source = self.source if self._transpose_of is None else self.operand[0]
-    return Scalar.pending(monoid.z, scalar_of(source, monoid))
+    return aggregate.pending(monoid, scalar_of(source, monoid), allow_empty)
 
 
-def reduce(self: Matrix, op: Any = "plus") -> Scalar:
+def reduce(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
     """S = (+) of all entries, by the name that Vector uses; parameters, errors and cost as `reduce_scalar`."""
-    return reduce_scalar(self, op)
+    return reduce_scalar(self, op, allow_empty=allow_empty)

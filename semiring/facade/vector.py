@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from .. import operators
 from ..engines.operands import Index
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidMask, InvalidType
 from ..formats import VectorStore
 from ..formats.vectors import empty_vector
 from ..operators.types import TypedSemiring
@@ -107,7 +107,7 @@ class Vector(Infix):
         or O(log nvals) for an index list.  Synchronises on the GPU.
         """
         value = self._element(self._at(index))()
-        return default if value is None else value
+        return default if value is None else value.item()
 
     def __contains__(self, index: int) -> bool:
         return self._element(self._at(index))() is not None
@@ -186,6 +186,8 @@ class Vector(Infix):
             self._assign_masked(key, value, write)
             return
         index = self._index(key)
+        if not isinstance(key, slice) and key is not None and is_scalar(key):
+            check_element("v[i]", value, write, sub)
         if isinstance(value, (int, float)):
             source: Any = value
         elif isinstance(value, Vector):
@@ -197,7 +199,7 @@ class Vector(Infix):
         elif dimensions(value) == 1:
             source = Vector.from_dense(value, device=self.device).store
         else:
-            raise InvalidValue(
+            raise InvalidType(
                 f"cannot assign a {type(value).__name__} to a Vector; expected a Vector or a scalar (an empty Scalar, "
                 f"or del, deletes)"
             )
@@ -224,7 +226,7 @@ class Vector(Infix):
         The cost model chooses push or pull (`config.direction` forces one).
         """
         if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
-            raise InvalidValue(f"vxm: expected a Matrix, got {type(other).__name__}")
+            raise InvalidType(f"vxm: expected a Matrix, got {type(other).__name__}")
         u, (a, transposed) = self.store, other.operand
         return self._deliver(vxm(u, a, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 
@@ -281,16 +283,19 @@ class Vector(Infix):
         add = operators.monoid.any.typed(mult.z)
         return column.mxm(row, TypedSemiring(add, mult), **writing)
 
-    def reduce(self, op: Any = "plus") -> Scalar:
+    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
         """S = (+) of all entries; empty if there are none.
 
         Parameters
         ----------
         op : monoid or aggregator, by object or name
+        allow_empty : False: the monoid's identity in place of an empty Scalar
 
         Raises
         ------
         DomainMismatch, UnknownOperator
+        InvalidValue
+            For ``allow_empty=False`` with an aggregator, or a monoid, that has no identity.
 
         Notes
         -----
@@ -298,21 +303,23 @@ class Vector(Infix):
         """
         aggregator = aggregate.as_aggregator(op)
         if aggregator is not None:
-            return aggregate.whole(self, aggregator)
+            return aggregate.whole(self, aggregator, allow_empty)
         store = self.store
         monoid = operators.lookup_monoid(op).typed(store.dtype)
-        return Scalar.pending(monoid.z, reduce_scalar(store, monoid))
+        return aggregate.pending(monoid, reduce_scalar(store, monoid), allow_empty)
 
-    def diag(self, k: int = 0) -> Matrix:
+    def diag(self, k: int = 0, dtype: Any = None) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
 
-        k > 0 is above the main one, k < 0 below.  InvalidValue for a k that is not an integer.  Cost O(size + nvals).
+        k > 0 is above the main one, k < 0 below.  `dtype`: type of the values, by default theirs.  InvalidType for a
+        k that is not an integer.  Cost O(size + nvals).
         """
         from .matrix import Matrix
 
         if isinstance(k, bool) or not hasattr(k, "__index__"):
-            raise InvalidValue(f"diag: k must be an integer, got {k!r}")
-        return Matrix._new(reshape.diagonal_matrix(self.store, k.__index__()))
+            raise InvalidType(f"diag: k must be an integer, got {k!r}")
+        store = self.store if dtype is None else self.dup(dtype).store
+        return Matrix._new(reshape.diagonal_matrix(store, k.__index__()))
 
     def resize(self, size: int | None = None, *, shape: tuple[int] | None = None) -> None:
         """Change the number of positions to `size` (or `shape`); entries past the end are dropped.
@@ -348,3 +355,11 @@ def _inner(u: Any, v: Any, op: Any) -> Scalar:
 def index_value(key: Any) -> Any:
     """Return an index as the operations accept it: the store of a Vector, anything else unchanged."""
     return key.store if isinstance(key, Vector) else key
+
+
+def check_element(place: str, value: Any, write: Write, sub: bool) -> None:
+    """Raise InvalidType or InvalidMask where what is written to one element is no scalar, or has a mask of its own."""
+    if sub and write.mask is not None:
+        raise InvalidMask(f"{place} is one element, which has no mask of its own: write C(mask)[...] << x")
+    if not is_scalar(value):
+        raise InvalidType(f"{place} is one element; expected a scalar, got {type(value).__name__}")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import dtypes
-from ..exceptions import DomainMismatch, InvalidValue, OutputNotEmpty
+from ..config import engine_for
+from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
@@ -16,7 +17,7 @@ from ..memory.arrays import read_only, to_device, to_host
 from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
-from ..ops.cast import cast_scalar
+from ..ops.cast import cast_scalar, cast_store
 from ..ops.convert import index_list
 from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .display import counted
@@ -172,24 +173,27 @@ def from_pairs(
     return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op)
 
 
-def build(self: V, indices: Any, values: Any, *, dup_op: Any = None) -> V:
+def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: int | None = None) -> V:
     """Fill this empty vector: w(indices[p]) = values[p].
 
     Parameters
     ----------
     indices, values, dup_op : as `from_coo`
+    clear : replace the entries that there are
+    size : the new number of positions; None: unchanged
 
     Raises
     ------
     OutputNotEmpty
-        If it has entries.
+        If it has entries, and not `clear`.
     DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
     """
-    if self.nvals:
-        raise OutputNotEmpty(f"build: the Vector already has {counted(self.nvals)}; call .clear() first")
-    made = build_vector(
-        as_indices("indices", indices), as_values(values), self.store.size, self.dtype, dup_op, self.device
-    )
+    if not clear and self.nvals:
+        raise OutputNotEmpty(
+            f"build: the Vector already has {counted(self.nvals)}; call .clear() first, or give clear=True"
+        )
+    size = self.store.size if size is None else extent("size", size)
+    made = build_vector(as_indices("indices", indices), as_values(values), size, self.dtype, dup_op, self.device)
     self._become(made)
     return self
 
@@ -197,11 +201,23 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None) -> V:
 # -- exports ---------------------------------------------------------------------------------------------
 
 
-def to_coo(self: Vector, *, index_dtype: Any = np.int64, device: str | None = None) -> tuple[Any, Any]:
+def to_coo(
+    self: Vector,
+    dtype: Any = None,
+    *,
+    index_dtype: Any = np.int64,
+    device: str | None = None,
+    indices: bool = True,
+    values: bool = True,
+    sort: bool = True,
+) -> tuple[Any, Any]:
     """(indices, values), ascending.
 
     Parameters
     ----------
+    dtype : type of the values; None: unchanged
+    indices, values : False: None in place of that array
+    sort : accepted for programs of python-graphblas; the entries are ascending either way
     index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy;
         arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
     device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the vector's device
@@ -219,8 +235,9 @@ def to_coo(self: Vector, *, index_dtype: Any = np.int64, device: str | None = No
     and O(nvals) for one value that all share.  Synchronises on the GPU for a bitmap.
     """
     entries = index_list(self.store)
-    indices = exported_indices("to_coo", entries.indices, entries.size, index_dtype)
-    return exported(indices, device), exported(read_only(dense_values(entries)), device)
+    places = exported_indices("to_coo", entries.indices, entries.size, index_dtype) if indices else None
+    listed = exported_values("to_coo", entries, dtype, device) if values else None
+    return None if places is None else exported(places, device), listed
 
 
 def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -240,7 +257,7 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     """
     store, fill = self.store, scalar(fill_value)
     if fill is None and store.nvals != store.size:
-        raise InvalidValue(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
+        raise InvalidType(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
     chosen = dense_dtype(store.dtype, fill, dtype)
     require("to_dense", store.device, store.size * chosen.itemsize)
     with allocating("to_dense", store.device):
@@ -310,6 +327,13 @@ def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) 
     require(operation, device, int(indices.size) * wanted.itemsize)
     with allocating(operation, device):
         return read_only(indices.astype(wanted))
+
+
+def exported_values(operation: str, store: Any, dtype: Any, device: str | None) -> Any:
+    """Values of a store in the requested type (None: theirs) on a device (None: its own), shared if they have both."""
+    wanted = store.dtype if dtype is None else dtypes.lookup(dtype)
+    with allocating(operation, store.device):
+        return exported(read_only(dense_values(cast_store(store, wanted, engine_for(store.device)))), device)
 
 
 def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:

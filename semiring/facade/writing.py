@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypedDict
 
 from .. import dtypes, operators
 from ..engines.operands import Mask
-from ..exceptions import InvalidMask, InvalidValue
+from ..exceptions import InvalidMask, InvalidType, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import methods_report_memory
 from ..ops import masks
@@ -25,6 +25,21 @@ class Writing(TypedDict, total=False):
     accum: Any
     replace: bool
     out: Any
+
+
+class Replace:
+    """``C(mask, replace) << x``: the keyword ``replace=True`` as a positional part, by python-graphblas's name."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "replace"
+
+    def __reduce__(self) -> str:
+        return "replace"
+
+
+replace = Replace()
 
 
 class _NoValue:
@@ -49,7 +64,7 @@ class MaskView(_NoValue):
     Its truth and its comparisons raise TypeError: `nvals`, `isequal` and ``apply("one")`` are methods of the objects.
     """
 
-    __slots__ = ("mask",)
+    __slots__ = ("__weakref__", "mask")
     _hint = "use A.nvals for whether there are entries, A.apply('one').isequal(B.apply('one')) for equal structures"
 
     def __init__(self, mask: Mask) -> None:
@@ -103,15 +118,17 @@ def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Writ
 
 
 def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) -> Write:
-    """Return the write of ``C(*parts, mask=, accum=, replace=)``: mask and accumulator, in either order or named."""
+    """Return the write of ``C(*parts, mask=, accum=, replace=)``: mask, accumulator and `replace`, in any order."""
     for part in parts:
-        if isinstance(part, (MaskView, list, tuple)) or hasattr(type(part), "store") or getattr(part, "ndim", None):
+        if isinstance(part, Replace):
+            replace = True
+        elif isinstance(part, (MaskView, list, tuple)) or hasattr(type(part), "store") or getattr(part, "ndim", None):
             if mask is not None:
                 raise InvalidMask("two masks were given")
             mask = part
         elif part is not None:
             if accum is not None:
-                raise InvalidValue("two accumulators were given")
+                raise InvalidType("two accumulators were given")
             accum = part
     return as_write(mask, accum, replace)
 
@@ -142,15 +159,50 @@ class Target(_NoValue):
 
     def __getitem__(self, key: Any) -> Target:
         if self._region is not None:
-            raise InvalidValue("the region is given already")
+            raise InvalidType("the region is given already")
+        if self._object.ndim == 0:
+            raise InvalidType("a Scalar has no elements")
         return Target(self._object, self._write, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self[key] << value
 
+    def __delitem__(self, key: Any) -> None:
+        """Delete the entries of a region, where the mask admits: ``del C(mask)[I, J]``."""
+        from .scalar import Scalar
+
+        self[key] << Scalar(bool)
+
     def __call__(self, *_: Any, **__: Any) -> Target:
-        """Raise InvalidValue: the parts of a write are given once."""
-        raise InvalidValue("mask and accumulator are given already: C(mask, accum)[I, J] << x, or C[I, J](mask) << x")
+        """Raise InvalidType: the parts of a write are given once."""
+        raise InvalidType("mask and accumulator are given already: C(mask, accum)[I, J] << x, or C[I, J](mask) << x")
 
     def __repr__(self) -> str:
         return f"<left side of <<: a {type(self._object).__name__}; nothing is written until a value follows>"
+
+
+class TargetOfPart(Target):
+    """``C(input_mask=M.S)``: what is written must be a part of an object, taken from the entries that M admits."""
+
+    __slots__ = ("_input_mask",)
+
+    def __init__(self, target: Any, write: Write, input_mask: Any) -> None:
+        if write.mask is not None:
+            raise InvalidType("give mask= or input_mask=, not both")
+        super().__init__(target, write)
+        self._input_mask = MaskView(as_mask(input_mask))
+
+    def __lshift__(self, value: Any) -> Any:
+        from .parts import extracted_under
+
+        return super().__lshift__(extracted_under(value, self._input_mask))
+
+    def __getitem__(self, key: Any) -> Target:
+        """Raise InvalidType: the source has the mask, and the target none."""
+        raise InvalidType("input_mask= is for a part of another object: C(input_mask=M.S) << A[I, J]")
+
+
+def checked_wait(how: str) -> None:
+    """Raise InvalidValue unless `how` is a mode of GraphBLAS's wait."""
+    if how not in ("materialize", "complete"):
+        raise InvalidValue(f'wait: how must be "materialize" or "complete", got {how!r}')

@@ -18,6 +18,10 @@ from semiring.operators.lookup import (
     lookup_semiring,
     lookup_unary,
 )
+from semiring.operators.ufuncs import install
+
+install()
+del install
 
 __all__ = [
     "agg",

@@ -10,17 +10,21 @@ value is the result.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, NamedTuple
 
-from semiring.dtypes import FLOATS, DType, lookup, widest
+import numpy as np
+
+from semiring.dtypes import FLOATS, INT64, DType, lookup, widest
+from semiring.exceptions import DomainMismatch, UnknownOperator
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, dispatch
 
-__all__ = ["Aggregator", "Part", "Plan", "Step", "lookup_agg"]
+__all__ = ["Aggregator", "Part", "Plan", "Step", "TypedAggregator", "from_string", "lookup_agg"]
 
 
 class Part(NamedTuple):
@@ -110,9 +114,21 @@ class Aggregator:
         steps = [step.operator.expr for step in self.steps]
         return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
 
-    def __call__(self, operand: Any, *rest: Any) -> Any:
-        """Reduce the operand by this aggregator."""
-        return dispatch(self, operand, *rest)
+    def __getitem__(self, dtype: object) -> TypedAggregator:
+        """Return the aggregator on entries of one type: ``agg.sum["float64"]``."""
+        return _typed(self, lookup(dtype))
+
+    def __contains__(self, dtype: object) -> bool:
+        try:
+            return self[dtype].return_type is not None
+        except DomainMismatch:
+            if not isinstance(dtype, np.dtype):
+                lookup(dtype)  # an unknown name is an error
+            return False
+
+    def __call__(self, operand: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """Reduce the operand by this aggregator: all entries, or each row or column of a Matrix."""
+        return dispatch(self, operand, rowwise=rowwise, columnwise=columnwise)
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"
@@ -122,6 +138,64 @@ class Aggregator:
 
 
 describe(Aggregator)
+
+
+@dataclass(frozen=True)
+class TypedAggregator:
+    """An aggregator on entries that are cast to one type first.
+
+    The result is cast to that type too if both are integers or both are floats, and for a count; ``agg.mean["int64"]``
+    is a float, and a position is int64.
+    """
+
+    parent: Aggregator
+    type: DType
+
+    @property
+    def name(self) -> str:
+        """The name of the aggregator."""
+        return self.parent.name
+
+    @property
+    def return_type(self) -> DType:
+        """The type of the result."""
+        if self.parent.at:
+            return INT64 if self.parent.gives == "position" else self.type
+        found = self.parent.typed(self.type).dtype
+        return self.type if _is_cast(found, self.type) else found
+
+    def __call__(self, operand: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """Reduce the operand by this aggregator: see `Aggregator.__call__`."""
+        return dispatch(self, operand, rowwise=rowwise, columnwise=columnwise)
+
+    def __repr__(self) -> str:
+        return f"{self.parent!r}[{self.type.name}]"
+
+
+@functools.cache
+def _typed(aggregator: Aggregator, dtype: DType) -> TypedAggregator:
+    return TypedAggregator(aggregator, dtype)
+
+
+def _is_cast(found: DType, wanted: DType) -> bool:
+    """Whether a result is cast to the type that was asked for: without a change of kind, or from a count to a float."""
+    kinds = {"i": "iuf", "u": "iuf", "f": "f"}
+    return wanted.kind in kinds.get(found.kind, "")
+
+
+# Symbols of aggregators.
+_SYMBOLS: Final = {"+": "sum", "*": "prod", "&": "all", "|": "any"}
+
+
+def from_string(text: str) -> Aggregator | TypedAggregator:
+    """Return the aggregator of this name or symbol, with an optional type in brackets: ``"sum[float64]"``."""
+    name, bracket, dtype = text.strip().partition("[")
+    found = lookup_agg(_SYMBOLS.get(name, name))
+    if not bracket:
+        return found
+    if not dtype.endswith("]"):
+        raise UnknownOperator(f"no aggregator is called {text!r}; a type is written 'sum[int32]'")
+    return found[dtype[:-1]]
 
 
 def lookup_agg(obj: object) -> Aggregator:
@@ -229,4 +303,4 @@ def __getattr__(name: str) -> Aggregator:
 
 
 def __dir__() -> list[str]:
-    return sorted(table.names("agg"))
+    return sorted([*table.names("agg"), "Aggregator", "TypedAggregator", "from_string"])

@@ -21,6 +21,7 @@ from typing import ClassVar, Final
 
 from semiring.dtypes import ALL, INT64, DType, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
+from semiring.operators.attributes import BinaryRelations, MonoidRelations, SemiringRelations
 from semiring.operators.constants import Value, constant, constant_text
 from semiring.operators.family import Family, ScalarFamily, nearest
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
@@ -36,13 +37,18 @@ class Unary(ScalarFamily[TypedUnary]):
 
     kind: ClassVar[str] = "unary"
 
+    @property
+    def is_positional(self) -> bool:
+        """False: operators on positions, such as ``positioni``, are index-unary ones."""
+        return False
+
     def typed(self, x: object) -> TypedUnary:
         """Return the operator for operands of type `x`; `DomainMismatch` where there is none."""
         operand = lookup(x)
 
         def make() -> TypedUnary:
             dtype = self._choose(operand)
-            return TypedUnary(self.name, dtype, self._result(dtype), self.expr)
+            return TypedUnary(self.name, dtype, self._result(dtype), self.expr, self)
 
         return self._cached(operand, make)
 
@@ -51,7 +57,7 @@ class Unary(ScalarFamily[TypedUnary]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Binary(ScalarFamily[TypedBinary]):
+class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
     """A function of two values, or of the positions of their entries.
 
     `laws` has a letter for each law that holds on the types on which the operator is closed: c(ommutative),
@@ -113,7 +119,7 @@ class Binary(ScalarFamily[TypedBinary]):
     def _on(self, dtype: DType) -> TypedBinary:
         result = self._result(dtype)
         laws = frozenset(_LAWS[letter] for letter in self.laws) if result == dtype else frozenset()
-        return TypedBinary(self.name, dtype, dtype, result, self.expr, laws)
+        return TypedBinary(self.name, dtype, dtype, result, self.expr, laws, self)
 
     def __getitem__(self, dtype: object) -> TypedBinary:
         if isinstance(dtype, tuple):
@@ -129,6 +135,11 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
     """A function of a value, its row and column, and a thunk that the caller passes."""
 
     kind: ClassVar[str] = "indexunary"
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the result is made of positions and the thunk alone."""
+        return "x" not in self.uses
 
     def typed(self, x: object, k: object = None) -> TypedIndexUnary:
         """Return the operator for values of type `x` and a thunk of type `k`.
@@ -153,7 +164,7 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
         return self._cached((value, thunk), make)
 
     def _on(self, x: DType, k: DType) -> TypedIndexUnary:
-        return TypedIndexUnary(self.name, x, k, self._result(x, k=k), self.expr)
+        return TypedIndexUnary(self.name, x, k, self._result(x, k=k), self.expr, self)
 
     def __getitem__(self, dtype: object) -> TypedIndexUnary:
         if not self.positional:
@@ -161,7 +172,7 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
         result = lookup(dtype)
         return self._cached(
             ("positions", result),
-            lambda: TypedIndexUnary(self.name, INT64, INT64, self._choose(result), self.expr),
+            lambda: TypedIndexUnary(self.name, INT64, INT64, self._choose(result), self.expr, self),
         )
 
 
@@ -173,10 +184,11 @@ class Select(IndexUnary):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Monoid(Family[TypedMonoid]):
+class Monoid(MonoidRelations, Family[TypedMonoid]):
     """An associative and commutative binary operator on one type, with identity and terminal value.
 
     `is_any`: the result is either operand. `sums`: it adds, so that a semiring with it may count.
+    `declared_idempotent`: the user states that ``f(x, x) == x``, which the laws of a user-defined operator do not say.
     """
 
     kind: ClassVar[str] = "monoid"
@@ -187,6 +199,7 @@ class Monoid(Family[TypedMonoid]):
     otherwise: DType | None = field(default=None, kw_only=True)
     is_any: bool = field(default=False, kw_only=True)
     sums: bool = field(default=False, kw_only=True)
+    declared_idempotent: bool = field(default=False, kw_only=True)
 
     @property
     def types(self) -> Mapping[DType, DType]:
@@ -226,14 +239,14 @@ class Monoid(Family[TypedMonoid]):
             terminal = constant(self.terminal, dtype)
         except OverflowError:  # the type does not contain this value, so no reduction reaches it
             terminal = None
-        return TypedMonoid(op, identity, terminal, self.is_any)
+        return TypedMonoid(op, identity, terminal, self.is_any, self)
 
     def __getitem__(self, dtype: object) -> TypedMonoid:
         return self.typed(dtype)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Semiring(Family[TypedSemiring]):
+class Semiring(SemiringRelations, Family[TypedSemiring]):
     """Products by a binary operator, reduced by a monoid."""
 
     kind: ClassVar[str] = "semiring"
@@ -278,7 +291,8 @@ class Semiring(Family[TypedSemiring]):
         if add.dtype != mult.z:
             mult = replace(mult, z=add.dtype)
         label = "" if self.name == f"{self.add.name}_{self.mult.name}" else self.name
-        return TypedSemiring(add, mult, label)
+        return TypedSemiring(add, mult, label, self)
 
     def __getitem__(self, dtype: object) -> TypedSemiring:
-        return self._cached(("item", dtype), lambda: self._of(self.mult[dtype]))
+        types = tuple(map(lookup, dtype)) if isinstance(dtype, tuple) else lookup(dtype)
+        return self._cached(("item", types), lambda: self._of(self.mult[types]))

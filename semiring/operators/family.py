@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 import numpy as np
 
 from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, unify
-from semiring.exceptions import DomainMismatch
+from semiring.exceptions import DomainMismatch, UnsupportedType
+from semiring.operators.attributes import has_type
 from semiring.operators.describe import describe
 from semiring.operators.expression import used_variables
 from semiring.operators.infer import infer
@@ -77,15 +78,25 @@ class Family(Generic[T]):
             listed = "; ".join(f"{', '.join(names)} to {z.name}" for z, names in types.items())
         return f"{self!r}: {self._describe()}. Types: {listed}."
 
-    def __call__(self, operand: Any, *rest: Any) -> Any:
+    def __call__(self, operand: Any, *rest: Any, **options: Any) -> Any:
         """``sqrt(A)``, ``plus(A | B)``, ``min_plus(A @ B)``, ``tril(A, -1)``: the operand with this operator.
+
+        Parameters
+        ----------
+        operand : an object of this package, or a number
+        *rest : the right operand of a binary operator, if `operand` is its left one (either may be a number:
+            ``minus(2, v)``); the thunk of an index-unary or select operator
+        **options : ``thunk=``, by name; ``left_default=`` and ``right_default=`` for the missing entries of ``A | B``
 
         Raises
         ------
-        InvalidValue
+        InvalidType
             If `operand` is not an object of this package that accepts an operator.
         """
-        return dispatch(self, operand, *rest)
+        return dispatch(self, operand, *rest, **options)
+
+    def __contains__(self, dtype: object) -> bool:
+        return has_type(self, dtype)
 
     def __repr__(self) -> str:
         return f"{self.kind}.{self.name}"
@@ -101,13 +112,17 @@ class Family(Generic[T]):
 
     def _cached(self, key: Any, make: Callable[[], T]) -> T:
         if (made := self._cache.get(key)) is None:
-            made = self._cache.setdefault(key, make())
+            new = make()
+            # Equal ones are one object, which pickle restores too: `_restored` in `types`.
+            made = self._cache.setdefault(
+                key, next((known for known in list(self._cache.values()) if known == new), new)
+            )
         return made
 
     def _mismatch(self, *got: DType) -> DomainMismatch:
         supported = ", ".join(dtype.name for dtype in self.types) or "none of the built-in types"
         operands = " and ".join(dtype.name for dtype in got)
-        return DomainMismatch(f"{self!r} is not defined on {operands}; it supports {supported}")
+        return UnsupportedType(f"{self!r} is not defined on {operands}; it supports {supported}")
 
 
 def _builtin(kind: str, name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from semiring.exceptions import UdfParseError, UnknownOperator
+from semiring.exceptions import InvalidOperator, UdfParseError, UnknownOperator
 from semiring.operators import table
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
 from semiring.operators.family import Family
@@ -40,7 +40,15 @@ __all__ = [
 ]
 
 _COMPARISONS: Final = {">": "gt", ">=": "ge", "<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
-_VALUES: Final = {symbol: f"value{name}" for symbol, name in _COMPARISONS.items()}
+_VALUES: Final = {
+    **{symbol: f"value{name}" for symbol, name in _COMPARISONS.items()},
+    **{f"value{symbol}": f"value{name}" for symbol, name in _COMPARISONS.items()},
+    **{
+        f"{axis}{symbol}": f"{axis}{name}"
+        for axis in ("row", "col", "index")
+        for symbol, name in (("<=", "le"), (">", "gt"))
+    },
+}
 _SYMBOLS: Final[dict[str, dict[str, str]]] = {
     "unary": {"-": "ainv", "~": "lnot", "+": "identity"},
     "binary": {
@@ -209,13 +217,13 @@ def lookup_kind(kind: str, obj: object) -> Any:
     if isinstance(obj, types.FunctionType) and kind in ("unary", "binary", "indexunary", "select"):
         return anonymous(kind, obj)
     if isinstance(obj, (Family, TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)):
-        raise UnknownOperator(f"expected a {kind} operator, got {obj!r}")
+        raise InvalidOperator(f"expected a {kind} operator, got {obj!r}")
     if isinstance(obj, types.FunctionType):
-        raise UnknownOperator(
+        raise InvalidOperator(
             f"expected a {kind}, got a function; make one with {kind}.register_anonymous, which needs "
             + ("its identity too" if kind == "monoid" else "a monoid and a binary operator")
         )
-    raise UnknownOperator(f"expected a {kind} operator ({_ACCEPTED}), got {obj!r}")
+    raise InvalidOperator(f"expected a {kind} operator ({_ACCEPTED}), got {obj!r}")
 
 
 def anonymous(kind: str, function: Any, name: str = "") -> Any:
@@ -229,7 +237,7 @@ def anonymous(kind: str, function: Any, name: str = "") -> Any:
 
 def _foreign(obj: object) -> str | None:
     if isinstance(obj, np.ufunc):
-        return obj.__name__
+        return "mod" if obj is np.remainder else obj.__name__  # the operator `remainder` is that of IEEE 754
     if obj is builtins.round:
         return "rint"  # ties to even, where the operator `round` is C's
     if isinstance(obj, types.BuiltinFunctionType) and (obj in _BUILTINS or obj.__module__ == "_operator"):
@@ -243,7 +251,7 @@ def _monoid_of(obj: Binary | TypedBinary) -> Any:
         return found
     if found is not None and isinstance(obj, TypedBinary) and found.typed(obj.z).op == obj:
         return found.typed(obj.z)
-    raise UnknownOperator(
+    raise InvalidOperator(
         f"{obj!r} is not known to be a monoid; give it an identity with monoid.register_anonymous, "
         f"or take one of: {', '.join(table.names('monoid'))}"
     )
@@ -252,14 +260,15 @@ def _monoid_of(obj: Binary | TypedBinary) -> Any:
 def _by_text(kind: str, text: str) -> Any:
     name, bracket, dtype = text.strip().partition("[")
     if bracket:
-        if not dtype.endswith("]"):
+        if not dtype.endswith("]") or "[" in dtype:
             raise UnknownOperator(f"no {kind} operator is called {text!r}; a type is written 'plus[int32]'")
         types_ = [part.strip() for part in dtype[:-1].split(",")]
         family = _by_text(kind, name)
         return family[types_[0]] if len(types_) == 1 else family[tuple(types_)]
     name = _SYMBOLS.get(kind, {}).get(name, name)
-    if (found := table.find(kind, name)) is not None:
-        return found
+    for known in (name, _FOREIGN.get(kind, {}).get(name, ""), name.lower()):
+        if (found := table.find(kind, known)) is not None:
+            return found
     if kind == "semiring" and (composed := _compose(name)) is not None:
         return composed
     if kind == "select" and (found := table.find("indexunary", name)) is not None and not found.builtin:

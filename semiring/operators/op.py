@@ -6,8 +6,10 @@ represented by their binary operators, which are accepted wherever a monoid is.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from semiring.exceptions import UnknownOperator
 from semiring.operators import table
 
 # A later import overrides an earlier one, which yields the order stated above; register_new and the like are deleted.
@@ -17,7 +19,24 @@ from semiring.operators.indexunary import *  # type: ignore[assignment]  # noqa:
 from semiring.operators.unary import *  # type: ignore[assignment]  # noqa: F403
 from semiring.operators.binary import *  # type: ignore[assignment]  # noqa: F403
 
-del register_new, register_anonymous, from_string  # noqa: F821
+del register_new, register_anonymous, from_string  # type: ignore[used-before-def]  # noqa: F821
+
+
+def from_string(text: str) -> Any:  # type: ignore[no-redef]
+    """Return the operator of this name or symbol: the unary one, else the binary, the semiring, or the aggregator.
+
+    Raises
+    ------
+    UnknownOperator
+        If there is none of any kind.
+    """
+    from semiring.operators import agg, binary, semiring, unary  # their names are operators here
+
+    # A sign alone negates, or adds two.
+    for kind in (binary, unary, semiring, agg) if text.startswith("+") else (unary, binary, semiring, agg):
+        with suppress(UnknownOperator):
+            return kind.from_string(text)
+    raise table.unknown("binary", text)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ the result is cast to. The record holds everything that an engine may specialise
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, Self
@@ -14,7 +15,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from semiring.dtypes import DType
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import InvalidType
+from semiring.operators.attributes import TypedRelations
 from semiring.operators.expression import used_variables
 
 __all__ = ["TypedBinary", "TypedIndexUnary", "TypedMonoid", "TypedSemiring", "TypedUnary"]
@@ -25,26 +27,46 @@ class _Named(Protocol):
     def name(self) -> str: ...
 
 
-def dispatch(operator: _Named, operand: Any, *rest: Any) -> Any:
+# Makes an object of a number, so that operators can be called on numbers alone: the facade, which has Scalars, sets it.
+_of_number: list[Callable[[Any], Any]] = []
+
+
+def accept_numbers(make: Callable[[Any], Any]) -> None:
+    """Let operators be called on numbers, ``plus(5, 2)``, of which `make` makes objects."""
+    _of_number[:] = [make]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number, np.bool_))
+
+
+def dispatch(operator: _Named, operand: Any, *rest: Any, **options: Any) -> Any:
     """Apply `operator` to the object that it was called on: ``min_plus(A @ B)`` is ``A @ B`` with min_plus.
 
-    The method ``_with_operator(operator, *rest)`` of the object defines the result.
+    The method ``_with_operator(operator, *rest, **options)`` of the object defines the result.  The object may be the
+    right operand, ``minus(2, v)``; where there is none, numbers are made into objects.
 
     Raises
     ------
-    InvalidValue
+    InvalidType
         If the object accepts no operator.
     """
     with_operator = getattr(operand, "_with_operator", None)
+    if with_operator is None and _is_number(operand) and len(rest) < 2 and not hasattr(operator, "mult"):
+        for other in rest:
+            if hasattr(other, "_with_operator"):
+                return other._with_operator(operator, left=operand, **options)
+        if _of_number and all(map(_is_number, rest)):
+            return _of_number[0](operand)._with_operator(operator, *rest, **options)
     if with_operator is None:
-        raise InvalidValue(
+        raise InvalidType(
             f"{operator.name}(...): expected a Matrix, a Vector, a Scalar or a pending result such as A @ B, "
             f"got {type(operand).__name__}"
         )
-    return with_operator(operator, *rest)
+    return with_operator(operator, *rest, **options)
 
 
-class _Callable:
+class _Callable(TypedRelations):
     """Base of the typed operators, which can be called on objects of the facade; their hash is computed once."""
 
     name: str
@@ -57,17 +79,29 @@ class _Callable:
             self.__dict__["_hash"] = found
         return found
 
+    def __reduce__(self) -> Any:
+        if getattr(self.parent, "builtin", False):
+            return _restored, (type(self), self.__getstate__())
+        return super().__reduce__()
+
     def __getstate__(self) -> dict[str, Any]:
         # Without the hash: hashes of strings differ between processes.
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
-    def __call__(self, operand: Any, *rest: Any) -> Any:
+    def __call__(self, operand: Any, *rest: Any, **options: Any) -> Any:
         """Apply the operator to the operand: see `Family.__call__`."""
-        return dispatch(self, operand, *rest)
+        return dispatch(self, operand, *rest, **options)
 
     def typed(self, x: object = None, y: object = None) -> Self:
         """Return the operator itself: its types are fixed, operands are cast to them."""
         return self
+
+
+def _restored(cls: type[Any], state: dict[str, Any]) -> Any:
+    """Return the typed operator of a family that a pickle names: the family's own where it has been made."""
+    made = object.__new__(cls)
+    made.__dict__.update(state)
+    return next((known for known in list(made.parent._cache.values()) if known == made), made)
 
 
 def _short(dtype: DType) -> str:
@@ -88,6 +122,8 @@ class TypedUnary(_Callable):
     x: DType
     z: DType
     expr: str
+    # The family that this is from, or None.
+    parent: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def uses(self) -> frozenset[str]:
@@ -124,6 +160,8 @@ class TypedBinary(_Callable):
     z: DType
     expr: str
     laws: frozenset[str] = field(default=frozenset(), compare=False)
+    # The family that this is from, or None.
+    parent: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def uses(self) -> frozenset[str]:
@@ -157,6 +195,8 @@ class TypedIndexUnary(_Callable):
     k: DType
     z: DType
     expr: str
+    # The family that this is from, or None.
+    parent: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def uses(self) -> frozenset[str]:
@@ -192,6 +232,8 @@ class TypedMonoid(_Callable):
     identity: np.generic | None
     terminal: np.generic | None
     is_any: bool = False
+    # The family that this is from, or None.
+    parent: Any = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -231,6 +273,8 @@ class TypedSemiring(_Callable):
     add: TypedMonoid
     mult: TypedBinary
     label: str = field(default="", compare=False)
+    # The family that this is from, or None.
+    parent: Any = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]

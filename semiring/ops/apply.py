@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes, operators
 from ..engines import numpy_helpers
 from ..engines.spec import Apply
-from ..exceptions import DomainMismatch, InvalidValue, UnknownOperator
+from ..exceptions import DomainMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
 from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
@@ -60,7 +60,7 @@ def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
 
 def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedIndexUnary, np.generic]:
     if left is not None and right is not None:
-        raise InvalidValue("apply: bind left= or right=, not both")
+        raise InvalidType("apply: bind left= or right=, not both")
     if left is not None:
         binary = operators.lookup_binary(op).typed(scalar_dtype(left, a.dtype), a.dtype)
         return _bound(binary, left=True), cast_scalar(left, binary.x)
@@ -126,7 +126,7 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
         return dtypes.lookup(value.dtype)
     if not isinstance(value, (int, float)):
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
-        raise InvalidValue(f"expected a number, got {shown}")
+        raise InvalidType(f"expected a number, got {shown}")
     if type(value) is float and beside.kind == "f":
         return beside
     found = dtypes.unify(beside, np.result_type(beside, value))

@@ -12,7 +12,7 @@ from ..dtypes import FP64
 from ..engines import registry
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType
 from ..formats import CSR, Store, VectorStore, with_values
 from ..operators.types import TypedBinary, TypedIndexUnary
 
@@ -33,7 +33,7 @@ def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUn
 
 
 def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
-    """Return one value as a NumPy scalar of `dtype`, cast as arrays are; InvalidValue if it is not a number."""
+    """Return one value as a NumPy scalar of `dtype`, cast as arrays are; InvalidType if it is not a number."""
     kind = type(value)
     if kind is dtype.type:
         return value  # type: ignore[no-any-return]
@@ -46,7 +46,7 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         return np.float64(value)
     if kind is np.ndarray and value.ndim == 0:
         if value.dtype == object:  # refused as arrays of objects are, whatever the object
-            raise InvalidValue(f"expected a number that a {dtype} can be made of, got an array of objects")
+            raise InvalidType(f"expected a number that a {dtype} can be made of, got an array of objects")
         return cast_scalar(value[()], dtype)
     if kind is np.int64 and dtype.kind in "iu":
         with suppress(OverflowError):
@@ -54,7 +54,7 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biuf":
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
-        raise InvalidValue(f"expected a number that a {dtype} can be made of, got {shown}")
+        raise InvalidType(f"expected a number that a {dtype} can be made of, got {shown}")
     return cast(np.generic, cast_values(array, dtype)[()])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import engine_for
 from ..engines.operands import Mask
-from ..exceptions import DeviceMismatch, DimensionMismatch
+from ..exceptions import DeviceMismatch, DimensionMismatch, RankMismatch
 from ..formats import Store, VectorStore
 
 
@@ -44,6 +44,10 @@ def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tu
     if out is not None and shape_of(out) != shape:
         raise _other_shape(operation, "output", out, shape)
     if mask is not None and shape_of(mask.store) != shape:
+        if len(shape_of(mask.store)) != len(shape):
+            kinds = {1: "Vector", 2: "Matrix"}
+            expected, got = kinds[len(shape)], kinds[len(shape_of(mask.store))]
+            raise RankMismatch(f"{operation}: the result is a {expected}, and its mask must be one too; got a {got}")
         raise _other_shape(operation, "mask", mask.store, shape)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..exceptions import DeviceMismatch, DomainMismatch, InvalidValue
+from ..exceptions import DeviceMismatch, InvalidValue, NotNumbers
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
@@ -114,7 +114,7 @@ def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
         if (values.dtype.kind, values.dtype.itemsize) in _SUPPORTED:
             return dtypes.lookup(values.dtype)
     supported = ", ".join(known.name for known in dtypes.ALL)
-    raise DomainMismatch(f"{name}: expected numbers, got {_content(values)}; the types are: {supported}")
+    raise NotNumbers(f"{name}: expected numbers, got {_content(values)}; the types are: {supported}")
 
 
 def _content(array: Array) -> str:

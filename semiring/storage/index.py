@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.operands import Index
-from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
+from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
@@ -17,7 +17,7 @@ from ..memory.arrays import to_device, to_host
 def position(value: Any, size: int, axis: str) -> int:
     """Return one index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise InvalidValue(f"an index of {axis} must be an integer, got {value!r}")
+        raise InvalidType(f"an index of {axis} must be an integer, got {value!r}")
     index = operator.index(value)
     if not -size <= index < size:
         raise IndexOutOfBound(f"index {index} is out of bounds for {axis} with size {size}")
@@ -51,13 +51,13 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
     if getattr(value, "ndim", None) != 1:
-        raise InvalidValue(f"{axis}: an index is an integer, a slice, or one-dimensional; got {value!r}")
+        raise InvalidType(f"{axis}: an index is an integer, a slice, or one-dimensional; got {value!r}")
     return _array(value, size, axis, device)
 
 
 def _vector(store: VectorStore) -> Array:
     if store.format != "full" and store.nvals != store.size:
-        raise InvalidValue(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
+        raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
     return dense_values(store)
 
 
