@@ -87,7 +87,7 @@ def networkx_triples(
 
 
 def to_networkx(
-    A: Matrix, weight: str = "weight", *, create_using: Any = None, nodes: Sequence[Hashable] | None = None
+    A: Matrix, weight: str | None = "weight", *, create_using: Any = None, nodes: Sequence[Hashable] | None = None
 ) -> Any:
     """Return the NetworkX graph whose adjacency matrix is ``A``: an edge from i to j for each stored entry ``A(i, j)``.
 
@@ -95,8 +95,8 @@ def to_networkx(
     ----------
     A : Matrix
         Square.
-    weight : str
-        The edge attribute that receives the value. An iso-valued bool matrix sets none.
+    weight : str, optional
+        The edge attribute that receives the value; None for none. An iso-valued bool matrix sets none.
     create_using : graph type or graph, optional
         ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
         one edge.
@@ -125,7 +125,7 @@ def to_networkx(
     G.add_nodes_from(names)
     entries = host_triples(A)
     rows, cols = entries.rows.tolist(), entries.cols.tolist()
-    if not isinstance(entries.values, np.ndarray) and entries.values.dtype == np.bool_:
+    if weight is None or (not isinstance(entries.values, np.ndarray) and entries.values.dtype == np.bool_):
         G.add_edges_from((names[i], names[j]) for i, j in zip(rows, cols, strict=True))
         return G
     values = np.broadcast_to(entries.values, len(rows)).tolist()

@@ -11,16 +11,24 @@ from semiring.exceptions import InvalidValue
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
 __all__ = ["from_scipy_sparse", "to_scipy_sparse"]
 
 _FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def from_scipy_sparse(S: Any) -> Matrix:
+def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:
     """Return a Matrix with the entries of a SciPy sparse matrix or array, explicit zeros included.
 
-    Entries at the same position are added, as SciPy defines them. ``S`` is not changed.
+    Parameters
+    ----------
+    S : SciPy sparse matrix or array
+        It is not changed.
+    dup_op : binary operator, optional
+        How to combine entries at the same position; by default they are added, as SciPy defines them.
+    name : str, optional
+        Shown by ``repr``.
 
     Raises
     ------
@@ -40,19 +48,23 @@ def from_scipy_sparse(S: Any) -> Matrix:
 
     if not issparse(S) or S.ndim != 2:
         raise InvalidValue(f"expected a two-dimensional SciPy sparse matrix or array, got {type(S).__name__}")
+    if dup_op is not None and S.format == "coo":  # the only format whose conversion adds them
+        rows, columns = S.coords
+        return Matrix.from_coo(rows, columns, S.data, shape=S.shape, dup_op=dup_op, name=name)
     csr = S.tocsr()
     if not csr.has_canonical_format:
         csr = csr.copy() if csr is S else csr
         csr.sum_duplicates()
-    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1])
+    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1], name=name)
 
 
-def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any:
+def to_scipy_sparse(A: Matrix | Vector, format: str = "csr", *, copy: bool = True) -> Any:
     """Return a Matrix as a SciPy sparse array in any of SciPy's formats; iso values are written out.
 
     Parameters
     ----------
-    A : Matrix
+    A : Matrix, or Vector
+        A Vector becomes a matrix of one row, or with ``"csc"`` of one column.
     format : str
         One of ``bsr coo csc csr dia dok lil``.
     copy : bool
@@ -70,11 +82,15 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     """
     from scipy.sparse import csr_array
 
+    from semiring.facade.matrix import Matrix
     from semiring.memory.allocation import require
     from semiring.memory.arrays import index_dtype, to_host
 
     if format not in _FORMATS:
         raise InvalidValue(f"expected format= one of {', '.join(_FORMATS)}; got {format!r}")
+
+    if not isinstance(A, Matrix):
+        return _vector(A, format)
 
     def exported(array: Any) -> NDArray[Any]:
         host: NDArray[Any] = to_host(array)
@@ -92,3 +108,16 @@ def to_scipy_sparse(A: Matrix, format: str = "csr", *, copy: bool = True) -> Any
     csr = csr_array((data, exported(indices), exported(indptr)), shape=(A.nrows, A.ncols))
     csr.has_canonical_format = True
     return csr.asformat(format)
+
+
+def _vector(v: Vector, format: str) -> Any:
+    """Return a Vector as a matrix of one row, or of one column in the format by columns."""
+    from scipy.sparse import coo_array
+
+    from semiring.memory.arrays import to_host
+
+    indices, values = (np.array(to_host(part)) for part in v.to_coo())
+    zeros = np.zeros_like(indices)
+    by_columns = format == "csc"
+    places, shape = ((indices, zeros), (v.size, 1)) if by_columns else ((zeros, indices), (1, v.size))
+    return coo_array((values, places), shape=shape).asformat(format)
