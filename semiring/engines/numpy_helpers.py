@@ -228,6 +228,16 @@ def _ldexp(a: Array, b: Array) -> Array:
     return np.asarray(np.ldexp(_floats(a)[0], exponent))
 
 
+def _binom(a: Array, b: Array) -> Array:
+    most = int(np.iinfo(a.dtype).max)
+    pairs = np.broadcast_arrays(a, b)
+    made = [
+        min(math.comb(n, k), most) if 0 <= k <= n and min(k, n - k) <= 64 else most if 0 <= k <= n else 0
+        for n, k in zip(*(part.reshape(-1).tolist() for part in pairs), strict=True)
+    ]
+    return np.array(made, a.dtype).reshape(pairs[0].shape)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "min": _promoted(_min),
     "max": _promoted(_max),
@@ -245,6 +255,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "fmod": _promoted(_fmod),
     "remainder": _floating(_remainder),
     "pow": _promoted(_pow),
+    "gcd": _promoted(np.gcd),
+    "binom": _promoted(_binom),
     "band": _promoted(np.bitwise_and),
     "bor": _promoted(np.bitwise_or),
     "bxor": _promoted(np.bitwise_xor),
@@ -265,6 +277,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "trunc": _rounded(np.trunc),
     "copysign": _floating(np.copysign),
     "ldexp": _ldexp,
+    "nextafter": _floating(np.nextafter),
     "frexpx": _floating(lambda a: np.frexp(a)[0]),
     "frexpe": _floating(lambda a: np.frexp(a)[1].astype(a.dtype)),
     "isnan": _floating(np.isnan),

@@ -11,13 +11,12 @@ value is the result.
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from semiring.dtypes import FLOATS, INT64, DType, lookup, widest
+from semiring.dtypes import INT64, DType, lookup, widest
 from semiring.exceptions import DomainMismatch, UnknownOperator
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
@@ -237,17 +236,7 @@ def _wide(name: str, *rows: Part | Step) -> Aggregator:
     return made
 
 
-def _logadd(name: str, more: str, twice: float) -> Monoid:
-    """Return the logarithm of a sum, from logarithms: the larger and `more`, which is `twice` where they are equal.
-
-    Equal operands are a case of their own: the difference of two equal infinities is NaN.
-    """
-    op = Binary(name, f"max(x, y) + select(x == y, {twice}, {more})", FLOATS, laws="ca", builtin=False)
-    return Monoid(name, op, -math.inf, math.inf, FLOATS, builtin=False)
-
-
 _SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
-_APART: Final = "-abs(x - y)"
 
 # A sum that a later step divides is computed in floating point.
 _SUM: Final = _part(monoid.plus, "x * 1.0")
@@ -275,8 +264,8 @@ geometric_mean = _wide("geometric_mean", _part(monoid.plus, "log(x)"), _COUNT, _
 harmonic_mean = _wide("harmonic_mean", _part(monoid.plus, "truediv(1, x)"), _COUNT, _of("truediv(y, x)", 0, 1))
 sum_of_squares = _wide("sum_of_squares", _part(monoid.plus, "x * x"))
 sum_of_inverses = _wide("sum_of_inverses", _part(monoid.plus, "truediv(1, x)"))
-logaddexp = _row("logaddexp", Part(_logadd("logaddexp", f"log1p(exp({_APART}))", math.log(2.0)), _SAME))
-logaddexp2 = _row("logaddexp2", Part(_logadd("logaddexp2", f"log1p(exp2({_APART})) * {1 / math.log(2.0)}", 1.0), _SAME))
+logaddexp = _row("logaddexp", Part(monoid.logaddexp, _SAME))
+logaddexp2 = _row("logaddexp2", Part(monoid.logaddexp2, _SAME))
 root_mean_square = _wide("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv(x, y))", 0, 1))
 peak_to_peak = _wide("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
 varp = _wide("varp", *_VARIANCE)

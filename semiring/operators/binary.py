@@ -6,6 +6,8 @@ they hold where operands and result have one type, and for floats up to rounding
 
 from __future__ import annotations
 
+import math
+
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, DType
 from semiring.operators import table
 from semiring.operators.families import Binary
@@ -30,6 +32,11 @@ def _row(
     made = Binary(name, expr, types, z, laws=laws, follows=follows, counts=counts)
     table.add(made, *alias.split())
     return made
+
+
+def _logadd(more: str, twice: float) -> str:
+    """The larger operand and `more`, which is `twice` where they are equal."""
+    return f"max(x, y) + select(x == y, {twice}, {more})"
 
 
 # Choice.
@@ -92,11 +99,20 @@ bget = _row("bget", "bget(x, y)", INTEGERS)
 bset = _row("bset", "bset(x, y)", INTEGERS)
 bclr = _row("bclr", "bclr(x, y)", INTEGERS)
 
+# Number theory: numpy.lcm is 0 where an operand is.
+gcd = _row("gcd", "gcd(x, y)", INTEGERS, laws="ca")
+lcm = _row("lcm", "abs(div(x, max(gcd(x, y), 1)) * y)", INTEGERS, laws="c")
+binom = _row("binom", "binom(x, y)", INTEGERS)
+
 # Floats.
 atan2 = _row("atan2", "atan2(x, y)", FLOATS)
 hypot = _row("hypot", "hypot(x, y)", FLOATS, laws="c")
 copysign = _row("copysign", "copysign(x, y)", FLOATS)
 ldexp = _row("ldexp", "ldexp(x, y)", FLOATS)
+nextafter = _row("nextafter", "nextafter(x, y)", FLOATS)
+# Logarithms of sums, from logarithms.  Equal operands are a case of their own: the difference of infinities is NaN.
+logaddexp = _row("logaddexp", _logadd("log1p(exp(-abs(x - y)))", math.log(2.0)), FLOATS, laws="ca")
+logaddexp2 = _row("logaddexp2", _logadd(f"log1p(exp2(-abs(x - y))) * {1 / math.log(2.0)}", 1.0), FLOATS, laws="ca")
 
 # Positions of the entries that x and y come from, from 0 and from 1.
 firsti = _row("firsti", "xi", POSITION_TYPES)

@@ -20,6 +20,7 @@ from semiring.exceptions import InvalidOperator, UdfParseError, UnknownOperator
 from semiring.operators import table
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
 from semiring.operators.family import Family
+from semiring.operators.parameterized import Parameterized
 from semiring.operators.types import (
     TypedBinary,
     TypedIndexUnary,
@@ -75,6 +76,7 @@ _SYMBOLS: Final[dict[str, dict[str, str]]] = {
 _FOREIGN: Final[dict[str, dict[str, str]]] = {
     "unary": {
         "absolute": "abs",
+        "degrees": "rad2deg",
         "fabs": "abs",
         "arccos": "acos",
         "arccosh": "acosh",
@@ -90,6 +92,7 @@ _FOREIGN: Final[dict[str, dict[str, str]]] = {
         "neg": "ainv",
         "negative": "ainv",
         "pos": "identity",
+        "radians": "deg2rad",
         "positive": "identity",
         "reciprocal": "minv",
         "sign": "signum",
@@ -201,7 +204,9 @@ _CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {
 def lookup_kind(kind: str, obj: object) -> Any:
     """Return the operator of a kind for `obj`: see the functions above."""
     if isinstance(obj, str):
-        return table.find(kind, obj) or _by_text(kind, obj)  # most names are in the table as they are
+        obj = table.find(kind, obj) or _by_text(kind, obj)  # most names are in the table as they are
+    if isinstance(obj, Parameterized):
+        obj = obj()
     if isinstance(obj, _CLASSES[kind]):
         return obj
     if kind == "binary" and isinstance(obj, (Monoid, TypedMonoid)):
@@ -232,7 +237,8 @@ def anonymous(kind: str, function: Any, name: str = "") -> Any:
     expr = expression_of(function, "indexunary" if kind == "select" else kind, where)
     family: type[Any] = {"unary": Unary, "binary": Binary, "indexunary": IndexUnary, "select": Select}[kind]
     z = np.dtype(bool) if kind == "select" else "infer"
-    return family(name or "anonymous", expr, z=z, builtin=False)
+    own = getattr(function, "__name__", "")
+    return family(name or (own if own.isidentifier() else "anonymous"), expr, z=z, builtin=False)
 
 
 def _foreign(obj: object) -> str | None:

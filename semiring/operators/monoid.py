@@ -6,16 +6,20 @@ first operand ends a reduction. The laws of ``min`` and ``max`` exclude NaN, whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from semiring.dtypes import ALL, BOOL, INTEGERS, REALS, DType
+from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, UNSIGNED, DType
+from semiring.exceptions import InvalidOperator, InvalidType
 from semiring.operators import binary, table
 from semiring.operators.binary import BITS
 from semiring.operators.constants import Value
 from semiring.operators.families import Binary, Monoid
 from semiring.operators.lookup import lookup_monoid
 from semiring.operators.monoid_laws import check_constant, check_laws
+from semiring.operators.parameterized import Parameterized, same_parameters
 from semiring.operators.types import TypedMonoid
 
 TRUTH = (BOOL,)
@@ -50,13 +54,21 @@ band = _row(binary.band, "ones", 0, BITS)
 bor = _row(binary.bor, 0, "ones", BITS)
 bxor = _row(binary.bxor, 0, None, BITS)
 bxnor = _row(binary.bxnor, "ones", None, INTEGERS)
+# Not on types with a sign, where gcd(0, -2) is 2.
+gcd = replace(_row(binary.gcd, 0, 1, UNSIGNED), declared_idempotent=True)
+table.add(gcd)
+logaddexp = _row(binary.logaddexp, -math.inf, math.inf, FLOATS)
+logaddexp2 = _row(binary.logaddexp2, -math.inf, math.inf, FLOATS)
 
 
 def register_new(
     name: str,
     op: Binary | Callable[..., Any] | str,
-    identity: Value,
+    identity: Value | Callable[..., Any],
     terminal: Value = None,
+    *,
+    is_idempotent: bool = False,
+    lazy: bool = False,
 ) -> Monoid:
     """Register a monoid under `name`, as an attribute of this module and for look-up by name.
 
@@ -66,12 +78,17 @@ def register_new(
         An identifier that no built-in monoid has; a user-defined monoid of that name is replaced.
     op : Binary, callable or str
         The operator, which must be commutative and associative (tested on a few numbers between 0 and 5): a
-        binary operator, or a function or an expression that `binary.register_new` accepts.
+        binary operator, or a function or an expression that `binary.register_new` accepts.  With one that has
+        parameters the monoid has the same ones, and `identity` may be a function of them.
     identity : number, str or mapping
         The value e with ``op(e, x) == x``: a number, ``"lowest"`` or ``"highest"`` of the type, or a mapping from
         type to number. Types that cannot hold it are left out.
     terminal : number, str or mapping, optional
         A value t with ``op(t, x) == t``: reductions stop there.
+    is_idempotent : bool
+        Whether ``op(x, x) == x``: what the attribute of that name then is.
+    lazy : bool
+        Accepted for programs of python-graphblas; it changes nothing.
 
     Raises
     ------
@@ -84,22 +101,36 @@ def register_new(
         If no type exists on which the operator is closed and which holds the identity.
     """
     table.check_name("monoid", name)
-    made = register_anonymous(op, identity, terminal, name)
+    made = register_anonymous(op, identity, terminal, name, is_idempotent=is_idempotent)
     table.add(made)
     return made
 
 
 def register_anonymous(
-    op: Binary | Callable[..., Any] | str, identity: Value, terminal: Value = None, name: str = ""
+    op: Binary | Callable[..., Any] | str,
+    identity: Value | Callable[..., Any],
+    terminal: Value = None,
+    name: str = "",
+    *,
+    is_idempotent: bool = False,
 ) -> Monoid:
     """Make a monoid as `register_new` does, without registering it; `name` is only displayed."""
+    if isinstance(op, str) and (known := table.find("binary", op)) is not None:
+        op = known
+    if isinstance(op, (Monoid, TypedMonoid)) or (isinstance(op, Parameterized) and op.kind != "binary"):
+        raise InvalidOperator(f"monoid: its operator must be a binary operator, got {op!r}")
+    if isinstance(op, Parameterized):
+        make = lambda one, e: register_anonymous(one, e, terminal, name, is_idempotent=is_idempotent)  # noqa: E731
+        return same_parameters("monoid", name or op.name, make, op, identity)  # type: ignore[return-value]
+    if callable(identity):
+        raise InvalidType("monoid: the identity is a function of the parameters of its operator, which has none")
     if not isinstance(op, Binary):
         op = binary.register_anonymous(op, name)
     where = f"monoid.{name}" if name else "monoid"
     check_constant(identity, "identity", where)
     if terminal is not None:
         check_constant(terminal, "terminal value", where)
-    made = Monoid(name or op.name, op, identity, terminal, builtin=False)
+    made = Monoid(name or op.name, op, identity, terminal, builtin=False, declared_idempotent=is_idempotent)
     check_laws(made, where)
     return made
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from semiring.exceptions import InvalidType
 from semiring.operators import table
 from semiring.operators.families import Binary, IndexUnary, Select, Unary
 from semiring.operators.lookup import anonymous
+from semiring.operators.parameterized import Parameterized
 
 __all__ = ["registration"]
 
@@ -18,14 +21,30 @@ F_co = TypeVar("F_co", Unary, Binary, IndexUnary, Select, covariant=True)
 class RegisterNew(Protocol[F_co]):
     """The type of ``unary.register_new`` and of the other kinds."""
 
-    def __call__(self, name: str, function: Callable[..., Any] | str) -> F_co:
+    def __call__(
+        self,
+        name: str,
+        function: Callable[..., Any] | str,
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+    ) -> F_co:
         """Register a user-defined operator."""
 
 
 class RegisterAnonymous(Protocol[F_co]):
     """The type of ``unary.register_anonymous`` and of the other kinds."""
 
-    def __call__(self, function: Callable[..., Any] | str, name: str = "") -> F_co:
+    def __call__(
+        self,
+        function: Callable[..., Any] | str,
+        name: str = "",
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+    ) -> F_co:
         """Make a user-defined operator."""
 
 
@@ -42,14 +61,35 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     kind = family.kind
     result = "cast to bool" if kind == "select" else "of the type that follows from the operands by NumPy's rules"
 
-    def register_new(name: str, function: Callable[..., Any] | str) -> F:
+    def register_new(
+        name: str,
+        function: Callable[..., Any] | str,
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+    ) -> F:
         table.check_name(kind, name)
-        made = register_anonymous(function, name)
+        made = register_anonymous(function, name, parameterized=parameterized)
         table.add(made)
         return made
 
-    def register_anonymous(function: Callable[..., Any] | str, name: str = "") -> F:
-        made: F = anonymous(kind, function, name)
+    def register_anonymous(
+        function: Callable[..., Any] | str,
+        name: str = "",
+        *,
+        parameterized: bool = False,
+        is_udt: bool = False,
+        lazy: bool = False,
+    ) -> F:
+        made: F
+        if parameterized:
+            if not inspect.isfunction(function):
+                raise InvalidType(f"{kind}: expected a function that returns the operator's, got {function!r}")
+            make = lambda *given, **named: anonymous(kind, function(*given, **named), name)  # noqa: E731
+            made = Parameterized(kind, name or function.__name__, make, inspect.signature(function))  # type: ignore[assignment]
+        else:
+            made = anonymous(kind, function, name)
         return made
 
     register_new.__doc__ = f"""Register a user-defined operator: ``{kind}.name`` and, by name, everywhere.
@@ -61,6 +101,10 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
         objects made with the earlier one still use it. Built-in operators cannot be replaced.
     function : callable or str
         A Python function without loops, or an expression: ``{example}``.
+    parameterized : bool
+        `function` returns the operator's function: ``{kind}.name(2)`` is the operator with the parameter 2.
+    is_udt, lazy : bool
+        Accepted for programs of python-graphblas; they change nothing.
 
     Returns
     -------
@@ -74,9 +118,10 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     InvalidValue
         If the name is taken, or is not an identifier.
     """
-    register_anonymous.__doc__ = (
-        f"""Make an operator as ``{kind}.register_new`` does, without registering it; `name` is only displayed."""
-    )
+    register_anonymous.__doc__ = f"""Make an operator as ``{kind}.register_new`` does, without registering it.
+
+    `name` is only displayed; the other parameters are those of ``register_new``.
+    """
     for function in (register_new, register_anonymous):
         function.__module__, function.__qualname__ = f"semiring.operators.{kind}", function.__name__
     return register_new, register_anonymous

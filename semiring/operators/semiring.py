@@ -10,6 +10,7 @@ from semiring.exceptions import InvalidValue
 from semiring.operators import binary, monoid, table
 from semiring.operators.families import Binary, Monoid, Semiring
 from semiring.operators.lookup import compose, lookup_binary, lookup_monoid, lookup_semiring
+from semiring.operators.parameterized import Parameterized, same_parameters
 from semiring.operators.types import TypedSemiring
 
 
@@ -271,7 +272,7 @@ bxnor_bxor = _row(monoid.bxnor, binary.bxor)
 bxnor_bxnor = _row(monoid.bxnor, binary.bxnor)
 
 
-def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
+def register_new(name: str, add: Monoid | str, mult: Binary | str, *, lazy: bool = False) -> Semiring:
     """Register a semiring under `name`, as an attribute of this module and for look-up by name.
 
     Parameters
@@ -281,7 +282,9 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
     add : Monoid or str
         The monoid that reduces the products, registered or built in.
     mult : Binary or str
-        The binary operator of the products.
+        The binary operator of the products.  If it or the monoid has parameters, the semiring has the same ones.
+    lazy : bool
+        Accepted for programs of python-graphblas; it changes nothing.
 
     Raises
     ------
@@ -298,10 +301,18 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str) -> Semiring:
 
 def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") -> Semiring:
     """Make a semiring as `register_new` does, without registering it; `name` is only displayed."""
+    parts = [table.find(kind, part) or part if isinstance(part, str) else part for kind, part in _parts(add, mult)]
+    if any(isinstance(part, Parameterized) for part in parts):
+        label = name or "_".join(getattr(part, "name", str(part)) for part in parts)
+        return same_parameters("semiring", label, register_anonymous, *parts)  # type: ignore[return-value]
     collect, multiply = lookup_monoid(add), lookup_binary(mult)
     if not isinstance(collect, Monoid) or not isinstance(multiply, Binary):
         raise InvalidValue(f"a semiring is made of families, which have all types; got {add!r} and {mult!r}")
     return compose(collect, multiply, name)
+
+
+def _parts(add: object, mult: object) -> tuple[tuple[str, object], tuple[str, object]]:
+    return ("monoid", add), ("binary", mult)
 
 
 def from_string(text: str) -> Semiring | TypedSemiring:
@@ -312,6 +323,8 @@ def from_string(text: str) -> Semiring | TypedSemiring:
 def __getattr__(name: str) -> Semiring:
     if name.startswith("__"):
         raise AttributeError(name)
+    if isinstance(known := table.find("semiring", name), Parameterized):
+        return known  # type: ignore[return-value]
     made = lookup_semiring(name)
     assert isinstance(made, Semiring)
     return made

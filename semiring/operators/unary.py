@@ -5,6 +5,8 @@ The functions of real analysis are defined on floats; integers are computed as t
 
 from __future__ import annotations
 
+import math
+
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, DType
 from semiring.operators import table
 from semiring.operators.families import IndexUnary, Unary
@@ -70,6 +72,13 @@ lgamma = _row("lgamma", "lgamma(x)", FLOATS)
 tgamma = _row("tgamma", "tgamma(x)", FLOATS)
 frexpx = _row("frexpx", "frexpx(x)", FLOATS)
 frexpe = _row("frexpe", "frexpe(x)", FLOATS)
+
+# Functions of NumPy that C does not have.
+square = _row("square", "x * x")
+deg2rad = _row("deg2rad", f"x * {math.pi / 180}", FLOATS)
+rad2deg = _row("rad2deg", f"x * {180 / math.pi}", FLOATS)
+signbit = _row("signbit", "copysign(1.0, x) < 0", FLOATS, BOOL)
+spacing = _row("spacing", "select(x < 0, -1, 1) * (nextafter(abs(x), abs(x) + abs(x) + 1) - abs(x))", FLOATS)
 
 # Row and column of the entry, from 0 and from 1.
 positioni = _position("positioni", "i")

@@ -42,6 +42,10 @@ HELPERS: Final[dict[str, Helper]] = {
     "pow": Helper(
         2, "same", "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and exact where |a| = 1"
     ),
+    "gcd": Helper(2, "integer", "the greatest common divisor of |a| and |b|"),
+    "binom": Helper(
+        2, "integer", "in how many ways to choose b of a; 0 unless 0 <= b <= a, at most the largest integer"
+    ),
     # bits
     "band": Helper(2, "integer", "a & b"),
     "bor": Helper(2, "integer", "a | b"),
@@ -64,6 +68,7 @@ HELPERS: Final[dict[str, Helper]] = {
     "trunc": Helper(1, "same", "towards 0"),
     "copysign": Helper(2, "float", "|a| with the sign of b"),
     "ldexp": Helper(2, "float", "a * 2 ** b, b taken as an integer"),
+    "nextafter": Helper(2, "float", "the next number after a towards b"),
     "frexpx": Helper(1, "float", "the mantissa of a in [0.5, 1)"),
     "frexpe": Helper(1, "float", "the exponent that belongs to frexpx(a)"),
     "isnan": Helper(1, "bool", "a is NaN"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring import Matrix, agg, binary, indexunary, monoid, op, select, semiring, unary
+from semiring import Matrix, Vector, agg, binary, indexunary, monoid, op, select, semiring, unary
 from semiring.exceptions import UnknownOperator
 from semiring.operators import table
 from semiring.operators.binary import BITS
@@ -59,7 +59,7 @@ def test_semirings_have_parts() -> None:
     assert binary.atan2.commutes_to is None
 
 
-def test_operators_know_positions_and_types() -> None:
+def test_attributes_for_positions_and_types() -> None:
     for operator in (unary.positioni, binary.firsti, binary.secondj1[int], semiring.any_firsti, indexunary.rowindex):
         assert operator.is_positional
     for operator in (unary.exp, unary.abs[bool], binary.plus, monoid.plus[int], semiring.any_first, indexunary.valueeq):
@@ -103,3 +103,39 @@ def test_operators_by_text() -> None:
     for text in ("min.plus.times", "plus[int][float]", "bad"):
         with pytest.raises(UnknownOperator):
             op.from_string(text)
+
+
+def test_operators_with_parameters() -> None:
+    def plus_all(x: int = 0) -> Any:
+        def inner(left: Any, right: Any) -> Any:
+            return left + right + x
+
+        return inner
+
+    v = Vector.from_coo([0, 2], [1, 2], size=3)
+    added = binary.register_anonymous(plus_all, parameterized=True)
+    assert v.ewise_mult(v, added).to_dict() == {0: 2, 2: 4}
+    assert v.ewise_mult(v, added(1)).to_dict() == {0: 3, 2: 5}
+    assert added(x=1) is added(1)
+    total = monoid.register_anonymous(added, lambda x=0: -x, name="total")
+    assert (v.reduce(total), v.reduce(total(1))) == (3, 4)
+    A = Matrix.from_coo([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 3, 4])
+    x = Vector.from_dense([10, 20])
+    both = semiring.register_anonymous(total, added, name="both")
+    assert A.mxv(x, both).isequal(A.mxv(x, semiring.plus_plus))
+    assert A.mxv(x, both(1)).to_dict() == {0: 36, 1: 40}
+    assert A.mxv(x, semiring.register_anonymous(total, binary.plus)).to_dict() == {0: 33, 1: 37}
+    for bad in (
+        lambda: binary.register_anonymous("x + y", parameterized=True),
+        lambda: monoid.register_anonymous(added, lambda y: -y),
+        lambda: monoid.register_anonymous(binary.plus, lambda: 0),
+        lambda: monoid.register_anonymous(total, 0),
+    ):
+        with pytest.raises(ValueError, match=r"operator|parameters|function"):
+            bad()
+
+
+def test_a_declared_law_is_an_attribute() -> None:
+    greatest = monoid.register_anonymous("max(x, y)", 0, name="greatest", is_idempotent=True)
+    assert greatest.is_idempotent
+    assert not monoid.register_anonymous("max(x, y)", 0).is_idempotent

@@ -57,7 +57,7 @@ _TABLES: dict[str, dict[str, str]] = {
 _KINDS = {"f": "float", "i": "signed", "u": "unsigned"}
 
 # Functions with the limits of an integer type as two additional arguments.
-LIMITED = frozenset({"div", "floordiv", "pow"})
+LIMITED = frozenset({"binom", "div", "floordiv", "pow"})
 
 
 def inline(name: str, dtype: DType) -> str | None:
@@ -254,6 +254,48 @@ def _frexpe(a: Any) -> Any:
     return 0 if a != a or np.isinf(a) else math.frexp(a)[1]
 
 
+@device
+def _magnitude(a: Any) -> Any:
+    """|a| as an unsigned number, also of the least one."""
+    return np.uint64(a) if a >= 0 else np.uint64(0) - np.uint64(np.int64(a))
+
+
+@device
+def _common_divisor(a: Any, b: Any) -> Any:
+    """The greatest common divisor of two unsigned numbers."""
+    while b != np.uint64(0):
+        a, b = b, a % b
+    return a
+
+
+@device
+def _gcd(a: Any, b: Any) -> Any:
+    return _common_divisor(_magnitude(a), _magnitude(b))
+
+
+@device
+def _binom(a: Any, b: Any, low: Any, high: Any) -> Any:
+    """The product of (a - m + i) / i, for m = min(b, a - b) and i = 1 ... m, which are integers at every i."""
+    if b < 0 or b > a:
+        return np.uint64(0)
+    count = min(np.uint64(b), np.uint64(a) - np.uint64(b))
+    made, most, i = np.uint64(1), np.uint64(high), np.uint64(0)
+    while i < count:
+        i += np.uint64(1)
+        common = _common_divisor(made, i)
+        made //= common
+        factor = (np.uint64(a) - count + i) // (i // common)
+        if made > most // factor:
+            return most
+        made *= factor
+    return made
+
+
+@device
+def _nextafter(a: Any, b: Any) -> Any:
+    return np.nextafter(a, b)
+
+
 def _numpy(name: str) -> Any:
     ufunc = getattr(np, name)
     return device(lambda a: ufunc(a))
@@ -303,6 +345,9 @@ FUNCTIONS: dict[str, Any] = (
         "frexpe": _frexpe,
         "atan2": _atan2,
         "hypot": _hypot,
+        "gcd": _gcd,
+        "binom": _binom,
+        "nextafter": _nextafter,
     }
     | {name: _numpy(ufunc) for name, ufunc in _NUMPY.items()}
     | {name: _math(called) for name, called in _MATH.items()}

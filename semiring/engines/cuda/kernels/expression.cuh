@@ -153,6 +153,44 @@ DEVICE common<A, B> pow(A a, B b) {
     }
 }
 
+// |a| as an unsigned number, also of the least one.
+template <class T>
+DEVICE u64 magnitude(T a) {
+    if constexpr (is_signed<T>) return a < T(0) ? u64(0) - u64(i64(a)) : u64(a);
+    else return u64(a);
+}
+// The greatest common divisor of two unsigned numbers.
+DEVICE u64 common_divisor(u64 a, u64 b) {
+    while (b != 0) {
+        const u64 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+template <class A, class B>
+DEVICE common<A, B> gcd(A a, B b) {
+    typedef common<A, B> T;
+    return T(common_divisor(magnitude(T(a)), magnitude(T(b))));
+}
+// The product of (a - m + i) / i, for m = min(b, a - b) and i = 1 ... m, which are integers at every i.
+template <class A, class B>
+DEVICE common<A, B> binom(A a, B b) {
+    typedef common<A, B> T;
+    const T x = a, y = b;
+    if (y < T(0) || y > x) return T(0);
+    const u64 n = u64(x), rest = n - u64(y), count = u64(y) < rest ? u64(y) : rest;
+    u64 made = 1;
+    for (u64 i = 1; i <= count; ++i) {
+        const u64 shared = common_divisor(made, i);
+        const u64 factor = (n - count + i) / (i / shared);
+        made /= shared;
+        if (made > u64(highest<T>()) / factor) return highest<T>();
+        made *= factor;
+    }
+    return T(made);
+}
+
 template <class A, class B>
 DEVICE common<A, B> band(A a, B b) {
     typedef common<A, B> T;
@@ -300,6 +338,7 @@ FLOATING(lgamma)
 FLOATING(tgamma)
 FLOATING2(atan2)
 FLOATING2(copysign)
+FLOATING2(nextafter)
 #undef ROUNDING
 #undef FLOATING
 #undef FLOATING2

@@ -1,0 +1,62 @@
+"""Operators that equal a function of NumPy or of `math`, on the engine under test."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from semiring import Vector, binary, monoid, unary
+from semiring.dtypes import FLOATS, INTEGERS
+
+INTEGER_PAIRS = [(a, b) for a in (0, 1, 2, 6, 12, 60, 66, 100, 127) for b in (0, 1, 2, 3, 8, 33, 64, 127)]
+FLOAT_PAIRS = [(a, b) for a in (-np.inf, -2.5, -0.0, 0.0, 1.0, 3.5, np.inf) for b in (-np.inf, -1.0, 0.0, 3.5, np.inf)]
+
+
+def called(name: str, pairs: list[tuple[Any, Any]], dtype: Any) -> np.ndarray[Any, Any]:
+    a, b = (np.array(side, dtype) for side in zip(*pairs, strict=True))
+    found = Vector.from_dense(a).ewise_mult(Vector.from_dense(b), getattr(binary, name))
+    assert found.dtype == dtype
+    return found.to_numpy()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_divisors_and_choices(dtype: np.dtype[Any]) -> None:
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    pairs = [*INTEGER_PAIRS, (high, 1), (high, high), (high, high - 1), (high, 2), (low, high), (low, 0)]
+    if low:
+        pairs += [(-12, 8), (12, -8), (-12, -8), (low, low), (-3, 2), (3, -2)]
+    expected = [math.gcd(a, b) for a, b in pairs]
+    assert called("gcd", pairs, dtype).tolist() == np.array(expected, np.uint64).astype(dtype).tolist()
+    ways = [min(math.comb(a, b), high) if 0 <= b <= a else 0 for a, b in pairs if min(b, a - b) < 100]
+    assert called("binom", [(a, b) for a, b in pairs if min(b, a - b) < 100], dtype).tolist() == ways
+    small = [(a, b) for a, b in pairs if math.lcm(a, b) <= high and abs(a * b) < 2**31]
+    assert called("lcm", small, dtype).tolist() == [math.lcm(a, b) for a, b in small]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_functions_of_two_floats(dtype: np.dtype[Any]) -> None:
+    a, b = (np.array(side, dtype) for side in zip(*FLOAT_PAIRS, strict=True))
+    assert called("nextafter", FLOAT_PAIRS, dtype).tolist() == np.nextafter(a, b).tolist()
+    for name in ("logaddexp", "logaddexp2"):
+        np.testing.assert_allclose(called(name, FLOAT_PAIRS, dtype), getattr(np, name)(a, b), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["square", "deg2rad", "rad2deg", "radians", "degrees", "signbit", "spacing"])
+def test_functions_of_one_float(name: str, dtype: np.dtype[Any]) -> None:
+    values = np.array([-180.0, -1.5, 1e-30, 1.0, 90.0, 1e18], dtype)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(values)
+    found = getattr(unary.numpy, name)(Vector.from_dense(values))
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.to_numpy(), expected, rtol=1e-6)
+
+
+def test_monoids_of_these() -> None:
+    assert Vector.from_coo([1, 4], np.array([12, 18], np.uint8), size=9).reduce(monoid.gcd) == 6
+    assert monoid.gcd.is_idempotent
+    assert Vector.from_dense([0.0, 0.0]).reduce(monoid.numpy.logaddexp2) == 1.0
+    assert Vector(float, 3).reduce(monoid.logaddexp, allow_empty=False).value == -np.inf
