@@ -68,7 +68,7 @@ def from_edgelist(
     --------
     >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
     >>> A.shape, A[1, 2].value
-    ((3, 3), np.float64(2.0))
+    ((3, 3), 2.0)
     """
     rows, columns, weights = edges_of(edges, source, target, weight)
     if weights is not None:

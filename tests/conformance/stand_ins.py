@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import semiring.compat.graphblas as compat
+from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
 
 # Errors of python-graphblas for programs that are right here, by a part of their text.
 EXTENSIONS = {
@@ -46,6 +47,27 @@ class Internal:
         raise AttributeError(f"{self.__name__}.{name} is internal to python-graphblas")
 
 
+def _operator_class(module: ModuleType, families: Any) -> type[Any]:
+    """A class of ``graphblas.core.operator``: its constructors are those of the public module of its operators."""
+
+    class Kind(type):
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, families)
+
+    makers = {name: staticmethod(getattr(module, name)) for name in ("register_new", "register_anonymous")}
+    return Kind(module.__name__, (), makers)
+
+
+_OPERATOR_CLASSES = {
+    "UnaryOp": (compat.unary, Unary),
+    "BinaryOp": (compat.binary, Binary),
+    "IndexUnaryOp": (compat.indexunary, IndexUnary),
+    "SelectOp": (compat.select, Select),
+    "Monoid": (compat.monoid, Monoid),
+    "Semiring": (compat.semiring, Semiring),
+}
+
+
 class _InternalModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -64,7 +86,11 @@ def install(tests: Path, strict: bool) -> None:
     sys.modules.update({alias: sys.modules[name] for alias, name in aliases.items()})
     for name in ("core", "core.operator", "core.mask", "core.expr", "core.utils", "core.infix", "core.ss"):
         sys.modules[f"graphblas.{name}"] = _InternalModule(f"graphblas.{name}")
-    for name, value in {"_supports_udfs": True, "lib": Internal("lib"), "operator": Internal("operator")}.items():
+    classes = sys.modules["graphblas.core.operator"]
+    for name, (module, family) in _OPERATOR_CLASSES.items():
+        setattr(classes, name, _operator_class(module, family))
+    setattr(classes, "get_semiring", compat.semiring.register_anonymous)  # noqa: B010
+    for name, value in {"_supports_udfs": True, "lib": Internal("lib"), "operator": classes}.items():
         setattr(sys.modules["graphblas.core"], name, value)
     setattr(compat, "core", sys.modules["graphblas.core"])  # noqa: B010
     package, conftest = ModuleType("graphblas.tests"), ModuleType("graphblas.tests.conftest")

@@ -139,8 +139,11 @@ def test_exports_by_parts() -> None:
             bad()
 
 
-@pytest.mark.parametrize("A", [matrix(), Matrix(int, 5, 2), Matrix.from_coo([4], [0], [1], nrows=9, ncols=1)])
-def test_doubly_compressed_rows(A: Matrix) -> None:
+@pytest.mark.parametrize(
+    "make", [matrix, lambda: Matrix(int, 5, 2), lambda: Matrix.from_coo([4], [0], [1], nrows=9, ncols=1)]
+)
+def test_doubly_compressed_rows(make: Callable[[], Matrix]) -> None:
+    A = make()
     nrows, ncols = A.shape
     assert Matrix.from_dcsr(*A.to_dcsr(), nrows=nrows, ncols=ncols).isequal(A, check_dtype=True)
     assert Matrix.from_dcsc(*A.to_dcsc(float), nrows=nrows, ncols=ncols).isequal(A.dup(float), check_dtype=True)

@@ -36,7 +36,17 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
 def from_networkx(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None
 ) -> Matrix:
-    """As :func:`semiring.io.from_networkx`, with the edge attribute ``"weight"`` by default."""
+    """As :func:`semiring.io.from_networkx`, with the edge attribute ``"weight"`` by default.
+
+    Raises
+    ------
+    networkx.NetworkXError
+        For a graph without nodes.
+    """
+    if not len(G):
+        from networkx import NetworkXError
+
+        raise NetworkXError("the graph has no nodes")
     made = _own.from_networkx(G, weight, nodelist=nodelist, dtype=dtype)
     made.name = name
     return made
