@@ -198,7 +198,9 @@ class MatrixOperations(Infix):
         -----
         Cost: at most 2 log2(n) products.
         """
-        if isinstance(n, bool) or not hasattr(n, "__index__") or n.__index__() < 0:
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise InvalidType(f"power: n must be an integer from 0, got {n!r}")
+        if n.__index__() < 0:
             raise InvalidValue(f"power: n must be an integer from 0, got {n!r}")
         n = n.__index__()
         if self.nrows != self.ncols:

@@ -258,7 +258,7 @@ def test_errors_are_also_what_python_raises() -> None:
         (lambda: v.reduce(binary.minus), (TypeError, InvalidOperator)),
         (lambda: v[object()], (TypeError, InvalidValue)),
         (lambda: v << object(), (TypeError, InvalidValue)),
-        (lambda: v.ewise_add(A), (TypeError, InvalidValue)),
+        (lambda: v.ewise_add(3), (TypeError, InvalidValue)),
         (lambda: v(A.S) << v, (TypeError, RankMismatch)),
         (lambda: A[:, :](v.S) << 1, (TypeError, ValueError, RankMismatch)),
         (lambda: v[1](v.S) << 1, (TypeError, InvalidMask)),
