@@ -56,6 +56,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "ewise union, positions": lambda s: s.A.ewise_union(s.E, "secondi", 1, 2),
     "ewise union, two passes": lambda s: _tuned(s.A, lambda: s.A.ewise_union(s.E, "secondi", 1, 2), ONE_PASS_BYTES=0),
     "select, two passes": lambda s: _tuned(s.A, lambda: s.A.select("tril", 0), ONE_PASS_BYTES=0),
+    "keep, two passes": lambda s: _tuned(s.A, lambda: s.A.dup(mask=s.E.S), ONE_PASS_BYTES=0),
+    "outside, two passes": lambda s: _tuned(s.A, lambda: _assigned(s.A, s.A, [1, 3], [0, 2]), ONE_PASS_BYTES=0),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
     "assign to rows": lambda s: _assigned(s.A, s.A, [3, 1]),

@@ -22,8 +22,8 @@ from semiring.engines.spec import (
     Mxv,
     Outside,
     Transpose,
-    WriteVector,
 )
+from semiring.engines.spec_write import WriteVector
 from semiring.exceptions import DuplicateIndex
 from semiring.operators import binary, semiring
 from tests import sampling

@@ -28,9 +28,8 @@ from semiring.engines.spec import (  # noqa: E402
     ScatterVector,
     Select,
     Transpose,
-    WriteMatrix,
-    WriteVector,
 )
+from semiring.engines.spec_write import WriteMatrix, WriteVector  # noqa: E402
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern, word_count  # noqa: E402
 from semiring.memory.arrays import Transfers, to_host  # noqa: E402
 

@@ -183,10 +183,3 @@ def test_two_devices() -> None:
     for operation in (lambda: here + there, lambda: here << there, lambda: here(there.S) << 1, lambda: here[there]):
         with pytest.raises(ex.DeviceMismatch, match=r"cpu.*cuda|cuda.*cpu"):
             operation()
-
-
-def test_later_operations_are_no_stubs() -> None:
-    for name in ("reposition", "reshape"):
-        assert not hasattr(Matrix, name)
-        assert not hasattr(Vector, name)
-    assert not hasattr(sr, "concat")

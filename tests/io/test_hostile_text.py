@@ -75,9 +75,11 @@ def test_arrays_whose_entries_have_no_64_bit_number(tmp_path: Path, symmetry: st
         ("a.jlg", f"{2**59},1,d,x\n1,1\n"),
     ],
 )
-def test_sizes_beyond_memory_are_rejected_before_an_allocation(tmp_path: Path, name: str, content: str) -> None:
-    with pytest.raises(OutOfMemory, match="asked for"):
-        sr.io.read(written(tmp_path, name, content))
+def test_offsets_beyond_memory_are_rejected_before_an_allocation(tmp_path: Path, name: str, content: str) -> None:
+    path = written(tmp_path, name, content)
+    with sr.config.set(hyper_switch=0.0), pytest.raises(OutOfMemory, match="asked for"):
+        sr.io.read(path)
+    assert (sr.io.read(path).nvals, sr.io.read(path).format) == (1, "hypersparse")
 
 
 @pytest.mark.parametrize("name", ["a.graph", "a.graph-txt"])

@@ -10,10 +10,12 @@ import pytest
 
 import semiring as sr
 from tests import sampling
+
+pytest.importorskip("graphblas", reason="python-graphblas is not installed")
+
 from tests.oracle.test_suitesparse import assert_equal
 
 pytestmark = pytest.mark.oracle
-pytest.importorskip("graphblas", reason="python-graphblas is not installed")
 
 OPERATORS = ("plus", "minus", "times", "min", "max", "first", "second")
 SEQUENCES, STEPS = 40, 80

@@ -8,6 +8,8 @@ import pytest
 
 import semiring as sr
 
+pytest.importorskip("graphblas", reason="python-graphblas is not installed")
+
 from .test_suitesparse import N, Side, both, gb
 
 __all__ = ["gb"]
