@@ -54,6 +54,18 @@ HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] 
         lambda n: huge(n).T.new(),
         lambda n: {(n - 1, 5): 1.0, (3, n - 1): 2.0, (0, 5): 3.0, (n // 2, n // 2): 4.0},
     ),
+    "running sums": (
+        lambda n: huge(n).scan("plus"),
+        lambda n: {(5, 0): 3.0, (5, n - 1): 4.0, (n - 1, 3): 2.0, (n // 2, n // 2): 4.0},
+    ),
+    "sorted rows": (
+        lambda n: huge(n).sort()[0],
+        lambda n: {(5, 0): 1.0, (5, 1): 3.0, (n - 1, 0): 2.0, (n // 2, 0): 4.0},
+    ),
+    "largest of each row": (
+        lambda n: huge(n).selectk("largest", 1),
+        lambda n: {(5, 0): 3.0, (n - 1, 3): 2.0, (n // 2, n // 2): 4.0},
+    ),
     "product": (lambda n: huge(n) @ huge(n), lambda n: {(5, 3): 2.0, (n // 2, n // 2): 16.0}),
     "product with the transpose": (
         lambda n: huge(n).mxm(huge(n).T, "plus_firsti"),
