@@ -34,7 +34,7 @@ def moves(A: sr.Matrix) -> Iterator[tuple[str, Callable[[], Any], int]]:
     """Operations of one pass: name, call, and the least bytes that it moves."""
     n = A.nrows
     u = sr.Vector.from_dense(graphs.module(A).arange(n, dtype=np.float32))
-    small = A[:1, :8].dup()
+    small = sr.Matrix.from_dense(np.ones((1, 8), np.float32)).convert("csr")
     yield "concat [[A, A]]", lambda: sr.hstack([A, A]), _nbytes(A, A) * 2
     yield "concat [[A], [A]]", lambda: sr.vstack([A, A]), _nbytes(A, A) * 2
     yield "reshape (n/2, 2n)", lambda: A.reshape(n // 2, 2 * n), 8 * A.nvals + 6 * n

@@ -7,7 +7,7 @@ from typing import Any
 from .. import operators
 from ..engines.spec import Kronecker
 from ..formats import CSR, structure_only
-from ..formats.hypersparse import prefers_hypersparse
+from ..formats.hypersparse import empty_matrix, prefers_hypersparse
 from . import check, structure
 from .write import Plan
 
@@ -20,6 +20,8 @@ def kronecker(a: CSR, b: CSR, op: Any, *, transpose_a: bool = False, transpose_b
     b = _operand(b, transpose_b, "y" in typed.uses)
     shape = a.nrows * b.nrows, a.ncols * b.ncols
     if prefers_hypersparse(shape[0], a.nvals * b.nvals):
+        if b.nvals == 0:  # to list the rows of A would take the time of all its entries
+            a = empty_matrix(a.nrows, a.ncols, a.dtype, a.device)
         a = structure.listed_rows(a)
     return Plan("kronecker", shape, typed.z, a.device, Kronecker(a, b, typed))
 

@@ -211,3 +211,9 @@ def test_more_entries_than_32_bits_count() -> None:
         assert bool((indices[0] == indices[-1]).all())
         assert bool((indices[-1][1:] - indices[-1][:-1] == 1).all())
         assert (int(indices[2**14, 0]), int(indices[-1, -1])) == (0, 2**16 - 1)
+
+
+def test_an_empty_factor_of_many_rows() -> None:
+    A = sr.Matrix.from_coo(np.arange(0, 1 << 20, 16), np.zeros(1 << 16, int), 1.0, shape=(1 << 20, 3))
+    for C in (A.kronecker(sr.Matrix(float, 2, 5)), sr.Matrix(float, 2, 5).kronecker(A)):
+        assert (C.shape, C.nvals, C.dtype) == ((1 << 21, 15), 0, np.float64)
