@@ -4,7 +4,7 @@
 #   benchmarks/gpu_check.sh                       tests large memcheck racecheck speed: within thirteen minutes
 #   benchmarks/gpu_check.sh tests=300 more        some stages, with another limit in seconds
 #
-# Stages: tests large memcheck racecheck synccheck initcheck speed more ops, and for compressed graphs and graphs
+# Stages: tests large products memcheck racecheck synccheck initcheck speed more ops, and for compressed graphs and graphs
 # larger than memory: compression larger loading ordering forms. Logs and results go to $OUT (default: out/gpu-check): a
 # log a stage, summary.txt, and the result files. Ends with 1 if a stage failed. Graphs that are read come from $DATA;
 # without it ordering and compression make their own.
@@ -43,7 +43,7 @@ sanitizer() {
     echo compute-sanitizer
 }
 
-known=" tests large memcheck racecheck synccheck initcheck speed more ops compression larger loading ordering forms "
+known=" tests large products memcheck racecheck synccheck initcheck speed more ops compression larger loading ordering forms "
 for wanted in ${*:-tests large memcheck racecheck speed}; do
     case $known in
         *" ${wanted%%=*} "*) ;;
@@ -64,6 +64,7 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
                 -p no:cacheprovider -p no:benchmark --numprocesses 8 --dist worksteal
             ;;
         large) stage 90 15 "$PYTHON" -m benchmarks.verify_large --device cuda ;;
+        products) stage 120 30 "$PYTHON" -m benchmarks.verify_products --device cuda ;;
         memcheck | racecheck | synccheck | initcheck)
             # CuPy's own kernels are left out: its scan for nonzero elements draws warnings that are not ours to mend.
             stage 110 15 "$(sanitizer)" --tool "$name" --error-exitcode 9 --print-limit 20 \

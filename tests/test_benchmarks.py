@@ -33,6 +33,7 @@ from benchmarks import (
     sanitize,
     social,
     verify_large,
+    verify_products,
 )
 from benchmarks.forms import FORMS, PLACEMENTS
 from benchmarks.harness import Contender, compare, measure, peak_bytes
@@ -335,3 +336,23 @@ def test_costs_are_fitted_and_judged() -> None:
     assert error < 1e-6
     assert direction.slowdown(levels, costs) == 1
     assert direction.slowdown(levels, Costs(0, 1, 0, 2, 8)) > 1
+
+
+def test_large_products_are_verified(device: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    given = ["program", "--device", device, "--entries", "1e5", "--methods", "auto"]
+    monkeypatch.setattr(sys, "argv", given)
+    assert verify_products.main() == 0
+    monkeypatch.setattr(verify_products.Fan, "product", lambda fan, method: fan.A.mxm(fan.B, "plus_first"))
+    assert verify_products.main() == 1
+    assert "the sums of rows differ" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [(lambda C: C.select("valuegt", 5), "entries in place of"), (lambda C: C.apply("ainv"), "the sums of rows differ")],
+)
+def test_wrong_products_are_refused(device: str, change: Any, message: str) -> None:
+    with sr.use(device):
+        fan = verify_products.Fan(10_000)
+        with pytest.raises(verify_products.Wrong, match=message):
+            fan.check(change(fan.product("auto")))
