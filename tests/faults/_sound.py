@@ -9,7 +9,7 @@ import numpy as np
 from semiring import Matrix, Vector
 from semiring.dtypes import lookup
 from semiring.engines.reference.codecs import decode
-from semiring.formats import CSR, CompressedPattern, Pattern
+from semiring.formats import CSR, CompressedPattern, HyperPattern, Pattern
 from semiring.formats.ccsr import check_arrays
 from semiring.formats.vectors import Bitmap, Full, IndexList, word_count
 from semiring.memory.arrays import index_dtype
@@ -40,22 +40,35 @@ def same(a: Any, b: Any) -> bool:
 
 def _check_matrix(store: CSR) -> None:
     pattern = store.pattern
-    if isinstance(pattern, CompressedPattern):
+    numbers: Any = range(pattern.nrows)
+    if isinstance(pattern, HyperPattern):
+        numbers, plain = pattern.rows, pattern.inner
+        _check_rows(pattern)
+    elif isinstance(pattern, CompressedPattern):
         check_arrays(pattern)
         _check_offsets(pattern.indptr, pattern.nrows, pattern.nvals)
         columns = decode(pattern).astype(index_dtype(pattern.ncols))
+        plain = Pattern(pattern.nrows, pattern.ncols, pattern.indptr, columns)
     else:
-        columns = pattern.indices
-    plain = Pattern(pattern.nrows, pattern.ncols, pattern.indptr, columns)
+        plain = Pattern(pattern.nrows, pattern.ncols, pattern.indptr, pattern.indices)
     _check_pattern(plain)
     if store.values is not None:
         assert len(store.values) == store.nvals, "as many values as entries"
         _check_values(store.values, store.dtype)
     stated = pattern.facts.get("symmetric")
     if stated is not None and pattern.nrows == pattern.ncols:
-        rows = np.repeat(np.arange(plain.nrows), np.diff(plain.indptr))
+        rows = np.repeat(np.asarray(numbers), np.diff(plain.indptr))
         entries = set(zip(rows.tolist(), plain.indices.tolist(), strict=True))
         assert stated == all((j, i) in entries for i, j in entries), "the stated symmetry"
+
+
+def _check_rows(pattern: HyperPattern) -> None:
+    """Listed rows within their range that ascend strictly, each with entries."""
+    rows = pattern.rows
+    assert rows.dtype == index_dtype(pattern.nrows), f"rows of type {rows.dtype}"
+    _check_ascending(rows, pattern.nrows, np.array([0, len(rows)]))
+    assert pattern.offsets.shape == (len(rows) + 1,), "an offset a listed row, and one more"
+    assert (np.diff(pattern.offsets) > 0).all(), "listed rows that have entries"
 
 
 def _check_pattern(pattern: Pattern) -> None:

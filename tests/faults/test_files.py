@@ -4,12 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
+import semiring as sr
 from semiring.exceptions import InvalidFormat
+from semiring.formats import CSR, HyperPattern
 from tests.faults import files
 from tests.faults._mutants import Original, mutant, originals
 from tests.faults._reading import Wrong, read_mutant
+from tests.faults._sound import check_sound
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="children measure their memory as Linux reports it")
@@ -97,3 +101,24 @@ def test_an_unsound_result_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(sr.io, "read", refuse)
     assert read_mutant(original, b"", other, tmp_path / "a.srb", Random(2)) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("rows", "offsets", "message"),
+    [
+        ([3, 1 << 40], [0, 1, 3], None),
+        ([1 << 40, 3], [0, 1, 3], "ascend"),
+        ([3, 1 << 62], [0, 1, 3], "past the last"),
+        ([3, 5], [0, 3, 3], "have entries"),
+    ],
+)
+def test_lists_of_rows_are_checked(rows: list[int], offsets: list[int], message: str | None) -> None:
+    columns = np.array([4, 2, 9], np.int32)
+    pattern = HyperPattern(1 << 50, 10, np.array(rows, np.int64), np.array(offsets, np.int32), columns)
+    A = sr.Matrix(float, 1, 1, device="cpu")
+    A._become(CSR(pattern, np.dtype(np.float64), np.ones(3)))
+    if message is None:
+        check_sound(A)
+        return
+    with pytest.raises(AssertionError, match=message):
+        check_sound(A)
