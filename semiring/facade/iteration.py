@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..engines.residency import resident
-from ..formats import IndexList
+from ..engines.residency import listed_or_resident
+from ..formats import HyperPattern, IndexList
+from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host
 from .layout import stored
 
@@ -62,7 +61,8 @@ def _chunks(count: int) -> Iterator[slice]:
 def iter_rows(self: Matrix) -> Iterator[tuple[int, Vector]]:
     """Yield (i, w) for each row that has entries, in order, with w(j) = self(i, j).
 
-    Each Vector shares the arrays of this matrix.  Cost O(nrows), and O(1) for each row; synchronises once on the GPU.
+    Each Vector shares the arrays of this matrix.  Cost O(nrows), or of the listed rows of a
+    hypersparse matrix, and O(1) for each row; synchronises on the GPU before the first.
     Where a whole algorithm would iterate, an operation on all rows is many times faster: `reduce_rowwise`, `scan`,
     `sort`, `selectk`.
 
@@ -74,12 +74,13 @@ def iter_rows(self: Matrix) -> Iterator[tuple[int, Vector]]:
     """
     from .vector import Vector
 
-    a = resident(stored(self))
-    offsets = to_host(a.indptr)
-    for i in np.flatnonzero(np.diff(offsets)).tolist():
-        part = slice(int(offsets[i]), int(offsets[i + 1]))
+    a = hypersparse(listed_or_resident(stored(self)))
+    assert isinstance(a.pattern, HyperPattern)
+    rows, offsets, indices = to_host(a.pattern.rows), to_host(a.pattern.offsets), a.pattern.indices
+    for p, i in enumerate(rows.tolist()):
+        part = slice(int(offsets[p]), int(offsets[p + 1]))
         values = None if a.values is None else a.values[part]
-        yield i, Vector._new(IndexList(a.ncols, a.dtype, a.indices[part], values, a.iso))
+        yield i, Vector._new(IndexList(a.ncols, a.dtype, indices[part], values, a.iso))
 
 
 def iter_columns(self: Matrix) -> Iterator[tuple[int, Vector]]:

@@ -198,6 +198,16 @@ def test_scalars_and_comparison(engine: str, tmp_path: Path) -> None:
             refused()
 
 
+@pytest.mark.parametrize("n", [10**9, 1 << 60])
+def test_iteration_visits_the_listed_rows_alone(n: int) -> None:
+    A = huge(n)
+    assert list(A.items()) == [((5, 0), 3.0), ((5, n - 1), 1.0), ((n // 2, n // 2), 4.0), ((n - 1, 3), 2.0)]
+    rows = {5: {0: 3.0, n - 1: 1.0}, n // 2: {n // 2: 4.0}, n - 1: {3: 2.0}}
+    assert {i: w.to_dict() for i, w in A.iter_rows()} == rows
+    columns = {0: {5: 3.0}, 3: {n - 1: 2.0}, n // 2: {n // 2: 4.0}, n - 1: {5: 1.0}}
+    assert {j: w.to_dict() for j, w in A.iter_columns()} == columns
+
+
 def test_the_rule() -> None:
     n = hypersparse.FEWEST_ROWS
     assert Matrix(float, n, 3).format == "hypersparse"
