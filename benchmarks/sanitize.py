@@ -9,7 +9,7 @@ stale value is harmless.
 
 Every array has its own allocation (no memory pool), so that memcheck detects an access past its end.  Results equal
 those of the reference engine.  Exits with 1 if a result is wrong, or if a kernel in the package was never launched:
-then a step is missing in `sanitize_steps` or `sanitize_full`.  ``--device cpu`` runs the steps on a machine without a
+then a step is missing in one of the files `sanitize_*.py`.  ``--device cpu`` runs the steps on a machine without a
 GPU.
 """
 
@@ -24,12 +24,12 @@ from unittest import mock
 
 import semiring as sr
 
-from . import sanitize_full, sanitize_steps, sanitize_tiles
+from . import sanitize_full, sanitize_rows, sanitize_steps, sanitize_tiles
 from .sanitize_inputs import small
 from .sanitize_steps import large
 from .sanitize_tiles import sorts
 
-STEPS = sanitize_steps.STEPS | sanitize_tiles.STEPS | sanitize_full.STEPS
+STEPS = sanitize_steps.STEPS | sanitize_rows.STEPS | sanitize_tiles.STEPS | sanitize_full.STEPS
 _BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
 _ENTRY = re.compile(r'extern "C" __global__[\w\s]*?(\w+)\(')
 

@@ -1,0 +1,52 @@
+"""Further steps of `benchmarks.sanitize`: layouts of matrices, and operations within rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import semiring as sr
+from semiring import Vector
+
+from .sanitize_inputs import N, Small
+
+__all__ = ["STEPS"]
+
+
+def _sorted_by_each_method() -> Vector:
+    """900 values, by keys of 32 and 64 bits: sorted by a block, by a large block, and as a long row."""
+    u = Vector.from_dense(np.arange(900, dtype=np.float32)[::-1] % 77)
+    made = u.sort()[1].wait()
+    if u.device == "cpu":
+        return made
+    from semiring.engines.cuda import order, tuning
+
+    for block, big in ((256, 4096), (256, 256)):
+        order._plan.cache_clear()
+        with mock.patch.object(tuning, "SORT_BLOCK", block), mock.patch.object(tuning, "SORT_BIG", big):
+            assert all(u.dup(dtype).sort()[1].isequal(made) for dtype in ("float32", "float64"))
+    order._plan.cache_clear()
+    assert u.dup("float64").sort()[1].isequal(made)
+    return made
+
+
+STEPS: dict[str, Callable[[Small], Any]] = {
+    "concat": lambda s: sr.concat([[s.A, s.S], [None, s.E]], "float32"),
+    "concat, pattern": lambda s: sr.vstack([s.S, s.S[:3], s.S]),
+    "reshape": lambda s: s.A.reshape(N // 2, 2 * N),
+    "reshape, flat": lambda s: s.S.flatten(order="columnwise").reshape(2 * N, N // 2),
+    "reposition": lambda s: s.A.reposition(-5, 9, nrows=N + 3),
+    "scale, columns": lambda s: s.A.ewise_mult(Vector.full(1.5, N), "minus"),
+    "scale, rows": lambda s: Vector.full(3, N).ewise_mult(s.A, "secondj"),
+    "scan": lambda s: s.A.scan("max"),
+    "scan, pattern": lambda s: s.S.dup("int32").scan("plus"),
+    "scan, tiles": lambda s: Vector.from_dense(np.arange(5000, dtype=np.int32)).scan("max"),
+    "sort": lambda s: s.A.sort(">")[1],
+    "sort, large": lambda s: _sorted_by_each_method(),
+    "selectk": lambda s: s.A.selectk("largest", 3),
+    "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
+    "selectk, last": lambda s: s.A.selectk("last", 2),
+}
