@@ -18,6 +18,7 @@ MODULES = (
     "semiring/engines/sliced",
     "semiring/algorithms",
     "semiring/facade/writing.py",
+    "semiring/facade/elementwise.py",
     "semiring/facade/infix.py",
 )
 

@@ -1,0 +1,195 @@
+"""The operations that Matrix and Vector share, by name, and operators that are called on their results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+
+from .. import operators
+from ..exceptions import InvalidType, InvalidValue
+from ..operators.families import IndexUnary, Select, Semiring, Unary
+from ..operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
+from ..ops.apply import apply
+from ..ops.ewise import ewise_add, ewise_mult, ewise_union
+from ..ops.select import select
+from .base import Sparse
+from .chain import with_defaults
+from .operand import scalar
+from .writing import MaskView, Writing, as_mask
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+class Elementwise(Sparse[Any]):
+    """The operations that Matrix and Vector share, element by element, by name."""
+
+    __slots__ = ()
+
+    @overload
+    def ewise_add(self, other: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Matrix: ...
+    @overload
+    def ewise_add(self, other: Elementwise, op: Any = "plus", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_add(self, other: Any, op: Any = "plus", **writing: Unpack[Writing]) -> Any:
+        """C = self (+) other on the union: `op` where both are present, the present one elsewhere.
+
+        Parameters
+        ----------
+        other : of the same shape; or a Vector beside a Matrix.  On the right of a Matrix the Vector, of size ncols, is
+            every row of a matrix; on its left, of size nrows, every column
+        op : binary operator or monoid, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of both).  A Vector is expanded to a Matrix, of nrows or ncols times its entries; `ewise_mult`
+        with a full Vector, which scales columns or rows, is one pass over the entries of the Matrix.
+        """
+        return self._ewise(ewise_add, other, op, writing)
+
+    @overload
+    def ewise_mult(self, other: Matrix, op: Any = "times", **writing: Unpack[Writing]) -> Matrix: ...
+    @overload
+    def ewise_mult(self, other: Elementwise, op: Any = "times", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_mult(self, other: Any, op: Any = "times", **writing: Unpack[Writing]) -> Any:
+        """C = self (x) other on the intersection: `op` where both are present; the rest as `ewise_add`."""
+        return self._ewise(ewise_mult, other, op, writing)
+
+    @overload
+    def ewise_union(
+        self, other: Matrix, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Matrix: ...
+    @overload
+    def ewise_union(
+        self, other: Elementwise, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Self: ...
+    def ewise_union(
+        self, other: Any, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+    ) -> Any:
+        """C = op(self, other) on the union, with a default for the missing operand; the rest as `ewise_add`.
+
+        Parameters
+        ----------
+        left_default, right_default : scalars that replace the missing entries of self and of `other`
+
+        Raises
+        ------
+        EmptyObject
+            If a default is a Scalar without a value.
+        """
+        operands = self.store, self._partner(other).store
+        plan = ewise_union(*operands, op, scalar(left_default), scalar(right_default))
+        return self._deliver(plan, writing, self._kind_with(other))
+
+    def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
+        plan = operation(self.store, self._partner(other).store, op)
+        return self._deliver(plan, writing, self._kind_with(other))  # type: ignore[no-any-return]
+
+    def _partner(self, other: Any) -> Any:
+        """Return the other operand, a Matrix or a Vector; InvalidValue for anything else."""
+        return other if isinstance(other, Elementwise) else self._same_kind(other)
+
+    def _kind_with(self, other: Any) -> Any:
+        """Return the class of the result of two operands: Matrix, unless both are Vectors."""
+        return type(self) if self.ndim >= other.ndim else type(other)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None, **writing: Unpack[Writing]) -> Self:
+        """C(i, j) = op(self(i, j)), op(self(i, j), right), op(left, self(i, j)), or op(self(i, j), i, j, right).
+
+        Parameters
+        ----------
+        op : unary operator; binary operator with one side bound; or index-unary operator
+        right, left : the bound scalar; `right` is also the thunk of an index-unary operator
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator, UdfParseError, InvalidValue, EmptyObject
+
+        Notes
+        -----
+        Cost O(nvals).  The structure is shared with the operand.
+        """
+        plan = apply(self.store, op, left=scalar(left), right=scalar(right))
+        return self._deliver(plan, writing)  # type: ignore[no-any-return]
+
+    def select(self, op: Any, thunk: Any = None, **writing: Unpack[Writing]) -> Self:
+        """Return the entries for which op(self(i, j), i, j, thunk) holds.
+
+        Parameters
+        ----------
+        op : select or index-unary operator, by object or name (``"tril"``, ``">"``, ``"rowle"``), or a lambda; or a
+            mask, whose positions are kept: ``M.S``, ``~M.V``, or a boolean object
+        thunk : the scalar that it compares with; 0 by default; a mask has none
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DomainMismatch, UnknownOperator, UdfParseError, EmptyObject, InvalidMask, DimensionMismatch
+
+        Notes
+        -----
+        Cost O(nvals).  A selection from a pending product of matrices (`Matrix.mxm`) is fused into it.
+        """
+        if isinstance(op, (MaskView, Sparse)):
+            if thunk is not None:
+                raise InvalidType("select: a mask has no thunk")
+            return self._deliver(self._masked(MaskView(as_mask(op))), writing)  # type: ignore[no-any-return]
+        return self._deliver(select(self.source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
+
+    def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
+        """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
+
+        options: ``left``, the left operand of ``minus(2, A)``; else as `Family.__call__`.
+
+        An operator on a chain (`semiring.facade.chain`) applies to every link of it, and is then final.
+        """
+        chain = self._chain
+        wanted = _KINDS.get(type(operator), "ewise")
+        if chain is not None and chain.kind == wanted and not rest and "left" not in options:
+            return self._new(None, chain.rebound(with_defaults(operator, options)))
+        if wanted == "apply" or (wanted == "ewise" and len(rest) + ("left" in options) == 1):
+            if "thunk" in options:
+                options["right"] = options.pop("thunk")
+            return self.apply(operator, *rest, **options)
+        if wanted == "select":
+            return self.select(operator, *rest, **options)
+        if wanted == "reduce":
+            return self._aggregated(operator, *rest, **options)
+        raise InvalidType(
+            f"{operator!r}(...): expected a result whose operator is not named yet: a chain of A @ B for a semiring, "
+            f"of A | B and A & B for a binary operator, A > 3 for select.value; the operators of + - * and of methods "
+            f"such as A.mxm(B) are settled"
+        )
+
+    def _aggregated(self, aggregator: Any, *, rowwise: bool, columnwise: bool) -> Any:
+        """Return the result of an aggregator called on this: of all entries, or of each row or column."""
+        if rowwise and columnwise:
+            raise InvalidValue(f"{aggregator!r}(...): give rowwise= or columnwise=, not both")
+        if rowwise or columnwise:
+            if self.ndim == 1:
+                raise InvalidValue(f"{aggregator!r}(...): a Vector has neither rows nor columns")
+            return self.reduce_rowwise(aggregator) if rowwise else self.reduce_columnwise(aggregator)  # type: ignore[attr-defined]
+        return self.reduce(aggregator)
+
+    def reduce(self, op: Any = "plus") -> Any:
+        """S = (+) of all entries."""
+        raise NotImplementedError
+
+
+# The kind of operation that an operator called on an object performs; binary operators and monoids are not listed.
+_KINDS: dict[type[Any], str] = {
+    Semiring: "product",
+    TypedSemiring: "product",
+    operators.select.By: "compare",
+    Select: "select",
+    Unary: "apply",
+    TypedUnary: "apply",
+    IndexUnary: "apply",
+    TypedIndexUnary: "apply",
+    operators.agg.Aggregator: "reduce",
+    operators.agg.TypedAggregator: "reduce",
+}
