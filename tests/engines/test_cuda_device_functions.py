@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import semiring
+from semiring import dtypes
+from semiring.engines.cuda import specialise
+from semiring.engines.numpy_helpers import evaluate
 
 FOLDER = Path(semiring.__file__).parent / "engines" / "cuda" / "kernels"
 SHIM = Path(__file__).parent / "device_shim.h"
@@ -148,3 +151,47 @@ def test_skip_ends_for_any_file(skip: Path, end: int) -> None:
             assert position <= place < position + 9 * 127 + window
             assert place == position or place < len(stream) + window
             assert place == position or place < end + window
+
+
+# Reads pairs of numbers; writes every operator f0, f1, ... of each.
+OPERATORS = """
+#include <cstdio>
+int main() {
+    long long x, y;
+    while (std::scanf("%lld %lld", &x, &y) == 2) {
+        CALLS
+        std::printf("\\n");
+    }
+}
+"""
+WRAPPING = [
+    "abs(x * y)",
+    "x * y",
+    "x * y - x",
+    "select(x * y < 0, 1, 2)",
+    "-(x * x) > 0",
+    "max(x + 1, x)",
+    "abs(-x - y)",
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "int64"])
+def test_integers_wrap_in_operators(dtype: str, tmp_path: Path) -> None:
+    """A compiler may assume that signed integers do not overflow: the text of operators leaves it no such choice."""
+    least, largest = (int(limit) for limit in dtypes.limits(dtype))
+    numbers = [least, least + 1, 0, 1, 3, 65534, largest - 1, largest]
+    x, y = (np.array(side).ravel() for side in np.meshgrid(numbers, numbers))
+    ops = [semiring.binary.register_anonymous(text)[dtype] for text in WRAPPING]
+    calls = [f'std::printf("%lld ", (long long)f{at}(f{at}_x(x), f{at}_y(y)));' for at in range(len(ops))]
+    texts = "".join(specialise.binary(f"f{at}", op) for at, op in enumerate(ops))
+    program = texts + OPERATORS.replace("CALLS", "\n        ".join(calls))
+    files = ("types.cuh", "expression.cuh")
+    done = subprocess.run(
+        [built(tmp_path, "operators", files, "#include <cmath>\n", program, "-O3")],
+        input="".join(f"{a} {b}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True)),
+        capture_output=True, text=True, check=True, timeout=20,
+    )  # fmt: skip
+    given = {"x": x.astype(dtype), "y": y.astype(dtype)}
+    for at, op in enumerate(ops):
+        got = [int(line.split()[at]) for line in done.stdout.splitlines()]
+        assert got == evaluate(op.expr, given, op.z).astype(np.int64).tolist(), op.expr

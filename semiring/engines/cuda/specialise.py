@@ -10,12 +10,14 @@ Every function here returns C++ text; ``+`` concatenates texts.  An operator cal
 
 from __future__ import annotations
 
+import ast
 import functools
 from typing import Any
 
 import numpy as np
 
-from ...dtypes import c_name
+from ...dtypes import INT64, c_name
+from ...operators.expression import used_variables
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
 
 __all__ = ["binary", "constants", "indexunary", "literal", "monoid", "semiring", "typedefs", "unary"]
@@ -53,18 +55,52 @@ def literal(value: np.generic) -> str:
     return f"({name})({int(value) + 1}ll - 1)" if int(value) < 0 else f"({name}){int(value)}ll"
 
 
+_WRAPPED = {ast.Add: "wrapped_add", ast.Sub: "wrapped_sub", ast.Mult: "wrapped_mul"}
+
+
+class _Wrapping(ast.NodeTransformer):
+    """Replaces arithmetic by functions whose integers wrap; signs of literals remain."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(_WRAPPED[type(node.op)]), [node.left, node.right], [])
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return node if isinstance(node.operand, ast.Constant) else ast.Call(ast.Name("negated"), [node.operand], [])
+
+
+@functools.lru_cache(maxsize=1024)
+def wrapping(expr: str, types: frozenset[np.dtype[Any]]) -> str:
+    """Return the text of an expression over values of these types, the result included, in which integers wrap.
+
+    A C++ compiler assumes that signed integers do not overflow (and so that ``x * x`` is not negative), and
+    multiplies integers narrower than 32 bits, unsigned ones too, as signed ones.  One operation whose result has the
+    type of its operands needs no care, and floats need none.
+    """
+    tree = ast.parse(expr, mode="eval")
+    if len(types) == 1:
+        operations = sum(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in ast.walk(tree))
+        simple = not any(isinstance(node, (ast.Call, ast.Compare)) for node in ast.walk(tree))
+        if simple and (operations < 2 or next(iter(types)).kind == "f"):
+            return expr
+    return ast.unparse(_Wrapping().visit(tree))
+
+
 def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
     """One operator as a template over the types it is called with; it stands in the namespace of the helpers.
 
     `takes` is the parameter list, in which ``x_type x_`` is what the argument `x` comes in as.
     """
     kinds = ", ".join(f"class {variable}_type" for variable in types)
+    positions = () if used_variables(expr) <= types.keys() else (INT64,)
+    text = wrapping(expr, frozenset((z, *types.values(), *positions)))
     casts = " ".join(f"const {name}_{v} {v} = cast<{name}_{v}>({v}_);" for v in types)
     return (
         "".join(f"typedef {c_name(dtype)} {name}_{variable};\n" for variable, dtype in types.items())
         + f"typedef {c_name(z)} {name}_z;\n"
         + f"namespace op {{\ntemplate <{kinds}>\nDEVICE {name}_z {name}({takes}) {{\n"
-        + f"    {casts}\n    return cast<{name}_z>({expr});\n}}\n}}\nusing op::{name};\n"
+        + f"    {casts}\n    return cast<{name}_z>({text});\n}}\n}}\nusing op::{name};\n"
     )
 
 

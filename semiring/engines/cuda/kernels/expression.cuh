@@ -57,11 +57,27 @@ DEVICE bool lnot(A a) {
     return a == A(0);
 }
 
-// 0 - a without overflow: integers wrap.
-template <class T>
-DEVICE T negated(T a) {
-    if constexpr (is_float<T>) return -a;
-    else return T(unsigned_of<sizeof(T)>(0) - unsigned_of<sizeof(T)>(a));
+// a + b, a - b and a * b in the type that C++ computes them in, but integers wrap.
+#define WRAPPED(name, operation)                                                    \
+    template <class A, class B>                                                     \
+    DEVICE auto name(A a, B b) {                                                    \
+        typedef decltype(a operation b) T;                                          \
+        if constexpr (is_integer<T>) {                                              \
+            typedef unsigned_of<sizeof(T)> U;                                       \
+            return T(U(a) operation U(b));                                          \
+        } else return a operation b;                                                \
+    }
+WRAPPED(wrapped_add, +)
+WRAPPED(wrapped_sub, -)
+WRAPPED(wrapped_mul, *)
+#undef WRAPPED
+
+// -a, but integers wrap.
+template <class A>
+DEVICE auto negated(A a) {
+    typedef decltype(-a) T;
+    if constexpr (is_integer<T>) return T(unsigned_of<sizeof(T)>(0) - unsigned_of<sizeof(T)>(a));
+    else return -a;
 }
 
 template <class A, class B>
