@@ -32,7 +32,12 @@ SHAPES: dict[str, tuple[int, int, int, float, int | None, int | None]] = {
     "empty": (5000, 100, 0, 1, None, None),
 }
 QUICK = ("skewed", "hypersparse")
-LOWER = TypedIndexUnary("lower", FP32, INT64, BOOL, "j <= i + k")
+LOWER, UPPER, DIAGONAL, FIRST_COLUMNS, LAST_COLUMNS = (
+    TypedIndexUnary(name, FP32, INT64, BOOL, expr)
+    for name, expr in {
+        "lower": "j <= i + k", "upper": "j >= i + k", "diagonal": "j == i + k", "first": "j <= k", "last": "j > k"
+    }.items()
+)  # fmt: skip
 ABOVE = TypedIndexUnary("above", FP32, FP32, BOOL, "x > k")
 PLUS = binary.plus[FP32]
 LAST = TypedMonoid(TypedBinary("last", FP32, FP32, FP32, "y", frozenset({"associative"})), np.float32(0), None)
@@ -88,6 +93,18 @@ def _intersection(S: Any, T: Any, wide: bool, engine: str) -> None:
 
 def _selection(S: Any, T: Any, wide: bool, engine: str) -> None:
     _agrees(Select(store(S, wide), LOWER, np.int64(-1)), sp.tril(S, -1), engine)
+    columns = S.tocoo()
+    for op, k, kept in (
+        (UPPER, 2, columns.col >= columns.row + 2),
+        (DIAGONAL, -1, columns.col == columns.row - 1),
+        (FIRST_COLUMNS, S.shape[1] // 3, columns.col <= S.shape[1] // 3),
+        (LAST_COLUMNS, S.shape[1] // 3, columns.col > S.shape[1] // 3),
+        (LAST_COLUMNS, -1, columns.col > -1),
+        (LOWER, 2**62, columns.col < 0),
+        (LOWER, -(2**62), columns.col < 0),
+    ):
+        expected = sp.csr_array((columns.data * kept, (columns.row, columns.col)), shape=S.shape)
+        _agrees(Select(store(S, wide), op, np.int64(k)), S if k == 2**62 else drop_zeros(expected), engine)
     above = S.copy()
     above.data[above.data <= 4] = 0
     above.eliminate_zeros()

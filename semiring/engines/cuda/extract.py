@@ -95,13 +95,25 @@ def _rows(a: CSR, rows: Index) -> CSR:
     x, position = index_arguments(rows)
     n = rows.count
     offset = a.indptr.dtype if rows.array is None and rows.step != 0 else _INT64  # rows of an array may repeat
-    text = _prologue(x, a.values, P=a.indptr.dtype, I=a.indices.dtype) + typedefs(O=offset) + TILE_TEXT
     offsets, words = row_offsets(x, position, n, a.indptr, offset)
     total = read_one(words) if n else 0  # synchronises
+    return copied_rows(a, x, position, n, a.indptr, offsets, total)
+
+
+def copied_rows(
+    a: CSR, x: np.dtype[Any], position: tuple[Any, int, int], n: int, starts: Array, offsets: Array, total: int
+) -> CSR:
+    """Return n rows of consecutive entries of a: row p begins at starts[index[p]].
+
+    x, position: of the index, as `index_arguments` returns them.  total: the number of entries of all.
+    """
+    text = _prologue(x, a.values, P=starts.dtype, I=a.indices.dtype) + typedefs(O=offsets.dtype) + TILE_TEXT
     indices, values = _allocated(a, total)
     first_row = find_tiles(offsets, n, total)
-    copied = (position, a.indptr, a.indices, a.values, offsets, total, first_row, indices, values)
-    kernel("extract_rows.cuh", "extract_rows", text)(int(first_row.size) - 1, TILE_BLOCK, n, *copied[0], *copied[1:])
+    kernel("extract_rows.cuh", "extract_rows", text)(
+        int(first_row.size) - 1, TILE_BLOCK, n, *position, starts, a.indices, a.values, offsets, total, first_row,
+        indices, values,
+    )  # fmt: skip
     pattern = Pattern(n, a.ncols, cast_array(offsets, index_dtype(total)), indices)
     return CSR(pattern, a.dtype, values, a.iso)
 

@@ -44,7 +44,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     first_only = q.monoid.is_any
     out = cupy.empty(a.nrows, z)
     prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + _TILE_TEXT
-    prologue += constants(FORM=2) + monoid("add", q.monoid)
+    prologue += constants(FORM=2, COMMUTES="commutative" in q.monoid.op.laws) + monoid("add", q.monoid)
     if first_only:
         run = kernel("reduce.cuh", "reduce_rows_first", prologue)
         run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
@@ -71,7 +71,7 @@ def segments(
 ) -> None:
     """out[r] = the ordered combination of row r's values, for every row that has any, by an associative operator.
 
-    The prologue names A, P, OUT and ``add``.  first_row: the tiles of the rows, of REDUCE_TILE steps (`row_tiles`).
+    The prologue names A, P, OUT, COMMUTES and ``add``.  first_row: the tiles of the rows, of REDUCE_TILE steps.
     """
     if n == 0:
         return
@@ -89,8 +89,8 @@ def segments(
 
 def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out: Array) -> None:
     """out[r] = the values at positions starts[r] .. starts[r + 1] combined by `op`, left to right."""
-    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + constants(FORM=2) + _TILE_TEXT
-    prologue += binary("add", op)
+    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + _TILE_TEXT
+    prologue += constants(FORM=2, COMMUTES="commutative" in op.laws) + binary("add", op)
     if "associative" in op.laws:
         first_row = find_tiles(starts, runs, source.size, tuning.REDUCE_TILE)
         segments(prologue, source.size, starts, runs, first_row, source, out)
@@ -111,7 +111,7 @@ def reduce_scalar(q: ReduceScalar) -> ScalarResult:
 
 @functools.lru_cache(maxsize=1024)
 def _reduce_all(add: TypedMonoid, element: np.dtype[Any]) -> Kernel:
-    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FORM=2) + _TILE_TEXT
+    prologue = typedefs(A=element, P=_INT32, OUT=add.dtype) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
     return kernel("reduce.cuh", "reduce_all", prologue + monoid("add", add))
 
 
@@ -166,9 +166,9 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
-        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2) + _TILE_TEXT
+        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
-    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2) + _TILE_TEXT
+    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
     yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
     for number, ring in enumerate(samples.SEMIRINGS):
         types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)

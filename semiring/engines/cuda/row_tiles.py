@@ -21,6 +21,7 @@ __all__ = [
     "TILE_TEXT",
     "Passes",
     "find_tiles",
+    "is_large",
     "kept_rows",
     "lookback_words",
     "row_tiles",
@@ -90,8 +91,7 @@ def written(
     words_of_tile: the 32-bit words that the first of two passes keeps of each tile.  launch:
     ``launch(kernel, marks=, words=, columns=, values=)``.
     """
-    entry = column.itemsize + (0 if value is None else value.itemsize)
-    if bound * entry <= tuning.ONE_PASS_BYTES:
+    if not _needs_two(bound, column, value):
         columns, values = _allocated(bound, column, value)
         words = lookback_words(tiles)
         launch(passes.one, marks=None, words=words, columns=columns, values=values)
@@ -104,6 +104,16 @@ def written(
     columns, values = _allocated(total, column, value)
     launch(passes.second, marks=marks, words=before, columns=columns, values=values)
     return total, columns, values
+
+
+def _needs_two(bound: int, column: np.dtype[Any], value: np.dtype[Any] | None) -> bool:
+    """Return True if so many entries are too large to be allocated before they are counted."""
+    return bound * (column.itemsize + (0 if value is None else value.itemsize)) > tuning.ONE_PASS_BYTES
+
+
+def is_large(a: CSR) -> bool:
+    """Return True if the selection of entries of a counts them before it writes any."""
+    return _needs_two(a.nvals, a.indices.dtype, None if a.values is None else a.dtype)
 
 
 def _allocated(count: int, column: np.dtype[Any], value: np.dtype[Any] | None) -> tuple[Array, Array | None]:

@@ -27,7 +27,8 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, width
 from .radix import sort_keys
-from .row_tiles import TILE_TEXT, Passes, kept_rows
+from .row_tiles import TILE_TEXT, Passes, is_large, kept_rows
+from .select_range import column_range, select_range
 from .specialise import constants, indexunary, typedefs
 
 # The kernels of a file: for vectors; for matrices in one pass, and the first of two passes.
@@ -46,8 +47,13 @@ _FEW = 1 << 20
 
 @implements(Select, engine="cuda")
 def select(q: Select) -> Store:
-    """The entries of a for which op(a(i, j), i, j, k) holds."""
+    """The entries of a for which op(a(i, j), i, j, k) holds.
+
+    Conditions that hold in a range of columns, as `tril`, search the rows of a large matrix and read no other columns.
+    """
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
+    if isinstance(q.a, CSR) and is_large(q.a) and (columns := column_range(q.op.expr, k)) is not None:
+        return select_range(q.a, columns)  # synchronises
     return _kept(q.a, "select.cuh", _select_text(q.op, q.a.dtype), (*values_of(q.a), k))
 
 

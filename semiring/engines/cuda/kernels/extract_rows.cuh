@@ -4,16 +4,13 @@
 // of the values, which are only moved.
 
 #include "index.cuh"
-#include "lookback.cuh"
-#include "row_tiles.cuh"
+#include "row_offsets.cuh"
 
 // offsets[p] = the number of entries of the rows index[0] to index[p - 1], for p = 0 to n; words[0] = that of all.  A block
 // processes TILE rows.  words: see lookback.cuh.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     extract_offsets(i64 n, const X* index, i64 start, i64 step, const P* indptr, O* offsets, u64* words) {
-    __shared__ i64 warp_sums[TILE_THREADS / 32];
-    __shared__ i64 shared_before;
-    const i64 tile = i64(blockIdx.x), first = tile * TILE;
+    const i64 first = i64(blockIdx.x) * TILE;
     i64 lengths[TILE_ROUNDS];
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
@@ -23,33 +20,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
         const i64 i = index_at(index, start, step, p);
         lengths[round] = i64(indptr[i + 1]) - i64(indptr[i]);
     }
-    i64 sum = 0;  // of the warp
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const i64 inclusive = warp_scan_inclusive(lengths[round]);
-        lengths[round] = sum + inclusive - lengths[round];
-        sum += shuffle(inclusive, 31);
-    }
-    if (lane_id() == 0) warp_sums[warp_in_block()] = sum;
-    __syncthreads();
-    i64 below = 0, all = 0;
-    for (int w = 0; w < TILE_THREADS / 32; w++) {
-        if (w == warp_in_block()) below = all;
-        all += warp_sums[w];
-    }
-    const bool last = first + TILE >= n;
-    if (threadIdx.x < 32) {
-        const i64 before = Lookback{words}.before(tile, all, last);
-        if (threadIdx.x == 0) shared_before = before;
-    }
-    __syncthreads();
-    const i64 before = shared_before + below;
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const i64 p = first + tile_slot(round);
-        if (p < n) offsets[p] = O(before + lengths[round]);
-    }
-    if (last && threadIdx.x == 0) offsets[n] = O(shared_before + all);
+    write_offsets(n, lengths, offsets, words);
 }
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)

@@ -1,5 +1,5 @@
 // Reductions in storage order: `add(x, y)` must be associative.  Types: A of the values, OUT of the results, P of row
-// offsets.
+// offsets.  COMMUTES: whether `add` is commutative, so that a tile inside a row is combined in any order.
 //
 // A warp reduces a tile (row_tiles.cuh), so no thread waits at a barrier of a block.  The tile in which a row ends writes
 // the row.  The partial result of a row that continues after a tile is the carry of the tile; a second kernel combines the
@@ -42,6 +42,15 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     for (int round = 0; round < LANE_SLOTS; round++) {
         const int slot = round * 32 + lane;
         loaded[round] = slot < tile.entries ? value_at(values, iso, tile.first + slot) : A();
+    }
+    if (COMMUTES && tile.row0 == tile.row1) {  // all slots are entries of one row, which ends later
+        OUT sum = cast<OUT>(loaded[0]);
+#pragma unroll
+        for (int round = 1; round < LANE_SLOTS; round++) sum = combined(sum, cast<OUT>(loaded[round]));
+#pragma unroll
+        for (int delta = 16; delta > 0; delta /= 2) sum = combined(sum, shuffle_down(sum, delta));
+        if (lane == 0) carry[number] = sum;
+        return;
     }
     if (lane < TILE_WORDS) stage.heads[lane] = 0;
     __syncwarp();
