@@ -215,6 +215,7 @@ def test_the_texts_of_kernels_are_measured(tmp_path: Path, monkeypatch: Any) -> 
     assert lines[0] < lines[1], "uncompressed columns need no decoder"
 
 
+@pytest.mark.wide
 def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: Any) -> None:
     # Other algorithms would be compiled for this test alone, where that takes seconds.
     algorithms = ["bfs_parents"] if device == "cpu" else list(larger.ALGORITHMS)
@@ -235,6 +236,7 @@ def test_every_storage_kind_is_verified(name: str, device: str, capsys: pytest.C
     assert said.count(": as proved;") == len(FORMS) * len(PLACEMENTS)
 
 
+@pytest.mark.wide
 def test_a_storage_kind_that_differs_is_rejected(device: str, monkeypatch: Any) -> None:
     path = sr.Matrix.from_edgelist([(0, 1), (1, 0)], nrows=42, ncols=42)
     monkeypatch.setattr(verify_large, "page_locked", lambda A, forms: dict.fromkeys(forms, path))

@@ -56,8 +56,8 @@ class WarmReport:
         return sum(self.kernels.values())
 
     def __str__(self) -> str:
-        made, algorithms = self.compiled, len(self.kernels)
-        return f"{made} kernels compiled for {algorithms} algorithms on {self.device}, {self.seconds:.1f} s"
+        algorithms = "1 algorithm" if len(self.kernels) == 1 else f"{len(self.kernels)} algorithms"
+        return f"{self.compiled} kernels compiled for {algorithms} on {self.device}, {self.seconds:.1f} s"
 
 
 def warm(*algorithms: str, device: str | None = None, progress: Progress | None = None) -> WarmReport:

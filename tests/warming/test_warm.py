@@ -43,20 +43,30 @@ def test_graphs_have_the_default_types_and_both_structures() -> None:
     assert max(A.nvals for A in graphs) > 1 << 17, "from so many entries kernels call for threads"
 
 
-def test_a_search_after_it_compiles_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "call"),
+    [
+        (("degree_order",), "degree_order(A)"),
+        pytest.param(("degree_order", "bfs_levels"), "bfs_levels(A, 0)", marks=pytest.mark.wide),
+    ],
+    ids=["an ordering", "a search"],
+)
+def test_a_call_after_it_compiles_nothing(names: tuple[str, ...], call: str, tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
     with config.set(cache_dir=tmp_path):
-        report = sr.warm("degree_order", "bfs_levels", "degree_order", device="cpu", progress=lambda *a: told.append(a))
-        assert list(report.kernels) == ["degree_order", "bfs_levels"]
+        report = sr.warm(*names, names[0], device="cpu", progress=lambda *a: told.append(a))
+        assert list(report.kernels) == list(names)
         assert report.compiled >= cache.facts().kernels > 0
-        assert f"{report.compiled} kernels compiled for 2 algorithms on cpu" in str(report)
-        assert sorted(share for _, share in told) == [0.5, 1.0]
-        again = sr.warm("bfs_levels", device="cpu", progress=lambda *_: None)
+        algorithms = "1 algorithm" if len(names) == 1 else "2 algorithms"
+        assert f"{report.compiled} kernels compiled for {algorithms} on cpu" in str(report)
+        assert sorted(share for _, share in told) == [(k + 1) / len(names) for k in range(len(names))]
+        again = sr.warm(names[-1], device="cpu", progress=lambda *_: None)
         assert (again.compiled, again.processes) == (0, 1)
-    program = """
+    program = f"""
 import semiring as sr
 with sr.use("cpu"):
-    print(sr.algorithms.bfs_levels(sr.random.rmat(13, seed=7), 0).nvals)
+    A = sr.random.rmat(13, seed=7)
+    print(sr.algorithms.{call}.nvals)
 """
     environment = {**os.environ, "SEMIRING_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
