@@ -125,11 +125,11 @@ def _sorted(q: Mxm) -> CSR:
     note(method="sort", products=total)
     bounds = plan.bounds(total)
     parts: list[CSR] = []
-    with allocating("mxm", "cuda", needed=lambda: plan.needed(total, len(bounds) > 2)):
+    with allocating("mxm", "cuda", needed=lambda: plan.needed(parts, total, len(bounds) > 2)):
         for begin, end in pairwise(bounds):
             if end[0] > begin[0]:
                 parts.append(plan.batch(*begin, *end))
-                plan.done, plan.made = end[2], plan.made + parts[-1].nvals
+                plan.done = end[2]
         return parts[0] if len(parts) == 1 else _stacked(a.nrows, q.b.ncols, z, parts)
 
 
@@ -148,7 +148,7 @@ class _Expansion:
     def __init__(self, q: Mxm) -> None:
         a, b = q.a, q.b
         self.q = q
-        self.done = self.made = 0  # products that are in the parts of the result, and entries of these
+        self.done = 0  # products that are in the parts of the result
         self.bits = width(b.ncols)
         mask_text, self.masking = (_NO_MASK, ()) if q.mask is None else _masking(q.mask)
         self.prologue = (
@@ -184,15 +184,15 @@ class _Expansion:
         run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
         return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
 
-    def needed(self, total: int, stacked: bool) -> int:
+    def needed(self, parts: list[CSR], total: int, stacked: bool) -> int:
         """Estimate the bytes of the whole result from the entries so far; without any, from one entry a product.
 
-        Parts that are concatenated at the end need the indices or the values of the result twice.
+        The estimate doubles if parts are concatenated at the end.
         """
-        entries = self.made * total // self.done if self.done else total
-        index, value = index_dtype(self.q.b.ncols).itemsize, 0 if self.iso is not None else self.q.semiring.z.itemsize
-        entry = index + value + (max(index, value) if stacked else 0)
-        return entries * entry + (self.q.a.nrows + 1) * index_dtype(entries).itemsize
+        so_far = sum(part.nvals for part in parts)
+        entries = so_far * total // self.done if self.done else total
+        entry = index_dtype(self.q.b.ncols).itemsize + (0 if self.iso is not None else self.q.semiring.z.itemsize)
+        return (entries * entry + (self.q.a.nrows + 1) * index_dtype(entries).itemsize) * (2 if stacked else 1)
 
     def batch(self, row: int, entry: int, begin: int, end_row: int, end_entry: int, end: int) -> CSR:
         """The rows [row, end_row) of the result."""
@@ -229,33 +229,22 @@ def _masking(mask: Mask) -> tuple[str, tuple[Any, ...]]:
 
 
 def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> CSR:
-    """Matrices one below the other; empties the list, so that their indices are freed before values are copied."""
+    """Matrices one below the other."""
     total = sum(part.nvals for part in parts)
-    iso = parts[0].iso
+    indices = cupy.empty(total, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(total))
+    iso = parts[0].iso
+    values: Array | None = None if iso is not None else cupy.empty(total, dtype)
     row = at = 0
     for part in parts:
         types = typedefs(P=part.indptr.dtype, O=indptr.dtype) + constants(FORM=2)
         run = kernel("rows.cuh", "rows_shift", types)
         run(grid(part.nrows + 1), BLOCK, part.nrows + 1, part.indptr, at, indptr[row:])
+        put(indices, at, part.indices)
+        if values is not None:
+            put(values, at, part.values)
         row, at = row + part.nrows, at + part.nvals
-    indices = [part.indices for part in parts]
-    values = None if iso is not None else [part.values for part in parts]
-    del part
-    parts.clear()
-    pattern = Pattern(nrows, ncols, indptr, _joined(total, index_dtype(ncols), indices))
-    return CSR(pattern, dtype, None if values is None else _joined(total, dtype, values), iso)
-
-
-def _joined(total: int, dtype: np.dtype[Any], arrays: list[Array]) -> Array:
-    """Arrays one after another; empties the list."""
-    made = cupy.empty(total, dtype)
-    at = 0
-    for array in arrays:
-        put(made, at, array)
-        at += array.size
-    arrays.clear()
-    return made
+    return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
 
 
 def catalogue() -> Iterator[samples.Entry]:
