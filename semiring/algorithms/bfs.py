@@ -42,6 +42,18 @@ class BfsTrace:
     levels: Vector
     steps: tuple[ops.Step, ...]
 
+    def __repr__(self) -> str:
+        lines = ("  ".join(text.rjust(9) for text in line) for line in self._table())
+        return "\n".join([*lines, repr(self.levels)])
+
+    def _repr_html_(self) -> str:
+        rows = (f"<tr>{''.join(f'<td>{text}</td>' for text in line)}</tr>" for line in self._table())
+        return f"<table>{''.join(rows)}</table>"
+
+    def _table(self) -> list[list[str]]:
+        steps = ((level, step.direction, step.frontier, step.edges) for level, step in enumerate(self.steps))
+        return [["level", "direction", "vertices", "edges"], *([str(part) for part in step] for step in steps)]
+
 
 @overload
 def bfs_levels(A: Matrix, source: int) -> Vector: ...

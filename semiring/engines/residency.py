@@ -10,10 +10,21 @@ from typing import cast
 import numpy as np
 
 from ..config import engine_for
-from ..formats import CSR, Array, FullPattern, HyperPattern, Pattern, array_module, index_dtype, structure_only
+from ..formats import (
+    CSR,
+    Array,
+    CompressedPattern,
+    FullPattern,
+    HyperPattern,
+    Pattern,
+    array_module,
+    index_dtype,
+    structure_only,
+)
 from ..formats.hypersparse import with_all_rows
 from ..formats.pattern import scalar_facts
 from ..formats.placement import place
+from ..formats.tiles import TILE, tile_count
 from ..memory.allocation import require
 from ..memory.arrays import to_host
 from ..memory.placement import placed
@@ -86,6 +97,39 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
         return resident_rows(structure_only(a.pattern), row, row + 1).indices, begin
     part, low = a.pattern.around(begin, end, col)
     return resident_rows(structure_only(part), 1, 2).indices, low
+
+
+def entries_between(a: CSR, first: int, last: int) -> tuple[Array, Array, Array]:
+    """Return rows, columns and values of the entries numbered `first` to `last` (exclusive), as arrays on the host.
+
+    Cost O(log nrows) an entry; of compressed rows, the tiles that hold the entries are decoded.  Synchronises.
+    """
+    xp, pattern = array_module(a.device), a.pattern
+    offsets = pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr
+    at = xp.searchsorted(offsets, xp.arange(first, last, dtype=offsets.dtype), side="right") - 1
+    rows = to_host(pattern.rows[at] if isinstance(pattern, HyperPattern) else at)  # synchronises
+    if isinstance(pattern, FullPattern):
+        columns = to_host(pattern.columns(first, last))
+    elif isinstance(pattern, CompressedPattern):
+        columns = _decoded(pattern, to_host(at), first, last)
+    else:
+        columns = to_host(pattern.entries[first:last])
+    values = np.full(last - first, a.iso) if a.values is None else to_host(a.values[first:last])
+    return rows, columns, values
+
+
+def _decoded(pattern: CompressedPattern, rows: Array, first: int, last: int) -> Array:
+    """Return the columns of the entries from `first` to `last`, of these rows, tile by tile."""
+    parts = [np.empty(0, index_dtype(pattern.ncols))]
+    for tile in range(first // TILE, tile_count(last) if first < last else 0):
+        low, high = max(first, tile * TILE), min(last, (tile + 1) * TILE)
+        here = rows[low - first : high - first]
+        starts = low + np.flatnonzero(np.diff(here)) + 1
+        begin = max(int(to_host(pattern.indptr[int(here[0])])), tile * TILE)  # the sums of a codec restart here
+        part = pattern.rows_of_tile(tile, (begin, *starts.tolist(), high))
+        made = resident_rows(structure_only(part), 1, part.nrows - 1)
+        parts.append(to_host(made.indices)[low - begin :])
+    return np.concatenate(parts)
 
 
 def _columns_of_listed(pattern: HyperPattern, row: int) -> tuple[Array, int]:

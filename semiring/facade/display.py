@@ -1,13 +1,19 @@
-"""Format objects as text: a header line and a preview of 10 x 10, ``.`` where nothing is stored."""
+"""Format objects as text and as HTML: a header line and a preview.
+
+A small object, and a large one with most positions stored, is shown as a grid, ``.`` where nothing is stored; a large
+sparse one as a list of its first and last entries.  The preview reads these entries alone, whatever the size.
+"""
 
 from __future__ import annotations
 
 import html as _html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engines.residency import resident_rows
+from ..engines.residency import entries_between, resident_rows
+from ..formats import Bitmap, IndexList
 from ..memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -15,37 +21,42 @@ if TYPE_CHECKING:
     from .vector import Vector
 
 _SHOWN = 10
+_HALF = _SHOWN // 2
+# The words of a bitmap, at either end, in which entries are searched for.
+_SEARCHED = 2048
+
+# The lines of a table: the first is its header; None stands for what is left out.
+_Lines = list[list[str | None]]
 
 
 def matrix(a: Matrix) -> str:
     """Return the text of a matrix."""
-    columns, rows = _shown_positions(a.ncols), _shown_positions(a.nrows)
-    return "\n".join([_header(a), *_table(_cells(a, rows, columns), rows, columns)])
+    return "\n".join([_header(a), *_aligned(_preview(a))])
 
 
 def vector(v: Vector) -> str:
     """Return the text of a vector."""
-    positions = _shown_positions(v.size)
-    cells = {(0, j): _text(value) for j, value in _entries(v, positions)}
-    return "\n".join([_header(v), *_table(cells, None, positions)])
+    return "\n".join([_header(v), *_aligned(_preview(v))])
 
 
 def html(x: Any) -> str:
     """Return the same preview as an HTML table, for notebooks."""
-    if x.ndim == 1:
-        rows, columns = [0], _shown_positions(x.size)
-        cells = {(0, j): _text(value) for j, value in _entries(x, columns)}
-    else:
-        rows, columns = _shown_positions(x.nrows), _shown_positions(x.ncols)
-        cells = _cells(x, rows, columns)
-    marked = _with_gap(columns)
-    lines = [["<th></th>", *("<th>…</th>" if j is None else f"<th>{j}</th>" for j in marked)]]
-    for i in _with_gap(rows):
-        texts = ("…" if i is None or j is None else _html.escape(cells.get((i, j), "")) for j in marked)
-        label = "" if x.ndim == 1 else "…" if i is None else str(i)
-        lines.append([f"<th>{label}</th>", *(f"<td>{text}</td>" for text in texts)])
-    table = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
-    return f"<p><code>{_html.escape(_header(x))}</code></p><table>{table}</table>"
+    return f"<p><code>{_html.escape(_header(x))}</code></p>{html_table(_preview(x))}"
+
+
+def html_line(text: str) -> str:
+    """Return one line of code as HTML: an object that is not a table."""
+    return f"<p><code>{_html.escape(text)}</code></p>"
+
+
+def html_table(lines: Sequence[Sequence[str | None]]) -> str:
+    """Return lines of cells as an HTML table; the first line and the first column are headers, None is ``…``."""
+    rows = []
+    for at, line in enumerate(lines):
+        texts = ["…" if text is None else "" if text == "." else _html.escape(text) for text in line]
+        tags = ["th", *(["td" if at else "th"] * (len(texts) - 1))]
+        rows.append("".join(f"<{tag}>{text}</{tag}>" for tag, text in zip(tags, texts, strict=True)))
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def _header(x: Any) -> str:
@@ -67,13 +78,83 @@ def counted(entries: int) -> str:
     return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
+def _preview(x: Any) -> _Lines:
+    if x.ndim == 1:
+        if x.size > _SHOWN and x.format != "full":
+            return _listed_vector(x)
+        shown = _shown_positions(x.size)
+        cells = {(0, j): _text(value) for j, value in _elements(x, shown)}
+        return _grid(cells, None, shown)
+    nrows, ncols = x.shape
+    if max(nrows, ncols) > _SHOWN and 2 * x.nvals < nrows * ncols:
+        return _listed_matrix(x)
+    rows, columns = _shown_positions(nrows), _shown_positions(ncols)
+    return _grid(_cells(x, rows, columns), rows, columns)
+
+
+# -- the first and last entries --------------------------------------------------------------------------
+
+
+def _listed_matrix(a: Any) -> _Lines:
+    store = a.store
+    lines: _Lines = []
+    for first, last in _ends(a.nvals):
+        parts = entries_between(store, first, last)
+        lines += [[str(i), str(j), _text(x)] for i, j, x in zip(*parts, strict=True)]
+    return [["i", "j", "value"], *_with_gap_line(lines, a.nvals)] if lines else []
+
+
+def _listed_vector(v: Any) -> _Lines:
+    entries = [*_first_entries(v.store, False), *_first_entries(v.store, True)]
+    if v.nvals <= _SHOWN:
+        entries = sorted(dict(entries).items())
+    texts: _Lines = [[str(i), _text(x)] for i, x in entries]
+    columns = _with_gap_line(texts, v.nvals)
+    return [["i", *(line[0] for line in columns)], ["value", *(line[1] for line in columns)]] if entries else []
+
+
+def _first_entries(store: Any, from_end: bool) -> list[tuple[int, Any]]:
+    """Return the first entries of a vector, or the last ones, ascending: fewer where a bitmap has few at that end."""
+    ends = slice(-_HALF, None) if from_end else slice(_HALF)
+    if isinstance(store, IndexList):
+        indices = to_host(store.indices[ends])
+        values = None if store.values is None else to_host(store.values[ends])
+    else:
+        assert isinstance(store, Bitmap)
+        before = max(int(store.words.size) - _SEARCHED, 0) if from_end else 0
+        words = to_host(store.words[before : before + _SEARCHED])
+        indices = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))[ends] + 32 * before
+        values = None
+        if store.values is not None and indices.size:
+            low = int(indices[0])
+            values = to_host(store.values[low : int(indices[-1]) + 1])[indices - low]
+    return [(int(i), store.iso if values is None else values[p]) for p, i in enumerate(indices)]
+
+
+def _ends(count: int) -> list[tuple[int, int]]:
+    """Return the ranges of entry numbers that are shown: all of a few, else the first and the last five."""
+    if count <= _SHOWN:
+        return [(0, count)] if count else []
+    return [(0, _HALF), (count - _HALF, count)]
+
+
+def _with_gap_line(lines: _Lines, count: int) -> _Lines:
+    """Return the lines, with a line of None behind the first five where entries are left out."""
+    if count <= len(lines):
+        return lines
+    half = min(_HALF, len(lines))
+    return [*lines[:half], [None] * len(lines[0]), *lines[half:]] if lines else []
+
+
+# -- a grid ----------------------------------------------------------------------------------------------
+
+
 def _shown_positions(size: int) -> list[int]:
     """Return the positions that are shown: all of a few, else the first and the last five."""
-    half = _SHOWN // 2
-    return list(range(size)) if size <= _SHOWN else [*range(half), *range(size - half, size)]
+    return list(range(size)) if size <= _SHOWN else [*range(_HALF), *range(size - _HALF, size)]
 
 
-def _entries(v: Any, positions: list[int]) -> list[tuple[int, Any]]:
+def _elements(v: Any, positions: list[int]) -> list[tuple[int, Any]]:
     if not positions:
         return []
     indices, values = (to_host(part) for part in v[positions].to_coo(index_dtype=None))
@@ -120,16 +201,24 @@ def _with_gap(positions: list[int]) -> list[int | None]:
     return marked
 
 
-def _table(cells: dict[tuple[int, int], str], rows: list[int] | None, columns: list[int]) -> list[str]:
-    """Lines of text: one for the columns' numbers, one for each row (a vector has one, without a number)."""
+def _grid(cells: dict[tuple[int, int], str], rows: list[int] | None, columns: list[int]) -> _Lines:
+    """Lines of cells: one for the columns' numbers, one for each row (a vector has one, without a number)."""
     if not columns or rows == []:
         return []
-    texts = [["", *("..." if j is None else str(j) for j in _with_gap(columns))]]
+    lines: _Lines = [["", *(None if j is None else str(j) for j in _with_gap(columns))]]
     for i in _with_gap([0] if rows is None else rows):
         if i is None:
-            texts.append(["..."])
+            lines.append([None] * len(lines[0]))
             continue
-        shown = ("..." if j is None else cells.get((i, j), ".") for j in _with_gap(columns))
-        texts.append(["" if rows is None else str(i), *shown])
+        shown = (None if j is None else cells.get((i, j), ".") for j in _with_gap(columns))
+        lines.append(["" if rows is None else str(i), *shown])
+    return lines
+
+
+def _aligned(lines: _Lines) -> list[str]:
+    """Return lines of cells as text, each column as wide as its longest cell."""
+    texts = [["..."] if line[0] is None else ["..." if text is None else text for text in line] for line in lines]
+    if not texts:
+        return []
     widths = [max(len(line[p]) for line in texts if p < len(line)) for p in range(len(texts[0]))]
     return ["  ".join(text.rjust(width) for text, width in zip(line, widths, strict=False)).rstrip() for line in texts]

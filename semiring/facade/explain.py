@@ -19,6 +19,15 @@ class Log(list[Call]):
         lines.append(f"{'total':<15} {'':<28} {sum(call.ms for call in self):9.3f}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from .display import html_table
+
+        lines = [["", "operation", "kernel", "ms", "details"]]
+        for number, call in enumerate(self):
+            details = ", ".join(f"{key}={value}" for key, value in call.details.items())
+            lines.append([str(number), call.operation, call.kernel, f"{call.ms:.3f}", details])
+        return html_table([*lines, ["total", "", "", f"{sum(call.ms for call in self):.3f}", ""]])
+
 
 @contextmanager
 def explain() -> Iterator[Log]:

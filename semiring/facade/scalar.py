@@ -391,6 +391,11 @@ class Scalar(Numeric):
         label = f"{self.name!r}, " if self.name else ""
         return f"Scalar({label}{self._dtype}, {'empty' if value is None else value})"
 
+    def _repr_html_(self) -> str:
+        from .display import html_line
+
+        return html_line(repr(self))
+
 
 def _is_comparable(value: Any) -> bool:
     return value is None or isinstance(value, (Scalar, int, float, complex, np.generic, np.ndarray))

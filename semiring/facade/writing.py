@@ -89,6 +89,15 @@ class MaskView(_NoValue):
         view = f"{kind}.{'S' if self.mask.structural else 'V'}"
         return f"<mask {'~' if self.mask.complement else ''}{view} of shape {shape}>"
 
+    def _repr_html_(self) -> str:
+        """Return the text, and the preview of the object that the mask is of."""
+        from .display import html, html_line
+        from .matrix import Matrix
+        from .vector import Vector
+
+        store = self.mask.store
+        return html_line(repr(self)) + html((Matrix if isinstance(store, CSR) else Vector)._new(store))
+
 
 def as_mask(value: Any) -> Mask:
     """Return a mask from ``.S``, ``.V``, their complements, or a boolean Matrix or Vector (which means ``.V``)."""

@@ -149,21 +149,25 @@ class CompressedPattern(AnyPattern):
         within = self.base[begin // TILE + 1 : -(-end // TILE)]
         tile = begin // TILE + int(to_host(xp.searchsorted(within, xp.asarray([col]), side="right"))[0])
         low, high = max(begin, tile * TILE), min(end, (tile + 1) * TILE)
-        return self._tile(tile, low, high), low
+        return self.rows_of_tile(tile, (low, high)), low
 
-    def _tile(self, tile: int, low: int, high: int) -> CompressedPattern:
-        """Return one tile as a pattern of three rows: the entries before `low`, from `low` up to `high`, and the rest.
+    def rows_of_tile(self, tile: int, bounds: tuple[int, ...]) -> CompressedPattern:
+        """Return one tile as a pattern with a row for each pair of successive bounds, from row 1.
 
-        A codec may restart its sums at `low`, the first entry of the tile or of a row, so only row 1 is decoded
-        correctly.
+        bounds: ascending entry numbers; each begins a row of this pattern or the tile, but for the last.  Row 0 holds
+        the entries before, and the last row those behind; a codec may restart its sums at the first of the bounds, so
+        these two are not decoded correctly.  Synchronises.
         """
         xp, first = array_module(self.device), tile * TILE
         count = min(TILE, self.nvals - first)
         start, end = (int(x) for x in to_host(self.at[tile : tile + 2]))  # synchronises
         stream = placed(self.stream[start : end + DEFINITIONS[self.codec].padding].copy(), "device", self.device)
-        indptr = xp.asarray(np.array([0, low - first, high - first, count], index_dtype(count)))
+        offsets = [0, *(bound - first for bound in bounds), count]
+        indptr = xp.asarray(np.array(offsets, index_dtype(count)))
         at = xp.asarray(np.array([0, end - start], at_dtype(0)))
-        return CompressedPattern(3, self.ncols, count, self.codec, indptr, self.base[tile : tile + 1], at, stream)
+        return CompressedPattern(
+            len(bounds) + 1, self.ncols, count, self.codec, indptr, self.base[tile : tile + 1], at, stream
+        )
 
 
 def check_arrays(pattern: CompressedPattern) -> None:

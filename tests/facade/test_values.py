@@ -365,12 +365,14 @@ def test_repr() -> None:
     assert re.match(r"Vector 'v': size 3, 2 entries of float64, (index|bitmap) on (cpu|cuda)\n", repr(v))
     assert repr(v).splitlines()[1:] == ["    0  1  2", "  1.5  .  2"]
     A = Matrix.from_coo([0, 99], [0, 99], [True, False], shape=(100, 100))
-    lines = repr(A).splitlines()
-    assert len(lines) == 13
-    assert lines[1].split() == ["0", "1", "2", "3", "4", "...", "95", "96", "97", "98", "99"]
-    assert lines[2].split() == ["0", "T", *["."] * 4, "...", *["."] * 5]
-    assert lines[7].strip() == "..."
-    assert lines[12].split()[-1] == "F"
+    assert [line.split() for line in repr(A).splitlines()[1:]] == [
+        ["i", "j", "value"],
+        ["0", "0", "T"],
+        ["99", "99", "F"],
+    ]
+    lines = repr(Matrix.from_scalar(1.5, shape=(20, 30))).splitlines()
+    assert lines[1].split() == ["0", "1", "2", "3", "4", "...", "25", "26", "27", "28", "29"]
+    assert [line.split()[0] for line in lines[2:]] == [*"01234", "...", *map(str, range(15, 20))]
     assert repr(Matrix(int, 0, 3)).count("\n") == 0
     assert "all 1" in repr(Matrix.identity(2))
     assert repr(A @ A).startswith("Matrix: 100 x 100")
@@ -382,7 +384,7 @@ def test_html() -> None:
     html = A._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
-    assert html.count("<tr>") == html.count("</tr>") == 12
-    assert html.count("…") > 10
+    assert html.count("<tr>") == html.count("</tr>") == 3
+    assert Matrix.from_scalar(1, shape=(100, 100))._repr_html_().count("…") > 10
     assert Vector(float, 3)._repr_html_().count("<td>") == 3
     assert Matrix(float, 0, 0)._repr_html_().startswith("<p>")
