@@ -78,7 +78,22 @@ def __getattr__(name: str) -> Any:
             found = getattr(found, member)
         globals()[name] = found
         return found
-    raise AttributeError(f"module 'semiring' has no attribute {name!r}")
+    raise AttributeError(f"module 'semiring' has no attribute {name!r}{_hint(name)}")
+
+
+def _hint(name: str) -> str:
+    """Return where a name of a submodule is, or similar names."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+    from importlib import import_module
+
+    for module in ("algorithms", "io", "random"):
+        if name in dir(import_module(_LAZY[module][0], __name__)):
+            return f"; it is semiring.{module}.{name}"
+    names = {own.lower(): own for own in __all__}
+    close = [names[own] for own in get_close_matches(name.lower(), names, n=3)]
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def __dir__() -> list[str]:

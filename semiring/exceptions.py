@@ -21,6 +21,7 @@ __all__ = [
     "GraphblasException",
     "IgnoredColumns",
     "IndexOutOfBound",
+    "InvalidExpression",
     "InvalidFormat",
     "InvalidMask",
     "InvalidOperator",
@@ -115,6 +116,10 @@ class InvalidOperator(UnknownOperator, TypeError):
 
 class UdfParseError(SemiringError, TypeError):
     """A user-defined operator cannot be turned into an expression; the message quotes its source line."""
+
+
+class InvalidExpression(UnknownOperator, UdfParseError):
+    """A text is not an operator's name, and as an expression it has an error; the message quotes its place."""
 
 
 class InvalidFormat(InvalidValue):

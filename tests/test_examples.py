@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -43,24 +44,28 @@ def commands_of(page: Path) -> list[list[str]]:
 SHOWN = [(page.stem, words) for page in MARKDOWN for words in commands_of(page)]
 
 
-def run(program: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own, where a warning is an error."""
+def run(program: Path, engine: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, where a warning is an error; new objects are on the engine under test.
+
+    The reference engine is left to the tests of the operations: the programs are too large for dense arrays.
+    """
     command = [sys.executable, "-W", "error", str(program)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    environment = os.environ | {"SEMIRING_DEVICE": "cpu" if engine == "reference" else engine}
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example: Path) -> None:
-    finished = run(example)
+def test_example_runs(example: Path, engine: str) -> None:
+    finished = run(example, engine)
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.strip(), "an example says what it found"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_page_runs(page: Path, tmp_path: Path) -> None:
+def test_page_runs(page: Path, tmp_path: Path, engine: str) -> None:
     program = tmp_path / f"{page.stem}.py"
     program.write_text(python_of(page), encoding="utf-8")
-    finished = run(program)
+    finished = run(program, engine)
     assert finished.returncode == 0, finished.stderr
 
 

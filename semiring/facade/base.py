@@ -23,13 +23,15 @@ from ..ops.equal import same
 from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write, emptied
 from ..storage.memory_plan import checked_placement, moved
-from .holder import Holder, StoreT
+from .exchange import Exchange
+from .holder import StoreT
+from .operand import expected
 from .writing import MaskView, Target, TargetOfPart, Writing, as_mask, as_write, checked_wait, parse_write
 
 _KEYWORDS = frozenset(Writing.__annotations__)
 
 
-class Sparse(Holder[StoreT], Generic[StoreT]):
+class Sparse(Exchange[StoreT], Generic[StoreT]):
     """The part of Matrix and Vector that is independent of the number of dimensions and of operations."""
 
     __slots__ = ()
@@ -259,7 +261,7 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
 
     def _same_kind(self, other: Any) -> Self:
         if type(other) is not type(self) and (not isinstance(other, Sparse) or other.ndim != self.ndim):
-            raise InvalidType(f"expected a {type(self).__name__}, got {type(other).__name__}")
+            raise expected("", type(self).__name__, other)
         return other  # type: ignore[return-value]
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -269,11 +271,6 @@ class Sparse(Holder[StoreT], Generic[StoreT]):
     def to_numpy(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray[Any, Any]:
         """`to_dense` as a NumPy array, the caller's own.  Synchronises on the GPU."""
         return self.to_dense(fill_value, dtype, device="cpu")  # type: ignore[no-any-return]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if self.device == "cuda":
-            raise TypeError("the entries are on a GPU: use .to_numpy(fill_value=...), or .to('cpu')")
-        return np.asarray(self.to_dense(dtype=dtype))
 
     # -- masks and writing -------------------------------------------------------------------------------
 

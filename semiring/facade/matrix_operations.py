@@ -19,6 +19,7 @@ from ..ops.write import Plan, stored
 from ..storage.coerce import extent, permutation
 from .chain import linked
 from .infix import Infix
+from .operand import expected
 from .vector import Vector, index_value
 from .writing import Writing
 
@@ -103,7 +104,7 @@ class MatrixOperations(Infix):
         first is executed share one stored product.
         """
         if not isinstance(other, MatrixOperations):
-            raise InvalidType(f"mxm: expected a Matrix, got {type(other).__name__}")
+            raise expected("mxm", "Matrix", other)
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
@@ -126,7 +127,7 @@ class MatrixOperations(Infix):
         Cost O(nvals) at most; see `Vector.vxm` for push and pull.
         """
         if not isinstance(other, Vector):
-            raise InvalidType(f"mxv: expected a Vector, got {type(other).__name__}")
+            raise expected("mxv", "Vector", other)
         (a, transposed), u = self.operand, other.store
         return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 
@@ -164,7 +165,7 @@ class MatrixOperations(Infix):
         copied from another storage kind.
         """
         if not isinstance(other, MatrixOperations):
-            raise InvalidType(f"kronecker: expected a Matrix, got {type(other).__name__}")
+            raise expected("kronecker", "Matrix", other)
         for name, size in (("nrows", self.nrows * other.nrows), ("ncols", self.ncols * other.ncols)):
             extent(f"kronecker: {name} of the result", size)
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand

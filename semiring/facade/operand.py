@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..config import checked_device, default_device
+from ..exceptions import InvalidType
 from ..memory.arrays import to_device, to_host
 from ..storage.coerce import on_gpu
 from .scalar import Scalar
@@ -48,10 +49,18 @@ def no_operand(value: Any) -> None:
     """
     array = isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__cuda_array_interface__")
     if array or hasattr(value, "tocsr") or (hasattr(value, "__dlpack__") and not hasattr(type(value), "store")):
-        kinds = {1: "Vector.from_dense", 2: "Matrix.from_dense"}
-        how = kinds.get(getattr(value, "ndim", 0), "Vector.from_dense or Matrix.from_dense")
-        how = "sr.io.from_scipy_sparse" if hasattr(value, "tocsr") else how
-        raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
+        from .hints import constructor_of
+
+        raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {constructor_of(value)}")
+
+
+def expected(operation: str, kind: str, value: Any) -> InvalidType:
+    """Return the error for an argument that must be a Matrix or a Vector; it names the constructor for the value."""
+    from .hints import constructor_of
+
+    how = "" if isinstance(value, Scalar) or hasattr(type(value), "store") else constructor_of(value, kind)
+    place, hint = f"{operation}: " if operation else "", f"; make one of it by {how}" if how else ""
+    return InvalidType(f"{place}expected a {kind}, got {type(value).__name__}{hint}")
 
 
 def exported(array: Any, device: str | None) -> Any:

@@ -24,7 +24,7 @@ from . import aggregate, display, iteration, layout, rowwise, vector_arrays
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
-from .operand import device_for, dimensions, is_empty, is_scalar, scalar
+from .operand import device_for, dimensions, expected, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .writing import MaskView, Writing
 
@@ -75,6 +75,8 @@ class Vector(Infix):
     to_coo = vector_arrays.to_coo
     to_dense = vector_arrays.to_dense
     to_dict = vector_arrays.to_dict
+    __dlpack__ = vector_arrays.dlpack
+    __dlpack_device__ = vector_arrays.dlpack_device
     items = iteration.vector_items
     __reduce__ = vector_arrays.pickled
 
@@ -226,7 +228,7 @@ class Vector(Infix):
         The cost model chooses push or pull (`config.direction` forces one).
         """
         if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
-            raise InvalidType(f"vxm: expected a Matrix, got {type(other).__name__}")
+            raise expected("vxm", "Matrix", other)
         u, (a, transposed) = self.store, other.operand
         return self._deliver(vxm(u, a, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
 

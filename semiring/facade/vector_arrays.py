@@ -271,6 +271,43 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     return exported(array, device)
 
 
+def dlpack(self: Vector, **options: Any) -> Any:
+    """Return the values as a one-dimensional DLPack capsule, without a copy.
+
+    ``numpy.from_dlpack(v)``, ``cupy.from_dlpack(v)`` and ``torch.from_dlpack(v)`` call it.  The array shares the memory
+    of this vector and must not be written to.
+
+    Parameters
+    ----------
+    **options : as the protocol defines them (``stream``, ``max_version``, ``dl_device``, ``copy``)
+
+    Raises
+    ------
+    BufferError
+        Unless the format is ``"full"`` with a value for each position; `to_dense` has no such condition.
+
+    Examples
+    --------
+    >>> v = Vector.from_dense([1.0, 2.0, 4.0], device="cpu")
+    >>> np.from_dlpack(v).sum()
+    np.float64(7.0)
+    """
+    store = self.store
+    if store.format != "full" or store.values is None:
+        raise BufferError(
+            f"only a full vector with a value for each position shares its memory, this one is {self.format!r} with "
+            f"{store.nvals} of {store.size}; use to_dense(fill_value=...)"
+        )
+    return store.values.__dlpack__(**options)
+
+
+def dlpack_device(self: Vector) -> tuple[int, int]:
+    """Return (device type, device number), as the DLPack protocol defines them."""
+    if self.device == "cpu":
+        return 1, 0
+    return 2, int(array_module("cuda").cuda.Device().id)
+
+
 def to_dict(self: Vector) -> dict[int, Any]:
     """{index: value}.  Synchronises on the GPU."""
     indices, values = self.to_coo(index_dtype=None)
@@ -297,9 +334,23 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
             f"{kind}: the type of the values comes first, {kind}(float, {', '.join(named)}); got {dtype!r} there"
         )
     if dtype is not None:
-        how = f"{kind}.from_dense, or {kind}.from_coo for indices and values"
+        how = _constructor(kind, dtype)
         raise DomainMismatch(f"{kind}: expected the type of the values first, got a {type(dtype).__name__}; use {how}")
     return dtypes.lookup(dtype)
+
+
+def _constructor(kind: str, value: Any) -> str:
+    """Return the call that makes an object of this kind of what was passed in place of a type."""
+    from .hints import constructor_of
+
+    if hasattr(type(value), "store"):
+        return ".dup() of it"
+    how = constructor_of(value, kind)
+    return (
+        how
+        if how and not how.endswith("from_dense")
+        else f"{kind}.from_dense, or {kind}.from_coo for indices and values"
+    )
 
 
 def as_values(values: Any) -> Any:

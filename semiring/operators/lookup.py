@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import re
 import types
 from typing import Any, Final, cast
 
 import numpy as np
 
-from semiring.exceptions import InvalidOperator, UdfParseError, UnknownOperator
+from semiring.exceptions import InvalidExpression, InvalidOperator, UdfParseError, UnknownOperator
 from semiring.operators import table
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
 from semiring.operators.family import Family
@@ -147,6 +148,7 @@ _BUILTINS: Final = (
     builtins.pow,
     builtins.round,
 )
+_EXAMPLES: Final = {"unary": "x + 1", "binary": "abs(x - y)", "indexunary": "x + i", "select": "x > 2"}
 _ACCEPTED: Final = (
     "a name, an operator, a symbol, an expression, a function of Python's operator module or of NumPy, or a lambda"
 )
@@ -283,20 +285,33 @@ def _by_text(kind: str, text: str) -> Any:
         try:
             return anonymous(kind, expression)
         except UdfParseError as error:  # the caller may try another kind of operator
-            raise UnknownOperator(str(error)) from None
+            raise InvalidExpression(str(error)) from None
     raise table.unknown(kind, name)
 
 
 def _expression(kind: str, text: str) -> str | None:
-    """Return the text of an expression, or None where `text` is not one, or only a (dotted) name or a number."""
+    """Return the text of an expression, or None where `text` is only a word, a (dotted) name or a number.
+
+    Raises
+    ------
+    InvalidExpression
+        If it has the signs of an expression, and is none.
+    """
     if kind not in ("unary", "binary", "indexunary", "select"):
         return None
     if kind == "select" and text.startswith(tuple(_COMPARISONS)):
         text = f"x {text}"
     try:
         node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
+    except (SyntaxError, ValueError) as error:
+        if re.search(r"\w\s*[^\w\s.,\[\]'\"]", text) is None:
+            return None  # words
+        at = getattr(error, "offset", None) or len(text)
+        reason = getattr(error, "msg", error)
+        raise InvalidExpression(
+            f"{kind} operator: {text!r} is no expression: {reason} at character {min(at, len(text))}; an expression is "
+            f"{_EXAMPLES[kind]!r}, for example"
+        ) from None
     return None if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)) else text
 
 

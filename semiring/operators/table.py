@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from semiring.exceptions import InvalidValue, UnknownOperator
+from semiring.operators.near_names import MEANT
 
 if TYPE_CHECKING:
     from semiring.operators.agg import Aggregator
@@ -64,10 +65,22 @@ def unknown(kind: str, name: str) -> UnknownOperator:
     """Return the error for an unknown name; its message lists similar names."""
     close = tuple(difflib.get_close_matches(name, _TABLES[kind], n=3))
     elsewhere = [other for other in KINDS if other != kind and name in _TABLES[other]]
-    hint = f"; did you mean {' or '.join(repr(other) for other in close)}?" if close else ""
+    meant = MEANT.get(kind, {}).get(name.strip().lower())
+    if meant is None:
+        meant = " or ".join(repr(other) for other in close) or _close_elsewhere(kind, name)
+    hint = f"; did you mean {meant}?" if meant else ""
     if elsewhere:
         hint += f"; {name!r} exists as {' and '.join(other + '.' + name for other in elsewhere)}"
     return UnknownOperator(f"no {kind} operator is called {name!r}{hint}", close=close)
+
+
+def _close_elsewhere(kind: str, name: str) -> str:
+    """Return an operator of another kind with nearly this name; empty if there is none."""
+    for other in KINDS:
+        close = difflib.get_close_matches(name, _TABLES[other], n=1, cutoff=0.8) if other != kind else []
+        if close and close[0] != name:
+            return f"{other}.{close[0]}"
+    return ""
 
 
 def attribute(kind: str, name: str) -> Any:

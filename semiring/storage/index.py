@@ -51,13 +51,16 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
     if getattr(value, "ndim", None) != 1:
-        raise InvalidType(f"{axis}: an index is an integer, a slice, or one-dimensional; got {value!r}")
+        shown = f"a {type(value).__name__}" if hasattr(value, "ndim") else repr(value)
+        hint = "; a mask is A[M.S] or A[M.V], a condition A.select('>', 3)" if hasattr(value, "nvals") else ""
+        raise InvalidType(f"{axis}: an index is an integer, a slice, or one-dimensional; got {shown}{hint}")
     return _array(value, size, axis, device)
 
 
 def _vector(store: VectorStore) -> Array:
     if store.format != "full" and store.nvals != store.size:
-        raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
+        hint = "; as a mask it is v[m.V], a condition is v.select('>', 3)" if store.dtype == np.bool_ else ""
+        raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present{hint}")
     return dense_values(store)
 
 

@@ -1,0 +1,107 @@
+"""The errors for names and arguments of other libraries: which name, or which constructor, this library has instead."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+__all__ = ["constructor_of", "no_attribute"]
+
+# The name that NumPy, SciPy, NetworkX, PyTorch, pandas, or an earlier GraphBLAS library has -> what to write here.
+_BOTH = {
+    "toarray todense to_array numpy": ".to_numpy(fill_value=0)",
+    "tolist to_list": ".to_numpy(fill_value=0).tolist()",
+    "data": ".to_coo(), which ends with the values",
+    "copy clone": ".dup()",
+    "astype": ".dup(dtype)",
+    "cpu": '.to("cpu")',
+    "cuda gpu": '.to("cuda")',
+    "nonzero": ".to_coo(), or .select('valuene', 0) for the entries that are not zero",
+    "count_nonzero count": ".nvals",
+    "dot matmul": "A @ B, or a method with a semiring: A.mxm(B, op), A.mxv(v, op), v.vxm(A, op), v.inner(w, op)",
+    "multiply": ".ewise_mult(other), which is *",
+    "add": ".ewise_add(other), which is +",
+    "sum": '.reduce("plus")',
+    "prod": '.reduce("times")',
+    "any": '.reduce("lor")',
+    "all": '.reduce("land")',
+    **{name: f'.reduce("{name}")' for name in ("min", "max", "mean", "argmin", "argmax")},
+    "plot draw": ".spy() of a Matrix, .hist() of a Vector, and semiring.plot",
+}
+_MATRIX = {
+    "tocsr tocsc tocoo asformat to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(A)",
+    "to_networkx": "semiring.io.to_networkx(A)",
+    "from_networkx": "semiring.io.from_networkx(G)",
+    "from_scipy from_scipy_sparse": "semiring.io.from_scipy_sparse(S)",
+    "from_numpy from_array": "Matrix.from_dense(array, missing_value)",
+    "from_pandas": "Matrix.from_edgelist(table)",
+    "from_file read load mmread": "semiring.io.read(path)",
+    "save write": "semiring.io.write(path, A)",
+    "indices indptr": ".to_csr()",
+    "values": ".to_coo(), which ends with the values",
+    "mm": ".mxm(B, op)",
+    "mv": ".mxv(v, op)",
+    "vxm": "v.vxm(A, op), a method of the Vector",
+    "inner": "A.mxm(B.T, op) for the inner products of all rows",
+    "size": ".nvals for the entries, .shape for the positions",
+    "num_rows n_rows rows number_of_nodes num_nodes order": ".nrows",
+    "num_cols n_cols columns cols": ".ncols",
+    "num_edges number_of_edges size_of_edges nedges": ".nvals",
+    "diagonal": ".diag()",
+    "H": ".T",
+    **{name: f'.select("{name}")' for name in ("tril", "triu", "offdiag")},
+    "reduce_rows row_sum rowsum sum_rows reduce_row": '.reduce_rowwise("plus")',
+    "reduce_columns reduce_cols col_sum colsum sum_columns reduce_column": '.reduce_columnwise("plus")',
+    "neighbors neighbours adj": "A[i].to_coo()[0]",
+    "degree": '.reduce_rowwise("count")',
+}
+_VECTOR = {
+    "to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(v)",
+    "from_numpy from_array from_list": "Vector.from_dense(array, missing_value)",
+    "indices values": ".to_coo()",
+    "mxv": "A.mxv(v, op), a method of the Matrix",
+    "mxm": "A.mxv(v, op), or v.vxm(A, op)",
+    "nrows": ".size",
+    "T": "nothing: v.vxm(A) takes it as a row, A.mxv(v) as a column",
+}
+_HINTS = {
+    kind: {name: hint for names, hint in {**_BOTH, **table}.items() for name in names.split()}
+    for kind, table in (("Matrix", _MATRIX), ("Vector", _VECTOR))
+}
+
+
+def no_attribute(cls: type[Any], name: str) -> AttributeError:
+    """Return the error for an attribute that an object of a class lacks; it names what the library has instead."""
+    text = f"{cls.__name__!r} object has no attribute {name!r}"
+    hint = "" if name.startswith("_") else _hint(cls, name)
+    return AttributeError(f"{text}{hint}", name=name)
+
+
+def _hint(cls: type[Any], name: str) -> str:
+    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in _HINTS), "")
+    instead = _HINTS.get(kind, {}).get(name)
+    if instead is not None:
+        return f"; use {instead}"
+    public = [own for own in dir(cls) if not own.startswith("_")]
+    close = difflib.get_close_matches(name, public, n=3)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def constructor_of(value: Any, kind: str = "") -> str:
+    """Return the call that makes an object of this library of a value of another one; empty where there is none.
+
+    kind: ``"Matrix"``, ``"Vector"``, or empty for the one that the value has the dimensions of.
+    """
+    module = type(value).__module__.partition(".")[0]
+    if hasattr(value, "tocsr"):
+        return "sr.io.from_cupy_sparse" if module == "cupyx" else "sr.io.from_scipy_sparse"
+    if module == "networkx" or hasattr(value, "adjacency"):
+        return "sr.io.from_networkx"
+    if hasattr(value, "columns"):
+        return "Matrix.from_edgelist"
+    array = isinstance(value, (list, tuple)) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+    if not array and not hasattr(value, "__cuda_array_interface__"):
+        return ""
+    dimensions = {1: "Vector", 2: "Matrix"}.get(getattr(value, "ndim", 0), "")
+    chosen = dimensions or kind
+    return f"{chosen}.from_dense" if chosen else "Vector.from_dense or Matrix.from_dense"
