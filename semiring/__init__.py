@@ -23,7 +23,7 @@ from .facade.writing import replace
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
-    from . import algorithms, io
+    from . import algorithms, io, plot
     from .io import generators as random
     from .warming import warm
 
@@ -49,6 +49,7 @@ __all__ = [
     "monoid",
     "op",
     "ops",
+    "plot",
     "random",
     "replace",
     "select",
@@ -63,6 +64,7 @@ __all__ = [
 _LAZY = {
     "algorithms": (".algorithms", None),
     "io": (".io", None),
+    "plot": (".plot", None),
     "random": (".io.generators", None),
     "warm": (".warming", "warm"),
 }

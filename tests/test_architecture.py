@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engines",),
     ("ops",),
     ("storage",),
+    ("plot",),
     ("facade",),
     ("algorithms",),
     ("io", "random"),

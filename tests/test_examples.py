@@ -44,13 +44,19 @@ def commands_of(page: Path) -> list[list[str]]:
 SHOWN = [(page.stem, words) for page in MARKDOWN for words in commands_of(page)]
 
 
+# Programs that draw, by the name of their file.
+DRAW = ("plots",)
+
+
 def run(program: Path, engine: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, where a warning is an error; new objects are on the engine under test.
 
     The reference engine is left to the tests of the operations: the programs are too large for dense arrays.
     """
+    if program.stem in DRAW:
+        pytest.importorskip("matplotlib")
     command = [sys.executable, "-W", "error", str(program)]
-    environment = os.environ | {"SEMIRING_DEVICE": "cpu" if engine == "reference" else engine}
+    environment = os.environ | {"MPLBACKEND": "Agg", "SEMIRING_DEVICE": "cpu" if engine == "reference" else engine}
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 

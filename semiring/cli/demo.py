@@ -20,6 +20,7 @@ from semiring.cli.progress import Progress, seconds
 from semiring.cli.report import emit, runs, shown, table
 from semiring.cli.search import Search, search, timed
 from semiring.config import default_device, engine_for
+from semiring.plot import style
 
 _SCALE = {"cpu": 16, "cuda": 20}
 _SEED = 1
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     """Load, search, label, print and plot."""
     if engine_for(default_device()) == "reference":
         raise UsageError("the reference engine stores matrices densely; the roads of New York would need 70 GB")
-    if args.plot and picture.can_draw():
+    if args.plot and style.can_draw():
         picture.check(args.plot)
     progress = Progress(args.progress)
     if not args.json:
@@ -166,7 +167,7 @@ def _print(findings: list[Finding]) -> None:
 
 
 def _draw(path: str, findings: list[Finding], *, quiet: bool) -> None:
-    if not picture.can_draw():
+    if not style.can_draw():
         if not quiet:
             print("\nNo PNG: matplotlib is not installed. Install it: pip install 'semiring[plot]'")
         return

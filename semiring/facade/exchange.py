@@ -35,6 +35,31 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
             raise ValueError(f"np.asarray(..., copy=False): a {kind} is shared by np.from_dlpack, if it is full")
         return np.asarray(self.to_dense(dtype=dtype))
 
+    def hist(self, bins: int = 50, *, log: bool = False, title: str | None = None, ax: Any = None) -> Any:
+        """Draw how often values occur among the entries, through matplotlib: `semiring.plot.hist`.
+
+        Parameters
+        ----------
+        bins, log, title, ax : as in `semiring.plot.hist`
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        NotSupported
+            If matplotlib is not installed.
+        InvalidValue
+
+        Notes
+        -----
+        Cost O(nvals).  Synchronises, and copies only the counts from a GPU.
+        """
+        from ..plot import hist
+
+        return hist(self, bins, log=log, title=title, ax=ax)  # type: ignore[arg-type]
+
     if not TYPE_CHECKING:  # a type checker reports the attributes that do not exist
 
         def __getattr__(self, name: str) -> Any:

@@ -269,6 +269,31 @@ class Matrix(MatrixOperations):
             )
         self._become(assign_matrix(self.store, i, j, source, write=write, sub=sub))
 
+    def spy(self, order: Any = None, *, resolution: int = 400, title: str | None = None, ax: Any = None) -> Any:
+        """Draw where the entries are, through matplotlib: `semiring.plot.spy`.
+
+        Parameters
+        ----------
+        order, resolution, title, ax : as in `semiring.plot.spy`
+
+        Returns
+        -------
+        matplotlib.axes.Axes, or a list of two with `order`
+
+        Raises
+        ------
+        NotSupported
+            If matplotlib is not installed.
+        DimensionMismatch, InvalidValue
+
+        Notes
+        -----
+        Cost O(nvals).  Synchronises, and copies only the counts of the cells from a GPU.
+        """
+        from ..plot import spy
+
+        return spy(self, order, resolution=resolution, title=title, ax=ax)
+
     def __repr__(self) -> str:
         return display.matrix(self)
 

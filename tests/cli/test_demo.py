@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from semiring.cli import main, picture
+from semiring.cli import main
+from semiring.plot import style
 
 
 def test_demo_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,7 +33,7 @@ def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_demo_without_matplotlib(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(picture, "can_draw", lambda: False)
+    monkeypatch.setattr(style, "can_draw", lambda: False)
     path = tmp_path / "frontier.png"
     assert main(["demo", "--scale", "5", "--plot", str(path)]) == 0
     assert "semiring[plot]" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from semiring.cli.frontier import Frontiers, frontiers
 from semiring.cli.progress import Progress, seconds
 from semiring.cli.search import search
 from semiring.exceptions import NotSupported
+from semiring.plot import style
 
 GRAPHS = {
     "directed": lambda: sr.random.rmat(6, 4, seed=2),
@@ -101,7 +102,7 @@ def test_picture(plots: list[Frontiers], tmp_path: Path) -> None:
 
 
 def test_picture_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(picture, "can_draw", lambda: False)
+    monkeypatch.setattr(style, "can_draw", lambda: False)
     with pytest.raises(NotSupported, match=r"semiring\[plot\]"):
         picture.draw(str(tmp_path / "plot.png"), [FEW])
 

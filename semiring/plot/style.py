@@ -1,0 +1,64 @@
+"""What all plots share: matplotlib, which is optional, the axes to draw on, and colours."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, Final
+
+from ..exceptions import NotSupported
+
+INK: Final = "#22303c"
+FAINT: Final = "#8795a1"
+GRID: Final = "#e3e8ec"
+# One hue, from light to dark.
+BLUES: Final = ("#66a3c6", "#35789f", "#12355b")
+
+
+def can_draw() -> bool:
+    """Return whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def require_matplotlib(what: str) -> None:
+    """Raise NotSupported with the extra to install, unless matplotlib is installed."""
+    if not can_draw():
+        raise NotSupported(f"{what} needs matplotlib: pip install 'semiring[plot]'")
+
+
+def axes_for(what: str, ax: Any, count: int = 1) -> list[Any]:
+    """Return the given axes, or new ones side by side in a figure of their own."""
+    require_matplotlib(what)
+    if ax is not None:
+        given = [ax] if count == 1 else list(ax)
+        if len(given) != count:
+            raise NotSupported(f"{what}: draws {count} panels, and got {len(given)} axes")
+        return given
+    from matplotlib import pyplot
+
+    figure, made = pyplot.subplots(1, count, figsize=(4.8 * count, 3.9), squeeze=False, layout="constrained")
+    figure.set_facecolor("white")
+    return list(made[0])
+
+
+def plain(axis: Any, *, grid: str = "") -> None:
+    """Draw axes without a box, in grey; grid: ``"x"``, ``"y"``, ``"both"``, or empty for none."""
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axis.spines[side].set_color(FAINT)
+    axis.tick_params(colors=INK, labelsize=8, width=0.6)
+    axis.tick_params(which="minor", left=False, bottom=False)
+    if grid:
+        axis.grid(axis=grid, color=GRID, linewidth=0.6)
+        axis.set_axisbelow(True)
+
+
+def titled(axis: Any, title: str) -> None:
+    """Set the title at the left, above the plot."""
+    axis.set_title(title, loc="left", color=INK, fontsize=10)
+
+
+def labelled(axis: Any, x: str, y: str) -> None:
+    """Name both axes."""
+    axis.set_xlabel(x, color=INK, fontsize=9)
+    axis.set_ylabel(y, color=INK, fontsize=9)
