@@ -24,6 +24,7 @@ from .operators import agg, binary, indexunary, monoid, op, select, semiring, un
 
 if TYPE_CHECKING:
     from . import algorithms, io, plot
+    from .facade.recorder import Recorder
     from .io import generators as random
     from .warming import warm
 
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Matrix",
+    "Recorder",
     "Scalar",
     "SemiringError",
     "Vector",
@@ -65,6 +67,7 @@ _LAZY = {
     "algorithms": (".algorithms", None),
     "io": (".io", None),
     "plot": (".plot", None),
+    "Recorder": (".facade.recorder", "Recorder"),
     "random": (".io.generators", None),
     "warm": (".warming", "warm"),
 }

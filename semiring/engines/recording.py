@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ..formats import AnyPattern, Bitmap, Full, IndexList
 from .operands import Index, Rows, Spec
@@ -29,7 +29,40 @@ LOG: ContextVar[list[Call] | None] = ContextVar("semiring_explain", default=None
 _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
 
 
+class Listener(Protocol):
+    """What records operations as formulas: `facade.recorder`.  It calls `run` and returns what that returns."""
+
+    def result(self, plan: Any, run: Callable[[], Any]) -> Any:
+        """A plan is executed for the sake of its result."""
+
+    def write(self, plan: Any, out: Any, write: Any, run: Callable[[], Any]) -> Any:
+        """The result of a plan is written to an output."""
+
+    def request(self, spec: Spec, run: Callable[[], Any]) -> Any:
+        """An engine executes a request."""
+
+    def region(self, c: Any, indices: tuple[Index, ...], source: Any, write: Any, run: Callable[[], Any]) -> Any:
+        """A region is assigned."""
+
+    def elements(self, c: Any, count: int, run: Callable[[], Any]) -> Any:
+        """Writes to single elements are applied."""
+
+
+# The listener while a recorder is in use, else None.
+FORMULAS: ContextVar[Listener | None] = ContextVar("semiring_formulas", default=None)
+
+
 def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
+    """Return ``function(spec)`` and record the call in the log and as a formula, if these are in use."""
+    listener = FORMULAS.get()
+
+    def run() -> Any:
+        return function(spec) if LOG.get() is None else _timed(operation, kernel, engine, function, spec)
+
+    return run() if listener is None else listener.request(spec, run)
+
+
+def _timed(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
     """Return ``function(spec)`` and record the call with its time and facts.  Synchronises."""
     log = LOG.get()
     assert log is not None

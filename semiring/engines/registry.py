@@ -290,9 +290,9 @@ def run(spec: Spec, engine: str) -> Any:
 
 
 def call(row: Implementation, spec: Spec) -> Any:
-    """Call an implementation; `explain` records it."""
+    """Call an implementation; `explain` and a recorder record it."""
     try:
-        if recording.LOG.get() is not None:
+        if recording.LOG.get() is not None or recording.FORMULAS.get() is not None:
             return recording.recorded(row.operation, row.name, row.engine, row.function, spec)
         return row.function(spec)
     except Exception as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from contextlib import suppress
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -40,8 +40,18 @@ def apply(
     """op(A): unary; op(left, A) or op(A, right): binary, bound; op(A, i, j, right): index-unary."""
     typed, k = _typed(a, op, left, right)
     shared = _without_engine(a, typed, k)
-    request = Apply(a, typed, k) if shared is None else lambda: shared
+    request = Apply(a, typed, k) if shared is None else _Known(Apply(a, typed, k), shared)
     return Plan("apply", check.shape_of(a), typed.z, a.device, cast(Any, request))
+
+
+class _Known(NamedTuple):
+    """A request whose result is at hand."""
+
+    spec: Apply
+    result: Any
+
+    def __call__(self) -> Any:
+        return self.result
 
 
 def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:

@@ -9,6 +9,7 @@ Scatter: where an index repeats, the accumulator combines the values (without on
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ..config import config
 from ..engines import registry
 from ..engines.operands import Index
+from ..engines.recording import FORMULAS
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..engines.spec_fused import ReplaceRows
 from ..exceptions import DimensionMismatch
@@ -43,6 +45,14 @@ from .write import PLAIN, Write, finish, merge
 
 def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> VectorStore:
     """Return the store of C<M, replace>(I) accum= source; source: a vector as long as I, or a scalar."""
+    listener = FORMULAS.get()
+    if listener is None:
+        return _assign_vector(c, index, source, write, sub=sub)
+    run = partial(_assign_vector, c, index, source, write, sub=sub)
+    return cast(VectorStore, listener.region(c, (index,), source, write, run))
+
+
+def _assign_vector(c: VectorStore, index: Index, source: Any, write: Write, *, sub: bool) -> VectorStore:
     engine = check.engine_of("assign", c, *_stores(source, write))
     if not isinstance(source, VectorStore):
         source = Full(index.count, *_iso(source, c, write), c.device)
@@ -65,6 +75,14 @@ def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = P
 
 def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> CSR:
     """Return the store of C<M, replace>(I, J) accum= source; source: a matrix of the region's shape, or a scalar."""
+    listener = FORMULAS.get()
+    if listener is None:
+        return _assign_matrix(c, rows, cols, source, write, sub=sub)
+    run = partial(_assign_matrix, c, rows, cols, source, write, sub=sub)
+    return cast(CSR, listener.region(c, (rows, cols), source, write, run))
+
+
+def _assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, write: Write, *, sub: bool) -> CSR:
     engine = check.engine_of("assign", c, *_stores(source, write))
     region = (rows.count, cols.count)
     whole = rows.is_all and cols.is_all

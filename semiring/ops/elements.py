@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..engines.constants import POSITIONS
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.numpy_helpers import evaluate
 from ..engines.operands import Mask
+from ..engines.recording import FORMULAS
 from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, with_values
@@ -151,7 +153,11 @@ class Elements:
             return self._base
         with self._lock:
             base, changes, writes = self._base, dict(self._changes), self._writes
-        made = _applied(base, changes)
+        listener = FORMULAS.get()
+        if listener is None:
+            made = _applied(base, changes)
+        else:
+            made = listener.elements(base, len(changes), partial(_applied, base, changes))
         with self._lock:
             if self._base is base and self._writes == writes:
                 self._base = made

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from .. import dtypes
 from ..config import config, engine_for
 from ..engines import registry
 from ..engines.operands import Mask, Spec
+from ..engines.recording import FORMULAS
 from ..engines.spec import Ewise, Keep
 from ..engines.spec_write import WriteMatrix, WriteVector
 from ..formats import CSR, Store, VectorStore
@@ -93,12 +95,16 @@ class Plan(Generic[S]):
         """Return the result alone; it is computed once for all holders of this plan."""
         made = self._made
         if made is None:
-            made = self._made = self.into()
+            listener = FORMULAS.get()
+            made = self._made = self.into() if listener is None else listener.result(self, self.into)
         return made
 
     def into(self, out: S | None = None, write: Write = PLAIN) -> S:
         """Execute the operation and return the new store of the output  C<M, replace> accum= T."""
         try:
+            listener = FORMULAS.get()
+            if listener is not None:
+                return listener.write(self, out, write, partial(self._carried_out, out, write))  # type: ignore[no-any-return]
             return self._carried_out(out, write)  # type: ignore[no-any-return]
         except Exception as error:
             if not is_shortage(error):
