@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import DomainMismatch, InvalidValue
+from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -48,14 +48,19 @@ def to_cupy_sparse(A: Matrix) -> Any:
     ------
     DomainMismatch
         CuPy's sparse matrices hold bool, float32 and float64 only.
+    NotSupported
+        CuPy is not installed.
     """
     if A.dtype.name not in _DTYPES:
         raise DomainMismatch(
             f"CuPy's sparse matrices hold {', '.join(_DTYPES)}, got {A.dtype.name}; convert first, for example "
             f"A.dup(dtype='float64')"
         )
-    import cupy
-    from cupyx.scipy.sparse import csr_matrix
+    try:
+        import cupy
+        from cupyx.scipy.sparse import csr_matrix
+    except ImportError as error:
+        raise NotSupported("to_cupy_sparse needs CuPy: pip install 'semiring[cuda13]', or cuda12") from error
 
     indptr, indices, values = A.to_csr(index_dtype=None)
     data = cupy.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else cupy.asarray(values)

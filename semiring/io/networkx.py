@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.dtypes import lookup
-from semiring.exceptions import DimensionMismatch, InvalidValue
+from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.triples import TRUE, Triples, host_triples
 
@@ -60,6 +60,8 @@ def networkx_triples(
     G: Any, weight: str | None = None, nodelist: Iterable[Hashable] | None = None, dtype: Any = None
 ) -> Triples:
     """Read the entries of `from_networkx` as arrays."""
+    if not hasattr(G, "adjacency"):
+        raise InvalidValue(f"from_networkx: expected a graph of NetworkX, got {type(G).__name__}")
     nodes = list(G) if nodelist is None else list(nodelist)
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) != len(nodes):
@@ -109,12 +111,17 @@ def to_networkx(
         ``A`` is not square.
     InvalidValue
         ``nodes`` does not name each row once.
+    NotSupported
+        The package networkx is not installed.
 
     Notes
     -----
     O(nrows + nvals), in Python. Synchronises and copies to the host where ``A`` is on the GPU.
     """
-    import networkx
+    try:
+        import networkx
+    except ImportError as error:
+        raise NotSupported("to_networkx needs networkx: pip install 'semiring[networkx]'") from error
 
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")

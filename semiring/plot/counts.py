@@ -136,6 +136,7 @@ def sizes_of_levels(levels: Any, edges: Array | None = None) -> tuple[NDArray[np
         raise InvalidValue("frontiers: levels are integers from 0, got a negative one")
     if not values.size:
         return np.zeros(0, np.int64), None if edges is None else np.zeros(0, np.int64)
+    values = values.astype(np.int64, copy=False)
     vertices = to_host(xp.bincount(values)).astype(np.int64)
     if edges is None:
         return vertices, None

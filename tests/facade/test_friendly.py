@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -107,6 +108,13 @@ def test_a_sparse_matrix_of_scipy_is_named() -> None:
     for operation in (lambda: Matrix(S), lambda: A.mxm(S), lambda: S @ A, lambda: A @ S):
         with pytest.raises(TypeError, match="from_scipy_sparse"):
             operation()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, extra in (("networkx", r"semiring\[networkx\]"), ("cupy", r"semiring\[cuda13\]")):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ex.NotSupported, match=extra):
+            sr.io.to_networkx(A) if name == "networkx" else sr.io.to_cupy_sparse(A)
 
 
 def test_suggested_operators_exist() -> None:
