@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,11 +33,8 @@ _current: ContextVar[Call | None] = ContextVar("semiring_call", default=None)
 class Listener(Protocol):
     """What records operations as formulas: `facade.recorder`.  It calls `run` and returns what that returns."""
 
-    def result(self, plan: Any, run: Callable[[], Any]) -> Any:
-        """A plan is executed for the sake of its result."""
-
-    def write(self, plan: Any, out: Any, write: Any, run: Callable[[], Any]) -> Any:
-        """The result of a plan is written to an output."""
+    def write(self, plan: Any, out: Any, write: Any, run: Callable[[], Any], *, alone: bool) -> Any:
+        """The result of a plan is written to an output; alone: it is computed for its own sake, not as a step."""
 
     def request(self, spec: Spec, run: Callable[[], Any]) -> Any:
         """An engine executes a request."""
@@ -50,16 +48,31 @@ class Listener(Protocol):
 
 # The listener while a recorder is in use, else None.
 FORMULAS: ContextVar[Listener | None] = ContextVar("semiring_formulas", default=None)
+# How many logs and recorders are in use, in all threads: while there is none, an operation reads no context variable.
+users = 0
+_lock = threading.Lock()
+
+
+def count_users(change: int) -> None:
+    """Add to `users`: 1 when a log or a recorder begins, -1 when it ends."""
+    global users
+    with _lock:
+        users += change
+
+
+def listener() -> Listener | None:
+    """Return the recorder that is in use, if any."""
+    return FORMULAS.get() if users else None
 
 
 def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
     """Return ``function(spec)`` and record the call in the log and as a formula, if these are in use."""
-    listener = FORMULAS.get()
+    current = FORMULAS.get()
 
     def run() -> Any:
         return function(spec) if LOG.get() is None else _timed(operation, kernel, engine, function, spec)
 
-    return run() if listener is None else listener.request(spec, run)
+    return run() if current is None else current.request(spec, run)
 
 
 def _timed(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
@@ -128,9 +141,11 @@ def listen() -> Iterator[list[Call]]:
     """Record the calls made inside the block."""
     log: list[Call] = []
     token = LOG.set(log)
+    count_users(1)
     try:
         yield log
     finally:
+        count_users(-1)
         LOG.reset(token)
 
 

@@ -292,7 +292,7 @@ def run(spec: Spec, engine: str) -> Any:
 def call(row: Implementation, spec: Spec) -> Any:
     """Call an implementation; `explain` and a recorder record it."""
     try:
-        if recording.LOG.get() is not None or recording.FORMULAS.get() is not None:
+        if recording.users:
             return recording.recorded(row.operation, row.name, row.engine, row.function, spec)
         return row.function(spec)
     except Exception as error:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _HALF = _SHOWN // 2
+# Columns of a grid, whose rows are decoded.
+_WIDEST = 1 << 16
 # The words of a bitmap, at either end, in which entries are searched for.
 _SEARCHED = 2048
 
@@ -86,7 +88,7 @@ def _preview(x: Any) -> _Lines:
         cells = {(0, j): _text(value) for j, value in _elements(x, shown)}
         return _grid(cells, None, shown)
     nrows, ncols = x.shape
-    if max(nrows, ncols) > _SHOWN and 2 * x.nvals < nrows * ncols:
+    if max(nrows, ncols) > _SHOWN and (2 * x.nvals < nrows * ncols or ncols > _WIDEST):
         return _listed_matrix(x)
     rows, columns = _shown_positions(nrows), _shown_positions(ncols)
     return _grid(_cells(x, rows, columns), rows, columns)

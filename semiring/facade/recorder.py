@@ -79,7 +79,7 @@ class Recorder(Sequence[str]):
         self.max_rows = max_rows
         self._lines: list[Formula] = []
         self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
-        self._open: list[_Frame | None] = []  # None: a result that is computed for its own sake
+        self._open: list[_Frame] = []  # the operations that are executed, each a step of the one before
         self._count = 0
         self._token: Token[Any] | None = None
         if start:
@@ -91,12 +91,17 @@ class Recorder(Sequence[str]):
         """Begin to record; what was recorded before stays."""
         if self._token is None:
             self._token = recording.FORMULAS.set(self)
+            recording.count_users(1)
 
     def stop(self) -> None:
         """Stop recording."""
         if self._token is not None:
             self._named_now()
-            recording.FORMULAS.reset(self._token)
+            recording.count_users(-1)
+            try:
+                recording.FORMULAS.reset(self._token)
+            except ValueError:  # started in another context: another cell of a notebook, or another task
+                recording.FORMULAS.set(None)
             self._token = None
 
     def clear(self) -> None:
@@ -161,17 +166,9 @@ class Recorder(Sequence[str]):
 
     # -- called by the operations (`engines.recording.FORMULAS`) -----------------------------------------
 
-    def result(self, plan: Plan[Any], run: Callable[[], Any]) -> Any:
-        """Execute an operation for its own sake: a line of its own, also inside another operation."""
-        self._open.append(None)
-        try:
-            return run()
-        finally:
-            self._open.pop()
-
-    def write(self, plan: Plan[Any], out: Any, write: Write, run: Callable[[], Any]) -> Any:
-        """Execute  C<M, replace> accum= T  and add its line, or that of the operation that it is a step of."""
-        within = self._open[-1] if self._open else None
+    def write(self, plan: Plan[Any], out: Any, write: Write, run: Callable[[], Any], *, alone: bool = False) -> Any:
+        """Execute  C<M, replace> accum= T  and add its line, unless it is a step of an operation that has one."""
+        within = self._open[-1] if self._open and not alone else None
         if within is not None:  # a step of another operation, which has its line
             made = run()
             if within.formula is None and isinstance(plan.request, Spec):
@@ -224,7 +221,7 @@ class Recorder(Sequence[str]):
 
     def region(self, c: Any, indices: tuple[Any, ...], source: Any, write: Write, run: Callable[[], Any]) -> Any:
         """Execute the assignment to a region and add its line:  C<M, replace>(I, J) accum= A."""
-        if self._open and self._open[-1] is not None:
+        if self._open:
             return run()
         names = self._namer()
         target = names(c)

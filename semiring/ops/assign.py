@@ -15,9 +15,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..config import config
-from ..engines import registry
+from ..engines import recording, registry
 from ..engines.operands import Index
-from ..engines.recording import FORMULAS
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..engines.spec_fused import ReplaceRows
 from ..exceptions import DimensionMismatch
@@ -45,7 +44,7 @@ from .write import PLAIN, Write, finish, merge
 
 def assign_vector(c: VectorStore, index: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> VectorStore:
     """Return the store of C<M, replace>(I) accum= source; source: a vector as long as I, or a scalar."""
-    listener = FORMULAS.get()
+    listener = recording.listener()
     if listener is None:
         return _assign_vector(c, index, source, write, sub=sub)
     run = partial(_assign_vector, c, index, source, write, sub=sub)
@@ -75,7 +74,7 @@ def _assign_vector(c: VectorStore, index: Index, source: Any, write: Write, *, s
 
 def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> CSR:
     """Return the store of C<M, replace>(I, J) accum= source; source: a matrix of the region's shape, or a scalar."""
-    listener = FORMULAS.get()
+    listener = recording.listener()
     if listener is None:
         return _assign_matrix(c, rows, cols, source, write, sub=sub)
     run = partial(_assign_matrix, c, rows, cols, source, write, sub=sub)

@@ -22,12 +22,11 @@ import numpy as np
 
 from .. import dtypes
 from ..config import engine_for
-from ..engines import registry
+from ..engines import recording, registry
 from ..engines.constants import POSITIONS
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.numpy_helpers import evaluate
 from ..engines.operands import Mask
-from ..engines.recording import FORMULAS
 from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, with_values
@@ -153,7 +152,7 @@ class Elements:
             return self._base
         with self._lock:
             base, changes, writes = self._base, dict(self._changes), self._writes
-        listener = FORMULAS.get()
+        listener = recording.listener()
         if listener is None:
             made = _applied(base, changes)
         else:

@@ -24,9 +24,8 @@ import numpy as np
 
 from .. import dtypes
 from ..config import config, engine_for
-from ..engines import registry
+from ..engines import recording, registry
 from ..engines.operands import Mask, Spec
-from ..engines.recording import FORMULAS
 from ..engines.spec import Ewise, Keep
 from ..engines.spec_write import WriteMatrix, WriteVector
 from ..formats import CSR, Store, VectorStore
@@ -95,16 +94,18 @@ class Plan(Generic[S]):
         """Return the result alone; it is computed once for all holders of this plan."""
         made = self._made
         if made is None:
-            listener = FORMULAS.get()
-            made = self._made = self.into() if listener is None else listener.result(self, self.into)
+            made = self._made = self.into(alone=True)
         return made
 
-    def into(self, out: S | None = None, write: Write = PLAIN) -> S:
-        """Execute the operation and return the new store of the output  C<M, replace> accum= T."""
+    def into(self, out: S | None = None, write: Write = PLAIN, *, alone: bool = False) -> S:
+        """Execute the operation and return the new store of the output  C<M, replace> accum= T.
+
+        alone: for the sake of the result, which a recorder then lists on a line of its own.
+        """
         try:
-            listener = FORMULAS.get()
-            if listener is not None:
-                return listener.write(self, out, write, partial(self._carried_out, out, write))  # type: ignore[no-any-return]
+            if recording.users and (listener := recording.FORMULAS.get()) is not None:
+                run = partial(self._carried_out, out, write)
+                return listener.write(self, out, write, run, alone=alone)  # type: ignore[no-any-return]
             return self._carried_out(out, write)  # type: ignore[no-any-return]
         except Exception as error:
             if not is_shortage(error):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+
 import numpy as np
 import pytest
 
@@ -127,6 +129,15 @@ def test_a_recorder_is_a_list_of_text() -> None:
     with pytest.raises(sr.exceptions.DimensionMismatch), sr.Recorder(start=True) as r:
         A.mxm(Matrix(float, 3, 3))
     assert recording.FORMULAS.get() is None
+
+
+def test_it_stops_in_another_context() -> None:
+    r = sr.Recorder()
+    contextvars.copy_context().run(r.start)
+    r.stop()
+    assert not r.is_recording
+    assert recording.FORMULAS.get() is None
+    assert not recording.users
 
 
 def test_results_are_the_same_and_explain_works_beside() -> None:
