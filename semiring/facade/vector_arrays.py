@@ -326,8 +326,12 @@ def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, n
 
 
 def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
-    """Return the type passed to a constructor; DomainMismatch with the right call for any other argument."""
-    if isinstance(dtype, (str, type, np.dtype)):
+    """Return the type passed to a constructor; DomainMismatch with the right call for any other argument.
+
+    As in NumPy, an object that is no array and has a dtype as its attribute ``dtype`` is a type.
+    """
+    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and not hasattr(dtype, "shape")
+    if named_by_attribute or isinstance(dtype, (str, type, np.dtype)):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):
         raise DomainMismatch(
