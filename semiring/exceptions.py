@@ -21,13 +21,16 @@ __all__ = [
     "GraphblasException",
     "IgnoredColumns",
     "IndexOutOfBound",
+    "IntegerOverflow",
     "InvalidExpression",
     "InvalidFormat",
     "InvalidMask",
     "InvalidOperator",
     "InvalidType",
     "InvalidValue",
+    "NameTaken",
     "NegativeCycle",
+    "NotAMonoid",
     "NotNumbers",
     "NotSupported",
     "OutOfMemory",
@@ -76,6 +79,14 @@ class DuplicateIndex(SemiringError, ValueError):
 
 class InvalidValue(SemiringError, ValueError):
     """An argument has an invalid value."""
+
+
+class IntegerOverflow(InvalidValue, OverflowError):
+    """An integer does not fit in 64 bits."""
+
+
+class NameTaken(InvalidValue, AttributeError):
+    """A name to register belongs to another operator, or to another attribute of the module."""
 
 
 class NotNumbers(DomainMismatch, ValueError):
@@ -161,6 +172,10 @@ class DeviceMismatch(SemiringError, ValueError):
 
 class NotSupported(SemiringError, NotImplementedError):
     """The operation does not exist for these operands; the message names an alternative."""
+
+
+class NotAMonoid(InvalidOperator, NotSupported):
+    """A reduction by a binary operator of which no monoid is known, so that it has no identity."""
 
 
 class ConvergenceFailure(SemiringError, RuntimeError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import operators
 from ..engines.numpy_helpers import evaluate
-from ..exceptions import InvalidValue, UnknownOperator
+from ..exceptions import InvalidType, InvalidValue, UnknownOperator
 from ..memory.arrays import to_host
 from ..ops.cast import cast_scalar
 from .scalar import Scalar
@@ -45,7 +45,10 @@ def as_aggregator(op: Any) -> Any:
 def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
     """Return the aggregate of each row (each column under `transposed`) that has entries."""
     if isinstance(aggregator, operators.agg.TypedAggregator):
-        return rowwise(a.dup(aggregator.type), aggregator.parent, transposed).dup(aggregator.return_type)
+        found = rowwise(a.dup(aggregator.type), aggregator.parent, transposed)
+        return found if aggregator.parent.composite else found.dup(aggregator.return_type)
+    if aggregator.composite:
+        return _finalized(aggregator, [rowwise(a, one, transposed) for one in aggregator.composite])
     if aggregator.at:
         return _search(a.T if transposed else a, aggregator)
     plan = aggregator.typed(a.dtype)
@@ -123,6 +126,8 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
     """Return the aggregate of all entries of a Vector or a Matrix, pending."""
     if isinstance(aggregator, operators.agg.TypedAggregator):
         found = whole(x.dup(aggregator.type), aggregator.parent, allow_empty)
+        if aggregator.parent.composite:
+            return found
         return Scalar.pending(aggregator.return_type, found._read)
     if not allow_empty:
         if aggregator.at or len(aggregator.parts) != 1 or aggregator.steps:
@@ -130,11 +135,41 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         init, monoid = aggregator.typed(x.dtype).parts[0]
         return x.apply(init).reduce(monoid, allow_empty=False)  # type: ignore[no-any-return]
     taken = x.dup()  # its entries now, independent of later changes of x
+    if aggregator.composite:
+        return _composite(taken, aggregator)
     if not aggregator.at:
         plan = aggregator.typed(x.dtype)
         return Scalar.pending(plan.dtype, lambda: _by_parts(taken, plan))
     dtype = np.dtype(np.int64) if aggregator.gives == "position" else x.dtype
     return Scalar.pending(dtype, lambda: _found(taken, aggregator))
+
+
+def _finalized(aggregator: Any, results: list[Vector]) -> Vector:
+    """Return what the function of a composite aggregator makes of these results."""
+    from .vector import Vector
+
+    made = aggregator.finalize(*results, {})
+    if not isinstance(made, Vector) or made.size != results[0].size:
+        raise InvalidType(f"{aggregator!r}: finalize= must return a Vector of size {results[0].size}, got {made!r}")
+    return made
+
+
+def _composite(x: Any, aggregator: Any) -> Scalar:
+    """Return a composite aggregate of all entries, pending: that of Vectors of one element."""
+    from .vector import Vector
+
+    parts = [whole(x, one) for one in aggregator.composite]
+
+    def compute() -> Any:
+        values = [part._read() for part in parts]
+        results = [
+            Vector(part.dtype, 1) if value is None else Vector.from_dense(np.array([value], part.dtype))
+            for part, value in zip(parts, values, strict=True)
+        ]
+        return _finalized(aggregator, results).reduce("any")._read()
+
+    dtype = _finalized(aggregator, [Vector(part.dtype, 1) for part in parts]).dtype
+    return Scalar.pending(dtype, compute)
 
 
 def _by_parts(x: Any, plan: Any) -> np.generic | None:

@@ -5,22 +5,27 @@ results in *steps*. Results are numbered: part 0, part 1, ..., then the steps in
 The mean is two parts, ``plus`` of x and ``plus`` of 1, and one step, ``truediv`` of result 0 by result 1.
 
 Aggregators that search for an entry (`argmin`, `first`) name instead that entry, and whether its position or its
-value is the result.
+value is the result.  A user-defined aggregator combines the results of others by a function on objects, with the
+parameters of python-graphblas.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from semiring.dtypes import INT64, DType, lookup, widest
-from semiring.exceptions import DomainMismatch, UnknownOperator
+from semiring.exceptions import DomainMismatch, InvalidOperator, UnknownOperator
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
+from semiring.operators.lookup import lookup_monoid
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, dispatch
 
 __all__ = ["Aggregator", "Part", "Plan", "Step", "TypedAggregator", "from_string", "lookup_agg"]
@@ -65,16 +70,54 @@ class Aggregator:
     wide : bool
         Whether the entries are cast to int64, uint64 or float64 (booleans to int64), so that sums, squares and
         differences of a small type do not wrap; else they keep their type.
+    composite : sequence of Aggregator
+        The aggregators whose results `finalize` combines, in place of parts and steps.
+    finalize : callable
+        A function of these results, which are Vectors, and of an empty dictionary; it returns a Vector:
+        ``lambda mean, count, options: mean * count``.
+    monoid : Monoid
+        In place of `composite`: the reduction by this monoid.
+    types : sequence
+        Accepted for programs of python-graphblas, and not read.
+
+    Raises
+    ------
+    InvalidOperator
+        For a `composite` without `finalize`, or one that contains something else than aggregators.
     """
 
     kind: ClassVar[str] = "agg"
-    builtin: ClassVar[bool] = True
     name: str
     parts: tuple[Part, ...] = ()
     steps: tuple[Step, ...] = ()
     at: str = ""
     gives: str = ""
     wide: bool = False
+    composite: tuple[Aggregator, ...] = field(default=(), kw_only=True)
+    finalize: Callable[..., Any] | None = field(default=None, kw_only=True)
+    monoid: InitVar[Any] = field(default=None, kw_only=True)
+    types: InitVar[Any] = field(default=None, kw_only=True)
+
+    def __post_init__(self, monoid: Any, types: Any) -> None:
+        object.__setattr__(self, "composite", tuple(self.composite))
+        if monoid is not None:
+            collect = lookup_monoid(monoid)
+            if not isinstance(collect, Monoid):
+                raise InvalidOperator(f"{self!r}: expected monoid= of all types, got {monoid!r}")
+            reduction = (Part(collect, _SAME),)
+            if self.finalize is None:
+                object.__setattr__(self, "parts", reduction)
+            else:
+                object.__setattr__(self, "composite", (Aggregator(self.name, reduction),))
+        made_of = {isinstance(one, Aggregator) for one in self.composite}
+        if False in made_of or bool(made_of) != callable(self.finalize):
+            raise InvalidOperator(f"{self!r}: expected composite= of aggregators and finalize=, a function, together")
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it is one of this module."""
+        known: object = table.find("agg", self.name)
+        return known is self
 
     def typed(self, x: object) -> Plan:
         """Return the plan for operands of type `x`.
@@ -109,6 +152,8 @@ class Aggregator:
         """One line for ``help``: what is reduced, by which monoids, and the steps on the results."""
         if self.at:
             return f"{self!r}: the {self.gives} of the {self.at} entry."
+        if self.composite:
+            return f"{self!r}: a function of {', '.join(map(repr, self.composite))}."
         parts = [f"{part.monoid.name} of {part.init.expr}" for part in self.parts]
         steps = [step.operator.expr for step in self.steps]
         return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
@@ -118,6 +163,8 @@ class Aggregator:
         return _typed(self, lookup(dtype))
 
     def __contains__(self, dtype: object) -> bool:
+        if self.composite:
+            return builtins.all(dtype in one for one in self.composite)
         try:
             return self[dtype].return_type is not None
         except DomainMismatch:
@@ -133,7 +180,10 @@ class Aggregator:
         return f"agg.{self.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return lookup_agg, (self.name,)
+        if self.builtin:
+            return lookup_agg, (self.name,)
+        given = (self.name, self.parts, self.steps, self.at, self.gives, self.wide)
+        return partial(Aggregator, composite=self.composite, finalize=self.finalize), given
 
 
 describe(Aggregator)
@@ -157,7 +207,9 @@ class TypedAggregator:
 
     @property
     def return_type(self) -> DType:
-        """The type of the result."""
+        """The type of the result; InvalidOperator for a composite aggregator, where it is that of the function."""
+        if self.parent.composite:
+            raise InvalidOperator(f"{self!r}: the type of the result is that of what finalize= returns")
         if self.parent.at:
             return INT64 if self.parent.gives == "position" else self.type
         found = self.parent.typed(self.type).dtype

@@ -77,8 +77,8 @@ class BinaryRelations:
 
     @property
     def monoid(self) -> Monoid | None:
-        """The monoid of this operator, or None."""
-        found: Monoid | None = table.find("monoid", self.name)
+        """The monoid of this operator, or None; of a user-defined operator, the first that was made of it."""
+        found: Monoid | None = table.find("monoid", self.name) if self.builtin else self.__dict__.get("_monoid")
         return None if found is None or found.op is not self else found
 
 
@@ -198,6 +198,11 @@ class TypedRelations:
         return found
 
     @property
+    def orig_func(self) -> Any:
+        """The Python function that a user-defined operator was made of, else None."""
+        return getattr(self.parent, "orig_func", None)
+
+    @property
     def commutes_to(self) -> Any:
         """The family's `commutes_to`, on these types."""
         return self._typed_alike(self.parent.commutes_to)
@@ -217,7 +222,10 @@ class TypedRelations:
             return None
         if self.type != self.type2:
             return family[self.type2, self.type]
-        found = family[self.return_type if family.is_positional else self.type]
+        try:
+            found = family[self.return_type if family.is_positional else self.type]
+        except DomainMismatch:  # a monoid may lack types of its operator
+            return None
         return found if found.return_type == self.return_type and found.type == self.type else None
 
 

@@ -14,6 +14,7 @@ from semiring.operators.families import Binary
 from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_binary
 from semiring.operators.registration import registration
+from semiring.operators.tolerance import is_close
 from semiring.operators.types import TypedBinary
 
 BITS = (BOOL, *INTEGERS)
@@ -81,7 +82,8 @@ isgt = _row("isgt", "x > y", counts=True)
 isge = _row("isge", "x >= y", counts=True)
 islt = _row("islt", "x < y", counts=True)
 isle = _row("isle", "x <= y", counts=True)
-isclose = _row("isclose", "lor(x == y, abs(x - y) <= 1e-07 * max(abs(x), abs(y)))", FLOATS, BOOL)
+isclose = is_close()
+table.add(isclose)
 
 # Logic on the truth of any type, and bits.
 land = _row("land", "land(x, y)", ALL, BOOL, laws="cais")

@@ -31,7 +31,7 @@ from typing import Final, NamedTuple, NoReturn
 import numpy as np
 
 from semiring.exceptions import UdfParseError
-from semiring.operators.vocabulary import ALIASES, HELPERS, VARIABLES, Helper
+from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES, Helper
 
 __all__ = ["HELPERS", "VARIABLES", "Helper", "Normaliser", "Text", "normalise", "used_variables"]
 
@@ -217,6 +217,9 @@ class Normaliser:
             return self._fold(name, arguments)
         if name == "bool" and len(arguments) == 1:
             return Text(f"{arguments[0].at(2)} != 0", 1)
+        if name in SYMBOLS and len(arguments) == 2:
+            (symbol, level), (a, b) = SYMBOLS[name], arguments
+            return Text(f"{a.at(max(level, 2))} {symbol} {b.at(level + 1)}", level)
         if name == "square" and len(arguments) == 1:
             return Text(f"{arguments[0].at(3)} * {arguments[0].at(4)}", 3)
         if (helper := HELPERS.get(name)) is None:

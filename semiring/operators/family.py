@@ -28,6 +28,8 @@ __all__ = ["POSITION_TYPES", "Family", "ScalarFamily", "nearest"]
 T = TypeVar("T", TypedUnary, TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring)
 _POSITIONS: Final = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
 POSITION_TYPES: Final = (INT32, INT64)
+# A function may have no name by which pickle finds it; the monoid of an operator contains the operator.
+_NOT_PICKLED: Final = frozenset({"orig_func", "_monoid"})
 
 
 def nearest(dtype: DType, supported: tuple[DType, ...]) -> list[DType]:
@@ -104,7 +106,8 @@ class Family(Generic[T]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.builtin:
             return _builtin, (self.kind, self.name)
-        return _rebuild, (type(self), {**self.__dict__, "_cache": {}})
+        state = {name: value for name, value in self.__dict__.items() if name not in _NOT_PICKLED}
+        return _rebuild, (type(self), {**state, "_cache": {}})
 
     def _known(self, x: object, y: object) -> T | None:
         """Return the cached operator for two value types, without the conversion of names to types."""
@@ -142,12 +145,14 @@ class ScalarFamily(Family[T]):
     """A family given by an expression: `supported` types, and the result type `z` that follows from them.
 
     `z` is a type, ``"same"``, ``"double"`` (floats stay, other types become float64) or ``"infer"``.
+    `orig_func` is the Python function that a user-defined operator was made of, else None; pickles lack it.
     """
 
     expr: str
     supported: tuple[DType, ...] = ALL
     z: DType | str = "same"
     otherwise: DType | None = field(default=None, kw_only=True)
+    orig_func: Callable[..., Any] | None = field(default=None, kw_only=True)
 
     @property
     def uses(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from semiring.exceptions import InvalidExpression, InvalidOperator, UdfParseError, UnknownOperator
+from semiring.exceptions import InvalidExpression, InvalidOperator, NotAMonoid, UdfParseError, UnknownOperator
 from semiring.operators import table
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
 from semiring.operators.family import Family
@@ -240,7 +240,8 @@ def anonymous(kind: str, function: Any, name: str = "") -> Any:
     family: type[Any] = {"unary": Unary, "binary": Binary, "indexunary": IndexUnary, "select": Select}[kind]
     z = np.dtype(bool) if kind == "select" else "infer"
     own = getattr(function, "__name__", "")
-    return family(name or (own if own.isidentifier() else "anonymous"), expr, z=z, builtin=False)
+    source = None if isinstance(function, str) else function
+    return family(name or (own if own.isidentifier() else "anonymous"), expr, z=z, builtin=False, orig_func=source)
 
 
 def _foreign(obj: object) -> str | None:
@@ -254,12 +255,13 @@ def _foreign(obj: object) -> str | None:
 
 
 def _monoid_of(obj: Binary | TypedBinary) -> Any:
-    found = table.find("monoid", obj.name)
-    if found is not None and isinstance(obj, Binary) and found.op is obj:
+    # A typed operator that is made by hand has no family.
+    found = obj.monoid if isinstance(obj, Binary) or obj.parent is not None else table.find("monoid", obj.name)
+    if isinstance(obj, TypedBinary) and isinstance(found, Monoid):
+        found = found.typed(obj.z) if found.typed(obj.z).op == obj else None
+    if found is not None:
         return found
-    if found is not None and isinstance(obj, TypedBinary) and found.typed(obj.z).op == obj:
-        return found.typed(obj.z)
-    raise InvalidOperator(
+    raise NotAMonoid(
         f"{obj!r} is not known to be a monoid; give it an identity with monoid.register_anonymous, "
         f"or take one of: {', '.join(table.names('monoid'))}"
     )

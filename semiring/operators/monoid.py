@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, UNSIGNED, DType
@@ -75,7 +76,7 @@ def register_new(
     Parameters
     ----------
     name : str
-        An identifier that no built-in monoid has; a user-defined monoid of that name is replaced.
+        As that of `binary.register_new`.
     op : Binary, callable or str
         The operator, which must be commutative and associative (tested on a few numbers between 0 and 5): a
         binary operator, or a function or an expression that `binary.register_new` accepts.  With one that has
@@ -88,22 +89,19 @@ def register_new(
     is_idempotent : bool
         Whether ``op(x, x) == x``: what the attribute of that name then is.
     lazy : bool
-        Accepted for programs of python-graphblas; it changes nothing.
+        Make the monoid at its first use, when errors are raised too; the result is None.
 
     Raises
     ------
-    UdfParseError
+    NameTaken, UdfParseError
         If a function cannot be turned into an expression.
     InvalidValue
-        If the name is taken or is not an identifier, if the identity is not a number, or if a law does not hold; the
-        message contains a counterexample.
+        If the identity is not a number, or if a law does not hold; the message contains a counterexample.
     DomainMismatch
         If no type exists on which the operator is closed and which holds the identity.
     """
-    table.check_name("monoid", name)
-    made = register_anonymous(op, identity, terminal, name, is_idempotent=is_idempotent)
-    table.add(made)
-    return made
+    make = partial(register_anonymous, op, identity, terminal, name, is_idempotent=is_idempotent)
+    return table.register("monoid", name, make, lazy=lazy)  # type: ignore[no-any-return]
 
 
 def register_anonymous(
@@ -120,8 +118,10 @@ def register_anonymous(
     if isinstance(op, (Monoid, TypedMonoid)) or (isinstance(op, Parameterized) and op.kind != "binary"):
         raise InvalidOperator(f"monoid: its operator must be a binary operator, got {op!r}")
     if isinstance(op, Parameterized):
-        make = lambda one, e: register_anonymous(one, e, terminal, name, is_idempotent=is_idempotent)  # noqa: E731
-        return same_parameters("monoid", name or op.name, make, op, identity)  # type: ignore[return-value]
+        make = partial(register_anonymous, terminal=terminal, name=name, is_idempotent=is_idempotent)
+        found = same_parameters("monoid", name or op.name, make, op, identity, declared_idempotent=is_idempotent)
+        op.associate(found)
+        return found  # type: ignore[return-value]
     if callable(identity):
         raise InvalidType("monoid: the identity is a function of the parameters of its operator, which has none")
     if not isinstance(op, Binary):
@@ -132,6 +132,8 @@ def register_anonymous(
         check_constant(terminal, "terminal value", where)
     made = Monoid(name or op.name, op, identity, terminal, builtin=False, declared_idempotent=is_idempotent)
     check_laws(made, where)
+    if not op.builtin:
+        op.__dict__.setdefault("_monoid", made)
     return made
 
 

@@ -1,7 +1,7 @@
 """All operators in one namespace: ``op.plus``, ``op.sqrt``, ``op.rowindex``, ``op.min_plus``.
 
 A name that several kinds have denotes the binary operator, else the unary, else the index-unary one. Monoids are
-represented by their binary operators, which are accepted wherever a monoid is.
+represented by their binary operators, which are accepted wherever a monoid is, unless only the monoid has the name.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from semiring.operators.binary import *  # type: ignore[assignment]  # noqa: F40
 del register_new, register_anonymous, from_string  # type: ignore[used-before-def]  # noqa: F821
 
 
+_KINDS = ("binary", "unary", "indexunary", "semiring", "monoid")
+
+
 def from_string(text: str) -> Any:  # type: ignore[no-redef]
     """Return the operator of this name or symbol: the unary one, else the binary, the semiring, or the aggregator.
 
@@ -40,11 +43,8 @@ def from_string(text: str) -> Any:  # type: ignore[no-redef]
 
 
 def __getattr__(name: str) -> Any:
-    for kind in ("binary", "unary", "indexunary"):
-        if (found := table.find(kind, name)) is not None:
-            return found
-    return table.attribute("semiring", name)
+    return table.attribute_of(_KINDS, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({name for kind in ("binary", "unary", "indexunary", "semiring") for name in table.names(kind)})
+    return sorted({name.partition(".")[0] for kind in _KINDS for name in table.names(kind)})

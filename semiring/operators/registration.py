@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from semiring.exceptions import InvalidType
@@ -69,10 +70,8 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
         is_udt: bool = False,
         lazy: bool = False,
     ) -> F:
-        table.check_name(kind, name)
-        made = register_anonymous(function, name, parameterized=parameterized)
-        table.add(made)
-        return made
+        make = partial(register_anonymous, function, name, parameterized=parameterized)
+        return table.register(kind, name, make, lazy=lazy)  # type: ignore[no-any-return]
 
     def register_anonymous(
         function: Callable[..., Any] | str,
@@ -86,8 +85,8 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
         if parameterized:
             if not inspect.isfunction(function):
                 raise InvalidType(f"{kind}: expected a function that returns the operator's, got {function!r}")
-            make = lambda *given, **named: anonymous(kind, function(*given, **named), name)  # noqa: E731
-            made = Parameterized(kind, name or function.__name__, make, inspect.signature(function))  # type: ignore[assignment]
+            make, signature = partial(_with_parameters, kind, function, name), inspect.signature(function)
+            made = Parameterized(kind, name or function.__name__, make, signature, orig_func=function)  # type: ignore[assignment]
         else:
             made = anonymous(kind, function, name)
         return made
@@ -98,13 +97,16 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     ----------
     name : str
         An identifier that is not yet an attribute of `{kind}`. A user-defined operator of that name is replaced;
-        objects made with the earlier one still use it. Built-in operators cannot be replaced.
+        objects made with the earlier one still use it. Built-in operators cannot be replaced.  Identifiers joined by
+        dots are a path, ``{kind}.family.member``, and replace nothing.
     function : callable or str
         A Python function without loops, or an expression: ``{example}``.
     parameterized : bool
         `function` returns the operator's function: ``{kind}.name(2)`` is the operator with the parameter 2.
-    is_udt, lazy : bool
-        Accepted for programs of python-graphblas; they change nothing.
+    lazy : bool
+        Parse the function when the operator is first used, which raises the errors then; the result is None.
+    is_udt : bool
+        Accepted for programs of python-graphblas; it changes nothing.
 
     Returns
     -------
@@ -115,8 +117,10 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     ------
     UdfParseError
         If it cannot be turned into an expression; the message quotes the line.
+    NameTaken
+        If the name belongs to something else.
     InvalidValue
-        If the name is taken, or is not an identifier.
+        If the name is not an identifier, or `function` is neither a function nor a text.
     """
     register_anonymous.__doc__ = f"""Make an operator as ``{kind}.register_new`` does, without registering it.
 
@@ -125,3 +129,8 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
     for function in (register_new, register_anonymous):
         function.__module__, function.__qualname__ = f"semiring.operators.{kind}", function.__name__
     return register_new, register_anonymous
+
+
+def _with_parameters(kind: str, function: Callable[..., Any], name: str, *arguments: Any, **keywords: Any) -> Any:
+    """Return the operator of the function that `function` returns for these parameters."""
+    return anonymous(kind, function(*arguments, **keywords), name or function.__name__)

@@ -6,7 +6,10 @@ monoid and a binary operator is made on first use: ``semiring.max_minus``, ``"bo
 
 from __future__ import annotations
 
-from semiring.exceptions import InvalidValue
+from contextlib import suppress
+from functools import partial
+
+from semiring.exceptions import InvalidOperator, InvalidValue, UnknownOperator
 from semiring.operators import binary, monoid, table
 from semiring.operators.families import Binary, Monoid, Semiring
 from semiring.operators.lookup import compose, lookup_binary, lookup_monoid, lookup_semiring
@@ -278,25 +281,26 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str, *, lazy: bool
     Parameters
     ----------
     name : str
-        An identifier that no built-in semiring has; a user-defined semiring of that name is replaced.
+        As that of `binary.register_new`.
     add : Monoid or str
         The monoid that reduces the products, registered or built in.
     mult : Binary or str
         The binary operator of the products.  If it or the monoid has parameters, the semiring has the same ones.
     lazy : bool
-        Accepted for programs of python-graphblas; it changes nothing.
+        Make the semiring at its first use, when errors are raised too; the result is None.
 
     Raises
     ------
+    NameTaken
     InvalidValue
-        If the name is taken or is not an identifier, or if an operator is typed.
+        If an operator is typed.
+    InvalidOperator
+        If `add` is a binary operator, or `mult` a monoid.
     UnknownOperator
         If there is no such monoid or binary operator.
     """
-    table.check_name("semiring", name)
-    made = register_anonymous(add, mult, name)
-    table.add(made)
-    return made
+    made = table.register("semiring", name, partial(register_anonymous, add, mult, name), lazy=lazy)
+    return made  # type: ignore[no-any-return]
 
 
 def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") -> Semiring:
@@ -305,6 +309,8 @@ def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") ->
     if any(isinstance(part, Parameterized) for part in parts):
         label = name or "_".join(getattr(part, "name", str(part)) for part in parts)
         return same_parameters("semiring", label, register_anonymous, *parts)  # type: ignore[return-value]
+    if getattr(add, "kind", "monoid") != "monoid" or getattr(mult, "kind", "binary") != "binary":
+        raise InvalidOperator(f"a semiring is made of a monoid and a binary operator; got {add!r} and {mult!r}")
     collect, multiply = lookup_monoid(add), lookup_binary(mult)
     if not isinstance(collect, Monoid) or not isinstance(multiply, Binary):
         raise InvalidValue(f"a semiring is made of families, which have all types; got {add!r} and {mult!r}")
@@ -323,11 +329,11 @@ def from_string(text: str) -> Semiring | TypedSemiring:
 def __getattr__(name: str) -> Semiring:
     if name.startswith("__"):
         raise AttributeError(name)
-    if isinstance(known := table.find("semiring", name), Parameterized):
-        return known  # type: ignore[return-value]
-    made = lookup_semiring(name)
-    assert isinstance(made, Semiring)
-    return made
+    if (known := table.find("semiring", name)) is not None:
+        return known  # type: ignore[no-any-return]
+    with suppress(UnknownOperator):
+        return lookup_semiring(name)  # type: ignore[return-value]
+    return table.attribute("semiring", name)  # type: ignore[no-any-return]
 
 
 def __dir__() -> list[str]:

@@ -5,19 +5,35 @@ from __future__ import annotations
 import difflib
 import keyword
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import InvalidValue, UnknownOperator
+from semiring.exceptions import InvalidValue, NameTaken, UnknownOperator
 from semiring.operators.near_names import MEANT
 
 if TYPE_CHECKING:
     from semiring.operators.agg import Aggregator
     from semiring.operators.family import Family
 
-__all__ = ["KINDS", "add", "attribute", "check_name", "find", "listing", "names", "unknown"]
+__all__ = [
+    "KINDS",
+    "Path",
+    "add",
+    "attribute",
+    "attribute_of",
+    "check_name",
+    "find",
+    "is_path",
+    "listing",
+    "names",
+    "register",
+    "unknown",
+]
 
 KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring", "agg")
 _TABLES: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+# Registered operators that are not made yet: functions that make them.
+_LAZY: dict[tuple[str, str], Callable[[], Any]] = {}
 
 
 def add(family: Family[Any] | Aggregator, *aliases: str, kind: str | None = None) -> None:
@@ -26,39 +42,109 @@ def add(family: Family[Any] | Aggregator, *aliases: str, kind: str | None = None
         _TABLES[kind or family.kind][name] = family
 
 
-def check_name(kind: str, name: str) -> None:
-    """Check that a user-defined operator of this kind may have this name; it replaces a user-defined one.
+def register(kind: str, name: str, make: Callable[[], Any], *, lazy: bool = False) -> Any:
+    """Add the operator that `make` returns under this name, and return it; if `lazy`, at its first use.
+
+    A select operator is an index-unary operator too, unless one of that name exists.
 
     Raises
     ------
+    NameTaken, InvalidValue
+        As `check_name`.
+    """
+    check_name(kind, name)
+    places = [kind]
+    if kind == "select" and find("indexunary", name) in (None, find("select", name)):
+        places.append("indexunary")
+    made = None if lazy else make()
+    for place in places:
+        _TABLES[place].pop(name, None)
+        _LAZY.pop((place, name), None)
+        if lazy:
+            _LAZY[place, name] = make
+        else:
+            _TABLES[place][name] = made
+    return made
+
+
+def check_name(kind: str, name: str) -> None:
+    """Check that a user-defined operator of this kind may have this name; it replaces a user-defined one.
+
+    A name with dots is a path, ``family.member``, and replaces nothing.
+
+    Raises
+    ------
+    NameTaken
+        If it belongs to a built-in operator or to another attribute of the module, or begins or continues the path of
+        another operator.
     InvalidValue
-        If the name is not an identifier, or belongs to a built-in operator or to another attribute of the module.
+        If it is not an identifier, nor identifiers joined by dots.
     """
     place = f"{kind}.register_new"
-    text = str(name)
-    if not text.isidentifier() or text.startswith("_") or keyword.iskeyword(text):
+    parts = str(name).split(".")
+    if any(not part.isidentifier() or part.startswith("__") or keyword.iskeyword(part) for part in parts):
         raise InvalidValue(f"{place}: expected a name, got {name!r}")
-    earlier = _TABLES[kind].get(name)
+    earlier = find(kind, name)
     if earlier is not None and earlier.builtin:
-        raise InvalidValue(f"{place}: {name!r} is built in; choose another name")
+        raise NameTaken(f"{place}: {name!r} is built in; choose another name")
+    module = sys.modules[f"semiring.operators.{kind}"]
+    begun = (".".join(parts[:count]) for count in range(1, len(parts)))
     # Registered operators are in the table only, so an attribute of the module itself is not one of them.
-    if name in vars(sys.modules[f"semiring.operators.{kind}"]):
-        raise InvalidValue(f"{place}: {kind}.{name} is already an attribute of the module; choose another name")
+    taken = (
+        parts[0] in vars(module) and parts[0] != "numpy",
+        parts[0] == "numpy" and (len(parts) == 1 or parts[1] in dir(module.numpy)),
+        len(parts) > 1 and earlier is not None,
+        any(find(kind, path) is not None for path in begun),
+        is_path(kind, name),
+    )
+    if any(taken):
+        raise NameTaken(f"{place}: {kind}.{name} is already defined; choose another name")
 
 
 def find(kind: str, name: str) -> Any:
     """Return the operator of this kind and name, or None."""
-    return _TABLES[kind].get(name)
+    found = _TABLES[kind].get(name)
+    if found is None and (make := _LAZY.pop((kind, name), None)) is not None:
+        found = _TABLES[kind][name] = make()
+    return found
+
+
+def is_path(kind: str, name: str) -> bool:
+    """Whether operators of this kind have names that continue this one, after a dot."""
+    return any(known.startswith(f"{name}.") for known in names(kind))
+
+
+class Path:
+    """The operators whose names begin alike: ``unary.family`` of ``unary.family.member``.
+
+    The operator is that of the first of `kinds` that has one.
+    """
+
+    def __init__(self, name: str, *kinds: str) -> None:
+        self._name, self._kinds = name, kinds
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute_of(self._kinds, f"{self._name}.{name}")
+
+    def __dir__(self) -> list[str]:
+        first = len(self._name) + 1
+        whole = {known for kind in self._kinds for known in names(kind) if known.startswith(f"{self._name}.")}
+        return sorted({known[first:].partition(".")[0] for known in whole})
+
+    def __repr__(self) -> str:
+        return f"{'|'.join(self._kinds)}.{self._name}: {', '.join(dir(self))}"
 
 
 def names(kind: str) -> list[str]:
     """Return the names of all operators of a kind, built-in ones first."""
-    return list(_TABLES[kind])
+    return [*_TABLES[kind], *(name for place, name in _LAZY if place == kind)]
 
 
 def listing(kind: str, *more: str) -> list[str]:
     """Return the names that completion offers in the module of this kind: operators and constructors."""
-    return sorted({*_TABLES[kind], "from_string", "register_anonymous", "register_new", *more})
+    return sorted(
+        {*(name.partition(".")[0] for name in names(kind)), "from_string", "register_anonymous", "register_new", *more}
+    )
 
 
 def unknown(kind: str, name: str) -> UnknownOperator:
@@ -85,8 +171,16 @@ def _close_elsewhere(kind: str, name: str) -> str:
 
 def attribute(kind: str, name: str) -> Any:
     """Return the registered operator ``binary.name``, which is not a variable of the module, or raise an error."""
-    if (found := _TABLES[kind].get(name)) is not None:
-        return found
-    if name.startswith("__"):
+    return attribute_of((kind,), name)
+
+
+def attribute_of(kinds: tuple[str, ...], name: str) -> Any:
+    """Return the operator, or the path, that the first of these kinds has under this name, or raise an error."""
+    for kind in kinds:
+        if (found := find(kind, name)) is not None:
+            return found
+    if name.rpartition(".")[2].startswith("__"):
         raise AttributeError(name)
-    raise unknown(kind, name)
+    if any(is_path(kind, name) for kind in kinds):
+        return Path(name, *kinds)
+    raise unknown(kinds[0], name)

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from semiring.exceptions import InvalidValue, UdfParseError
+from semiring.exceptions import InvalidType, UdfParseError
 from semiring.operators.expression import Normaliser, Text, normalise
 from semiring.operators.udf_bytecode import decompile
-from semiring.operators.vocabulary import ALIASES, HELPERS, VARIABLES
+from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES
 
 __all__ = ["expression_of"]
 
@@ -49,13 +49,13 @@ def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> 
     ------
     UdfParseError
         Where an expression cannot represent the function; the message quotes the line.
-    InvalidValue
+    InvalidType
         Where `function` is neither a function nor a text.
     """
     if isinstance(function, str):
         return normalise(function, kind, where)
     if not isinstance(function, types.FunctionType):
-        raise InvalidValue(f"{where}: expected a Python function or an expression, got {function!r}")
+        raise InvalidType(f"{where}: expected a Python function or an expression, got {function!r}")
     node, source = _definition(function.__code__, where)
     maker = Normaliser(_parameters(function, node, kind, where), where, _resolver(function), source)
     if isinstance(node, ast.Lambda):
@@ -162,7 +162,7 @@ def _resolver(function: types.FunctionType) -> Callable[[str], object]:
             return "rint"  # in a Python function `round` is Python's, ties to even
         if isinstance(value, (types.BuiltinFunctionType, np.ufunc, type)) or value is np.where:
             known = value.__name__
-            return known if known in HELPERS or known in ALIASES or known in ("bool", "square") else value
+            return known if known in (*HELPERS, *ALIASES, *SYMBOLS, "bool", "square") else value
         return value
 
     return resolve

@@ -1,7 +1,8 @@
 """NumPy's universal functions by NumPy's names: ``unary.numpy.sin``, ``binary.numpy.add``, ``monoid.numpy.fmax``.
 
 A name is the operator that `lookup` finds for the function of that name, ``np.sin``; of a semiring two such names
-joined by an underscore, ``semiring.numpy.add_multiply``.
+joined by an underscore, ``semiring.numpy.add_multiply``.  Operators registered as
+``"numpy.name"`` are here too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from semiring.exceptions import UnknownOperator
-from semiring.operators import binary, monoid, op, semiring, unary
+from semiring.operators import binary, monoid, op, semiring, table, unary
 from semiring.operators.lookup import compose, lookup_kind
 
 __all__ = ["Ufuncs", "install"]
@@ -30,7 +31,7 @@ class Ufuncs(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         for kind in self._kinds:
-            if (found := _find(kind, name)) is not None:
+            if (found := table.find(kind, f"numpy.{name}") or _find(kind, name)) is not None:
                 return found
         raise UnknownOperator(f"{self.__name__} has no function {name!r}")
 
@@ -40,7 +41,8 @@ class Ufuncs(ModuleType):
         if "semiring" in self._kinds:
             adds = [name for name in names if _find("monoid", name)]
             found |= {f"{add}_{mult}" for add in adds for mult in names if _find("binary", mult)}
-        return sorted(found)
+        registered = {name for kind in self._kinds for name in table.names(kind) if name.startswith("numpy.")}
+        return sorted(found | {name.removeprefix("numpy.") for name in registered})
 
 
 def _find(kind: str, name: str) -> Any:
@@ -68,4 +70,4 @@ def install() -> None:
     for module in (unary, binary, monoid, semiring):
         kind = module.__name__.rpartition(".")[2]
         module.numpy = Ufuncs(f"{kind}.numpy", kind)  # type: ignore[attr-defined]
-    op.numpy = Ufuncs("op.numpy", "binary", "unary", "semiring")
+    op.numpy = Ufuncs("op.numpy", "binary", "unary", "semiring", "monoid")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["ALIASES", "HELPERS", "VARIABLES", "Helper"]
+__all__ = ["ALIASES", "HELPERS", "SYMBOLS", "VARIABLES", "Helper"]
 
 
 class Helper(NamedTuple):
@@ -92,6 +92,19 @@ VARIABLES: Final[dict[str, tuple[str, ...]]] = {
     "unary": ("x",),
     "binary": ("x", "y", "xi", "xj", "yi", "yj"),
     "indexunary": ("x", "i", "j", "k"),
+}
+
+# NumPy's names of operators: the symbol, and how tightly it binds (1 comparison, 2 sum, 3 product).
+SYMBOLS: Final[dict[str, tuple[str, int]]] = {
+    "add": ("+", 2),
+    "subtract": ("-", 2),
+    "multiply": ("*", 3),
+    "equal": ("==", 1),
+    "not_equal": ("!=", 1),
+    "less": ("<", 1),
+    "less_equal": ("<=", 1),
+    "greater": (">", 1),
+    "greater_equal": (">=", 1),
 }
 
 # Python's, math's and NumPy's names of functions that have another name here.

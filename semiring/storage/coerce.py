@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..exceptions import DeviceMismatch, InvalidValue, NotNumbers
+from ..exceptions import DeviceMismatch, IntegerOverflow, InvalidType, InvalidValue, NotNumbers
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
@@ -58,6 +58,8 @@ def as_indices(name: str, given: Any) -> Array:
     array = as_array(name, given, np.int64)
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be one-dimensional, got {array.ndim} dimensions")
+    if array.dtype.kind == "O" and all(isinstance(index, int) for index in array.flat):
+        raise IntegerOverflow(f"{name} holds {max(array.flat, key=abs)}, which does not fit in 64 bits")
     if array.size and array.dtype.kind not in "iu":
         raise InvalidValue(f"{name} must hold integers, got {_content(array)}")
     return array
@@ -73,9 +75,9 @@ _LARGEST = 1 << 60
 
 
 def extent(name: str, value: Any) -> int:
-    """Return a dimension: an integer from 0 to 2**60; InvalidValue otherwise."""
+    """Return a dimension: an integer from 0 to 2**60; InvalidType or InvalidValue otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise InvalidValue(f"{name} must be an integer, got {value!r}")
+        raise InvalidType(f"{name} must be an integer, got {value!r}")
     size = int(value.__index__())
     if size < 0:
         raise InvalidValue(f"{name} must not be negative, got {size}")

@@ -74,7 +74,7 @@ def main() -> int:
     ]
     outcomes = run(chosen, options.strict)
     counts = Counter((function.kind, outcomes.of.get(function.key, "missing")) for function in chosen)
-    for kind in ("plain", "user-defined"):
+    for kind in ("plain", "user-defined", "private"):
         passed, failed, skipped = (counts[kind, outcome] for outcome in ("passed", "failed", "skipped"))
         print(f"{kind}: {passed} of {passed + failed} functions pass; {skipped} are skipped")
     if not options.strict:

@@ -19,6 +19,7 @@ import pytest
 
 import semiring.compat.graphblas as compat
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
+from tests.conformance import private_names
 
 # Errors of python-graphblas for programs that are right here, by a part of their text.
 EXTENSIONS = {
@@ -54,7 +55,10 @@ def _operator_class(module: ModuleType, families: Any) -> type[Any]:
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, families)
 
-    makers = {name: staticmethod(getattr(module, name)) for name in ("register_new", "register_anonymous")}
+    makers: dict[str, Any] = {
+        name: staticmethod(getattr(module, name)) for name in ("register_new", "register_anonymous")
+    }
+    makers |= {"_initialize": staticmethod(lambda: None), "_initialized": True}  # nothing needs initialization
     return Kind(module.__name__, (), makers)
 
 
@@ -89,7 +93,7 @@ def install(tests: Path, strict: bool) -> None:
     classes = sys.modules["graphblas.core.operator"]
     for name, (module, family) in _OPERATOR_CLASSES.items():
         setattr(classes, name, _operator_class(module, family))
-    setattr(classes, "get_semiring", compat.semiring.register_anonymous)  # noqa: B010
+    private_names.install(classes)
     for name, value in {"_supports_udfs": True, "lib": Internal("lib"), "operator": classes}.items():
         setattr(sys.modules["graphblas.core"], name, value)
     setattr(compat, "core", sys.modules["graphblas.core"])  # noqa: B010
@@ -100,8 +104,8 @@ def install(tests: Path, strict: bool) -> None:
         compute=lambda x: x,
         pypy=platform.python_implementation() == "PyPy",
         shouldhave=lambda module, name: True,
-        orig_semirings=set(),
-        orig_binaryops=set(),
+        orig_semirings=private_names.built_in("semiring"),
+        orig_binaryops=private_names.built_in("binary"),
     )
     sys.modules.update({package.__name__: package, conftest.__name__: conftest})
     if not strict:

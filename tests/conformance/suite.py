@@ -23,6 +23,8 @@ _ABOUT_THE_IMPLEMENTATION = {
     "test_ss_utils.py",
     "test_ssjit.py",
 }
+# Functions about operators and types that use private names, for which `private_names` has stand-ins.
+_PRIVATE_FILES = {"test_dtype.py", "test_numpyops.py", "test_op.py"}
 # User-defined operators and types.
 _USER_DEFINED = re.compile(r"\bregister_|\budt\b|UDT|supports_udfs|\blambda x|Parameterized|record_dtype|INT64\[")
 # Attributes of python-graphblas that are no part of its interface, once code under `if suitesparse:` is left out.
@@ -34,7 +36,11 @@ _INTERNAL = re.compile(
 
 
 class Function(NamedTuple):
-    """One test function: its file, its name, and its kind, ``"plain"``, ``"user-defined"`` or ``"internal"``."""
+    """One test function: its file, its name, and its kind.
+
+    ``"plain"``: the interface; ``"user-defined"``: with operators or types of the user; ``"private"``: about operators
+    and types, by private names that have stand-ins; ``"internal"``: about the implementation, and not run.
+    """
 
     file: str
     name: str
@@ -64,14 +70,26 @@ def functions(where: Path) -> Iterator[Function]:
 
 def _kind(file: str, node: ast.FunctionDef) -> str:
     text = ast.unparse(node)
+    if file in _PRIVATE_FILES and _is_private(text, node):
+        return "private"
+    if "test_reduce_agg_" in node.name and "skipif('not suitesparse')" in text:
+        return "private"
     if file in _ABOUT_THE_IMPLEMENTATION or node.name.startswith("test_ss_") or "skipif('not suitesparse')" in text:
         return "internal"
     if "skipif('supports_udfs')" in text:  # about an installation without numba
         return "internal"
     if _USER_DEFINED.search(text):
         return "user-defined"
-    common = ast.unparse(_WithoutSuiteSparse().visit(node))
-    return "internal" if _INTERNAL.search(common) else "plain"
+    return "internal" if _is_private(text, node) else "plain"
+
+
+def _is_private(text: str, node: ast.FunctionDef) -> bool:
+    """Whether a function without operators or types of the user uses private names, or is about a part of them."""
+    if "skipif('supports_udfs')" in text:
+        return True
+    if _USER_DEFINED.search(text):
+        return False
+    return _INTERNAL.search(ast.unparse(_WithoutSuiteSparse().visit(node))) is not None
 
 
 class _WithoutSuiteSparse(ast.NodeTransformer):
