@@ -107,10 +107,10 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
     return full.ewise_mult(a, "eq")
 
 
-def pending(monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
-    """Return a reduction by a typed monoid, with its identity in place of no value unless `allow_empty`."""
+def pending(cls: type[Scalar], monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
+    """Return a reduction by a typed monoid as a `cls`: its identity in place of no value, unless `allow_empty`."""
     if allow_empty:
-        return Scalar.pending(monoid.z, compute)
+        return cls.pending(monoid.z, compute)
     identity = monoid.identity
     if identity is None:
         raise InvalidValue(f"reduce: {monoid!r} has no identity, which allow_empty=False needs")
@@ -119,7 +119,7 @@ def pending(monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
         value = compute()
         return identity if value is None else value
 
-    return Scalar.pending(monoid.z, filled)
+    return cls.pending(monoid.z, filled)
 
 
 def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
@@ -128,7 +128,7 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         found = whole(x.dup(aggregator.type), aggregator.parent, allow_empty)
         if aggregator.parent.composite:
             return found
-        return Scalar.pending(aggregator.return_type, found._read)
+        return type(found).pending(aggregator.return_type, found._read)
     if not allow_empty:
         if aggregator.at or len(aggregator.parts) != 1 or aggregator.steps:
             raise InvalidValue(f"reduce: {aggregator!r} has no value for no entries; allow_empty=False is for monoids")
@@ -139,37 +139,34 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         return _composite(taken, aggregator)
     if not aggregator.at:
         plan = aggregator.typed(x.dtype)
-        return Scalar.pending(plan.dtype, lambda: _by_parts(taken, plan))
+        return x._scalar_class.pending(plan.dtype, lambda: _by_parts(taken, plan))  # type: ignore[no-any-return]
     dtype = np.dtype(np.int64) if aggregator.gives == "position" else x.dtype
-    return Scalar.pending(dtype, lambda: _found(taken, aggregator))
+    return x._scalar_class.pending(dtype, lambda: _found(taken, aggregator))  # type: ignore[no-any-return]
 
 
 def _finalized(aggregator: Any, results: list[Vector]) -> Vector:
     """Return what the function of a composite aggregator makes of these results."""
-    from .vector import Vector
-
-    made = aggregator.finalize(*results, {})
-    if not isinstance(made, Vector) or made.size != results[0].size:
+    made: Vector = aggregator.finalize(*results, {})
+    if getattr(made, "ndim", 0) != 1 or made.size != results[0].size:
         raise InvalidType(f"{aggregator!r}: finalize= must return a Vector of size {results[0].size}, got {made!r}")
     return made
 
 
 def _composite(x: Any, aggregator: Any) -> Scalar:
     """Return a composite aggregate of all entries, pending: that of Vectors of one element."""
-    from .vector import Vector
-
+    make = x._vector_class
     parts = [whole(x, one) for one in aggregator.composite]
 
     def compute() -> Any:
         values = [part._read() for part in parts]
         results = [
-            Vector(part.dtype, 1) if value is None else Vector.from_dense(np.array([value], part.dtype))
+            make(part.dtype, 1) if value is None else make.from_dense(np.array([value], part.dtype))
             for part, value in zip(parts, values, strict=True)
         ]
         return _finalized(aggregator, results).reduce("any")._read()
 
-    dtype = _finalized(aggregator, [Vector(part.dtype, 1) for part in parts]).dtype
-    return Scalar.pending(dtype, compute)
+    dtype = _finalized(aggregator, [make(part.dtype, 1) for part in parts]).dtype
+    return x._scalar_class.pending(dtype, compute)  # type: ignore[no-any-return]
 
 
 def _by_parts(x: Any, plan: Any) -> np.generic | None:

@@ -185,7 +185,7 @@ class Sparse(Exchange[StoreT], Generic[StoreT]):
         -----
         Stores are immutable, so a copy without cast and mask costs O(1) and shares all arrays.
         """
-        target = self.dtype if dtype is None else dtypes.lookup(dtype)
+        target = self._described.dtype if dtype is None else dtypes.lookup(dtype)
         if clear:
             return self._new(emptied(self.store, target), name=name)
         store = self.store

@@ -21,6 +21,7 @@ from ..ops.extract import element
 from ..ops.write import Plan
 from .chain import Chain
 from .operand import is_empty, scalar
+from .scalar import Scalar
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
@@ -42,6 +43,10 @@ class Holder(Generic[StoreT]):
     name: str | None
     # The number of dimensions.
     ndim: ClassVar[int]
+    # The classes of results; a package that derives its own classes sets them.
+    _matrix_class: ClassVar[Any]
+    _vector_class: ClassVar[Any]
+    _scalar_class: ClassVar[Any] = Scalar
 
     @classmethod
     def _new(cls, store: StoreT | None, plan: Plan[StoreT] | None = None, *, name: str | None = None) -> Self:

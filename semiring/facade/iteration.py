@@ -72,15 +72,13 @@ def iter_rows(self: Matrix) -> Iterator[tuple[int, Vector]]:
     >>> [(i, w.to_dict()) for i, w in A.iter_rows()]
     [(0, {1: 5}), (2, {0: 6})]
     """
-    from .vector import Vector
-
     a = hypersparse(listed_or_resident(stored(self)))
     assert isinstance(a.pattern, HyperPattern)
     rows, offsets, indices = to_host(a.pattern.rows), to_host(a.pattern.offsets), a.pattern.indices
     for p, i in enumerate(rows.tolist()):
         part = slice(int(offsets[p]), int(offsets[p + 1]))
         values = None if a.values is None else a.values[part]
-        yield i, Vector._new(IndexList(a.ncols, a.dtype, indices[part], values, a.iso))
+        yield i, self._vector_class._new(IndexList(a.ncols, a.dtype, indices[part], values, a.iso))
 
 
 def iter_columns(self: Matrix) -> Iterator[tuple[int, Vector]]:

@@ -21,7 +21,6 @@ from .writing import Writing
 if TYPE_CHECKING:
     from .matrix import Matrix
     from .vector import Vector
-
 M = TypeVar("M", bound="Matrix")
 _ORDERS = ("rowwise", "columnwise")
 
@@ -272,11 +271,9 @@ def reshape_vector(
     >>> Vector.from_coo([0, 3], [5, 6], size=4).reshape(2, 2).to_dicts()
     {0: {0: 5}, 1: {1: 6}}
     """
-    from .matrix import Matrix
-
     shape = _shape(nrows, ncols, self.size)
     plan: Any = layout.reshape_vector(self.store, *shape, by_columns=by_columns("reshape", order))
-    return cast(Matrix, self._deliver(plan, writing, Matrix))
+    return cast("Matrix", self._deliver(plan, writing, self._matrix_class))
 
 
 def flatten(self: Matrix, *, order: str = "rowwise", **writing: Unpack[Writing]) -> Vector:
@@ -302,11 +299,9 @@ def flatten(self: Matrix, *, order: str = "rowwise", **writing: Unpack[Writing])
     >>> Matrix.from_coo([0, 1], [1, 0], [5, 6], shape=(2, 2)).flatten().to_dict()
     {1: 5, 2: 6}
     """
-    from .vector import Vector
-
     extent("flatten: the number of positions", self.nrows * self.ncols)
     plan: Any = layout.flatten(stored(self), by_columns=by_columns("flatten", order))
-    return cast(Vector, self._deliver(plan, writing, Vector))
+    return cast("Vector", self._deliver(plan, writing, self._vector_class))
 
 
 def _shape(nrows: Any, ncols: Any, count: int) -> tuple[int, int]:

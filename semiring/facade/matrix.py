@@ -30,7 +30,6 @@ from . import (
 )
 from .matrix_operations import MatrixOperations
 from .operand import device_for, dimensions, is_empty, is_scalar, scalar
-from .scalar import Scalar
 from .vector import Vector, check_element, index_value
 from .vector_arrays import constructed
 from .writing import MaskView, Writing
@@ -178,9 +177,9 @@ class Matrix(MatrixOperations):
         rows, cols = _split(key)
         if is_scalar(rows) and is_scalar(cols):
             at = self._place(rows, cols)
-            return Scalar.pending(self.dtype, self._element(at), (self, at))
+            return self._scalar_class.pending(self.dtype, self._element(at), (self, at))
         if is_scalar(rows) or is_scalar(cols):
-            made = Vector._new(None, self._line(rows, cols))
+            made = self._vector_class._new(None, self._line(rows, cols))
         else:
             made = self._new(None, extract_matrix(self.store, self._rows(rows), self._cols(cols)))
         made._origin = (self, key)
@@ -199,7 +198,7 @@ class Matrix(MatrixOperations):
         IndexOutOfBound, InvalidValue, DomainMismatch, DeviceMismatch
         """
         if is_scalar(rows) or is_scalar(cols):
-            return self._deliver(self._line(rows, cols), writing, Vector)
+            return self._deliver(self._line(rows, cols), writing, self._vector_class)
         return self._deliver(extract_matrix(self.store, self._rows(rows), self._cols(cols)), writing)
 
     def _line(self, rows: Any, cols: Any) -> Plan[VectorStore]:
@@ -300,6 +299,8 @@ class Matrix(MatrixOperations):
     def _repr_html_(self) -> str:
         return display.html(self)
 
+
+MatrixOperations._matrix_class = Vector._matrix_class = Matrix
 
 # (One row, one column) -> the conversion of a vector to that region.
 _LINES = {(True, False): row_matrix, (False, True): column_matrix}

@@ -248,7 +248,8 @@ def build(
     nrows = self.store.nrows if nrows is None else extent("nrows", nrows)
     ncols = self.store.ncols if ncols is None else extent("ncols", ncols)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
-    self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, self.dtype, dup_op, self.device))
+    dtype = self._described.dtype
+    self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, dtype, dup_op, self.device))
     return self
 
 

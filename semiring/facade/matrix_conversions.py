@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..engines.residency import listed_or_resident
-from ..formats import HyperPattern
+from ..exceptions import DimensionMismatch
+from ..formats import CSR, HyperPattern
 from ..memory.arrays import to_host
 from ..ops import reshape
 from ..storage import compression
@@ -19,6 +21,7 @@ from ..storage.coerce import extent, sizes
 from . import matrix_listed
 from .operand import is_empty, is_scalar, scalar
 from .vector import Vector
+from .writing import MaskView, as_mask
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -126,7 +129,7 @@ def diag(self: Matrix, k: int = 0, dtype: Any = None) -> Vector:
 
     `dtype`: type of the values, by default theirs.  Cost O(nvals).
     """
-    made = Vector._new(reshape.diagonal_vector(self.store, operator.index(k)))
+    made: Vector = self._vector_class._new(reshape.diagonal_vector(self.store, operator.index(k)))
     return made if dtype is None else made.dup(dtype)
 
 
@@ -137,7 +140,7 @@ def setdiag(self: Matrix, values: Any, k: int = 0, *, mask: Any = None, accum: A
     ----------
     values : Vector or list as long as the diagonal, or a scalar for all of it; an empty Scalar deletes it
     k : which diagonal; above the main one for k > 0
-    mask : over the positions of the diagonal; entries that it does not admit stay
+    mask : over the positions of the diagonal, or of a Matrix of this shape; entries that it does not admit stay
     accum : binary operator that combines the stored entries with `values`
 
     Raises
@@ -164,10 +167,19 @@ def setdiag(self: Matrix, values: Any, k: int = 0, *, mask: Any = None, accum: A
         source = values if isinstance(values, Vector) else Vector.from_dense(values, device=self.device)
     if mask is not None or accum is not None:
         diagonal = self.diag(k)
-        diagonal(mask=mask, accum=accum) << source
+        diagonal(mask=_diagonal_mask(self, mask, k), accum=accum) << source
         source = diagonal
     entries = source.store if isinstance(source, Vector) else source
     self._become(reshape.with_diagonal(self.store, entries, k))
+
+
+def _diagonal_mask(self: Matrix, mask: Any, k: int) -> Any:
+    """Return a mask of the k-th diagonal: `mask`, or the diagonal of a Matrix mask."""
+    if mask is None or not isinstance((whole := as_mask(mask)).store, CSR):
+        return mask
+    if whole.store.shape != self.shape:
+        raise DimensionMismatch(f"setdiag: the mask has shape {whole.store.shape}, the matrix {self.shape}")
+    return MaskView(replace(whole, store=reshape.diagonal_vector(whole.store, k)))
 
 
 def resize(

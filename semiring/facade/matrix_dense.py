@@ -54,6 +54,10 @@ def from_dense(
     """
     where = device_for(values, device=device)
     array = as_array("from_dense", values)
+    if array.ndim == 0:
+        raise InvalidType(
+            f"from_dense: expected an array or a list, got {values!r}; Matrix.from_scalar repeats a value"
+        )
     if array.ndim != 2:
         raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
     chosen = value_type("from_dense", array, dtype)

@@ -129,7 +129,7 @@ class MatrixOperations(Infix):
         if not isinstance(other, Vector):
             raise expected("mxv", "Vector", other)
         (a, transposed), u = self.operand, other.store
-        return self._deliver(mxv(a, u, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
+        return self._deliver(mxv(a, u, op, transposed=transposed), writing, self._vector_class)  # type: ignore[no-any-return]
 
     def kronecker(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
         """C(i r + k, j c + l) = op(self(i, j), other(k, l)), where `other` has r rows and c columns.
@@ -174,7 +174,7 @@ class MatrixOperations(Infix):
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
-            return linked(Vector, "product", self, other, _mxv, "plus_times")
+            return linked(self._vector_class, "product", self, other, _mxv, "plus_times")
         return (
             linked(type(self), "product", self, other, _mxm, "plus_times")
             if isinstance(other, MatrixOperations)
@@ -227,7 +227,7 @@ class MatrixOperations(Infix):
             identity = None
         if identity is None:
             raise InvalidValue(f"power: {op!r} has no power 0, because its multiplication has no identity")
-        return cast(Self, Vector.full(identity, self.nrows, z, device=self.device).diag())
+        return cast(Self, self._vector_class.full(identity, self.nrows, z, device=self.device).diag())
 
     # -- other orders of rows and columns ----------------------------------------------------------------
 

@@ -48,14 +48,14 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     """Reduce each row, or each column under `columns`."""
     aggregator = aggregate.as_aggregator(op)
     if aggregator is None and self._transpose_of is None and not columns:
-        return cast(Vector, self._deliver(reduce_rows(self.source, op), writing, Vector))
+        return cast(Vector, self._deliver(reduce_rows(self.source, op), writing, self._vector_class))
     a, transposed = self.operand
     if aggregator is None:
         plan = reduce_rows(a, op, transposed=columns != transposed)
     else:
         made = aggregate.rowwise(self._new(a), aggregator, columns != transposed)
         plan = made._plan or plan_of("reduce", made.store)
-    return cast(Vector, self._deliver(plan, writing, Vector))
+    return cast(Vector, self._deliver(plan, writing, self._vector_class))
 
 
 def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
@@ -82,7 +82,7 @@ def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -
         return aggregate.whole(self, aggregator, allow_empty)
     monoid = operators.lookup_monoid(op).typed(self.dtype)
     source = self.source if self._transpose_of is None else self.operand[0]
-    return aggregate.pending(monoid, scalar_of(source, monoid), allow_empty)
+    return aggregate.pending(self._scalar_class, monoid, scalar_of(source, monoid), allow_empty)
 
 
 def reduce(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:

@@ -249,7 +249,7 @@ class Scalar(Numeric):
         ------
         DomainMismatch
         """
-        return Scalar.from_value(None if clear else self._read(), self._dtype if dtype is None else dtype, name=name)
+        return self.from_value(None if clear else self._read(), self._dtype if dtype is None else dtype, name=name)
 
     def new(
         self,
@@ -297,9 +297,9 @@ class Scalar(Numeric):
         else:
             typed = operators.lookup_unary(op).typed(self._dtype)
         if x is None:
-            return Scalar(typed.z)
+            return type(self)(typed.z)
         variables = {name: cast_scalar(value, getattr(typed, name)) for name, value in variables.items()}
-        return Scalar.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
+        return self.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         chain = self._chain
@@ -384,7 +384,7 @@ class Scalar(Numeric):
         return format(self._unwrapped(), spec) if spec else str(self)
 
     def __reduce__(self) -> Any:
-        return _restore, (self._read(), self._dtype.str, self.name)
+        return _restore, (type(self), self._read(), self._dtype.str, self.name)
 
     def __repr__(self) -> str:
         value = self._read()
@@ -408,8 +408,8 @@ def _comparable(value: Any) -> Any:
     return value._read() if isinstance(value, Scalar) else value
 
 
-def _restore(value: Any, dtype: str, name: str | None) -> Scalar:
-    return Scalar.from_value(value, np.dtype(dtype), name=name)
+def _restore(cls: type[Scalar], value: Any, dtype: str, name: str | None) -> Scalar:
+    return cls.from_value(value, np.dtype(dtype), name=name)
 
 
 accept_numbers(Scalar.from_value)

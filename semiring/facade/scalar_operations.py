@@ -32,12 +32,12 @@ def ewise_add(self: Scalar, other: Any, op: Any = "plus") -> Scalar:
     ------
     InvalidType, DomainMismatch, UnknownOperator
     """
-    return _joined(self, _operand("ewise_add", other, self.dtype), op, union=True)
+    return _joined(self, _operand("ewise_add", self, other), op, union=True)
 
 
 def ewise_mult(self: Scalar, other: Any, op: Any = "times") -> Scalar:
     """S = self (x) other: `op` of both, empty if one is missing; the rest as `ewise_add`."""
-    return _joined(self, _operand("ewise_mult", other, self.dtype), op, union=False)
+    return _joined(self, _operand("ewise_mult", self, other), op, union=False)
 
 
 def ewise_union(self: Scalar, other: Any, op: Any, left_default: Any, right_default: Any) -> Scalar:
@@ -52,7 +52,7 @@ def ewise_union(self: Scalar, other: Any, op: Any, left_default: Any, right_defa
     EmptyObject
         If a default is a Scalar without a value.
     """
-    return _united(self, _operand("ewise_union", other, self.dtype), WithDefaults(op, left_default, right_default))
+    return _united(self, _operand("ewise_union", self, other), WithDefaults(op, left_default, right_default))
 
 
 def select(self: Scalar, op: Any, thunk: Any = 0) -> Scalar:
@@ -67,7 +67,7 @@ def select(self: Scalar, op: Any, thunk: Any = 0) -> Scalar:
     ------
     InvalidType, DomainMismatch, UnknownOperator
     """
-    typed = operators.lookup_select(op).typed(self.dtype, scalar_dtype(_number(thunk), self.dtype))
+    typed = operators.lookup_select(op).typed(self._dtype, scalar_dtype(_number(thunk), self._dtype))
     value = self._read()
     if value is None:
         return type(self)(self.dtype)
@@ -81,7 +81,7 @@ def linked(self: Scalar, other: Any, *, union: bool, reflected: bool = False) ->
     """Return ``s | t`` or ``s & t``: plus and times (lor and land of booleans), unless an operator is called on it."""
     if not _is_number(other):
         return NotImplemented
-    partner = _operand("|" if union else "&", other, self.dtype)
+    partner = _operand("|" if union else "&", self, other)
     left, right = (partner, self) if reflected else (self, partner)
     boolean = left.dtype == right.dtype == dtypes.BOOL
     names = ("lor", "plus") if union else ("land", "times")
@@ -109,7 +109,7 @@ def _side(x: Scalar) -> _Side:
 
 def accumulated(self: Scalar, value: Any, accum: Any) -> Any:
     """Return the value of ``s(accum) << value``: of both where both are present, else the present one."""
-    partner = _operand("<<", value, self.dtype)
+    partner = _operand("<<", self, value)
     return _joined(self, partner, accum, union=True)._read()
 
 
@@ -121,7 +121,7 @@ def _joined(a: Scalar, b: Scalar, op: Any, *, union: bool) -> Scalar:
     typed = operators.lookup_binary(op).typed(a.dtype, b.dtype)
     x, y = a._read(), b._read()
     if x is not None and y is not None:
-        return _evaluated(typed, x, y)
+        return _evaluated(a, typed, x, y)
     present = x if y is None else y
     return type(a).from_value(present if union else None, typed.z)
 
@@ -129,36 +129,33 @@ def _joined(a: Scalar, b: Scalar, op: Any, *, union: bool) -> Scalar:
 def _united(a: Scalar, b: Scalar, op: WithDefaults) -> Scalar:
     left, right = _number(op.left), _number(op.right)
     types = [
-        dtypes.unify(a.dtype, scalar_dtype(left, a.dtype)),
-        dtypes.unify(b.dtype, scalar_dtype(right, b.dtype)),
+        dtypes.unify(a.dtype, scalar_dtype(left, a._dtype)),
+        dtypes.unify(b.dtype, scalar_dtype(right, b._dtype)),
     ]
     typed = operators.lookup_binary(op.op).typed(*types)
     x, y = a._read(), b._read()
     if x is None and y is None:
         return type(a)(typed.z)
-    return _evaluated(typed, left if x is None else x, right if y is None else y)
+    return _evaluated(a, typed, left if x is None else x, right if y is None else y)
 
 
-def _evaluated(typed: Any, x: Any, y: Any) -> Scalar:
-    from .scalar import Scalar
-
+def _evaluated(like: Scalar, typed: Any, x: Any, y: Any) -> Scalar:
     variables = {"x": cast_scalar(x, typed.x), "y": cast_scalar(y, typed.y)}
     variables |= dict.fromkeys(("xi", "xj", "yi", "yj"), np.int64(0))
-    return Scalar.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
+    return like.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.generic)) or getattr(value, "ndim", None) == 0
 
 
-def _operand(operation: str, value: Any, beside: np.dtype[Any]) -> Scalar:
-    from .scalar import Scalar
-
-    if isinstance(value, Scalar):
-        return value
+def _operand(operation: str, beside: Scalar, value: Any) -> Scalar:
+    """Return the other operand as a Scalar, a number in a type that `beside` gives."""
+    if hasattr(value, "_unwrapped"):
+        return value  # type: ignore[no-any-return]
     if not _is_number(value):
         raise InvalidType(f"{operation}: expected a Scalar or a number beside a Scalar, got {type(value).__name__}")
-    return Scalar.from_value(value, scalar_dtype(value, beside))
+    return beside.from_value(value, scalar_dtype(value, beside._dtype))
 
 
 def _number(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from .. import operators
@@ -143,7 +144,7 @@ class Vector(Infix):
         """
         if is_scalar(key):
             at = self._at(key)
-            return Scalar.pending(self.dtype, self._element(at), (self, at[0]))
+            return self._scalar_class.pending(self.dtype, self._element(at), (self, at[0]))
         plan = self._masked(key) if isinstance(key, MaskView) else extract_vector(self.store, self._index(key))
         made = self._new(None, plan)
         made._origin = (self, key)
@@ -171,7 +172,7 @@ class Vector(Infix):
             self._become(self._masked(~key).into())
             return
         index = self._index(key)
-        self._become(assign_vector(self.store, index, empty_vector(index.count, self.dtype, self.device)))
+        self._become(assign_vector(self.store, index, empty_vector(index.count, self._described.dtype, self.device)))
 
     def _index(self, key: Any) -> Index:
         if key is None:
@@ -195,7 +196,7 @@ class Vector(Infix):
         elif isinstance(value, Vector):
             source = value.store
         elif is_empty(value):
-            source = empty_vector(index.count, self.dtype, self.device)
+            source = empty_vector(index.count, self._described.dtype, self.device)
         elif is_scalar(value):
             source = scalar(value)
         elif dimensions(value) == 1:
@@ -230,14 +231,14 @@ class Vector(Infix):
         if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
             raise expected("vxm", "Matrix", other)
         u, (a, transposed) = self.store, other.operand
-        return self._deliver(vxm(u, a, op, transposed=transposed), writing, Vector)  # type: ignore[no-any-return]
+        return self._deliver(vxm(u, a, op, transposed=transposed), writing)  # type: ignore[no-any-return]
 
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Sparse):
             return self._unknown(other)
         if not isinstance(other, Vector):
-            return linked(Vector, "product", self, other, _vxm, "plus_times")
-        made, chain = link("product", self, other, _inner, "plus_times")
+            return linked(type(self), "product", self, other, _vxm, "plus_times")
+        made, chain = link("product", self, other, partial(_inner, self._scalar_class), "plus_times")
         made._chain = chain
         return made
 
@@ -258,7 +259,7 @@ class Vector(Infix):
         Cost O(entries of both), queued at once.  Reading the value waits for it, not for what is queued later.
         """
         plan = inner(self.store, self._same_kind(other).store, op)
-        return Scalar.pending(plan.dtype, plan.queue())
+        return self._scalar_class.pending(plan.dtype, plan.queue())  # type: ignore[no-any-return]
 
     def outer(self, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
         """C(i, j) = self(i) (x) other(j).
@@ -277,13 +278,11 @@ class Vector(Infix):
         -----
         Cost O(entries of self times entries of `other`), without a mask.
         """
-        from .matrix import Matrix
-
-        column = Matrix._new(column_matrix(index_list(self.store)))
-        row = Matrix._new(row_matrix(index_list(self._same_kind(other).store)))
+        column = self._matrix_class._new(column_matrix(index_list(self.store)))
+        row = self._matrix_class._new(row_matrix(index_list(self._same_kind(other).store)))
         mult = operators.lookup_binary(op).typed(self.dtype, other.dtype)
         add = operators.monoid.any.typed(mult.z)
-        return column.mxm(row, TypedSemiring(add, mult), **writing)
+        return column.mxm(row, TypedSemiring(add, mult), **writing)  # type: ignore[no-any-return]
 
     def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
         """S = (+) of all entries; empty if there are none.
@@ -308,7 +307,7 @@ class Vector(Infix):
             return aggregate.whole(self, aggregator, allow_empty)
         store = self.store
         monoid = operators.lookup_monoid(op).typed(store.dtype)
-        return aggregate.pending(monoid, reduce_scalar(store, monoid), allow_empty)
+        return aggregate.pending(self._scalar_class, monoid, reduce_scalar(store, monoid), allow_empty)
 
     def diag(self, k: int = 0, dtype: Any = None) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
@@ -316,12 +315,10 @@ class Vector(Infix):
         k > 0 is above the main one, k < 0 below.  `dtype`: type of the values, by default theirs.  InvalidType for a
         k that is not an integer.  Cost O(size + nvals).
         """
-        from .matrix import Matrix
-
         if isinstance(k, bool) or not hasattr(k, "__index__"):
             raise InvalidType(f"diag: k must be an integer, got {k!r}")
         store = self.store if dtype is None else self.dup(dtype).store
-        return Matrix._new(reshape.diagonal_matrix(store, k.__index__()))
+        return self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()))  # type: ignore[no-any-return]
 
     def resize(self, size: int | None = None, *, shape: tuple[int] | None = None) -> None:
         """Change the number of positions to `size` (or `shape`); entries past the end are dropped.
@@ -345,13 +342,16 @@ class Vector(Infix):
         return display.html(self)
 
 
+Sparse._vector_class = Vector
+
+
 def _vxm(u: Any, a: Any, op: Any) -> Plan[VectorStore]:
     return vxm(u[0], a[0], op, transposed=a[1])
 
 
-def _inner(u: Any, v: Any, op: Any) -> Scalar:
+def _inner(cls: type[Scalar], u: Any, v: Any, op: Any) -> Scalar:
     plan = inner(u[0], v[0], op)
-    return Scalar.pending(plan.dtype, plan.value)
+    return cls.pending(plan.dtype, plan.value)
 
 
 def index_value(key: Any) -> Any:

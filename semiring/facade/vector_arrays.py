@@ -102,6 +102,10 @@ def from_dense(
     """
     where = device_for(values, device=device)
     array = as_array("from_dense", values)
+    if array.ndim == 0:
+        raise InvalidType(
+            f"from_dense: expected an array or a list, got {values!r}; Vector.from_scalar repeats a value"
+        )
     if array.ndim != 1:
         raise InvalidValue(f"from_dense: expected one dimension, got shape {array.shape}")
     chosen = value_type("from_dense", array, dtype)
@@ -193,7 +197,8 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
             f"build: the Vector already has {counted(self.nvals)}; call .clear() first, or give clear=True"
         )
     size = self.store.size if size is None else extent("size", size)
-    made = build_vector(as_indices("indices", indices), as_values(values), size, self.dtype, dup_op, self.device)
+    dtype = self._described.dtype
+    made = build_vector(as_indices("indices", indices), as_values(values), size, dtype, dup_op, self.device)
     self._become(made)
     return self
 
@@ -318,7 +323,7 @@ def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
     entries = index_list(self.store)
     values = entries.iso if entries.values is None else to_host(entries.values)
-    return _restore, (type(self), to_host(entries.indices), values, self.dtype.str, self.store.size, self.name)
+    return _restore, (type(self), to_host(entries.indices), values, entries.dtype.str, self.store.size, self.name)
 
 
 def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, name: str | None) -> Any:
@@ -330,7 +335,7 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
 
     As in NumPy, an object that is no array and has a dtype as its attribute ``dtype`` is a type.
     """
-    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and not hasattr(dtype, "shape")
+    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and not hasattr(dtype, "__array__")
     if named_by_attribute or isinstance(dtype, (str, type, np.dtype)):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):

@@ -1,6 +1,6 @@
 """Run python-graphblas's test suite with ``graphblas`` being this library.
 
-python -m tests.conformance                         count the functions that pass, and compare with failures.md
+python -m tests.conformance                         count the functions that pass by kind; compare with failures.md
 python -m tests.conformance test_vector test_mask   those of some files, or one: test_vector.py::test_dup
 python -m tests.conformance --strict                compare the texts of errors too
 python -m tests.conformance --errors                print the last line of each failure

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from semiring import dtypes as own_dtypes
 from semiring.compat.graphblas import agg, binary, dtypes, indexunary, monoid, op, select, semiring, unary
 from semiring.operators import lookup_binary, lookup_monoid, table
 from semiring.operators.agg import Aggregator
@@ -71,8 +72,8 @@ def get_semiring(add: Any, mult: Any, name: str = "") -> Any:
     return semiring.register_anonymous(lookup_monoid(add), lookup_binary(mult), name)
 
 
-def install(classes: ModuleType) -> None:
-    """Add the names to ``graphblas.core.operator``, to the modules of operators and to operators."""
+def install(classes: ModuleType, types: ModuleType) -> None:
+    """Add the names to ``graphblas.core.operator`` and ``graphblas.core.dtypes``, and to operators and their modules."""
     names = {
         "find_opclass": find_opclass,
         "UNKNOWN_OPCLASS": "UNKNOWN",
@@ -91,6 +92,10 @@ def install(classes: ModuleType) -> None:
     for kind, name in (("unary", "_unary_names"), ("binary", "_binary_names")):
         vars(_MODULES[kind].numpy)[name] = dict.fromkeys(dir(_MODULES[kind].numpy)).keys()
     monoid.numpy._monoid_identities = dict.fromkeys(dir(monoid.numpy))
+    known: list[Any] = [bool, int, float, "bool", "int", "float", *own_dtypes.ALL]
+    for dtype in map(dtypes.lookup_dtype, own_dtypes.ALL):
+        known += [dtype, dtype.name, dtype.np_type.type, dtype.np_type.name, dtype.c_type]
+    types._registry = {key: dtypes.lookup_dtype(key) for key in known}  # type: ignore[attr-defined]
     dtypes.DataType._is_udt = False  # type: ignore[attr-defined]
     dtypes._INDEX = dtypes.UINT64  # type: ignore[attr-defined]
 

@@ -88,13 +88,23 @@ def install(tests: Path, strict: bool) -> None:
     prefix = compat.__name__
     aliases = {"graphblas" + name[len(prefix) :]: name for name in list(sys.modules) if name.startswith(prefix)}
     sys.modules.update({alias: sys.modules[name] for alias, name in aliases.items()})
-    for name in ("core", "core.operator", "core.mask", "core.expr", "core.utils", "core.infix", "core.ss"):
+    for name in (
+        "core",
+        "core.operator",
+        "core.mask",
+        "core.expr",
+        "core.utils",
+        "core.infix",
+        "core.ss",
+        "core.dtypes",
+    ):
         sys.modules[f"graphblas.{name}"] = _InternalModule(f"graphblas.{name}")
     classes = sys.modules["graphblas.core.operator"]
     for name, (module, family) in _OPERATOR_CLASSES.items():
         setattr(classes, name, _operator_class(module, family))
-    private_names.install(classes)
-    for name, value in {"_supports_udfs": True, "lib": Internal("lib"), "operator": classes}.items():
+    types = sys.modules["graphblas.core.dtypes"]
+    private_names.install(classes, types)
+    for name, value in {"_supports_udfs": True, "lib": Internal("lib"), "operator": classes, "dtypes": types}.items():
         setattr(sys.modules["graphblas.core"], name, value)
     setattr(compat, "core", sys.modules["graphblas.core"])  # noqa: B010
     package, conftest = ModuleType("graphblas.tests"), ModuleType("graphblas.tests.conftest")

@@ -287,3 +287,13 @@ def test_a_diagonal_of_another_type() -> None:
 def test_waiting_takes_the_mode() -> None:
     for x in (vector(), matrix(), Scalar.from_value(1)):
         assert x.wait("complete") is x
+
+
+def test_a_diagonal_under_a_mask_of_the_whole_matrix() -> None:
+    A = sr.Matrix.from_coo([0, 1, 1], [0, 1, 2], [1, 0, 3], shape=(2, 3))
+    A.setdiag(7, mask=A.S)
+    assert A.to_dicts() == {0: {0: 7}, 1: {1: 7, 2: 3}}
+    A.setdiag(9, 1, mask=~A.S)
+    assert A.to_dicts() == {0: {0: 7, 1: 9}, 1: {1: 7, 2: 3}}
+    with pytest.raises(sr.exceptions.DimensionMismatch, match="mask has shape"):
+        A.setdiag(1, mask=A.T.S)

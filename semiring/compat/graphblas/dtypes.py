@@ -1,8 +1,7 @@
 """The types by python-graphblas's names, as objects that NumPy and this library accept as dtypes.
 
-``A.dtype`` is a NumPy dtype, as everywhere in this library.  It compares equal to the `DataType` of the same values and
-to the names: importing this module registers the GraphBLAS names with NumPy, so that ``A.dtype == "INT64"`` and
-``np.dtype("FP32")`` hold (NumPy compares a dtype with a text by converting the text).
+A NumPy dtype compares equal to the `DataType` of the same values and to its name: importing this module registers the
+GraphBLAS names with NumPy, which compares a dtype with a text by converting the text.
 """
 
 from __future__ import annotations
@@ -68,6 +67,10 @@ class DataType:
     def __hash__(self) -> int:
         return hash(self.np_type)
 
+    def __getattr__(self, name: str) -> Any:
+        """Return the attribute of the NumPy dtype: ``kind``, ``itemsize``."""
+        return getattr(self.np_type, name)
+
     def __repr__(self) -> str:
         return self.name
 
@@ -104,15 +107,21 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     Raises
     ------
     DomainMismatch
-        If no type has this name; it is a TypeError and a ValueError.
+        If no type has this name.
     """
     if isinstance(key, DataType):
         return key
     if isinstance(key, str) and (named := _BY_C_NAME.get(key)) is not None:
         return named
-    return _BY_DTYPE[_own.lookup(key)]
+    return _of(_own.lookup(key))
 
 
 def unify(type1: Any, type2: Any) -> DataType:
     """Return the type that holds the values of both."""
-    return _BY_DTYPE[_own.unify(lookup_dtype(type1), lookup_dtype(type2))]
+    return _of(_own.unify(lookup_dtype(type1), lookup_dtype(type2)))
+
+
+def _of(dtype: _own.DType) -> DataType:
+    """Return the object for a NumPy dtype: a constant of this module, or one with NumPy's name for the other types."""
+    known = _BY_DTYPE.get(dtype)
+    return _BY_DTYPE.setdefault(dtype, DataType(str(dtype), dtype, "")) if known is None else known

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from semiring import Matrix, Vector
 from semiring import io as _own
+from semiring.compat.graphblas.objects import Matrix, Vector, adopted
 from semiring.exceptions import InvalidValue
 from semiring.io import from_scipy_sparse as _from_scipy_sparse
 from semiring.io import to_scipy_sparse
@@ -29,8 +29,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     """
     if dup_op is None and getattr(A, "format", None) == "coo":
         rows, columns = A.coords
-        return Matrix.from_coo(rows, columns, A.data, shape=A.shape, name=name)
-    return _from_scipy_sparse(A, dup_op=dup_op, name=name)
+        return Matrix.from_coo(rows, columns, A.data, shape=A.shape, name=name)  # type: ignore[no-any-return]
+    return adopted(_from_scipy_sparse(A, dup_op=dup_op, name=name))
 
 
 def from_networkx(
@@ -47,9 +47,7 @@ def from_networkx(
         from networkx import NetworkXError
 
         raise NetworkXError("the graph has no nodes")
-    made = _own.from_networkx(G, weight, nodelist=nodelist, dtype=dtype)
-    made.name = name
-    return made
+    return adopted(_own.from_networkx(G, weight, nodelist=nodelist, dtype=dtype), name)
 
 
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
@@ -81,8 +79,7 @@ def mmread(
             path = Path(folder) / "matrix.mtx"
             path.write_bytes(content.encode() if isinstance(content, str) else content)
             made = _own.mmread(path, dup_op=dup_op)
-    made.name = name
-    return made
+    return adopted(made, name)
 
 
 def mmwrite(

@@ -1,31 +1,36 @@
-"""`Matrix`, `Vector` and `Scalar` as python-graphblas makes them.
+"""`Matrix`, `Vector` and `Scalar` with python-graphblas's spelling.
 
-These classes only make objects: what they return are objects of :mod:`semiring`, of which ``isinstance`` holds too.
-They differ from the constructors of :mod:`semiring` in two rules of python-graphblas: entries without values are 1.0,
-and one value for all entries makes repeated positions one entry.
+They are the classes of :mod:`semiring`, and results of their operations are of these classes too.  What differs:
+
+- types are those of `semiring.compat.graphblas.dtypes`; exported indices are uint64;
+- an object is iterated over by its indices; ``~A`` negates booleans; ``A.T.T is A`` until A changes;
+- entries without values are 1.0, and one value for all entries makes repeated positions one entry;
+- arithmetic of a Scalar is a Scalar;
+- `Matrix.setdiag` raises for a diagonal outside the matrix, and `Matrix.from_dicts` raises `InvalidObject`.
+
+``isinstance`` holds for the objects of :mod:`semiring` too, which its algorithms return.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import semiring
-from semiring.exceptions import InvalidValue
+from semiring.compat.graphblas.dtypes import DataType, lookup_dtype
+from semiring.compat.graphblas.exceptions import InvalidObject
+from semiring.exceptions import IndexOutOfBound, InvalidType, InvalidValue
 
-__all__ = ["Matrix", "Scalar", "Vector"]
+__all__ = ["Matrix", "Scalar", "Vector", "adopted"]
 
 
-class _Makes(type):
-    """The type of a class whose calls and whose ``isinstance`` are those of `made`."""
-
-    made: type[Any]
-
-    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
-        keywords.pop("is_cscalar", None)
-        return cls.made(*arguments, **keywords)
+class _Either(type):
+    """The type of a class that derives from one of `semiring`, of whose objects ``isinstance`` holds too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.made)
+        return isinstance(instance, cls.__mro__[2])
 
 
 def _shared(value: Any, dup_op: Any) -> Any:
@@ -37,11 +42,27 @@ def _shared(value: Any, dup_op: Any) -> Any:
     return "any"
 
 
-class Vector(semiring.Vector, metaclass=_Makes):
-    """`semiring.Vector`, with python-graphblas's constructors."""
+class _Spelling:
+    """What the three classes share."""
 
     __slots__ = ()
-    made = semiring.Vector
+
+    @property
+    def dtype(self) -> DataType:
+        """The type of the values."""
+        return lookup_dtype(super().dtype)  # type: ignore[misc]
+
+    def __invert__(self) -> Any:
+        """The negation of booleans; InvalidType for other types."""
+        if self.dtype != "BOOL":
+            raise InvalidType(f"~ negates booleans, and these values are of {self.dtype}")
+        return semiring.unary.lnot(self)
+
+
+class Vector(_Spelling, semiring.Vector, metaclass=_Either):  # type: ignore[misc]
+    """`semiring.Vector` with python-graphblas's spelling."""
+
+    __slots__ = ()
 
     @classmethod
     def from_coo(cls, indices: Any, values: Any = 1.0, dtype: Any = None, **options: Any) -> Any:
@@ -49,41 +70,129 @@ class Vector(semiring.Vector, metaclass=_Makes):
         options["dup_op"] = _shared(values, options.get("dup_op"))
         if isinstance(indices, list) and any(isinstance(index, float) for index in indices):
             indices = [int(index) for index in indices]
-        return semiring.Vector.from_coo(indices, values, dtype, **options)
+        return super().from_coo(indices, values, dtype, **options)
+
+    def to_coo(self, dtype: Any = None, **options: Any) -> Any:
+        """As `semiring.Vector.to_coo`, with indices of type uint64."""
+        return super().to_coo(dtype, **{"index_dtype": np.uint64} | options)
+
+    def __iter__(self) -> Iterator[int]:  # type: ignore[override]
+        """Iterate over the indices of the entries."""
+        return iter(super().to_coo(values=False)[0].tolist())
 
 
-class Matrix(semiring.Matrix, metaclass=_Makes):
-    """`semiring.Matrix`, with python-graphblas's constructors."""
+class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[misc]
+    """`semiring.Matrix` with python-graphblas's spelling."""
 
-    __slots__ = ()
-    made = semiring.Matrix
+    __slots__ = ("_parent",)
+    # The object whose transpose this one is, if it is one.
+    _parent: Matrix
 
     @classmethod
     def from_coo(cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, **options: Any) -> Any:
         """As `semiring.Matrix.from_coo`, by the rules of this module."""
         options["dup_op"] = _shared(values, options.get("dup_op"))
-        return semiring.Matrix.from_coo(rows, columns, values, dtype, **options)
+        return super().from_coo(rows, columns, values, dtype, **options)
 
     @classmethod
     def from_edgelist(cls, edges: Any, values: Any = None, dtype: Any = None, **options: Any) -> Any:
         """As `semiring.Matrix.from_edgelist`; edges without values are 1.0, and the shape need not be square."""
-        made = semiring.Matrix.from_edgelist(edges, values, dtype, **options)
-        if dtype is None and values is None and made.is_iso and made.dtype == bool:
+        made = super().from_edgelist(edges, values, dtype, **options)
+        if dtype is None and values is None and made.is_iso and made.dtype == "BOOL":
             made = made.dup(float)
         if options.keys().isdisjoint({"nrows", "ncols", "shape"}) and made.nvals:
             made.resize(*(int(indices.max()) + 1 for indices in made.to_coo(values=False)[:2]))
         return made
 
+    @classmethod
+    def from_dicts(cls, nested: Any, *arguments: Any, **options: Any) -> Any:
+        """As `semiring.Matrix.from_dicts`; InvalidObject for an index past the end."""
+        try:
+            return super().from_dicts(nested, *arguments, **options)
+        except IndexOutOfBound as error:
+            raise InvalidObject(str(error)) from None
 
-class Scalar(semiring.Scalar, metaclass=_Makes):
-    """`semiring.Scalar`; `is_cscalar`, whether C holds the value, is accepted and changes nothing."""
+    def to_coo(self, dtype: Any = None, **options: Any) -> Any:
+        """As `semiring.Matrix.to_coo`, with indices of type uint64; of ``A.T`` in the order of the entries of A."""
+        parent = getattr(self, "_parent", None)
+        if parent is None:
+            return super().to_coo(dtype, **{"index_dtype": np.uint64} | options)
+        exchanged = options | {"rows": options.get("columns", True), "columns": options.get("rows", True)}
+        columns, rows, values = self.T.to_coo(dtype, **exchanged)
+        return rows, columns, values
+
+    @property
+    def T(self) -> Any:
+        """The transpose of the present entries; ``A.T.T is A`` unless A has changed."""
+        parent = getattr(self, "_parent", None)
+        if parent is not None and self._transpose_of is (parent.store if parent._plan is None else parent._plan):
+            return parent
+        made = super().T
+        made._parent = self
+        return made
+
+    def setdiag(self, values: Any, k: int = 0, **options: Any) -> None:
+        """As `semiring.Matrix.setdiag`; IndexOutOfBound for a diagonal outside the matrix."""
+        if hasattr(k, "__index__") and not -max(self.nrows, 1) < k < max(self.ncols, 1):
+            raise IndexOutOfBound(f"setdiag: the diagonal is out of range: k = {k} in shape {self.shape}")
+        super().setdiag(values, k, **options)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:  # type: ignore[override]
+        """Iterate over the positions (row, column) of the entries."""
+        rows, columns, _ = super().to_coo(values=False)
+        return zip(rows.tolist(), columns.tolist(), strict=True)
+
+
+class Scalar(_Spelling, semiring.Scalar, metaclass=_Either):  # type: ignore[misc]
+    """`semiring.Scalar` with python-graphblas's spelling; `is_cscalar` is accepted and changes nothing."""
 
     __slots__ = ()
-    made = semiring.Scalar
+
+    def __init__(self, dtype: Any = float, *, is_cscalar: bool | None = None, name: str | None = None) -> None:
+        super().__init__(dtype, name=name)
 
     @classmethod
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool | None = None, name: str | None = None
     ) -> Any:
         """As `semiring.Scalar.from_value`."""
-        return semiring.Scalar.from_value(value, dtype, name=name)
+        return super().from_value(value, dtype, name=name)
+
+    def __neg__(self) -> Any:
+        return self.apply("ainv")
+
+    def __abs__(self) -> Any:
+        return self.apply("abs")
+
+
+def _arithmetic(name: str, symbol: str) -> None:
+    """Let the operator `name` of Python return a Scalar, with the Scalar on either side."""
+
+    def forward(self: Scalar, other: Any) -> Any:
+        return self.ewise_mult(other, symbol) if isinstance(other, semiring.Scalar) else self.apply(symbol, right=other)
+
+    def reflected(self: Scalar, other: Any) -> Any:
+        return self.apply(symbol, left=other)
+
+    setattr(Scalar, f"__{name}__", forward)
+    setattr(Scalar, f"__r{name}__", reflected)
+
+
+for _name, _symbol in {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+}.items():
+    _arithmetic(_name, _symbol)
+
+for _class in (Matrix, Vector):
+    _class._matrix_class, _class._vector_class, _class._scalar_class = Matrix, Vector, Scalar
+
+
+def adopted(made: semiring.Matrix, name: str | None = None) -> Matrix:
+    """Return a Matrix of this package with the entries of one of `semiring`."""
+    return Matrix._new(made.store, name=made.name if name is None else name)
