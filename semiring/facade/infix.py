@@ -103,6 +103,12 @@ class Infix(Elementwise):
     def __rmod__(self, other: Any) -> Any:
         return self._reflected(other, "mod")
 
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
     def __pow__(self, other: Any) -> Any:
         return self._arithmetic(other, "pow")
 

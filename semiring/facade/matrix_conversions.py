@@ -124,13 +124,13 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
     return compression.measure(self.store, codec)
 
 
-def diag(self: Matrix, k: int = 0, dtype: Any = None) -> Vector:
+def diag(self: Matrix, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
     """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
 
-    `dtype`: type of the values, by default theirs.  Cost O(nvals).
+    `dtype`: type of the values, by default theirs; `name`: shown by `repr`.  Cost O(nvals).
     """
-    made: Vector = self._vector_class._new(reshape.diagonal_vector(self.store, operator.index(k)))
-    return made if dtype is None else made.dup(dtype)
+    made: Vector = self._vector_class._new(reshape.diagonal_vector(self.store, operator.index(k)), name=name)
+    return made if dtype is None else made.dup(dtype, name=name)
 
 
 def setdiag(self: Matrix, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:

@@ -65,6 +65,12 @@ class Numeric:
     def __rmod__(self, other: Any) -> Any:
         return self._partner(other) % self._unwrapped()
 
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
     def __pow__(self, other: Any) -> Any:
         return self._unwrapped() ** self._partner(other)
 

@@ -309,16 +309,16 @@ class Vector(Infix):
         monoid = operators.lookup_monoid(op).typed(store.dtype)
         return aggregate.pending(self._scalar_class, monoid, reduce_scalar(store, monoid), allow_empty)
 
-    def diag(self, k: int = 0, dtype: Any = None) -> Matrix:
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Matrix:
         """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
 
-        k > 0 is above the main one, k < 0 below.  `dtype`: type of the values, by default theirs.  InvalidType for a
-        k that is not an integer.  Cost O(size + nvals).
+        k > 0 is above the main one, k < 0 below.  `dtype`: type of the values, by default theirs; `name`: shown by
+        `repr`.  InvalidType for a k that is not an integer.  Cost O(size + nvals).
         """
         if isinstance(k, bool) or not hasattr(k, "__index__"):
             raise InvalidType(f"diag: k must be an integer, got {k!r}")
         store = self.store if dtype is None else self.dup(dtype).store
-        return self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()))  # type: ignore[no-any-return]
+        return self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()), name=name)  # type: ignore[no-any-return]
 
     def resize(self, size: int | None = None, *, shape: tuple[int] | None = None) -> None:
         """Change the number of positions to `size` (or `shape`); entries past the end are dropped.

@@ -152,11 +152,12 @@ def from_dict(
     *,
     size: int | None = None,
     shape: tuple[int] | None = None,
+    name: str | None = None,
 ) -> Vector:
-    """w(i) = entries[i]; `dtype`, `size`, `shape` and errors as `from_coo`."""
+    """w(i) = entries[i]; `dtype`, `size`, `shape`, `name` and errors as `from_coo`."""
     if not isinstance(entries, Mapping):
         raise InvalidValue(f"from_dict: expected a dictionary {{index: value}}, got {type(entries).__name__}")
-    return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape)
+    return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape, name=name)
 
 
 def from_pairs(
@@ -167,14 +168,15 @@ def from_pairs(
     size: int | None = None,
     shape: tuple[int] | None = None,
     dup_op: Any = None,
+    name: str | None = None,
 ) -> Vector:
-    """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op` and errors as `from_coo`."""
+    """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op`, `name` and errors as `from_coo`."""
     try:
         listed = [(i, x) for i, x in pairs]
     except (TypeError, ValueError) as error:
         raise InvalidValue(f"from_pairs: expected pairs (index, value) ({error})") from error
     indices, values = ([pair[k] for pair in listed] for k in range(2))
-    return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op)
+    return cls.from_coo(indices, values, dtype, size=size, shape=shape, dup_op=dup_op, name=name)
 
 
 def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: int | None = None) -> V:

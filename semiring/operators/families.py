@@ -24,6 +24,7 @@ from semiring.exceptions import DomainMismatch
 from semiring.operators.attributes import BinaryRelations, MonoidRelations, SemiringRelations
 from semiring.operators.constants import Value, constant, constant_text
 from semiring.operators.family import Family, ScalarFamily, nearest
+from semiring.operators.monoid_laws import user_identity
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
 
 __all__ = ["Binary", "IndexUnary", "Monoid", "Select", "Semiring", "Unary"]
@@ -230,7 +231,8 @@ class Monoid(MonoidRelations, Family[TypedMonoid]):
     def _on(self, dtype: DType) -> TypedMonoid | None:
         """Return the monoid on exactly this type, if the operator is closed there and the type holds the identity."""
         try:
-            op, identity = self.op.typed(dtype), constant(self.identity, dtype)
+            op = self.op.typed(dtype)
+            identity = constant(self.identity, dtype) if self.builtin else user_identity(self.identity, op)
         except (DomainMismatch, OverflowError):
             return None
         if not (op.x == op.z == dtype) or (identity is None and not self.is_any):

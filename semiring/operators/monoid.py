@@ -66,8 +66,8 @@ def register_new(
     name: str,
     op: Binary | Callable[..., Any] | str,
     identity: Value | Callable[..., Any],
-    terminal: Value = None,
     *,
+    terminal: Value = None,
     is_idempotent: bool = False,
     lazy: bool = False,
 ) -> Monoid:
@@ -83,7 +83,8 @@ def register_new(
         parameters the monoid has the same ones, and `identity` may be a function of them.
     identity : number, str or mapping
         The value e with ``op(e, x) == x``: a number, ``"lowest"`` or ``"highest"`` of the type, or a mapping from
-        type to number. Types that cannot hold it are left out.
+        type to number. Types that cannot hold it are left out, except unsigned ones in which a negative integer wraps
+        to an identity (-1 of ``x + y + 1``).
     terminal : number, str or mapping, optional
         A value t with ``op(t, x) == t``: reductions stop there.
     is_idempotent : bool
@@ -100,16 +101,16 @@ def register_new(
     DomainMismatch
         If no type exists on which the operator is closed and which holds the identity.
     """
-    make = partial(register_anonymous, op, identity, terminal, name, is_idempotent=is_idempotent)
+    make = partial(register_anonymous, op, identity, name, terminal=terminal, is_idempotent=is_idempotent)
     return table.register("monoid", name, make, lazy=lazy)  # type: ignore[no-any-return]
 
 
 def register_anonymous(
     op: Binary | Callable[..., Any] | str,
     identity: Value | Callable[..., Any],
-    terminal: Value = None,
     name: str = "",
     *,
+    terminal: Value = None,
     is_idempotent: bool = False,
 ) -> Monoid:
     """Make a monoid as `register_new` does, without registering it; `name` is only displayed."""
@@ -118,7 +119,7 @@ def register_anonymous(
     if isinstance(op, (Monoid, TypedMonoid)) or (isinstance(op, Parameterized) and op.kind != "binary"):
         raise InvalidOperator(f"monoid: its operator must be a binary operator, got {op!r}")
     if isinstance(op, Parameterized):
-        make = partial(register_anonymous, terminal=terminal, name=name, is_idempotent=is_idempotent)
+        make = partial(register_anonymous, name=name, terminal=terminal, is_idempotent=is_idempotent)
         found = same_parameters("monoid", name or op.name, make, op, identity, declared_idempotent=is_idempotent)
         op.associate(found)
         return found  # type: ignore[return-value]

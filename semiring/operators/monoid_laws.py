@@ -11,18 +11,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from semiring.dtypes import BOOL, FP64, INT64, DType
 from semiring.exceptions import DomainMismatch, InvalidValue
+from semiring.operators.constants import constant
 
 if TYPE_CHECKING:
     from semiring.operators.families import Monoid
-    from semiring.operators.types import TypedMonoid
+    from semiring.operators.types import TypedBinary, TypedMonoid
 
-__all__ = ["check_constant", "check_laws"]
+__all__ = ["check_constant", "check_laws", "user_identity"]
 
 _DOMAINS: Final[dict[DType, tuple[tuple[float, ...], ...]]] = {
     FP64: ((0.0, 0.25, 0.5, 1.0), (0.0, 1.0, 2.0, 3.0, 5.0)),
@@ -80,6 +82,31 @@ def check_constant(value: object, what: str, where: str) -> None:
             )
 
 
+def user_identity(identity: Any, op: TypedBinary) -> np.generic | None:
+    """Return the identity of a user-defined operator in its type.
+
+    A negative integer wraps in an unsigned type if the result is an identity there, which a few operands show.
+
+    Raises
+    ------
+    OverflowError
+        If the type does not contain it.
+    """
+    dtype = op.z
+    try:
+        return constant(identity, dtype)
+    except OverflowError:
+        if dtype.kind != "u" or not isinstance(identity, int) or identity >= 0 or not _is_evaluated(op):
+            raise
+    wrapped: np.generic = dtype.type(identity % 2 ** (8 * dtype.itemsize))
+    x = np.arange(6, dtype=dtype)
+    e = np.full_like(x, wrapped)
+    with np.errstate(all="ignore"):
+        if any((_evaluated(op, a, b) != x).any() for a, b in ((e, x), (x, e))):
+            raise OverflowError(f"{identity} is no identity of {op!r}")
+    return wrapped
+
+
 def check_laws(monoid: Monoid, where: str) -> None:
     """Raise an error where `monoid` violates a monoid law.
 
@@ -108,17 +135,10 @@ def check_laws(monoid: Monoid, where: str) -> None:
 
 def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
     """Return a case that violates a law, as text; empty where none is found."""
-    expr, dtype, identity = monoid.op.expr, monoid.dtype, monoid.identity
-    body = compile(expr, "<operator>", "eval")
-    if not monoid.op.uses <= {"x", "y"} or not set(body.co_names) <= _NAMES.keys() | {"x", "y"}:
+    dtype, identity = monoid.dtype, monoid.identity
+    if not _is_evaluated(monoid.op):
         return ""
-
-    def op(x: Any, y: Any) -> Any:
-        if dtype == BOOL:  # computed as integers, as in C++
-            x, y = x.astype(INT64), y.astype(INT64)
-        # Safe to evaluate: normalised text contains only arithmetic and these functions.
-        made = eval(body, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
-        return np.broadcast_to(np.asarray(made).astype(dtype), np.shape(x))
+    op = partial(_evaluated, monoid.op)
 
     def show(value: Any) -> str:
         return str(value.item())
@@ -140,6 +160,21 @@ def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
             a, b, c = show(x[at]), show(y[at]), show(z[at])
             return f"op(op({a}, {b}), {c}) is {show(one[at])} and op({a}, op({b}, {c})) is {show(other[at])}"
     return ""
+
+
+def _is_evaluated(op: TypedBinary) -> bool:
+    """Whether NumPy evaluates the expression here."""
+    names = compile(op.expr, "<operator>", "eval").co_names
+    return op.uses <= {"x", "y"} and set(names) <= _NAMES.keys() | {"x", "y"}
+
+
+def _evaluated(op: TypedBinary, x: Any, y: Any) -> Any:
+    """Return the result for arrays of the operator's type."""
+    if op.z == BOOL:  # computed as integers, as in C++
+        x, y = x.astype(INT64), y.astype(INT64)
+    # Safe to evaluate: normalised text contains only arithmetic and these functions.
+    made = eval(op.expr, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
+    return np.broadcast_to(np.asarray(made).astype(op.z), np.shape(x))
 
 
 def _first(a: Any, b: Any) -> int | None:

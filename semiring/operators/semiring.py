@@ -317,6 +317,21 @@ def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") ->
     return compose(collect, multiply, name)
 
 
+def get_semiring(add: Monoid | Binary | str, mult: Binary | Monoid | str, name: str = "") -> Semiring:
+    """Make a semiring as `register_anonymous` does, of a monoid and a binary operator that may be given as each other.
+
+    Raises
+    ------
+    InvalidOperator
+        If they are exchanged, or `add` is a binary operator of which no monoid is known.
+    """
+    if isinstance(add, Binary) and isinstance(mult, Monoid):
+        raise InvalidOperator(
+            f"a semiring is made of a monoid and a binary operator, in this order; got {add!r}, {mult!r}"
+        )
+    return register_anonymous(lookup_monoid(add), lookup_binary(mult), name)  # type: ignore[arg-type]
+
+
 def _parts(add: object, mult: object) -> tuple[tuple[str, object], tuple[str, object]]:
     return ("monoid", add), ("binary", mult)
 
@@ -337,4 +352,4 @@ def __getattr__(name: str) -> Semiring:
 
 
 def __dir__() -> list[str]:
-    return table.listing("semiring")
+    return table.listing("semiring", "get_semiring")

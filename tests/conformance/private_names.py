@@ -11,7 +11,7 @@ from typing import Any
 
 from semiring import dtypes as own_dtypes
 from semiring.compat.graphblas import agg, binary, dtypes, indexunary, monoid, op, select, semiring, unary
-from semiring.operators import lookup_binary, lookup_monoid, table
+from semiring.operators import table
 from semiring.operators.agg import Aggregator
 from semiring.operators.attributes import TypedRelations
 from semiring.operators.families import Binary, IndexUnary, Monoid, Select, Semiring, Unary
@@ -65,20 +65,13 @@ def get_typed_op(operator: Any, dtype: Any, dtype2: Any = None, *, kind: str = "
     return operator[types]  # type: ignore[index]
 
 
-def get_semiring(add: Any, mult: Any, name: str = "") -> Any:
-    """``core.operator.get_semiring``: a semiring of a monoid and a binary operator, either as the other kind."""
-    if isinstance(add, Binary) and isinstance(mult, Monoid):
-        raise TypeError("did you switch the monoid and the binary operator?")
-    return semiring.register_anonymous(lookup_monoid(add), lookup_binary(mult), name)
-
-
 def install(classes: ModuleType, types: ModuleType) -> None:
-    """Add the names to ``graphblas.core.operator`` and ``graphblas.core.dtypes``, and to operators and their modules."""
+    """Add the names to ``core.operator`` and ``core.dtypes``, and to operators and their modules."""
     names = {
         "find_opclass": find_opclass,
         "UNKNOWN_OPCLASS": "UNKNOWN",
         "get_typed_op": get_typed_op,
-        "get_semiring": get_semiring,
+        "get_semiring": semiring.get_semiring,
         "OpPath": table.Path,
         "OpBase": (Family, TypedRelations, Aggregator),
         "ParameterizedUdf": Parameterized,

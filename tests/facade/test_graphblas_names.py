@@ -297,3 +297,22 @@ def test_a_diagonal_under_a_mask_of_the_whole_matrix() -> None:
     assert A.to_dicts() == {0: {0: 7, 1: 9}, 1: {1: 7, 2: 3}}
     with pytest.raises(sr.exceptions.DimensionMismatch, match="mask has shape"):
         A.setdiag(1, mask=A.T.S)
+
+
+def test_division_with_remainder() -> None:
+    v = vector()
+    whole, rest = divmod(v, 2)
+    assert whole.isequal(v // 2)
+    assert rest.isequal(v % 2)
+    whole, rest = divmod(7, v)
+    assert whole.isequal(7 // v)
+    assert rest.isequal(7 % v)
+    assert divmod(Scalar.from_value(7), 2) == (3, 1)
+    assert divmod(7, Scalar.from_value(2)) == (3, 1)
+
+
+def test_names_of_objects() -> None:
+    made = [Vector.from_dict({0: 1}, name="a"), Vector.from_pairs([(0, 1)], name="a"), vector().diag(name="a")]
+    assert {
+        one.name for one in [*made, vector().diag().diag(dtype=float, name="a"), vector().diag().diag(name="a")]
+    } == {"a"}

@@ -130,6 +130,22 @@ def test_a_monoid_is_found_from_its_operator() -> None:
             semiring.register_anonymous(*wrong)  # type: ignore[arg-type]
 
 
+def test_an_identity_that_wraps() -> None:
+    more = monoid.register_anonymous(lambda x, y: x + y + 1, -1)
+    assert more["uint8"].identity == 255
+    assert more["int8"].identity == -1
+    assert Vector.from_dense(np.uint8([1, 2])).reduce(more) == 4
+    assert np.dtype("uint8") not in monoid.register_anonymous("max(x, y)", -1).types
+
+
+def test_a_semiring_of_either_kind() -> None:
+    assert semiring.get_semiring(monoid.plus, monoid.times) is semiring.plus_times
+    assert semiring.get_semiring(binary.plus, binary.times) is semiring.plus_times
+    for wrong in ((binary.plus, monoid.times), (None, binary.times), (binary.minus, binary.times)):
+        with pytest.raises(InvalidOperator):
+            semiring.get_semiring(*wrong)
+
+
 def test_parameters_pass_to_the_monoid() -> None:
     added: Any = binary.register_anonymous(shifted, parameterized=True)
     assert added.name == added(1).name == "shifted"
