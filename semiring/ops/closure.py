@@ -103,7 +103,8 @@ def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) ->
     if semiring.add.is_any:
         return True
     mult = semiring.mult
-    if frontier.iso is None or a.iso is None or semiring.add.op.name != "min" or mult.name != "plus":
+    # By their expressions: a user-defined operator may have the name of a built-in one.
+    if frontier.iso is None or a.iso is None or (semiring.add.op.expr, mult.expr) != ("min(x, y)", "x + y"):
         return False
     start, weight = frontier.iso.item(), a.iso.item()
     if mult.z.kind == "f":

@@ -118,3 +118,11 @@ def test_a_vector_of_one_entry(values: Any) -> None:
     for wrong in (5, -1):
         with pytest.raises(sr.exceptions.IndexOutOfBound, match=rf"indices\[0\] = {wrong} is out of bounds"):
             sr.Vector.from_coo([wrong], 7, size=5)
+
+
+def test_an_operator_named_plus_that_does_not_add() -> None:
+    ring = sr.semiring.register_anonymous(sr.monoid.min, sr.binary.register_anonymous("abs(x - y)", "plus"))
+    pattern = sr.Matrix.from_coo([0, 0, 1], [3, 1, 3], True, nrows=4, ncols=4)
+    weights = sr.Matrix.from_scalar(1, 4, 4).dup(mask=pattern.S)
+    start = sr.Vector.from_coo([0], 0, size=4)
+    assert sr.ops.closure(start, weights, ring).to_dict() == {0: 0, 1: 1, 3: 0}
