@@ -18,10 +18,13 @@ from semiring.operators.lookup import (
     lookup_semiring,
     lookup_unary,
 )
+from semiring.operators.table import Operators
 from semiring.operators.ufuncs import install
 
 install()
-del install
+for _module in (unary, binary, indexunary, select, monoid, semiring):
+    _module.__class__ = Operators
+del install, Operators, _module
 
 __all__ = [
     "agg",

@@ -6,6 +6,7 @@ import difflib
 import keyword
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from semiring.exceptions import InvalidValue, NameTaken, UnknownOperator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
+    "Operators",
     "Path",
     "add",
     "attribute",
@@ -133,6 +135,19 @@ class Path:
 
     def __repr__(self) -> str:
         return f"{'|'.join(self._kinds)}.{self._name}: {', '.join(dir(self))}"
+
+
+class Operators(ModuleType):
+    """The class of the modules of operators: ``del unary.mine`` removes a registered operator."""
+
+    def __delattr__(self, name: str) -> None:
+        kind = self.__name__.rpartition(".")[2]
+        if (kind, name) in _LAZY:
+            del _LAZY[kind, name]
+        elif (found := _TABLES[kind].get(name)) is not None and not found.builtin:
+            del _TABLES[kind][name]
+        else:
+            super().__delattr__(name)
 
 
 def names(kind: str) -> list[str]:

@@ -32,6 +32,7 @@ EXTENSIONS = {
     r"Unable to infer|No indices provided": "an object without indices has size 0 where no size is given",
     r"use `Vector.from_coo`|values must be passed separately": "pairs and edges may be arrays",
     r"plus does not work": "sums of booleans are counts",
+    r"SelectOp must have BOOL": "the result of a select operator is cast to bool",
     r"only be True if a mask": "replace without a mask replaces everything",
 }
 _ACCEPTED = re.compile("|".join(EXTENSIONS))

@@ -91,6 +91,16 @@ def test_a_select_operator_is_an_index_unary_operator() -> None:
     assert indexunary.rowindex.builtin
 
 
+def test_registered_operators_can_be_deleted() -> None:
+    unary.register_new("gone_test", lambda x: x)
+    unary.register_new("gone_later_test", lambda x: x, lazy=True)
+    del unary.gone_test, unary.gone_later_test
+    assert not hasattr(unary, "gone_test")
+    assert "gone_later_test" not in dir(unary)
+    with pytest.raises(AttributeError):
+        del unary.no_such_test
+
+
 def test_the_function_of_an_operator() -> None:
     function = lambda x: x + 1  # noqa: E731
     made = unary.register_anonymous(function)
