@@ -106,8 +106,11 @@ def check_name(kind: str, name: str) -> None:
 def find(kind: str, name: str) -> Any:
     """Return the operator of this kind and name, or None."""
     found = _TABLES[kind].get(name)
-    if found is None and (make := _LAZY.pop((kind, name), None)) is not None:
-        found = _TABLES[kind][name] = make()
+    if found is None and (make := _LAZY.get((kind, name))) is not None:
+        try:
+            found = _TABLES[kind].setdefault(name, make())
+        finally:  # other threads find one of both
+            _LAZY.pop((kind, name), None)
     return found
 
 
