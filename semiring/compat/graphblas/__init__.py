@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from semiring import agg, binary, indexunary, monoid, op, replace, select, semiring, unary
+from semiring import Recorder, agg, binary, indexunary, monoid, op, replace, select, semiring, unary
 from semiring.compat.graphblas import dtypes, exceptions, io
 from semiring.compat.graphblas.objects import Matrix, Scalar, Vector
 from semiring.compat.graphblas.settings import config
@@ -17,6 +17,7 @@ from semiring.compat.graphblas.settings import config
 __all__ = [
     "MAX_SIZE",
     "Matrix",
+    "Recorder",
     "Scalar",
     "Vector",
     "agg",
