@@ -17,9 +17,7 @@ LINES: Final = {
 _FEW_LEVELS: Final = 30
 
 
-def frontier_panel(
-    axis: Any, series: list[tuple[str, NDArray[np.int64]]], title: str, *, first: bool = True, pad: int = 16
-) -> None:
+def frontier_panel(axis: Any, series: list[tuple[str, NDArray[np.int64]]], title: str, *, first: bool = True) -> None:
     """Draw the sizes of each level.
 
     series: names of `LINES` with a size for each level, from the largest to the smallest.  first: whether to label the
@@ -39,7 +37,7 @@ def frontier_panel(
     axis.set_xlim(-0.02 * depth if not few else -0.3, max(depth - 1 + (0.3 if few else 0), 0.3))
     if few:
         axis.set_xticks(levels)
-    axis.set_title(title, loc="left", color=INK, fontsize=10.5, pad=pad)
+    axis.set_title(title, loc="left", color=INK, fontsize=10.5, pad=16)
     axis.set_xlabel("level", color=INK, fontsize=9)
     if first:
         axis.text(0, 1.015, "size, log scale", transform=axis.transAxes, color=FAINT, fontsize=8)
