@@ -337,7 +337,7 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
 
     As in NumPy, an object that is no array and has a dtype as its attribute ``dtype`` is a type.
     """
-    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and not hasattr(dtype, "__array__")
+    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and getattr(dtype, "shape", ()) == ()
     if named_by_attribute or isinstance(dtype, (str, type, np.dtype)):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):
