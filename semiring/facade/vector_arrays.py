@@ -335,10 +335,9 @@ def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, n
 def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
     """Return the type passed to a constructor; DomainMismatch with the right call for any other argument.
 
-    As in NumPy, an object that is no array and has a dtype as its attribute ``dtype`` is a type.
+    A type of python-graphblas, which has NumPy's type as its attribute ``np_type``, is one.
     """
-    named_by_attribute = isinstance(getattr(dtype, "dtype", None), np.dtype) and getattr(dtype, "shape", ()) == ()
-    if named_by_attribute or isinstance(dtype, (str, type, np.dtype)):
+    if isinstance(dtype, (str, type, np.dtype)) or isinstance(getattr(dtype, "np_type", None), np.dtype):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):
         raise DomainMismatch(
