@@ -1,6 +1,6 @@
-"""The eleven value types: one table, and functions on it.
+"""The thirteen value types: one table, and functions on it.
 
-A value type is a ``numpy.dtype`` everywhere in the package; this module defines the eleven constants, looks types up
+A value type is a ``numpy.dtype`` everywhere in the package; this module defines the constants, looks types up
 by the names that users write, and holds their C names for the engines that generate text.
 """
 
@@ -16,6 +16,9 @@ from semiring.exceptions import DomainMismatch
 __all__ = [
     "ALL",
     "BOOL",
+    "COMPLEX",
+    "FC32",
+    "FC64",
     "FLOATS",
     "FP32",
     "FP64",
@@ -24,6 +27,7 @@ __all__ = [
     "INT32",
     "INT64",
     "INTEGERS",
+    "ORDERED",
     "REALS",
     "SIGNED",
     "UINT8",
@@ -33,10 +37,12 @@ __all__ = [
     "UNSIGNED",
     "DType",
     "c_name",
+    "complex_type",
     "largest",
     "limits",
     "lookup",
     "name",
+    "real_type",
     "unify",
     "widest",
 ]
@@ -54,13 +60,18 @@ UINT32: Final[DType] = np.dtype(np.uint32)
 UINT64: Final[DType] = np.dtype(np.uint64)
 FP32: Final[DType] = np.dtype(np.float32)
 FP64: Final[DType] = np.dtype(np.float64)
+FC32: Final[DType] = np.dtype(np.complex64)
+FC64: Final[DType] = np.dtype(np.complex128)
 
 SIGNED: Final = (INT8, INT16, INT32, INT64)
 UNSIGNED: Final = (UINT8, UINT16, UINT32, UINT64)
 INTEGERS: Final = SIGNED + UNSIGNED
 FLOATS: Final = (FP32, FP64)
 REALS: Final = INTEGERS + FLOATS
-ALL: Final = (BOOL, *REALS)
+COMPLEX: Final = (FC32, FC64)
+# The types whose values have an order.
+ORDERED: Final = (BOOL, *REALS)
+ALL: Final = (*ORDERED, *COMPLEX)
 
 _C_NAMES: Final[dict[DType, str]] = {
     BOOL: "bool",
@@ -74,16 +85,22 @@ _C_NAMES: Final[dict[DType, str]] = {
     UINT64: "unsigned long long",
     FP32: "float",
     FP64: "double",
+    FC32: "Complex<float>",
+    FC64: "Complex<double>",
 }
 
 # np.dtype("l") and np.dtype("q") are equal but are two objects: this table maps both to one.
 _CANONICAL: Final[dict[DType, DType]] = {dtype: dtype for dtype in ALL}
 
 # Python's types, and NumPy's scalar types.
-_PYTHON_TYPES: Final[dict[type, DType]] = {bool: BOOL, int: INT64, float: FP64} | {dtype.type: dtype for dtype in ALL}
+_PYTHON_TYPES: Final[dict[type, DType]] = {bool: BOOL, int: INT64, float: FP64, complex: FC64} | {
+    dtype.type: dtype for dtype in ALL
+}
 
 # The GraphBLAS names, where they differ from NumPy's.
-_NAMES: Final[dict[str, DType]] = {"fp32": FP32, "fp64": FP64} | {dtype.name: dtype for dtype in ALL}
+_NAMES: Final[dict[str, DType]] = {"fp32": FP32, "fp64": FP64, "fc32": FC32, "fc64": FC64} | {
+    dtype.name: dtype for dtype in ALL
+}
 
 
 def lookup(obj: object) -> DType:
@@ -92,9 +109,9 @@ def lookup(obj: object) -> DType:
     Parameters
     ----------
     obj : object
-        A ``numpy.dtype``, a NumPy scalar type (``np.int32``), a Python type (``bool``, ``int``, ``float``),
-        or a name: NumPy's (``"int32"``, ``"float64"``, ``"i4"``), GraphBLAS's (``"INT32"``, ``"FP32"``) or
-        Python's (``"float"``).
+        A ``numpy.dtype``, a NumPy scalar type (``np.int32``), a Python type (``bool``, ``int``, ``float``,
+        ``complex``), or a name: NumPy's (``"int32"``, ``"float64"``, ``"i4"``), GraphBLAS's (``"INT32"``, ``"FP32"``,
+        ``"FC64"``) or Python's (``"float"``).
 
     Returns
     -------
@@ -104,7 +121,7 @@ def lookup(obj: object) -> DType:
     Raises
     ------
     DomainMismatch
-        For anything else, complex numbers and objects included.
+        For anything else, objects included.
 
     Examples
     --------
@@ -143,14 +160,24 @@ def _unified(a: DType, b: DType) -> DType:
 
 
 def widest(dtype: object) -> DType:
-    """Return the type in which values of `dtype` are counted and summed: int64, uint64 or float64; booleans in int64.
+    """Return the type in which values of `dtype` are summed: int64, uint64, float64, complex128; booleans in int64.
 
     Examples
     --------
     >>> widest("int8"), widest("uint8"), widest("float32"), widest(bool)
     (dtype('int64'), dtype('uint64'), dtype('float64'), dtype('int64'))
     """
-    return {"u": UINT64, "f": FP64}.get(lookup(dtype).kind, INT64)
+    return {"u": UINT64, "f": FP64, "c": FC64}.get(lookup(dtype).kind, INT64)
+
+
+def real_type(dtype: DType) -> DType:
+    """Return the type of the real and imaginary parts of a complex type; other types are unchanged."""
+    return {FC32: FP32, FC64: FP64}.get(dtype, dtype)
+
+
+def complex_type(dtype: DType) -> DType:
+    """Return the complex type whose parts hold values of `dtype`: complex64 for float32 alone; complex is unchanged."""
+    return FC32 if dtype in (FP32, FC32) else FC64
 
 
 def name(dtype: object) -> str:
@@ -172,6 +199,11 @@ def largest(dtype: DType) -> int:
 def limits(dtype: object) -> tuple[np.generic, np.generic]:
     """Return the smallest and the largest value of a type, as scalars of it; minus and plus infinity for floats.
 
+    Raises
+    ------
+    DomainMismatch
+        For complex types, which have no order.
+
     Examples
     --------
     >>> limits("int8")
@@ -180,6 +212,8 @@ def limits(dtype: object) -> tuple[np.generic, np.generic]:
     found = lookup(dtype)
     low: float
     high: float
+    if found.kind == "c":
+        raise DomainMismatch(f"{found.name} has no smallest and no largest value: complex numbers have no order")
     if found.kind == "b":
         low, high = False, True
     elif found.kind == "f":

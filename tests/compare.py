@@ -1,4 +1,4 @@
-"""Compare an engine with the specification: presence and integers exactly, floats to a tolerance by type."""
+"""Compare an engine with the specification: presence and integers exactly, other numbers to a tolerance by type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ from semiring.memory.arrays import to_device, to_host
 from tests import storage_kinds
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
-TOLERANCE = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}
+TOLERANCE: dict[np.dtype[Any], float] = {
+    np.dtype(np.float32): 2e-5,
+    np.dtype(np.float64): 1e-11,
+    np.dtype(np.complex64): 2e-5,
+    np.dtype(np.complex128): 1e-11,
+}
 
 
 def device_for(engine: str) -> str:
@@ -149,7 +154,7 @@ def check_scalar(spec: ReduceScalar, got: Any, expected: Any) -> None:
 
 def same_values(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Elementwise: equal, both NaN, or floats that are close."""
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.asarray(a == b)
     bound = TOLERANCE[a.dtype]
     return np.asarray(np.isclose(a, b, rtol=bound, atol=bound, equal_nan=True))

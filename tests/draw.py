@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from semiring.dtypes import ALL
+from semiring.dtypes import ALL, ORDERED
 from semiring.engines.operands import Index, Mask, Rows
 from semiring.formats import (
     CSR,
@@ -35,6 +35,7 @@ some_sizes = st.sampled_from(SIZES[1:])
 densities = st.sampled_from((0.0, 0.03, 0.2, 0.5, 0.9, 1.0))
 seeds = st.integers(0, 2**20)
 dtypes = st.sampled_from(ALL)
+ordered = st.sampled_from(ORDERED)
 
 
 def contents(rng: np.random.Generator, count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -47,6 +48,8 @@ def contents(rng: np.random.Generator, count: int, dtype: np.dtype[Any]) -> np.n
     small = rng.integers(-4 if dtype.kind != "u" else 0, 6, count)
     if dtype.kind == "f":
         return (small * rng.choice([1.0, 0.25], count)).astype(dtype)
+    if dtype.kind == "c":
+        return ((small + 1j * rng.integers(-4, 6, count)) * rng.choice([1.0, 0.25], count)).astype(dtype)
     limits = np.iinfo(dtype)
     values = small.astype(dtype)
     extreme = rng.random(count) < 0.1

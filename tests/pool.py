@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT64
+from semiring.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT64
 from semiring.operators import binary, catalogue, indexunary, lookup_semiring, monoid, select, semiring, unary
 from tests import sampling
 
@@ -71,6 +71,7 @@ def _composed() -> list[Semiring]:
     rows = [
         *product(adds, by_value, (INT8, UINT16, INT32, UINT64, FP32, FP64)),
         *product(adds, by_position, (INT32, INT64)),
+        *product(("plus", "times", "any"), ("times", "first", "second", "pair", "minus", "div"), (FC32, FC64)),
     ]
     typed = [lookup_semiring(f"{add}_{mult}")[on] for add, mult, on in rows]
     typed += [lookup_semiring(name)[BOOL] for name in logic]

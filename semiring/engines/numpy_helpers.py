@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semiring.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DType, lookup
+from semiring.dtypes import BOOL, FC32, FP32, FP64, INT32, INT64, UINT64, DType, complex_type, lookup, real_type
 
 __all__ = ["FUNCTIONS", "cast", "common", "evaluate", "evaluate_scalars"]
 
@@ -25,13 +25,16 @@ def cast(values: ArrayLike, dtype: object) -> Array:
     """Convert `values` to `dtype` by the rule that all engines share.
 
     Integer to integer wraps. Float to integer truncates towards 0, saturates at the limits of the type, and maps
-    NaN to 0. Anything to bool is ``!= 0``. All other conversions are those of C.
+    NaN to 0. Anything to bool is ``!= 0``. Complex to real keeps the real part, converted by these rules. All other
+    conversions are those of C.
     """
     array, target = np.asarray(values), lookup(dtype)
     if array.dtype == target:
         return array.copy()
     if target.kind == "b":
         return np.asarray(array != 0)
+    if array.dtype.kind == "c" and target.kind != "c":
+        return cast(array.real, target)
     if array.dtype.kind == "f" and target.kind in "iu":
         low, high = np.iinfo(target).min, np.iinfo(target).max
         # 2.0 ** bits is exact where float(high) is not: values that reach it saturate, smaller values fit.
@@ -43,7 +46,12 @@ def cast(values: ArrayLike, dtype: object) -> Array:
 
 
 def common(*dtypes: DType) -> DType:
-    """Return the type in which C++ computes with these operands; integers have at least 32 bits."""
+    """Return the type in which C++ computes with these operands; integers have at least 32 bits.
+
+    With a complex operand it is the complex type whose parts have the common type of all parts.
+    """
+    if any(dtype.kind == "c" for dtype in dtypes):
+        return complex_type(common(*map(real_type, dtypes)))
     floats = [dtype for dtype in dtypes if dtype.kind == "f"]
     if floats:
         return FP64 if FP64 in floats else FP32
@@ -64,8 +72,10 @@ def _alike(*arrays: Array) -> list[Array]:
 
 
 def _floats(*arrays: Array) -> list[Array]:
-    """Convert arguments of functions of math.h: to float32 if all are float32, else to float64."""
-    dtype = FP32 if all(array.dtype == FP32 for array in arrays) else FP64
+    """Convert arguments of functions of math.h: to float32 if all are float32, else to float64; complex likewise."""
+    dtype = FP32 if all(array.dtype in (FP32, FC32) for array in arrays) else FP64
+    if any(array.dtype.kind == "c" for array in arrays):
+        dtype = complex_type(dtype)
     return [array.astype(dtype) for array in arrays]
 
 
@@ -129,7 +139,7 @@ def _ends(a: Array) -> Array:
 
 
 def _div(a: Array, b: Array, *, floor: bool = False) -> Array:
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         return np.asarray(np.floor(a / b) if floor else a / b)
     divisor = np.where(b == 0, b.dtype.type(1), b)
     quotient = np.floor_divide(a, divisor)  # the smallest integer by -1 wraps to itself
@@ -157,6 +167,9 @@ def _remainder(a: Array, b: Array) -> Array:
 
 
 def _pow(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "c":
+        made = np.where(b == 0, 1, np.where(a != 0, np.power(a, b), np.where(b.real > 0, 0, complex("nan+nanj"))))
+        return made.astype(a.dtype)
     if a.dtype.kind == "f":
         return np.asarray(np.power(a, b))
     with np.errstate(over="ignore"):
@@ -177,11 +190,25 @@ def _abs(a: Array) -> Array:
 
 
 def _sign(a: Array) -> Array:
+    if a.dtype.kind == "c":
+        return np.where(a == 0, a.dtype.type(0), a / np.abs(a))
     return np.asarray(np.sign(a))
 
 
+def _joined(real: Array, imag: Array) -> Array:
+    """Return the complex array of these parts, whatever they hold: real + 1j * imag is NaN where imag is infinite."""
+    made = np.empty(np.broadcast_shapes(real.shape, imag.shape), complex_type(real.dtype))
+    made.real, made.imag = real, imag
+    return made
+
+
 def _rounded(function: Callable[[Array], Any]) -> Callable[..., Array]:
-    return lambda a: np.asarray(function(a)) if a.dtype.kind == "f" else a
+    def rounded(a: Array) -> Array:
+        if a.dtype.kind == "c":
+            return _joined(rounded(a.real), rounded(a.imag))
+        return np.asarray(function(a)) if a.dtype.kind == "f" else a
+
+    return rounded
 
 
 def _half_away(a: Array) -> Array:
@@ -275,6 +302,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "round": _rounded(_half_away),
     "rint": _rounded(np.rint),
     "trunc": _rounded(np.trunc),
+    "cmplx": lambda a, b: _joined(*_floats(a, b)),
+    "conj": _promoted(np.conj),
+    "real": _promoted(np.real),
+    "imag": _promoted(lambda a: a.imag if a.dtype.kind == "c" else np.zeros_like(a)),
+    "arg": _floating(lambda a: np.arctan2(a.imag if a.dtype.kind == "c" else a.dtype.type(0), a.real)),
     "copysign": _floating(np.copysign),
     "ldexp": _ldexp,
     "nextafter": _floating(np.nextafter),

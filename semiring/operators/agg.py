@@ -68,8 +68,8 @@ class Aggregator:
     gives : str
         ``"position"`` or ``"value"`` of that entry.
     wide : bool
-        Whether the entries are cast to int64, uint64 or float64 (booleans to int64), so that sums, squares and
-        differences of a small type do not wrap; else they keep their type.
+        Whether the entries are cast to int64, uint64, float64 or complex128 (booleans to int64), so that sums, squares
+        and differences of a small type do not wrap; else they keep their type.
     composite : sequence of Aggregator
         The aggregators whose results `finalize` combines, in place of parts and steps.
     finalize : callable
@@ -193,7 +193,7 @@ describe(Aggregator)
 class TypedAggregator:
     """An aggregator on entries that are cast to one type first.
 
-    The result is cast to that type too if both are integers or both are floats, and for a count; ``agg.mean["int64"]``
+    The result is cast to that type too if both are integers, floats or complex, and for a count; ``agg.mean["int64"]``
     is a float, and a position is int64.
     """
 
@@ -230,7 +230,7 @@ def _typed(aggregator: Aggregator, dtype: DType) -> TypedAggregator:
 
 def _is_cast(found: DType, wanted: DType) -> bool:
     """Whether a result is cast to the type that was asked for: without a change of kind, or from a count to a float."""
-    kinds = {"i": "iuf", "u": "iuf", "f": "f"}
+    kinds = {"i": "iuf", "u": "iuf", "f": "f", "c": "c"}
     return wanted.kind in kinds.get(found.kind, "")
 
 
@@ -292,10 +292,10 @@ _SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
 
 # A sum that a later step divides is computed in floating point.
 _SUM: Final = _part(monoid.plus, "x * 1.0")
-_SQUARES: Final = _part(monoid.plus, "x * 1.0 * x")
+_SQUARES: Final = _part(monoid.plus, "real(x * 1.0 * conj(x))")  # of absolute values
 _COUNT: Final = _part(monoid.plus, "1")
 _MEAN: Final = (_SQUARES, _SUM, _COUNT, _of("truediv(x, y)", 0, 2), _of("truediv(x, y)", 1, 2))
-_VARIANCE: Final = (*_MEAN, _of("max(x - y * y, 0.0)", 3, 4))
+_VARIANCE: Final = (*_MEAN, _of("max(real(x - y * conj(y)), 0.0)", 3, 4))
 _SAMPLE: Final = (*_VARIANCE, _of("truediv(x * y, y - 1)", 5, 2))
 
 sum = _wide("sum", _part(monoid.plus, "x"))

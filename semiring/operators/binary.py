@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, DType
+from semiring.dtypes import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, ORDERED, DType
 from semiring.operators import table
 from semiring.operators.families import Binary
 from semiring.operators.family import POSITION_TYPES
@@ -46,8 +46,8 @@ second = _row("second", "y", laws="ais", follows="y")
 any = _row("any", "x", laws="cais")
 pair = _row("pair", "1", laws="ca", alias="oneb", counts=True)
 oneb = pair
-min = _row("min", "min(x, y)", laws="cais")
-max = _row("max", "max(x, y)", laws="cais")
+min = _row("min", "min(x, y)", ORDERED, laws="cais")
+max = _row("max", "max(x, y)", ORDERED, laws="cais")
 
 # Arithmetic; on booleans the result is cast back, so plus is lor, times is land and minus is lxor.
 plus = _row("plus", "x + y", laws="ca")
@@ -56,40 +56,40 @@ times = _row("times", "x * y", laws="ca")
 div = _row("div", "div(x, y)", alias="cdiv")
 cdiv = div
 truediv = _row("truediv", "truediv(x, y)", ALL, "double")
-floordiv = _row("floordiv", "floordiv(x, y)")
-mod = _row("mod", "mod(x, y)")
-fmod = _row("fmod", "fmod(x, y)")
+floordiv = _row("floordiv", "floordiv(x, y)", ORDERED)
+mod = _row("mod", "mod(x, y)", ORDERED)
+fmod = _row("fmod", "fmod(x, y)", ORDERED)
 remainder = _row("remainder", "remainder(x, y)", FLOATS)
 pow = _row("pow", "pow(x, y)")
 rminus = _row("rminus", "y - x")
 rdiv = _row("rdiv", "div(y, x)")
 rtruediv = _row("rtruediv", "truediv(y, x)", ALL, "double")
-rfloordiv = _row("rfloordiv", "floordiv(y, x)")
+rfloordiv = _row("rfloordiv", "floordiv(y, x)", ORDERED)
 rpow = _row("rpow", "pow(y, x)")
-absfirst = _row("absfirst", "abs(x)", follows="x")
-abssecond = _row("abssecond", "abs(y)", follows="y")
+absfirst = _row("absfirst", "abs(x)", z="real", follows="x")
+abssecond = _row("abssecond", "abs(y)", z="real", follows="y")
 
-# Comparisons to bool, and (is...) to 0 and 1 of the operands' type.
+# Comparisons to bool, and (is...) to 0 and 1 of the operands' type. Complex numbers have no order.
 eq = _row("eq", "x == y", ALL, BOOL, laws="ca")
 ne = _row("ne", "x != y", ALL, BOOL, laws="ca")
-gt = _row("gt", "x > y", ALL, BOOL)
-ge = _row("ge", "x >= y", ALL, BOOL)
-lt = _row("lt", "x < y", ALL, BOOL)
-le = _row("le", "x <= y", ALL, BOOL)
+gt = _row("gt", "x > y", ORDERED, BOOL)
+ge = _row("ge", "x >= y", ORDERED, BOOL)
+lt = _row("lt", "x < y", ORDERED, BOOL)
+le = _row("le", "x <= y", ORDERED, BOOL)
 iseq = _row("iseq", "x == y", laws="c", counts=True)
 isne = _row("isne", "x != y", laws="c", counts=True)
-isgt = _row("isgt", "x > y", counts=True)
-isge = _row("isge", "x >= y", counts=True)
-islt = _row("islt", "x < y", counts=True)
-isle = _row("isle", "x <= y", counts=True)
+isgt = _row("isgt", "x > y", ORDERED, counts=True)
+isge = _row("isge", "x >= y", ORDERED, counts=True)
+islt = _row("islt", "x < y", ORDERED, counts=True)
+isle = _row("isle", "x <= y", ORDERED, counts=True)
 isclose = is_close()
 table.add(isclose)
 
 # Logic on the truth of any type, and bits.
-land = _row("land", "land(x, y)", ALL, BOOL, laws="cais")
-lor = _row("lor", "lor(x, y)", ALL, BOOL, laws="cais")
-lxor = _row("lxor", "lxor(x, y)", ALL, BOOL, laws="ca")
-lxnor = _row("lxnor", "lxnor(x, y)", ALL, BOOL, laws="ca")
+land = _row("land", "land(x, y)", ORDERED, BOOL, laws="cais")
+lor = _row("lor", "lor(x, y)", ORDERED, BOOL, laws="cais")
+lxor = _row("lxor", "lxor(x, y)", ORDERED, BOOL, laws="ca")
+lxnor = _row("lxnor", "lxnor(x, y)", ORDERED, BOOL, laws="ca")
 band = _row("band", "band(x, y)", BITS, laws="cai")
 bor = _row("bor", "bor(x, y)", BITS, laws="cai")
 bxor = _row("bxor", "bxor(x, y)", BITS, laws="ca")
@@ -105,6 +105,9 @@ bclr = _row("bclr", "bclr(x, y)", INTEGERS)
 gcd = _row("gcd", "gcd(x, y)", INTEGERS, laws="ca")
 lcm = _row("lcm", "abs(div(x, max(gcd(x, y), 1)) * y)", INTEGERS, laws="c")
 binom = _row("binom", "binom(x, y)", INTEGERS)
+
+# The complex number with this real and this imaginary part.
+cmplx = _row("cmplx", "cmplx(x, y)", FLOATS, "infer")
 
 # Floats.
 atan2 = _row("atan2", "atan2(x, y)", FLOATS)

@@ -11,7 +11,7 @@ from semiring.dtypes import DType, limits, lookup
 
 __all__ = ["Value", "constant", "constant_text"]
 
-Value = int | float | str | Mapping[Any, Any] | None
+Value = int | float | complex | str | Mapping[Any, Any] | None
 
 
 def constant(rule: Value, dtype: DType) -> np.generic | None:
@@ -20,21 +20,28 @@ def constant(rule: Value, dtype: DType) -> np.generic | None:
     Raises
     ------
     OverflowError
-        Where the type cannot hold the number.
+        Where the type cannot hold the number; no complex number is the lowest or the highest.
     """
     if rule is None:
         return None
     if isinstance(rule, Mapping):
         return constant({lookup(key): value for key, value in rule.items()}.get(dtype), dtype)
     if isinstance(rule, str):
+        if dtype.kind == "c":
+            raise OverflowError(f"{dtype.name} has no {rule} number")
         low, high = limits(dtype)
         if rule == "ones" and dtype.kind == "i":
             low = high = dtype.type(-1)
         return low if rule == "lowest" else high
     number = rule.item() if isinstance(rule, np.generic) else rule
-    low, high = limits(dtype)
-    if dtype.kind != "f" and not (low.item() <= number <= high.item() and number == int(number)):
-        raise OverflowError(f"{dtype.name} cannot hold {number!r}")
+    if isinstance(number, complex):
+        if dtype.kind != "c" and number.imag != 0:
+            raise OverflowError(f"{dtype.name} cannot hold {number!r}")
+        return constant(number.real, dtype) if number.imag == 0 else dtype.type(number)
+    if dtype.kind not in "fc":
+        low, high = limits(dtype)
+        if not (low.item() <= number <= high.item() and number == int(number)):
+            raise OverflowError(f"{dtype.name} cannot hold {number!r}")
     made: np.generic = dtype.type(number)
     return made
 

@@ -5,7 +5,7 @@ text and evaluates it unchanged: NumPy and numba as Python, CUDA as C++. So the 
 two languages share:
 
 - the variables of the operator's kind (:data:`VARIABLES`);
-- integer and floating literals, without suffixes;
+- integer and floating literals, without suffixes (the imaginary literal ``2j`` becomes ``cmplx(0.0, 2.0)``);
 - ``-a``, ``a + b``, ``a - b``, ``a * b``, one comparison at a time, parentheses;
 - calls of the functions in :data:`HELPERS`, which each engine defines.
 
@@ -14,9 +14,10 @@ chained comparisons, conditional expressions and the functions of ``math`` and N
 
 Arithmetic and comparisons follow C++: integers narrower than 32 bits (and bool) are computed as 32-bit
 integers, mixed operands are converted to the wider type (unsigned at equal width), integers are converted to floats
-beside floats, a floating literal is a double. A function whose arguments have one type computes in that type (bool
-in 32 bits), so that ``div(x, 0)`` of int8 is 127; arguments of several types are converted as operands are. The result
-is cast to the operator's type. `semiring.engines.numpy_helpers` implements these rules in NumPy.
+beside floats, reals to complex numbers beside complex ones; a floating literal is a double. A function whose arguments
+have one type computes in that type (bool in 32 bits), so that ``div(x, 0)`` of int8 is 127; arguments of several types
+are converted as operands are. The result is cast to the operator's type, a complex one to its real part if that type is
+real. `semiring.engines.numpy_helpers` implements these rules in NumPy.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class Normaliser:
 
     def _convert(self, node: ast.expr) -> Text:
         match node:
-            case ast.Constant(value=bool() | int() | float() as value):
+            case ast.Constant(value=bool() | int() | float() | complex() as value):
                 return self.literal(value, node)
             case ast.Name(id=name):
                 return self._name(name, node)
@@ -167,6 +168,9 @@ class Normaliser:
             if number == -(2**63):  # C++ has no such literal: it negates a number that is too large
                 return Text("-9223372036854775807 - 1", 2)
             return Text(str(number), _ATOM if number >= 0 else 4)
+        if isinstance(value, (complex, np.complexfloating)):
+            parts = [self.literal(float(part), node).text for part in (value.real, value.imag)]
+            return Text(f"cmplx({parts[0]}, {parts[1]})", _ATOM)
         assert isinstance(value, (float, np.floating))
         real = float(value)
         if math.isnan(real):
@@ -178,7 +182,7 @@ class Normaliser:
         if (known := self.variables.get(name)) is not None:
             return known
         found = self.resolve(name)
-        if isinstance(found, (bool, int, float, np.bool_, np.integer, np.floating)):
+        if isinstance(found, (bool, int, float, complex, np.bool_, np.number)):
             return self.literal(found, node)
         if found is not None or name in HELPERS:
             self.fail(node, f"{name!r} is not a number; {_ALLOWED}")
@@ -194,7 +198,9 @@ class Normaliser:
     def _attribute(self, node: ast.Attribute) -> Text:
         if self._module(node.value) and node.attr in ("pi", "e", "tau", "inf", "nan"):
             return self.literal(getattr(math, node.attr), node)
-        self.fail(node, f"attribute {node.attr!r} is not allowed, only those of math and numpy")
+        if node.attr in ("real", "imag") and not self._module(node.value):
+            return self._call(node.attr, [self.convert(node.value)], node)
+        self.fail(node, f"attribute {node.attr!r} is not allowed, only those of math and numpy, and real and imag")
 
     def _function(self, node: ast.Call) -> Text:
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import numpy as np
 
-from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, unify
+from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, real_type, unify
 from semiring.exceptions import DomainMismatch, UnsupportedType
 from semiring.operators.attributes import has_type
 from semiring.operators.describe import describe
@@ -144,7 +144,8 @@ def _rebuild(cls: type[Any], state: dict[str, Any]) -> Any:
 class ScalarFamily(Family[T]):
     """A family given by an expression: `supported` types, and the result type `z` that follows from them.
 
-    `z` is a type, ``"same"``, ``"double"`` (floats stay, other types become float64) or ``"infer"``.
+    `z` is a type, ``"same"``, ``"real"`` (of complex types the real type of their parts, else the same), ``"double"``
+    (floats and complex types stay, other types become float64) or ``"infer"``.
     `orig_func` is the Python function that a user-defined operator was made of, else None; pickles lack it.
     """
 
@@ -179,12 +180,16 @@ class ScalarFamily(Family[T]):
         return self.expr
 
     def _result(self, dtype: DType, **variables: DType) -> DType:
+        if self.z == "infer" or dtype.kind == "c":  # `infer` refuses functions that complex numbers lack
+            positions = dict.fromkeys(_POSITIONS, INT64)
+            found = infer(self.expr, {"x": dtype, "y": dtype, "k": dtype} | positions | variables, repr(self))
+            if self.z == "infer":
+                return found
         if isinstance(self.z, np.dtype):
             return self.z
-        if self.z == "infer":
-            positions = dict.fromkeys(_POSITIONS, INT64)
-            return infer(self.expr, {"x": dtype, "y": dtype, "k": dtype} | positions | variables, repr(self))
-        return dtype if self.z == "same" or dtype.kind == "f" else FP64
+        if self.z == "real":
+            return real_type(dtype)
+        return dtype if self.z == "same" or dtype.kind in "fc" else FP64
 
     def _choose(self, *operands: DType) -> DType:
         common = operands[0]

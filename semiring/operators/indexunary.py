@@ -5,7 +5,7 @@ In a vector the row is the index and the column is 0. ``A.apply(indexunary.rowin
 
 from __future__ import annotations
 
-from semiring.dtypes import ALL, BOOL, DType
+from semiring.dtypes import ALL, BOOL, ORDERED, DType
 from semiring.operators import table
 from semiring.operators.families import IndexUnary
 from semiring.operators.family import POSITION_TYPES
@@ -41,10 +41,10 @@ indexgt = _row("indexgt", "i > k", ALL, BOOL)
 # Conditions on the value.
 valueeq = _row("valueeq", "x == k", ALL, BOOL)
 valuene = _row("valuene", "x != k", ALL, BOOL)
-valuegt = _row("valuegt", "x > k", ALL, BOOL)
-valuege = _row("valuege", "x >= k", ALL, BOOL)
-valuelt = _row("valuelt", "x < k", ALL, BOOL)
-valuele = _row("valuele", "x <= k", ALL, BOOL)
+valuegt = _row("valuegt", "x > k", ORDERED, BOOL)
+valuege = _row("valuege", "x >= k", ORDERED, BOOL)
+valuelt = _row("valuelt", "x < k", ORDERED, BOOL)
+valuele = _row("valuele", "x <= k", ORDERED, BOOL)
 
 
 register_new, register_anonymous = registration(IndexUnary, "lambda x, i, j, k: abs(i - j) <= k")

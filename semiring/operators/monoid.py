@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, REALS, UNSIGNED, DType
+from semiring.dtypes import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, REALS, UNSIGNED, DType
 from semiring.exceptions import InvalidOperator, InvalidType
 from semiring.operators import binary, table
 from semiring.operators.binary import BITS
@@ -24,6 +24,7 @@ from semiring.operators.parameterized import Parameterized, same_parameters
 from semiring.operators.types import TypedMonoid
 
 TRUTH = (BOOL,)
+NUMBERS = REALS + COMPLEX
 
 
 def _row(
@@ -41,8 +42,8 @@ def _row(
     return made
 
 
-plus = _row(binary.plus, 0, None, REALS, sums=True)
-times = _row(binary.times, 1, dict.fromkeys(INTEGERS, 0), REALS)
+plus = _row(binary.plus, 0, None, NUMBERS, sums=True)
+times = _row(binary.times, 1, dict.fromkeys(INTEGERS, 0), NUMBERS)
 min = _row(binary.min, "highest", "lowest")
 max = _row(binary.max, "lowest", "highest")
 any = _row(binary.any, is_any=True)

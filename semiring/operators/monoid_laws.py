@@ -75,7 +75,7 @@ def check_constant(value: object, what: str, where: str) -> None:
     for part in value.values() if isinstance(value, Mapping) else (value,):
         if isinstance(part, str) and part in _RULES:
             continue
-        if not isinstance(part, (bool, int, float, np.bool_, np.integer, np.floating)):
+        if not isinstance(part, (bool, int, float, complex, np.number, np.bool_)):
             raise InvalidValue(
                 f"{where}: expected as {what} a number, 'lowest', 'highest', 'ones' or a mapping from type to number, "
                 f"got {part!r}"

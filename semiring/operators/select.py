@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semiring.dtypes import ALL, BOOL
+from semiring.dtypes import ALL, BOOL, ORDERED, DType
 from semiring.exceptions import InvalidValue
 from semiring.operators import table
 from semiring.operators.families import IndexUnary, Select
@@ -13,8 +13,8 @@ from semiring.operators.registration import registration
 from semiring.operators.types import TypedIndexUnary, dispatch
 
 
-def _row(name: str, expr: str) -> Select:
-    made = Select(name, expr, ALL, BOOL)
+def _row(name: str, expr: str, types: tuple[DType, ...] = ALL) -> Select:
+    made = Select(name, expr, types, BOOL)
     table.add(made)
     return made
 
@@ -70,10 +70,10 @@ indexgt = _row("indexgt", "i > k")
 
 valueeq = _row("valueeq", "x == k")
 valuene = _row("valuene", "x != k")
-valuegt = _row("valuegt", "x > k")
-valuege = _row("valuege", "x >= k")
-valuelt = _row("valuelt", "x < k")
-valuele = _row("valuele", "x <= k")
+valuegt = _row("valuegt", "x > k", ORDERED)
+valuege = _row("valuege", "x >= k", ORDERED)
+valuelt = _row("valuelt", "x < k", ORDERED)
+valuele = _row("valuele", "x <= k", ORDERED)
 
 # ``select.value(A > 3)``: the comparison chooses the operator.
 value = By("value", "x")

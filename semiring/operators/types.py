@@ -37,7 +37,7 @@ def accept_numbers(make: Callable[[Any], Any]) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number, np.bool_))
+    return isinstance(value, (int, float, complex, np.number, np.bool_))
 
 
 def dispatch(operator: _Named, operand: Any, *rest: Any, **options: Any) -> Any:

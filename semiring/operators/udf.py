@@ -139,7 +139,7 @@ def _parameters(function: types.FunctionType, node: _Function, kind: str, where:
         made[name] = Text(variable, _ATOM)
     literals = Normaliser({}, where)
     for name, value in constants.items():
-        if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+        if not isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
             raise UdfParseError(f"{where}: the default of parameter {name!r} must be a number, got {value!r}")
         made[name] = literals.literal(value, node)
     return made

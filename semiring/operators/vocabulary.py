@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["ALIASES", "HELPERS", "SYMBOLS", "VARIABLES", "Helper"]
+__all__ = ["ALIASES", "HELPERS", "ON_COMPLEX", "SYMBOLS", "VARIABLES", "Helper"]
 
 
 class Helper(NamedTuple):
@@ -13,7 +13,9 @@ class Helper(NamedTuple):
     `result` is the rule for the result type, given the argument types: ``same`` (promotion of all),
     ``bool``, ``float`` (promotion, then a float that holds it), ``double`` (the same, integers always to
     float64), ``integer`` (promotion, integers only), ``first`` (first argument, integers only), ``branch``
-    (promotion of all but the first), ``int64`` or ``float64``.
+    (promotion of all but the first), ``real`` (promotion, of complex numbers the type of their parts), ``angle``
+    (``float``, of complex numbers the type of their parts), ``complex`` (two floats become one complex number),
+    ``int64`` or ``float64``.
     """
 
     arity: int
@@ -40,7 +42,10 @@ HELPERS: Final[dict[str, Helper]] = {
     "fmod": Helper(2, "same", "a - b * trunc(a / b): the sign of a, as C; integers by 0: 0"),
     "remainder": Helper(2, "float", "IEEE remainder: a - b * (a / b to the nearest even integer)"),
     "pow": Helper(
-        2, "same", "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and exact where |a| = 1"
+        2,
+        "same",
+        "a ** b; integers wrap; a ** -n is 0 for integers, but max where a = 0, and exact where |a| = 1; "
+        "complex numbers: 1 where b = 0, else where a = 0: 0 if real(b) > 0, else NaN",
     ),
     "gcd": Helper(2, "integer", "the greatest common divisor of |a| and |b|"),
     "binom": Helper(
@@ -59,8 +64,8 @@ HELPERS: Final[dict[str, Helper]] = {
     "bclr": Helper(2, "first", "a with bit b cleared, counted from 1; a outside the type"),
     "bshift": Helper(2, "first", "shl(a, b) where b >= 0, else shr(a, -b)"),
     # rounding and sign
-    "abs": Helper(1, "same", "|a|; the smallest integer is unchanged"),
-    "sign": Helper(1, "same", "-1, 0 or 1; NaN for NaN"),
+    "abs": Helper(1, "real", "|a|; the smallest integer is unchanged"),
+    "sign": Helper(1, "same", "-1, 0 or 1; NaN for NaN; a / |a| of complex numbers, 0 for 0"),
     "floor": Helper(1, "same", "rounded down"),
     "ceil": Helper(1, "same", "rounded up"),
     "round": Helper(1, "same", "to the nearest integer, ties away from 0, as C's round"),
@@ -74,6 +79,13 @@ HELPERS: Final[dict[str, Helper]] = {
     "isnan": Helper(1, "bool", "a is NaN"),
     "isinf": Helper(1, "bool", "a is plus or minus infinity"),
     "isfinite": Helper(1, "bool", "a is neither"),
+    # complex numbers
+    "cmplx": Helper(2, "complex", "the complex number with real part a and imaginary part b"),
+    "conj": Helper(1, "same", "the complex conjugate"),
+    "real": Helper(1, "real", "the real part"),
+    "imag": Helper(1, "real", "the imaginary part; 0 of real numbers"),
+    "arg": Helper(1, "angle", "the angle in radians, from -pi to pi"),
+    # casts
     "toint": Helper(1, "int64", "cast to int64: truncated, saturated, NaN to 0"),
     "tofloat": Helper(1, "float64", "cast to float64"),
 } | {
@@ -86,6 +98,15 @@ HELPERS: Final[dict[str, Helper]] = {
     }.items()
     for name in names.split()
 }
+
+# The functions that need an order, integers, real parts or a formula of real analysis.
+_ON_REALS: Final = {
+    *("min", "max", "floordiv", "mod", "fmod", "remainder", "copysign", "ldexp", "nextafter", "frexpx", "frexpe"),
+    *("cmplx", "toint", "tofloat", "cbrt", "erf", "erfc", "lgamma", "tgamma", "atan2", "hypot"),
+    *(name for name, helper in HELPERS.items() if helper.result in ("integer", "first")),
+}
+# The functions that accept complex numbers; rounding is by component.
+ON_COMPLEX: Final = frozenset(HELPERS.keys() - _ON_REALS)
 
 # The variables of each kind of operator. Positions are those of the entry whose value is x or y.
 VARIABLES: Final[dict[str, tuple[str, ...]]] = {
@@ -110,6 +131,9 @@ SYMBOLS: Final[dict[str, tuple[str, int]]] = {
 # Python's, math's and NumPy's names of functions that have another name here.
 ALIASES: Final[dict[str, str]] = {
     "absolute": "abs",
+    "angle": "arg",
+    "complex": "cmplx",
+    "conjugate": "conj",
     "fabs": "abs",
     "arccos": "acos",
     "arccosh": "acosh",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from semiring import Matrix, Vector, agg, monoid, semiring
-from semiring.dtypes import ALL, lookup, widest
+from semiring.dtypes import ALL, ORDERED, lookup, widest
 
 COUNTING = ("pair", "oneb", "iseq", "isne", "isgt", "isge", "islt", "isle")
-KINDS = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64}
+KINDS = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
@@ -20,7 +20,7 @@ def test_the_widest_type_of_a_kind(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("mult", COUNTING)
-@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.parametrize("dtype", ORDERED, ids=str)
 def test_a_semiring_that_counts_has_the_widest_type(mult: str, dtype: Any) -> None:
     family = getattr(semiring, f"plus_{mult}")
     assert family.typed(dtype).z == family.typed(dtype, dtype).z == widest(dtype)
@@ -81,7 +81,7 @@ def test_rows_are_summed_alike() -> None:
     assert A.reduce_scalar("sum").value == 77
 
 
-@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.parametrize("dtype", ORDERED, ids=str)
 def test_types_of_aggregators(dtype: Any) -> None:
     for name in ("sum", "prod", "sum_of_squares", "L1norm", "peak_to_peak"):
         assert getattr(agg, name).typed(dtype).dtype == widest(dtype), name

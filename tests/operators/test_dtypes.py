@@ -1,4 +1,4 @@
-"""The eleven types and the many ways to name them."""
+"""The value types and the many ways to name them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from semiring.exceptions import DomainMismatch
         (bool, dtypes.BOOL),
         (int, dtypes.INT64),
         (float, dtypes.FP64),
+        (complex, dtypes.FC64),
+        ("FC32", dtypes.FC32),
+        ("complex128", dtypes.FC64),
         ("int", dtypes.INT64),
         ("FP32", dtypes.FP32),
         ("UINT8", dtypes.UINT8),
@@ -27,7 +30,7 @@ def test_lookup(obj: object, expected: np.dtype) -> None:
     assert dtypes.lookup(obj) is expected
 
 
-@pytest.mark.parametrize("obj", [complex, object, None, "float16", "no", dict, 3])
+@pytest.mark.parametrize("obj", [object, None, np.clongdouble, "float16", "no", dict, 3])
 def test_lookup_refuses(obj: object) -> None:
     with pytest.raises(DomainMismatch, match="expected one of: bool, int8"):
         dtypes.lookup(obj)
@@ -44,4 +47,6 @@ def test_names_and_limits() -> None:
     assert [dtypes.c_name(t) for t in (bool, "int8", int, float)] == ["bool", "signed char", "long long", "double"]
     assert dtypes.limits("int8") == (-128, 127)
     assert dtypes.limits(float) == (-np.inf, np.inf)
-    assert len(dtypes.ALL) == len({dtypes.c_name(t) for t in dtypes.ALL}) == 11
+    assert len(dtypes.ALL) == len({dtypes.c_name(t) for t in dtypes.ALL}) == 13
+    with pytest.raises(DomainMismatch, match="no smallest"):
+        dtypes.limits(complex)

@@ -18,6 +18,8 @@ POSITIONS = {"xi": 1, "xj": 2, "yi": 3, "yj": 4, "i": 5, "j": 6}
 
 def samples(dtype: np.dtype) -> np.ndarray:
     """Small values, the ends of the type, and for floats infinities; no NaN."""
+    if dtype.kind == "c":
+        return np.array([0, 1, -1, 2j, -0.5 + 0.25j, 3 - 1j], dtype)
     low, high = dtypes.limits(dtype)
     if dtype.kind == "b":
         return np.array([False, True])
@@ -37,7 +39,7 @@ def grids(dtype: np.dtype, n: int) -> list[np.ndarray]:
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b))
     return bool(np.allclose(a, b, rtol=8 * np.finfo(a.dtype).eps, equal_nan=True))
 
@@ -81,7 +83,7 @@ def test_laws_of_monoids() -> None:
         op, dtype = monoid.op, monoid.dtype
         assert op.x == op.y == op.z == dtype
         x, y, w = grids(dtype, 3)
-        finite = np.isfinite(x.astype(float)) & np.isfinite(y.astype(float)) & np.isfinite(w.astype(float))
+        finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(w)
         keep = finite if monoid.name in ("plus", "times") else np.ones_like(finite)
         x, y, w = x[keep], y[keep], w[keep]
         assert same(call(op, call(op, x, y), w), call(op, x, call(op, y, w))), monoid

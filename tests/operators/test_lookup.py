@@ -93,7 +93,7 @@ def test_completion_offers_what_there_is(module) -> None:
     ("obj", "words"),
     [
         (binary.plus, "x + y, commutative, associative. Types: bool, int8"),
-        (binary.eq, "float64 to bool"),
+        (binary.eq, "complex128 to bool"),
         (unary.sqrt, "sqrt(x). Types: float32, float64"),
         (monoid.min, "identity highest of the type, terminal lowest of the type"),
         (monoid.any, "either operand"),
@@ -168,8 +168,12 @@ def test_types_are_chosen() -> None:
     assert select.valuegt.typed("int64", float).x == np.float64
     with pytest.raises(DomainMismatch, match=r"binary.band.*float64.*it supports bool, int8"):
         binary.band.typed(float)
-    with pytest.raises(DomainMismatch, match="complex"):
-        binary.plus.typed(complex)
+    assert binary.plus.typed("float32", "complex64").z == binary.plus.typed("complex64").z == np.complex64
+    assert unary.abs["complex64"].z == unary.arg["complex64"].z == np.float32
+    assert binary.cmplx["float64"].z == np.complex128
+    for family in (binary.min, binary.lt, binary.land, binary.mod, unary.lnot, monoid.max, semiring.min_plus):
+        with pytest.raises(DomainMismatch, match="not defined on complex"):
+            family.typed(complex)
 
 
 def test_uses_and_laws() -> None:

@@ -102,7 +102,7 @@ def bad_path(x):
     [
         (bad_loop, r"for _ in range\(3\).*loops are not allowed"),
         (bad_path, "not every path"),
-        (lambda x: x.real, "attribute 'real'"),
+        (lambda x: x.size, "attribute 'size'"),
         (lambda x: sqroot(x), r"unknown function 'sqroot' \(did you mean sqrt"),  # noqa: F821
         (lambda x: print(x), "cannot call 'print'"),
         (lambda x: unknown + x, "unknown name 'unknown'"),  # noqa: F821
