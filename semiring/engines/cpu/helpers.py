@@ -36,7 +36,22 @@ _FLOAT = {
     "isnan": "{0} != {0}",
     "isinf": "np.isinf({0})",
     "isfinite": "np.isfinite({0})",
+    "cmplx": "complex({0}, {1})",
+    "conj": "{0}",
+    "real": "{0}",
+    "imag": "0",
+    "arg": "math.atan2(0.0, {0})",
 } | {name: f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc")}
+_COMPLEX = {
+    "abs": "abs({0})",
+    "conj": "complex({0}.real, -{0}.imag)",
+    "real": "{0}.real",
+    "imag": "{0}.imag",
+    "arg": "math.atan2({0}.imag, {0}.real)",
+    "isnan": "{0} != {0}",
+    "isinf": "np.isinf({0})",
+    "isfinite": "np.isfinite({0})",
+} | {name: f"complex(np.{name}({{0}}.real), np.{name}({{0}}.imag))" for name in ("floor", "ceil", "rint", "trunc")}
 _INTEGER = {
     "abs": "{0} if {0} >= 0 else np.int64(np.uint64(0) - np.uint64({0}))",  # the negative of the least number overflows
     "band": "{0} & {1}",
@@ -47,14 +62,16 @@ _INTEGER = {
     "isnan": "False",
     "isinf": "False",
     "isfinite": "True",
-} | dict.fromkeys(("floor", "ceil", "round", "rint", "trunc"), "{0}")
+    "imag": "0",
+} | dict.fromkeys(("floor", "ceil", "round", "rint", "trunc", "conj", "real"), "{0}")
 _UNSIGNED = {"abs": "{0}", "sign": "{0} > 0"}
 _TABLES: dict[str, dict[str, str]] = {
     "f": _FLOAT,
     "i": _INTEGER,
     "u": _INTEGER | _UNSIGNED,
+    "c": _COMPLEX,
 }
-_KINDS = {"f": "float", "i": "signed", "u": "unsigned"}
+_KINDS = {"f": "float", "c": "complex", "i": "signed", "u": "unsigned"}
 
 # Functions with the limits of an integer type as two additional arguments.
 LIMITED = frozenset({"binom", "div", "floordiv", "pow"})
@@ -67,7 +84,7 @@ def inline(name: str, dtype: DType) -> str | None:
 
 def function(name: str, dtype: DType) -> Any:
     """Return the compiled helper on `dtype`."""
-    if name in _BITS[dtype.itemsize]:
+    if name in _BIT_NAMES:
         return _BITS[dtype.itemsize][name]
     return FUNCTIONS.get(f"{name}_{_KINDS[dtype.kind]}") or FUNCTIONS[name]
 
@@ -186,6 +203,48 @@ def _remainder(a: Any, b: Any) -> Any:
 @device
 def _pow_float(a: Any, b: Any) -> Any:
     return a**b
+
+
+@device
+def _div_complex(a: Any, b: Any) -> Any:
+    """Divide by the larger part of b first, so that |b| ** 2 does not overflow; by 0 both parts are divided by 0."""
+    if abs(b.real) >= abs(b.imag):
+        if b.real == 0 and b.imag == 0:
+            return complex(a.real / abs(b.real), a.imag / abs(b.real))
+        ratio = b.imag / b.real
+        scale = 1 / (b.real + b.imag * ratio)
+        return complex((a.real + a.imag * ratio) * scale, (a.imag - a.real * ratio) * scale)
+    ratio = b.real / b.imag
+    scale = 1 / (b.imag + b.real * ratio)
+    return complex((a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale)
+
+
+@device
+def _pow_complex(a: Any, b: Any) -> Any:
+    if b == 0:
+        return complex(1.0, 0.0)
+    if a == 0:
+        return complex(0.0, 0.0) if b.real > 0 else complex(np.nan, np.nan)
+    return complex(np.exp(np.complex128(b) * np.log(np.complex128(a))))
+
+
+@device
+def _acosh_complex(a: Any) -> Any:
+    """Kahan's formula: numba's has the wrong sign on the branch cut."""
+    below = np.sqrt(np.complex128(complex(a.real - 1, a.imag)))
+    above = np.sqrt(np.complex128(complex(a.real + 1, a.imag)))
+    real = below.real * above.real + below.imag * above.imag
+    return complex(np.arcsinh(real), 2 * math.atan2(below.imag, above.real))
+
+
+@device
+def _sign_complex(a: Any) -> Any:
+    return a if a == 0 else a / abs(a)
+
+
+@device
+def _round_complex(a: Any) -> Any:
+    return complex(_round_float(a.real), _round_float(a.imag))
 
 
 @device
@@ -337,6 +396,12 @@ FUNCTIONS: dict[str, Any] = (
         "pow_signed": _pow_signed,
         "pow_unsigned": _pow_unsigned,
         "pow_float": _pow_float,
+        "div_complex": _div_complex,
+        "truediv_complex": _div_complex,
+        "pow_complex": _pow_complex,
+        "sign_complex": _sign_complex,
+        "acosh_complex": _acosh_complex,
+        "round_complex": _round_complex,
         "sign_signed": _sign_signed,
         "sign_float": _sign_float,
         "round_float": _round_float,
@@ -352,4 +417,5 @@ FUNCTIONS: dict[str, Any] = (
     | {name: _numpy(ufunc) for name, ufunc in _NUMPY.items()}
     | {name: _math(called) for name, called in _MATH.items()}
 )
+_BIT_NAMES = frozenset({"shl", "shr", "bshift", "bget", "bset", "bclr"})
 _BITS = {width: _bit_functions(8 * width) for width in (1, 2, 4, 8)}

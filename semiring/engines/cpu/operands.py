@@ -40,8 +40,13 @@ def indices_of(u: VectorStore) -> Array | None:
 
 
 def bits_of(values: Array | None) -> Array | None:
-    """Return values as unsigned integers of their width: a kernel that only moves values needs four types at most."""
-    return None if values is None else kernel_array(values).view(f"u{values.dtype.itemsize}")
+    """Return values as the integers of `bits_type`: a kernel that only moves values needs five types at most."""
+    return None if values is None else kernel_array(values).view(bits_type(values.dtype))
+
+
+def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the unsigned integer type of the width of `dtype`; complex128 itself, as no integer is so wide."""
+    return np.dtype(f"u{dtype.itemsize}") if dtype.itemsize <= 8 else dtype
 
 
 def rows_of(a: CSR) -> tuple[Array, Array]:

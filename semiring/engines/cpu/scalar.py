@@ -14,7 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DType
+from ...dtypes import (
+    BOOL,
+    FC32,
+    FP32,
+    FP64,
+    INT32,
+    INT64,
+    UINT32,
+    UINT64,
+    DType,
+    complex_type,
+    real_type,
+)
 from ...operators.expression import HELPERS
 from . import helpers
 
@@ -38,6 +50,8 @@ def common(a: DType, b: DType) -> DType:
     """Return the type in which C++ computes a mixed pair; equal types are unchanged."""
     if a == b:
         return a
+    if "c" in a.kind + b.kind:
+        return complex_type(common(real_type(a), real_type(b)))
     if "f" in a.kind + b.kind:
         floats = [d for d in (a, b) if d.kind == "f"]
         return FP64 if FP64 in floats else FP32
@@ -48,11 +62,18 @@ def common(a: DType, b: DType) -> DType:
 
 
 def cast_text(value: str, source: DType, target: DType) -> str:
-    """Return the text of a cast: integers wrap, floats are truncated and saturate, NaN becomes 0, bool is ``!= 0``."""
+    """Return the text of a cast: integers wrap, floats are truncated and saturate, NaN becomes 0, bool is ``!= 0``.
+
+    A complex number becomes its real part first.
+    """
     if source == target:
         return value
     if target.kind == "b":
         return f"({value} != 0)"
+    if source.kind == "c" and target.kind != "c":
+        return cast_text(f"{value}.real", real_type(source), target)
+    if target.kind == "c" and source.kind != "c":
+        return f"np.{target.name}({cast_text(value, source, real_type(target))})"
     made = f"np.{target.name}({value})"
     if source.kind != "f" or target.kind == "f":
         return made
@@ -134,7 +155,11 @@ class Writer:
             values[1] = (self.assign(f"min({values[1][0]}, np.uint64({2**62}))"), UINT64)
         arguments = [self.cast(values[0], dtype), *(self.cast(value, second) for value in values[1:])]
         result = BOOL if rule == "bool" else dtype
-        if name == "minv" and dtype.kind in "iu":
+        if rule in ("real", "angle"):
+            result = real_type(dtype)
+        elif rule == "complex":
+            result = complex_type(dtype)
+        if name == "minv" and dtype.kind in "iuc":
             name, arguments = "div", [f"np.{dtype.name}(1)", *arguments]
         template = helpers.inline(name, dtype)
         if template is not None:
@@ -150,9 +175,10 @@ class Writer:
     @staticmethod
     def _operands(name: str, rule: str, dtypes: list[DType]) -> DType:
         """Return the type that the arguments of a function are cast to."""
-        if rule in ("float", "double", "bool"):
+        if rule in ("float", "double", "bool", "angle", "complex"):
             same = dtypes[:1] if name == "ldexp" else dtypes
-            return FP32 if all(dtype == FP32 for dtype in same) else FP64
+            found = FP32 if all(dtype in (FP32, FC32) for dtype in same) else FP64
+            return complex_type(found) if any(dtype.kind == "c" for dtype in same) else found
         dtype = dtypes[0]
         for other in dtypes[1:] if rule != "first" else []:
             dtype = common(dtype, other)

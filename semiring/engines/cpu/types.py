@@ -125,6 +125,8 @@ def _operator(
 
 def _constant(value: np.generic) -> str:
     real = value.item()
+    if isinstance(real, complex):
+        return f"complex({_constant(np.float64(real.real))}, {_constant(np.float64(real.imag))})"
     if isinstance(real, float) and not math.isfinite(real):
         return f"np.{value.dtype.name}({'np.nan' if real != real else 'np.inf' if real > 0 else '-np.inf'})"
     return f"np.{value.dtype.name}({real!r})" if value.dtype.kind != "b" else repr(real)

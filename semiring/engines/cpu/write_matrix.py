@@ -17,7 +17,7 @@ from ..registry import implements
 from ..spec_write import WriteMatrix
 from . import types
 from .compile import device, kernel
-from .operands import rows_of, values_of
+from .operands import bits_type, rows_of, values_of
 from .rows import common, share
 from .select import mask_pattern
 from .threads import parts_for, run
@@ -45,7 +45,7 @@ def write_matrix(q: WriteMatrix) -> CSR:
     accum = None if q.accum is None or constant is not None else types.binary(q.accum)
     values = [made, values_of(c, constant is None), values_of(t, constant is None)]
     if accum is None and c.dtype == t.dtype:  # values are only moved
-        values = [None if held is None else held.view(f"u{held.dtype.itemsize}") for held in values]
+        values = [None if held is None else held.view(bits_type(held.dtype)) for held in values]
     run(_merge, parts, *operands, accum, *values, indptr, indices)
     return CSR(Pattern(c.nrows, c.ncols, indptr, indices), c.dtype, made, constant)
 
