@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ import pytest
 import semiring
 from semiring import dtypes
 from semiring.engines.cuda import specialise
-from semiring.engines.numpy_helpers import evaluate
+from semiring.engines.numpy_helpers import cast, evaluate
+from semiring.operators import catalogue
+from semiring.operators.types import TypedUnary
+from tests.ops.test_every_operator import disagreement, pairs_of
 
 FOLDER = Path(semiring.__file__).parent / "engines" / "cuda" / "kernels"
 SHIM = Path(__file__).parent / "device_shim.h"
@@ -81,14 +85,19 @@ int main() {
 
 
 def built(place: Path, name: str, files: tuple[str, ...], types: str, program: str, *options: str) -> Path:
-    """A program after the text of kernel files, without their includes."""
-    text = "".join(re.sub(r"#include .*|#pragma once", "", (FOLDER / file).read_text()) for file in files)
+    """A program after the text of kernel files, without their includes but those of complex numbers."""
+    text = "".join(map(_text, files))
     source = place / f"{name}.cpp"
     source.write_text(f'#include "{SHIM}"\n{types}{text}{program}')
     assert CXX is not None
     command = [CXX, "-std=c++20", "-O1", "-w", "-pthread", *options, source, "-o", place / name]
     subprocess.run(command, check=True, timeout=120)
     return place / name
+
+
+def _text(file: str) -> str:
+    text = re.sub(r'#include "(complex\w*\.cuh)"', lambda found: _text(found[1]), (FOLDER / file).read_text())
+    return re.sub(r"#include .*|#pragma once", "", text)
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +204,46 @@ def test_integers_wrap_in_operators(dtype: str, tmp_path: Path) -> None:
     for at, op in enumerate(ops):
         got = [int(line.split()[at]) for line in done.stdout.splitlines()]
         assert got == evaluate(op.expr, given, op.z).astype(np.int64).tolist(), op.expr
+
+
+# Reads the parts of pairs of numbers; writes the parts of every operator of each.
+COMPLEX_OPERATORS = """
+#include <cstdio>
+template <class T>
+void show(T z) { std::printf("%.17g %.17g ", double(real_part(z)), double(imaginary_part(z))); }
+int main() {
+    double a, b, c, d;
+    while (std::scanf("%lf %lf %lf %lf", &a, &b, &c, &d) == 4) {
+        const Complex<double> x(a, b), y(c, d);
+        CALLS
+        std::printf("\\n");
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", [dtypes.FC64, pytest.param(dtypes.FC32, marks=pytest.mark.exhaustive)], ids=str)
+def test_complex_operators(dtype: np.dtype[Any], tmp_path: Path) -> None:
+    """Every built-in operator on complex numbers is that of NumPy."""
+    ops = [op for _, op in catalogue("unary", "binary") if dtype in (op.x, op.z) and op.x.kind in "fc"]
+    names = [f"operator_{at}" for at in range(len(ops))]
+    texts, calls = "", []
+    for name, op in zip(names, ops, strict=True):
+        unary = isinstance(op, TypedUnary)
+        texts += (specialise.unary if unary else specialise.binary)(name, op)
+        calls.append(f"show({name}({'x' if unary else 'x, y'}));")
+    program = texts + COMPLEX_OPERATORS.replace("CALLS", "\n        ".join(calls))
+    x, y = pairs_of(dtype, dtype)
+    done = subprocess.run(
+        [built(tmp_path, "operators", ("types.cuh", "expression.cuh"), "#include <cmath>\n", program)],
+        input="".join(f"{a.real} {a.imag} {b.real} {b.imag}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True)),
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    written = np.array([line.split() for line in done.stdout.splitlines()], np.float64)
+    wrong = []
+    for at, op in enumerate(ops):
+        found = np.empty(x.size, np.complex128)
+        found.real, found.imag = written[:, 2 * at], written[:, 2 * at + 1]
+        given = {"x": cast(x, op.x)} | ({} if isinstance(op, TypedUnary) else {"y": cast(y, op.y)})
+        wrong.append(disagreement(op, given, cast(found, op.z)))
+    assert not any(wrong), "\n".join(filter(None, wrong))

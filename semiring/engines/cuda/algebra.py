@@ -61,11 +61,17 @@ def start_value(monoid: TypedMonoid) -> np.generic | None:
     It is the identity of the built-in monoid with the same operator.  The one that a user declares may change values,
     as 0 of a maximum changes negative numbers.  Floats have an exact one: fmin and fmax return the other operand of a
     NaN (infinity would hide one), and -0.0 + x is x even for x = -0.0.
+
+    No atomic instruction changes 16 bytes: of the monoids of complex128 only the sum, whose parts are added one by
+    one, has a start value.
     """
     dtype, expr = monoid.dtype, monoid.op.expr
     known = None if monoid.is_any else _BUILTIN.get(expr)
-    if known is None or dtype not in known.types:
+    if known is None or dtype not in known.types or (dtype.itemsize > 8 and expr != "x + y"):
         return None
+    if dtype.kind == "c" and expr == "x + y":
+        zero: np.generic = dtype.type(complex(-0.0, -0.0))
+        return zero
     exact = {"min(x, y)": np.nan, "max(x, y)": np.nan, "x + y": -0.0}.get(expr) if dtype.kind == "f" else None
     start: np.generic | None = known.typed(dtype).identity if exact is None else dtype.type(exact)
     return start
@@ -75,9 +81,14 @@ _NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
 
 
 def native_atomic(monoid: TypedMonoid) -> int:
-    """Return the atomic instruction of the monoid: 1 add, 2 min, 3 max; 0 if it has none (compare-and-swap is used)."""
+    """Return the atomic instruction of the monoid: 1 add, 2 min, 3 max, 4 add by parts; 0 if it has none.
+
+    Without one compare-and-swap is used.
+    """
     op: TypedBinary = monoid.op
     dtype: np.dtype[Any] = monoid.dtype
     known = _NATIVE.get(op.expr, 0)
+    if dtype.kind == "c":
+        return 4 if known == 1 and op.x == op.y == op.z else 0
     whole = dtype.kind in "iu" or (dtype.kind == "f" and known == 1)
     return known if op.x == op.y == op.z and dtype.itemsize >= 4 and whole else 0

@@ -18,6 +18,7 @@ import numpy as np
 from ...formats import IndexList
 from ...formats.vectors import SingleEntry
 from .compile import module_text
+from .kernel import code_of
 from .launch import values_of
 
 __all__ = ["arguments", "layout", "pack_source", "packer", "source_argument"]
@@ -60,7 +61,10 @@ def packer(name: str, codes: dict[str, str]) -> Callable[..., Any]:
     itself then matches names and raises TypeError, at the lowest cost.
     """
     form = struct.Struct("@" + "".join(codes.values()) + "0P")  # ends at a multiple of a pointer's size
-    values = [_address(field) if code == _POINTER else field for field, code in codes.items()]
+    values = [
+        _address(field) if code == _POINTER else f"bytes({field})" if code[:2] in ("0f", "0d") else field
+        for field, code in codes.items()
+    ]
     text = f"def {name}(*, {', '.join(codes)}):\n    return pack({', '.join(values)})\n"
     made: dict[str, Any] = {"pack": form.pack}
     exec(text, made)
@@ -81,7 +85,7 @@ def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any
     found = re.search(rf"^struct {name} {{\n(.*?)^}};", module_text(file), re.MULTILINE | re.DOTALL)
     if found is None:
         raise ValueError(f"{file} declares no struct {name}")
-    return packer(name, layout(name, found[1], {letter: dtype.char for letter, dtype in types.items()}))
+    return packer(name, layout(name, found[1], {letter: code_of(dtype) for letter, dtype in types.items()}))
 
 
 def source_argument(file: str, f: IndexList) -> bytes:

@@ -100,14 +100,15 @@ def closure_level(q: Closure) -> ClosureResult:
 @implements(
     Closure,
     engine="cuda",
-    when=lambda q: start_value(q.semiring.add) is not None,
+    when=lambda q: start_value(q.semiring.add) is not None and q.semiring.z.itemsize <= 8,
     accepts=ADDRESSABLE,
 )
 def closure_relax(q: Closure) -> ClosureResult:
     """Label-correcting in three launches: changed entries relax their neighbours until nothing changes.
 
-    The monoid must be idempotent (min, max, or, and).  Memory beyond the matrix and the result: two columns and four
-    offsets a row, and two bitmaps.  Synchronises once, at the end.
+    The monoid must be idempotent (min, max, or, and), its values of at most 8 bytes, which one atomic changes.  Memory
+    beyond the matrix and the result: two columns and four offsets a row, and two bitmaps.  Synchronises once, at the
+    end.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
     a = q.by_row.get()

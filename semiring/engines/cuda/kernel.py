@@ -16,12 +16,19 @@ from typing import Any
 import numpy as np
 from cupy.cuda import driver, get_current_stream, runtime
 
+from ...dtypes import real_type
 from .compile import module
 
-__all__ = ["Kernel", "kernel"]
+__all__ = ["Kernel", "code_of", "kernel"]
 
 _INVALID_CONTEXT = 201
 _POINTER = "P"
+_COMPLEX = ("0f", "0d")
+
+
+def code_of(dtype: np.dtype[Any]) -> str:
+    """Return the code of a value type in Python's module `struct`; of a complex one, bytes aligned as its parts are."""
+    return f"0{np.dtype(real_type(dtype)).char}{dtype.itemsize}s" if dtype.kind == "c" else dtype.char
 
 
 def _code(argument: Any) -> str:
@@ -29,7 +36,7 @@ def _code(argument: Any) -> str:
     if argument is None or hasattr(getattr(argument, "data", None), "ptr"):
         return _POINTER
     if isinstance(argument, np.generic):
-        return argument.dtype.char
+        return code_of(argument.dtype)
     if isinstance(argument, int):
         return "?" if isinstance(argument, bool) else "q"
     if isinstance(argument, bytes):
@@ -59,7 +66,11 @@ def _launcher(function: int, codes: list[str]) -> Callable[..., None]:
 
     names = [f"a{number}" for number in range(len(codes))]
     values = [
-        f"0 if {name} is None else {name}.data.ptr" if code == _POINTER else name
+        f"0 if {name} is None else {name}.data.ptr"
+        if code == _POINTER
+        else f"bytes({name})"
+        if code[:2] in _COMPLEX
+        else name
         for name, code in zip(names, codes, strict=True)
     ]
     text = f"""

@@ -120,3 +120,6 @@ def catalogue() -> Iterator[samples.Entry]:
     for number, ring in enumerate(samples.SEMIRINGS):
         flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
         yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        flags = constants(A_VALUES=True, B_VALUES=True, STARTED=ring_facts(ring).start is not None)
+        yield _FILE, typedefs(A=ring.z, B=FP32) + flags + semiring(ring)

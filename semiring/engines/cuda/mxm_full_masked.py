@@ -121,3 +121,8 @@ def catalogue() -> Iterator[samples.Entry]:
         )
         sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + sizes + semiring(ring)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, MP=INT32, MI=INT64, M=ring.z, CP=INT64)
+        flags = _Flags(4, 2, 3, False, True, True, True)
+        sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None)
+        yield _FILE, types + sizes + semiring(ring)

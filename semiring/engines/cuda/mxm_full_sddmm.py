@@ -129,3 +129,10 @@ def catalogue() -> Iterator[samples.Entry]:
         flags = _Flags(number == 3, number > 1, number > 2, number != 2, number != 4, number != 1, number != 3)
         sizes = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + constants(**lanes._asdict(), **flags._asdict()) + sizes + semiring(ring)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        types = typedefs(MP=INT64, MI=INT32, M=ring.z, AP=INT32, A=ring.z, BP=INT64, B=ring.z)
+        flags = _Flags(False, True, False, True, True, True, True)
+        sizes = constants(
+            SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None
+        )
+        yield _FILE, types + constants(**_lanes(64, 2, 16)._asdict(), **flags._asdict()) + sizes + semiring(ring)

@@ -53,13 +53,14 @@ def _power(n: int) -> int:
 def values_at_once(length: int, most: int, *arrays: Array | None) -> int:
     """Return how many values of rows of `length` a lane transfers at once, a power of two and at most `most`.
 
-    arrays: of rows that are read, or None.  An instruction transfers up to 16 bytes, to which addresses are aligned.
+    arrays: of rows that are read, or None.  An instruction transfers up to 16 bytes, to which addresses are aligned;
+    one value at once may be aligned to its parts only.
     """
     for array in arrays:
         if array is not None:
             size = array.dtype.itemsize
             most = min(most, 16 // size)
-            while array.data.ptr % (most * size):
+            while most > 1 and array.data.ptr % (most * size):
                 most //= 2
     while length % most:
         most //= 2
@@ -173,4 +174,11 @@ def catalogue() -> Iterator[samples.Entry]:
         sizes = lanes_for((1, 33, 64, 256, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number, facts.is_any)
         flags = constants(FLIP=number % 2 == 1, EARLY=facts.early, EVERY_ROW=number != 2, A_VALUES=number != 2)
         rest = constants(B_VALUES=number != 4, STARTED=number < 2, SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
+        yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, CP=INT64)
+        flags = constants(FLIP=False, EARLY=False, EVERY_ROW=True, A_VALUES=True, B_VALUES=True)
+        sizes = lanes_for(64, 16 // ring.z.itemsize, 16, False)
+        started = ring_facts(ring).start is not None
+        rest = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=started)
         yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)

@@ -211,5 +211,5 @@ def catalogue() -> Iterator[samples.Entry]:
     ):
         yield "mxm_bins.cuh", types + _limits()
     for prologue in sampled():
-        yield "mxm_merge.cuh", prologue + _limits() + constants(STAGE=320)
+        yield "mxm_merge.cuh", prologue + _limits() + constants(STAGE=192)
         yield "mxm_hash.cuh", prologue

@@ -120,3 +120,8 @@ def sampled() -> Iterator[str]:
         flags = constants(MASKED=number % 5 > 0, VALUED=number % 5 > 1, COMPLEMENT=number % 5 > 2, KEEPS=number != 4)
         flags += constants(NATIVE=ring_facts(ring).native, ORDERED=number == 2)
         yield types + flags + semiring(ring)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, BI=INT32, B=ring.z, O=INT32, P=INT64, R=INT32)
+        types += typedefs(MP=INT32, MI=INT32, M=ring.z) + constants(MASKED=True, VALUED=True, COMPLEMENT=False)
+        facts = ring_facts(ring)
+        yield types + constants(KEEPS=True, NATIVE=facts.native, ORDERED=facts.start is None) + semiring(ring)

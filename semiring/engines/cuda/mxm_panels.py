@@ -119,4 +119,4 @@ def _sizes(panel: int) -> str:
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, prologue in enumerate(sampled()):
-        yield _FILE, prologue + _sizes(_LEAST_COLUMNS << number)
+        yield _FILE, prologue + _sizes(_LEAST_COLUMNS << min(number, 5))

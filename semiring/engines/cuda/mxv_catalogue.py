@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...dtypes import FP32, INT8, INT32, INT64
 from . import samples, tuning
+from .algebra import ring_facts
 from .specialise import constants, semiring, typedefs
 
 
@@ -34,3 +35,11 @@ def catalogue() -> Iterator[samples.Entry]:
                 yield "mxv_push.cuh", text + columns + push
                 if flip:  # a bitmap under a mask
                     yield "mxv_either.cuh", text + columns + either
+    for number, ring in enumerate(samples.COMPLEX_SEMIRINGS):
+        text = semiring(ring) + typedefs(P=INT32, A=ring.z, U=ring.z, M=FP32) + samples.UNCOMPRESSED
+        text += constants(FLIP=number == 1, U_FULL=False, MASK=number, COMPLEMENT=False, VALUED=True)
+        yield "mxv_pull.cuh", text + samples.thresholds(GROUP=8)
+        yield "mxv_balanced.cuh", text + samples.thresholds(BLOCK=tuning.TILE_BLOCK)
+        if ring_facts(ring).start is not None:
+            native = ring_facts(ring).native
+            yield "mxv_push.cuh", text + samples.thresholds(BLOCK=tuning.PUSH_BLOCK, U_FORM=1, NATIVE=native)

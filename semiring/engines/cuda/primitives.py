@@ -12,7 +12,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from ...dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
 from . import samples
 from .kernel import Kernel, kernel
@@ -45,8 +45,11 @@ _INT32 = np.dtype(np.int32)
 
 
 def moved(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the unsigned integer type of the width of `dtype`, which kernels use for values that they only move."""
-    return _UNSIGNED[dtype.itemsize]
+    """Return the type of the width of `dtype` that kernels use for values that they only move: an unsigned integer.
+
+    For 16 bytes it is complex128.
+    """
+    return _UNSIGNED.get(dtype.itemsize, FC64)
 
 
 def width(bound: int) -> int:

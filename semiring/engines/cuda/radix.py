@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from ...dtypes import INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from ...dtypes import FC64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, index_dtype
 from . import samples, tuning
 from .arguments import arguments
@@ -264,6 +264,7 @@ def catalogue() -> Iterator[samples.Entry]:
         (_ROWS, UINT64, INT32, UINT32, None, 8),
         (_ROWS, UINT32, INT64, UINT16, INT32, 2),
         (_KEYS, UINT64, INT32, UINT8, INT64, 9),
+        (_TRIPLES, UINT64, INT32, FC64, None, 9),
     ):
         size = 0 if value is None else value.itemsize
         shape = chosen(228 << 10, 227 << 10, key.itemsize, size, digit)

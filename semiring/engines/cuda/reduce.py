@@ -78,9 +78,10 @@ def segments(
     tiles = int(first_row.size) - 1
     carry = cupy.empty(tiles, out.dtype)
     values = values_of(source)
-    grid_of_tiles = -(-32 * tiles // TILE_BLOCK)  # a warp for each
+    block = TILE_BLOCK if out.dtype.itemsize <= 8 else TILE_BLOCK // 2
+    grid_of_tiles = -(-32 * tiles // block)  # a warp for each
     kernel("reduce.cuh", "reduce_rows_tiles", prologue)(
-        grid_of_tiles, TILE_BLOCK, n, indptr, nrows, *values, first_row, tiles, out, carry
+        grid_of_tiles, block, n, indptr, nrows, *values, first_row, tiles, out, carry
     )
     if tiles > 1:
         run = kernel("reduce.cuh", "reduce_rows_carry", prologue)
@@ -148,16 +149,17 @@ def _inner_product(
 def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Callable[[], np.generic | None]:
     """Launch a kernel that ends with `reduce_blocks`; the function returned waits for its value."""
     blocks = min(-(-items // BLOCK), 8 * multiprocessors())  # all of them resident
-    words = 2 + 2 * blocks
+    partial = 1 + -(-z.itemsize // 8)  # words: whether there is a value, and its bytes
+    words = partial * (1 + blocks)
     result = counter(words) if blocks <= _FEW_BLOCKS else cupy.empty(words, np.uint64)
     run(blocks, BLOCK, *arguments, result, counter())
-    queued = Queued(result, 16)
+    queued = Queued(result, 8 * partial)
 
     def value() -> np.generic | None:
         found = queued.read()  # synchronises
         if not found[0]:
             return None
-        read: np.generic = np.frombuffer(found, z, 1, 8)[0]  # the value is in the low bytes of the second word
+        read: np.generic = np.frombuffer(found, z, 1, 8)[0]  # the value is in the low bytes behind the first word
         return read
 
     return value
@@ -168,6 +170,11 @@ def catalogue() -> Iterator[samples.Entry]:
     for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
         types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
+    for ring in samples.COMPLEX_SEMIRINGS:
+        types = typedefs(A=ring.z, P=INT64, OUT=ring.z) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
+        yield "reduce.cuh", types + monoid("add", ring.add)
+        types = typedefs(U=ring.z, V=FP32, I=INT32, P=INT32) + constants(FORM=0, LISTED=False, SWAPPED=False)
+        yield "inner.cuh", types + semiring(ring)
     sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
     yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
     for number, ring in enumerate(samples.SEMIRINGS):

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32
+from ...dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT32
 from ...formats import CODECS
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from . import tuning
@@ -36,6 +36,21 @@ SEMIRINGS: Final = (
     TypedSemiring(MIN8, SECOND8),
     TypedSemiring(LOR, LAND),
     TypedSemiring(ANY, SECONDI),
+)
+# Sums added by parts in atomics, of 8 and of 16 bytes, and 16 bytes that no atomic changes.
+COMPLEX_SEMIRINGS: Final = (
+    TypedSemiring(
+        TypedMonoid(TypedBinary("plus", FC32, FC32, FC32, "x + y", _LAWS), np.complex64(0), None),
+        TypedBinary("times", FC32, FC32, FC32, "x * y"),
+    ),
+    TypedSemiring(
+        TypedMonoid(TypedBinary("plus", FC64, FC64, FC64, "x + y", _LAWS), np.complex128(0), None),
+        TypedBinary("div", FC64, FC64, FC64, "div(x, y)"),
+    ),
+    TypedSemiring(
+        TypedMonoid(TypedBinary("times", FC64, FC64, FC64, "x * y", _LAWS), np.complex128(1), None),
+        TypedBinary("first", FC64, FC64, FC64, "x"),
+    ),
 )
 VALUE: Final = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
 ROW: Final = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")

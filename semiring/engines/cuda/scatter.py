@@ -31,10 +31,10 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     """t(index[p]) = u(p).
 
     Without `dup`, and with one that is commutative and associative: at most three launches and a memset, nothing
-    waits; sums of floats may differ in order from run to run.  With any other the entries are sorted by where
-    they go and combined in the order of p (synchronises).
+    waits; sums of floats may differ in order from run to run.  With any other, and of
+    complex128 with any, the entries are sorted by where they go and combined in the order of p (synchronises).
     """
-    if q.dup is not None and not q.dup.laws >= _ORDERLESS:
+    if q.dup is not None and not (q.dup.laws >= _ORDERLESS and q.u.dtype.itemsize <= 8):
         return _in_order(q)
     u, size = q.u, q.index.size
     listed = u.indices if isinstance(u, IndexList) else None

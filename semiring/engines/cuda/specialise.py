@@ -47,6 +47,8 @@ def literal(value: np.generic) -> str:
     if kind == "b":
         return "true" if value else "false"
     name = c_name(value.dtype)
+    if kind == "c":
+        return f"{name}({literal(value.real)}, {literal(value.imag)})"
     if kind == "f":
         bits = int(value.view(np.uint32 if value.dtype.itemsize == 4 else np.uint64))
         return f"from_bits<{name}>({bits:#x}{'u' if value.dtype.itemsize == 4 else 'ull'})"
@@ -82,7 +84,7 @@ def wrapping(expr: str, types: frozenset[np.dtype[Any]]) -> str:
     if len(types) == 1:
         operations = sum(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in ast.walk(tree))
         simple = not any(isinstance(node, (ast.Call, ast.Compare)) for node in ast.walk(tree))
-        if simple and (operations < 2 or next(iter(types)).kind == "f"):
+        if simple and (operations < 2 or next(iter(types)).kind in "fc"):
             return expr
     return ast.unparse(_Wrapping().visit(tree))
 

@@ -78,6 +78,7 @@ DEVICE bool bit_relaxed(const u32* words, i64 p) { return (load_relaxed(words + 
 // current value, or `change` left the loaded value unchanged and the update took effect at the time of the load.
 template <class T, class F>
 DEVICE T atomic_update(T* address, F change) {
+    static_assert(sizeof(T) <= 8, "hosts choose kernels without atomics for values of 16 bytes");
     typedef unsigned_of<sizeof(T)> U;
     if constexpr (sizeof(T) >= 4) {
         U* const slot = reinterpret_cast<U*>(address);
@@ -105,6 +106,12 @@ DEVICE T atomic_update(T* address, F change) {
             seen = found;
         }
     }
+}
+// *address += z, each part atomically.
+template <class T>
+DEVICE void atomic_add(Complex<T>* address, Complex<T> z) {
+    atomicAdd(&address->re, z.re);
+    atomicAdd(&address->im, z.im);
 }
 
 // Sets bit p, which no thread clears in this launch; returns whether this call set it.  Tests the bit first: an atomic

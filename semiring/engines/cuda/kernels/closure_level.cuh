@@ -28,7 +28,7 @@
 
 // Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
 // one can be reset while another is still being read.
-enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
+enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER = LEVEL_VALUE + 2, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
        SEGMENT_COUNT = GRID_COUNT + 3 };
 
 // closure_plans.py and closure.py pack these structs by the names of their fields (arguments.py): a line is a type and
@@ -100,7 +100,7 @@ struct Claim {
     Z level;
 
     DEVICE Payload payload(i64 row, i64) const {
-        if constexpr (VALUES == 2 && multiply_reads_x) return s.values[row];
+        if constexpr (VALUES == 2 && multiply_reads_x) return cast<Payload>(s.values[row]);
         else return Payload();
     }
     // Bits are only set during the pass: a set bit stays set, and an outdated clear bit costs an atomic.
@@ -109,7 +109,7 @@ struct Claim {
         const u32 bit = 1u << (j & 31);
         if (atomicOr(visited + (j >> 5), bit) & bit) return false;
         if constexpr (VALUES == 1) s.values[j] = level;
-        if constexpr (VALUES == 2) s.values[j] = arrival(s, s.a_values, x, k, j, p);
+        if constexpr (VALUES == 2) s.values[j] = arrival(s, s.a_values, cast<Z>(x), k, j, p);
         return true;
     }
 };

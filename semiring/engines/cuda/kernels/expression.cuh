@@ -1,7 +1,8 @@
 // The functions that operator expressions may call (operators/vocabulary.py defines them).
 // Generated operator functions are in this namespace too, so `min`, `abs` and `pow` name these functions and not
 // the compiler's.  Arguments are computed in their common type, as C++ promotes them (bool as int).  The functions
-// of math.h compute in float if all arguments are float, else in double.
+// of math.h compute in float if all arguments are float, else in double.  complex_functions.cuh defines those on complex
+// numbers; division and choice, here, accept both.
 
 #pragma once
 
@@ -12,9 +13,10 @@ namespace op {
 template <class A>
 using counted = choose<is_bool<A>, int, A>;
 template <class A, class B>
-using common = decltype(true ? counted<A>() : counted<B>());
+using common = joined<A, B>;
 template <class A, class B = A>
-using floating = choose<is_same<A, f32> && is_same<B, f32>, f32, f64>;
+using floating = typename complex_type<is_complex<A> || is_complex<B>,
+                                       choose<is_same<part<A>, f32> && is_same<part<B>, f32>, f32, f64>>::type;
 template <class A, class B>
 using chosen = choose<is_bool<A> && is_bool<B>, bool, common<A, B>>;
 
@@ -34,7 +36,7 @@ DEVICE common<A, B> max(A a, B b) {
 }
 template <class C, class A, class B>
 DEVICE chosen<A, B> select(C c, A a, B b) {
-    return c != C(0) ? chosen<A, B>(a) : chosen<A, B>(b);
+    return c != C(0) ? cast<chosen<A, B>>(a) : cast<chosen<A, B>>(b);
 }
 template <class A, class B>
 DEVICE bool land(A a, B b) {
@@ -83,8 +85,8 @@ DEVICE auto negated(A a) {
 template <class A, class B>
 DEVICE common<A, B> div(A a, B b) {
     typedef common<A, B> T;
-    const T x = a, y = b;
-    if constexpr (is_float<T>) {
+    const T x = cast<T>(a), y = cast<T>(b);
+    if constexpr (is_float<T> || is_complex<T>) {
         return x / y;
     } else {
         if (y == T(0)) return x == T(0) ? T(0) : x > T(0) ? highest<T>() : lowest<T>();
@@ -101,7 +103,7 @@ DEVICE counted<A> minv(A a) {
 template <class A, class B>
 DEVICE floating<A, B> truediv(A a, B b) {
     typedef floating<A, B> T;
-    return T(a) / T(b);
+    return cast<T>(a) / cast<T>(b);
 }
 template <class A, class B>
 DEVICE common<A, B> floordiv(A a, B b) {
@@ -151,7 +153,7 @@ DEVICE floating<A, B> remainder(A a, B b) {
     else return ::remainder(f64(a), f64(b));
 }
 template <class A, class B>
-DEVICE common<A, B> pow(A a, B b) {
+DEVICE common<A, B> real_power(A a, B b) {
     typedef common<A, B> T;
     if constexpr (is_same<T, f32>) return ::powf(a, b);
     else if constexpr (is_same<T, f64>) return ::pow(T(a), T(b));
@@ -399,3 +401,5 @@ DEVICE floating<A> frexpe(A a) {
 }
 
 }  // namespace op
+
+#include "complex_functions.cuh"

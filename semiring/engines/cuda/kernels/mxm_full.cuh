@@ -8,7 +8,8 @@
 
 typedef add_z Z;
 
-// N consecutive values, a power of two, transferred by instructions of up to 16 bytes.  Addresses are aligned to them.
+// N consecutive values, a power of two, transferred by instructions of up to 16 bytes.  Addresses are aligned to them,
+// that of one value to its parts.
 template <class T, int N>
 struct Pack {
     static constexpr int STEP = N * int(sizeof(T)) < 16 ? N * int(sizeof(T)) : 16;
@@ -16,6 +17,10 @@ struct Pack {
     T at[N];
 
     DEVICE void load(const T* from) {
+        if constexpr (N == 1) {
+            at[0] = *from;
+            return;
+        }
 #pragma unroll
         for (int w = 0; w < N * int(sizeof(T)) / STEP; w++) {
             const Word word = reinterpret_cast<const Word*>(from)[w];
@@ -23,6 +28,10 @@ struct Pack {
         }
     }
     DEVICE void store(T* to) const {
+        if constexpr (N == 1) {
+            *to = at[0];
+            return;
+        }
 #pragma unroll
         for (int w = 0; w < N * int(sizeof(T)) / STEP; w++) {
             Word word;

@@ -87,7 +87,7 @@ struct RowTable {
                     const Z z = product(s, x, q, i, k, j);
                     values[slot] = slot_bits(first ? z : add(slot_value(values[slot]), z));
                 } else if constexpr (VALUES) {
-                    if constexpr (add_has_terminal) {
+                    if constexpr (add_has_terminal && ATOMIC_SLOTS) {
                         if (add_is_terminal(slot_value(load_shared(values + slot)))) continue;
                     }
                     combine(values + slot, product(s, x, q, i, k, j));

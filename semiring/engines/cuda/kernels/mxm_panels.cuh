@@ -56,7 +56,7 @@ DEVICE void accumulate(const ProductArguments& s, i64 i, i64 first, Panel& panel
             if constexpr (!VALUES) {
                 claim(panel.present, c);
             } else {
-                if constexpr (add_has_terminal && !add_is_any && !ORDERED) {
+                if constexpr (add_has_terminal && !add_is_any && !ORDERED && ATOMIC_SLOTS) {
                     if (add_is_terminal(slot_value(load_shared(slots + c)))) continue;
                 }
                 if constexpr (add_is_any) {

@@ -4,7 +4,7 @@
 // The output initially holds the identity of (+); for `any`, the thread that sets the presence bit writes the value.  The
 // thread that sets a bit counts it.
 // See product.cuh for the prologue; also U_FORM (0 index list, 1 bitmap, 2 full), NATIVE (0 compare-and-swap, 1
-// atomicAdd, 2 atomicMin, 3 atomicMax) and BLOCK.
+// atomicAdd, 2 atomicMin, 3 atomicMax, 4 atomicAdd to each part of a complex number) and BLOCK.
 
 #pragma once
 
@@ -58,6 +58,7 @@ DEVICE void combine(T* at, T z) {
     else if constexpr (NATIVE == 1) atomicAdd(at, z);
     else if constexpr (NATIVE == 2) atomicMin(at, z);
     else if constexpr (NATIVE == 3) atomicMax(at, z);
+    else if constexpr (NATIVE == 4) atomic_add(at, z);
     else atomic_update(at, [z](T old) { return T(add(old, z)); });
 }
 
@@ -75,7 +76,7 @@ struct Scatter {
     DEVICE bool first_only() const { return !VALUED || add_is_any; }
     DEVICE Payload payload(i64, i64 place) const {
         if constexpr (READS_U) return carried[place];
-        else return 0;
+        else return Payload();
     }
     DEVICE bool open(Payload, i64, i64 o, i64) const {
         if (!mask.admits(o)) return false;

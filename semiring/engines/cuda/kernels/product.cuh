@@ -25,6 +25,10 @@ DEVICE T load_streaming(const T* at) {
     typedef unsigned_of<sizeof(T)> Bits;
     return from_bits<T>(Bits(__ldcs(reinterpret_cast<const Bits*>(at))));
 }
+template <class T>
+DEVICE Complex<T> load_streaming(const Complex<T>* at) {
+    return Complex<T>(__ldcs(&at->re), __ldcs(&at->im));
+}
 
 struct Matrix {
     const A* values;

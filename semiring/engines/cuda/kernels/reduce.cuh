@@ -15,6 +15,8 @@ struct Combined {
     DEVICE OUT operator()(OUT x, OUT y) const { return combined(x, y); }
 };
 
+// Threads of a block, whose stages are in shared memory: with results of 16 bytes half as many.
+constexpr int REDUCE_THREADS = sizeof(OUT) <= 8 ? TILE_THREADS : TILE_THREADS / 2;
 // Slots of a lane, which are consecutive.
 constexpr int LANE_SLOTS = int(TILE) / 32;
 
@@ -28,10 +30,10 @@ struct ReduceStage {
     static DEVICE int padded(int slot) { return slot + slot / LANE_SLOTS; }
 };
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_rows_tiles(i64 n, const P* indptr, i64 nrows, const A* values, A iso, const i64* first_row, i64 tiles,
                       OUT* out, OUT* carry) {
-    __shared__ ReduceStage stages[TILE_THREADS / 32];
+    __shared__ ReduceStage stages[REDUCE_THREADS / 32];
     ReduceStage& stage = stages[warp_in_block()];
     const int lane = lane_id();
     const i64 number = warp_id();

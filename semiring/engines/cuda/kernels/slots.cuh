@@ -5,25 +5,36 @@
 
 #include "semiring.cuh"
 
-// The unit of atomics in shared memory.
-typedef unsigned_of<(sizeof(Z) < 4 ? 4 : sizeof(Z))> Slot;
+// The unit of atomics in shared memory.  Values of 16 bytes are stored as they are: no atomic
+// changes the whole, so only sums by parts (NATIVE 4) are combined by `combine`, others in order.
+typedef choose<sizeof(Z) == 16, Z, unsigned_of<(sizeof(Z) < 4 ? 4 : sizeof(Z))>> Slot;
+constexpr bool ATOMIC_SLOTS = sizeof(Z) <= 8;
 
-DEVICE Slot slot_bits(Z z) { return Slot(from_bits<unsigned_of<sizeof(Z)>>(z)); }
-DEVICE Z slot_value(Slot slot) { return from_bits<Z>(unsigned_of<sizeof(Z)>(slot)); }
-
-// *slot = *slot (+) z, atomically.
 template <class T>
-DEVICE void combine(Slot* slot, T z) {
+DEVICE Slot slot_bits(T z) {
+    if constexpr (ATOMIC_SLOTS) return Slot(from_bits<unsigned_of<sizeof(T)>>(z));
+    else return z;
+}
+template <class T>
+DEVICE Z slot_value(T slot) {
+    if constexpr (ATOMIC_SLOTS) return from_bits<Z>(unsigned_of<sizeof(Z)>(slot));
+    else return slot;
+}
+
+// *slot = *slot (+) z, atomically.  S is Slot: the branches are compiled only where they apply.
+template <class S, class T>
+DEVICE void combine(S* slot, T z) {
     if constexpr (NATIVE == 1 && is_integer<T>) atomicAdd(slot, slot_bits(z));
     else if constexpr (NATIVE == 1) atomicAdd(reinterpret_cast<T*>(slot), z);
     else if constexpr (NATIVE == 2) atomicMin(reinterpret_cast<T*>(slot), z);
     else if constexpr (NATIVE == 3) atomicMax(reinterpret_cast<T*>(slot), z);
-    else {
-        Slot seen = load_shared(slot);
+    else if constexpr (NATIVE == 4) atomic_add(reinterpret_cast<T*>(slot), z);
+    else if constexpr (ATOMIC_SLOTS) {
+        S seen = load_shared(slot);
         for (;;) {
-            const Slot wanted = slot_bits(add(slot_value(seen), z));
+            const S wanted = slot_bits(add(slot_value(seen), z));
             if (wanted == seen) return;
-            const Slot found = atomicCAS(slot, seen, wanted);
+            const S found = atomicCAS(slot, seen, wanted);
             if (found == seen) return;
             seen = found;
         }

@@ -25,13 +25,11 @@ constexpr bool is_bool = is_same<T, bool>;
 template <class T>
 constexpr bool is_float = is_same<T, f32> || is_same<T, f64>;
 template <class T>
-constexpr bool is_integer = !is_float<T> && !is_bool<T>;
-template <class T>
 constexpr bool is_signed = T(-1) < T(0);
 template <>
 constexpr bool is_signed<bool> = false;
 
-// choose: a type selected by a condition; unsigned_of: the unsigned integer of a given size.
+// choose: a type selected by a condition.
 template <bool C, class A, class B>
 struct choose_type {
     typedef A type;
@@ -43,6 +41,12 @@ struct choose_type<false, A, B> {
 template <bool C, class A, class B>
 using choose = typename choose_type<C, A, B>::type;
 
+#include "complex.cuh"
+
+template <class T>
+constexpr bool is_integer = !is_float<T> && !is_bool<T> && !is_complex<T>;
+
+// The unsigned integer of a given size.
 template <int BYTES>
 using unsigned_of = choose<BYTES == 1, u8, choose<BYTES == 2, u16, choose<BYTES == 4, u32, u64>>>;
 
@@ -69,13 +73,19 @@ DEVICE constexpr T highest() {
 }
 
 // Converts a GraphBLAS value.  Integers wrap.  Floats are truncated towards zero and saturate; NaN becomes 0.
-// A nonzero value becomes true.  All other conversions are those of C.
+// A nonzero value becomes true.  A complex number becomes its real part, unless the result is complex or bool.  All other
+// conversions are those of C.
 template <class To, class From>
 DEVICE To cast(From x) {
     if constexpr (is_same<To, From>) {
         return x;
     } else if constexpr (is_bool<To>) {
         return x != From(0);
+    } else if constexpr (is_complex<To>) {
+        typedef part<To> T;
+        return To(T(real_part(x)), T(imaginary_part(x)));
+    } else if constexpr (is_complex<From>) {
+        return cast<To>(x.re);
     } else if constexpr (is_float<From> && is_integer<To>) {
         // The bounds are exact in From, or rounded outwards to a power of two outside the range of To.
         if (!(x == x)) return To(0);

@@ -61,6 +61,23 @@ DEVICE T shuffle(T value, int lane) {
     typedef choose<sizeof(T) == 8, u64, u32> W;
     return from_bits<T>(U(__shfl_sync(FULL_WARP, W(from_bits<U>(value)), lane)));
 }
+// A complex number is two values.
+template <class T>
+DEVICE Complex<T> shuffle_xor(Complex<T> z, int mask) {
+    return Complex<T>(shuffle_xor(z.re, mask), shuffle_xor(z.im, mask));
+}
+template <class T>
+DEVICE Complex<T> shuffle_down(Complex<T> z, int delta) {
+    return Complex<T>(shuffle_down(z.re, delta), shuffle_down(z.im, delta));
+}
+template <class T>
+DEVICE Complex<T> shuffle_up(Complex<T> z, int delta) {
+    return Complex<T>(shuffle_up(z.re, delta), shuffle_up(z.im, delta));
+}
+template <class T>
+DEVICE Complex<T> shuffle(Complex<T> z, int lane) {
+    return Complex<T>(shuffle(z.re, lane), shuffle(z.im, lane));
+}
 
 // A value and whether it is present.  A lane without a value does not contribute, so no identity is needed.
 template <class T>
