@@ -46,7 +46,7 @@ def sssp(A: Matrix, source: int) -> Vector:
     """
     n = square("sssp", A)
     s = row("sssp", source, n)
-    dtype: np.dtype[Any] = A.dtype if A.dtype.kind == "f" else np.dtype(np.int64)
+    dtype: np.dtype[Any] = A.dtype if A.dtype.kind in "fc" else np.dtype(np.int64)  # min refuses complex weights
     start = Vector.from_coo([s], 0, dtype, size=n, device=A.device)
     weighted = semiring.min_plus[dtype]
     try:

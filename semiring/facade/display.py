@@ -190,6 +190,8 @@ def _runs(positions: list[int]) -> list[tuple[int, int]]:
 def _text(value: Any) -> str:
     if isinstance(value, (np.floating, float)):
         return f"{float(value):.6g}"
+    if isinstance(value, (np.complexfloating, complex)):
+        return f"{complex(value):.6g}"
     if isinstance(value, (np.bool_, bool)):
         return "T" if value else "F"
     return str(value)

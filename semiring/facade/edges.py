@@ -78,7 +78,7 @@ def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any)
     if chosen[2] is None:
         return Edges(rows, cols, None)
     values = _without_missing(chosen[2], columns[chosen[2]])
-    if values.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biufc":
         raise InvalidValue(
             f"{_PLACE}: column {chosen[2]!r} holds the weights and must hold numbers, got {_content(values)}; "
             f"name another one by weight="

@@ -12,7 +12,7 @@ from ..memory.arrays import to_device, to_host
 from ..storage.coerce import on_gpu
 from .scalar import Scalar
 
-_NUMBERS = (int, float, Scalar)
+_NUMBERS = (int, float, complex, Scalar)
 
 
 def is_scalar(value: Any) -> bool:

@@ -146,7 +146,7 @@ def _evaluated(like: Scalar, typed: Any, x: Any, y: Any) -> Scalar:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.generic)) or getattr(value, "ndim", None) == 0
+    return isinstance(value, (int, float, complex, np.generic)) or getattr(value, "ndim", None) == 0
 
 
 def _operand(operation: str, beside: Scalar, value: Any) -> Scalar:

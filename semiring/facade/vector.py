@@ -191,7 +191,7 @@ class Vector(Infix):
         index = self._index(key)
         if not isinstance(key, slice) and key is not None and is_scalar(key):
             check_element("v[i]", value, write, sub)
-        if isinstance(value, (int, float)):
+        if isinstance(value, (int, float, complex)):
             source: Any = value
         elif isinstance(value, Vector):
             source = value.store

@@ -1,7 +1,7 @@
 """Matrix Market files (.mtx): a strict reader.
 
 Format: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935 (1996).
-The comment ``%%GraphBLAS type <type>`` of SuiteSparse:GraphBLAS and LAGraph states the value type, so that all eleven
+The comment ``%%GraphBLAS type <type>`` of SuiteSparse:GraphBLAS and LAGraph states the value type, so that all types
 are preserved in a file; to other programs it is a comment.
 
 Every byte of the text is checked by :mod:`semiring.io.text_scan`, which also parses integers exactly. Decimals are then
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import BOOL, FP32, FP64, INT64, UINT64, lookup
-from semiring.exceptions import DomainMismatch, InvalidFormat, NotSupported
+from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, UINT64, lookup, real_type
+from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.text import header_size, read_text, shortened
 from semiring.io.text_scan import INTEGER, REAL, Column, Table, character_classes, line_of_row, scan_table
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["mmread", "parse_matrix_market"]
 
 #: The type names of the ``%%GraphBLAS type`` comment (LAGraph_MMRead) that are not NumPy's.
-_TYPE_NAMES: Final = {"float": "float32", "double": "float64", "fp32": "float32", "fp64": "float64"}
+_TYPE_NAMES: Final = {
+    "float": "float32",
+    "double": "float64",
+    "float complex": "complex64",
+    "double complex": "complex128",
+}
 _FIELDS: Final = ("real", "double", "integer", "unsigned-integer", "complex", "pattern")
 _SYMMETRIES: Final = ("general", "symmetric", "skew-symmetric", "hermitian")
 _CLASSES: Final = character_classes(b"", b"%")
@@ -57,7 +62,8 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     """Read a Matrix Market file, compressed or not.
 
     ``A(i, j) = value`` of each line ``i j value``, counted from 1 in the file and from 0 in the matrix. An entry
-    below the diagonal of a symmetric (skew-symmetric) file also stores ``A(j, i) = value`` (``-value``).
+    below the diagonal of a symmetric (skew-symmetric, hermitian) file also stores ``A(j, i) = value`` (``-value``, its
+    conjugate).
 
     Parameters
     ----------
@@ -71,7 +77,8 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     -------
     Matrix
         Of the type in the file's ``%%GraphBLAS type`` comment, else int64 for the field ``integer``, float64 for
-        ``real``, and iso-valued bool true for ``pattern``. An ``array`` file stores every entry, zeros too.
+        ``real``, complex128 for ``complex``, and iso-valued bool true for ``pattern``. An ``array`` file stores every
+        entry, zeros too.
 
     Raises
     ------
@@ -79,8 +86,6 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
         The file is malformed; the message contains file and line, what was expected and what was found.
     DuplicateIndex
         Two entries have the same position and there is no ``dup_op``.
-    NotSupported
-        The file holds complex numbers.
     OutOfMemory
         The text, its entries or the matrix do not fit in the free memory.
 
@@ -123,11 +128,6 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
         raise InvalidFormat(f"{name}:1: expected the field 'complex' with 'hermitian', found {field!r}")
     if symmetry == "skew-symmetric" and field in ("pattern", "unsigned-integer"):
         raise InvalidFormat(f"{name}:1: expected signed values with 'skew-symmetric', found the field {field!r}")
-    if field == "complex":
-        raise NotSupported(
-            f"{name}:1: complex values are not among the 11 types; read the file with scipy.io.mmread and pass "
-            f"its real or imaginary part to semiring.io.from_scipy_sparse"
-        )
 
     dtype = None
     line = 2
@@ -136,7 +136,7 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
             raise InvalidFormat(f"{name}:{line}: expected a line with the sizes, found the end of the file")
         content, following = _line_at(text, position)
         if content.startswith("%%graphblas"):
-            dtype = _declared_type(content.split()[1:], name, line, symmetry) or dtype
+            dtype = _declared_type(content.split()[1:], name, line, symmetry, field) or dtype
         if content and not content.startswith("%"):
             break
         position, line = following, line + 1
@@ -159,7 +159,7 @@ def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
     elif symmetry == "general":
         count = nrows * ncols
     else:
-        count = nrows * (nrows + 1) // 2 if symmetry == "symmetric" else nrows * (nrows - 1) // 2
+        count = nrows * (nrows - 1) // 2 if symmetry == "skew-symmetric" else nrows * (nrows + 1) // 2
     if rest and rest[0] != count:
         raise InvalidFormat(f"{name}:{line}: expected {count} entries in a {nrows} x {ncols} array, found {rest[0]}")
     if field == "double" or (dtype is not None and dtype.kind == "f"):
@@ -181,7 +181,7 @@ def _line_at(text: NDArray[np.uint8], position: int) -> tuple[str, int]:
     return raw.strip(_WHITE).decode("utf-8", "backslashreplace").lower(), position + len(raw) + 1
 
 
-def _declared_type(words: list[str], name: str, line: int, symmetry: str) -> np.dtype[Any] | None:
+def _declared_type(words: list[str], name: str, line: int, symmetry: str, field: str) -> np.dtype[Any] | None:
     """Return the dtype of a ``%%GraphBLAS type <type>`` comment; None for other ``%%GraphBLAS`` comments."""
     if not words or words[0] != "type":
         return None
@@ -191,16 +191,27 @@ def _declared_type(words: list[str], name: str, line: int, symmetry: str) -> np.
         dtype = lookup(_TYPE_NAMES.get(type_name, type_name))
     except DomainMismatch as error:
         raise InvalidFormat(
-            f"{name}:{line}: expected bool, int8_t to int64_t, uint8_t to uint64_t, float or double after "
-            f"'%%GraphBLAS type', found {written!r}"
+            f"{name}:{line}: expected bool, int8_t to int64_t, uint8_t to uint64_t, float, double, float complex or "
+            f"double complex after '%%GraphBLAS type', found {written!r}"
         ) from error
+    if field != "pattern" and (field == "complex") != (dtype.kind == "c"):
+        expected = "a complex" if field == "complex" else "no complex"
+        raise InvalidFormat(f"{name}:{line}: expected {expected} type with the field {field!r}, found {written!r}")
     if symmetry == "skew-symmetric" and dtype.kind in "bu":
         raise InvalidFormat(f"{name}:{line}: expected a signed type in a skew-symmetric file, found {written!r}")
     return dtype
 
 
+def _value_columns(header: _Header) -> tuple[Column, ...]:
+    """Return the columns of values: numbers of the field, within the declared type; none of a pattern."""
+    if header.field == "pattern":
+        return ()
+    if header.field == "complex":
+        return Column("real part", REAL), Column("imaginary part", REAL)
+    return (_value_column(header),)
+
+
 def _value_column(header: _Header) -> Column:
-    """Return the column of values: numbers of the field, within the declared type."""
     if header.field == "real":
         return Column("value", REAL)
     low, high = -(2**63), 2**64 - 1
@@ -224,8 +235,7 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
         Column("row", INTEGER, 1, header.nrows),
         Column("column", INTEGER, 1, header.ncols),
     )
-    if header.field != "pattern":
-        columns = (*columns, _value_column(header))
+    columns += _value_columns(header)
 
     def line_of(entry: int) -> int:
         return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
@@ -246,11 +256,13 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
     values: NDArray[Any] | np.generic
     if converted is not None:
         rows, cols = converted[0], converted[1]
-        values = _cast(converted[2], header, name, line_of)
+        values = _declared(converted[2], header, name, line_of)
     else:
         rows, cols = table.ints[0] - 1, table.ints[1] - 1
         if decimal:
-            values = _cast(table.reals[0], header, name, line_of)
+            values = _declared(table.reals[0], header, name, line_of)
+        elif header.field == "complex":
+            values = _complex(table, header, name, line_of)
         elif header.field == "pattern":
             values = TRUE if header.dtype is None else header.dtype.type(1)
         else:
@@ -262,6 +274,9 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
     if header.symmetry == "symmetric":
         return triples.symmetrised()
     diagonal = np.flatnonzero(rows == cols)
+    if header.symmetry == "hermitian":
+        _check_real(triples, diagonal)
+        return _hermitian(triples)
     if diagonal.size:
         raise InvalidFormat(
             f"{name}:{line_of(int(diagonal[0]))}: expected no entry on the diagonal of a skew-symmetric matrix, "
@@ -270,6 +285,37 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
     mirrored = triples.symmetrised()
     assert isinstance(mirrored.values, np.ndarray)
     mirrored.values[header.count :] *= -1
+    return mirrored
+
+
+def _complex(table: Table, header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+    """Return complex numbers of the declared type from columns of their parts."""
+    dtype = FC64 if header.dtype is None else header.dtype
+    values = np.empty(table.rows, dtype)
+    values.real = _cast(table.reals[0], real_type(dtype), header, name, line_of)
+    values.imag = _cast(table.reals[1], real_type(dtype), header, name, line_of)
+    return values
+
+
+def _check_real(triples: Triples, diagonal: NDArray[Any]) -> None:
+    """Raise InvalidFormat unless the values on the diagonal of a hermitian file are real."""
+    assert isinstance(triples.values, np.ndarray)
+    assert triples.line_of is not None
+    wrong = diagonal[triples.values[diagonal].imag != 0]
+    if wrong.size:
+        first = int(wrong[0])
+        raise InvalidFormat(
+            f"{triples.name}:{triples.line_of(first)}: expected a real number on the diagonal of a hermitian matrix, "
+            f"found {triples.values[first]!s}"
+        )
+
+
+def _hermitian(triples: Triples) -> Triples:
+    """Return the entries and the conjugates of those below the diagonal, mirrored."""
+    mirrored = triples.symmetrised()
+    assert isinstance(mirrored.values, np.ndarray)
+    added = mirrored.values[len(triples.rows) :]
+    np.conjugate(added, out=added)
     return mirrored
 
 
@@ -318,9 +364,13 @@ def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: b
     return numbers.astype(UINT64 if header.field == "unsigned-integer" or large else INT64, copy=False)
 
 
-def _cast(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
-    """Convert decimals to the declared type; InvalidFormat for one that it does not hold."""
-    dtype = FP64 if header.dtype is None else header.dtype
+def _declared(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+    """Convert decimals to the declared type."""
+    return _cast(reals, FP64 if header.dtype is None else header.dtype, header, name, line_of)
+
+
+def _cast(reals: NDArray[np.float64], dtype: np.dtype[Any], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+    """Convert decimals to a type that is not complex; InvalidFormat for one that it does not hold."""
     if dtype == FP64:
         return reals
     with np.errstate(over="ignore", invalid="ignore"):
@@ -345,7 +395,7 @@ def _cast(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) 
 
 
 def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: Progress | None) -> Triples:
-    columns = (_value_column(header),)
+    columns = _value_columns(header)
     table = scan_table(
         text, header.start, header.line, columns, _CLASSES,
         name=name, expected_rows=header.count, progress=progress,
@@ -355,7 +405,9 @@ def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: P
         return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
 
     if header.field == "real":
-        given = _cast(table.reals[0], header, name, line_of)
+        given = _declared(table.reals[0], header, name, line_of)
+    elif header.field == "complex":
+        given = _complex(table, header, name, line_of)
     else:
         given = _integers(table.ints[0], header, table.large, table.negative, name)
     nrows, ncols = header.nrows, header.ncols
@@ -365,7 +417,11 @@ def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: P
     # In column order from the diagonal (below it, if skew) down: the upper triangle of the transpose, in row order.
     skew = header.symmetry == "skew-symmetric"
     cols, rows = np.triu_indices(nrows, 1 if skew else 0)
-    mirrored = Triples(nrows, ncols, rows, cols, given, line_of, name).symmetrised()
+    triples = Triples(nrows, ncols, rows, cols, given, line_of, name)
+    if header.symmetry == "hermitian":
+        _check_real(triples, np.flatnonzero(rows == cols))
+        return _hermitian(triples)
+    mirrored = triples.symmetrised()
     if not skew:
         return mirrored
     assert isinstance(mirrored.values, np.ndarray)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from semiring.facade.vector import Vector
 
 __all__ = ["mmwrite", "write_matrix_market"]
+
+
+# The field of a kind of type; of other kinds ``integer``.
+_FIELDS: Final = {"f": "real", "c": "complex"}
 
 
 def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
@@ -51,7 +55,7 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
     values = entries.values
     count = len(entries.rows)
     pattern = not isinstance(values, np.ndarray) and bool(values == 1)
-    field = "pattern" if pattern else "real" if dtype.kind == "f" else "integer"
+    field = "pattern" if pattern else _FIELDS.get(dtype.kind, "integer")
     with atomic_writer(path) as stream:
         if not count:
             # SciPy's writer and reader divide by the shape, which may be 0 x n.
@@ -82,5 +86,11 @@ class _WriteOnly:
 
 
 def _type_comment(dtype: np.dtype[Any]) -> str:
-    names = {"bool": "bool", "float32": "float", "float64": "double"}
+    names = {
+        "bool": "bool",
+        "float32": "float",
+        "float64": "double",
+        "complex64": "float complex",
+        "complex128": "double complex",
+    }
     return f"%GraphBLAS type {names.get(dtype.name, dtype.name + '_t')}"

@@ -81,7 +81,7 @@ def networkx_triples(
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
         values = np.array([edge[2] for edge in kept])
-        if values.ndim != 1 or values.dtype.kind not in "biuf":
+        if values.ndim != 1 or values.dtype.kind not in "biufc":
             raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
         values = values.astype(lookup(values.dtype if dtype is None else dtype), copy=False)
     triples = Triples(n, n, ends[:, 0], ends[:, 1], values)

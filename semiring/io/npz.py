@@ -96,7 +96,7 @@ def _entries(members: Members, name: str) -> Triples:
     nrows, ncols = (int(size) for size in array("shape", "iu", 2))
     if min(nrows, ncols) < 0 or max(nrows, ncols) > 2**60:
         raise InvalidFormat(f"{name}: array 'shape': expected sizes from 0 to 2**60, found {nrows} x {ncols}")
-    data = array("data", "biuf")
+    data = array("data", "biufc")
     if layout == "coo":
         rows, cols = array("row", "iu", data.size), array("col", "iu", data.size)
     elif layout in ("csr", "csc"):

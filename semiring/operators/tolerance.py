@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from semiring.dtypes import BOOL, FLOATS
+from semiring.dtypes import BOOL, COMPLEX, FLOATS
 from semiring.exceptions import InvalidValue
 from semiring.operators.families import Binary
 
@@ -54,5 +54,5 @@ def is_close(rel_tol: float = _REL_TOL, abs_tol: float = 0.0) -> Binary:
     bound = f"{rel_tol!r} * max(abs(x), abs(y))"
     expr = f"lor(x == y, abs(x - y) <= {f'max({bound}, {abs_tol!r})' if abs_tol else bound})"
     if (rel_tol, abs_tol) == (_REL_TOL, 0.0):
-        return IsClose("isclose", expr, FLOATS, BOOL, laws="c")
-    return Binary(f"isclose(rel_tol={rel_tol}, abs_tol={abs_tol})", expr, FLOATS, BOOL, laws="c", builtin=False)
+        return IsClose("isclose", expr, FLOATS + COMPLEX, BOOL, laws="c")
+    return Binary(f"isclose(rel_tol={rel_tol}, abs_tol={abs_tol})", expr, FLOATS + COMPLEX, BOOL, laws="c", builtin=False)

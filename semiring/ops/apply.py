@@ -134,10 +134,10 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
-    if not isinstance(value, (int, float)):
+    if not isinstance(value, (int, float, complex)):
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
         raise InvalidType(f"expected a number, got {shown}")
-    if type(value) is float and beside.kind == "f":
+    if type(value) is float and beside.kind in "fc":
         return beside
     found = dtypes.unify(beside, np.result_type(beside, value))
     if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:

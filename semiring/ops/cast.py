@@ -52,7 +52,7 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         with suppress(OverflowError):
             return cast(np.generic, dtype.type(int(value)))
     array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "biuf":
+    if array.ndim or array.dtype.kind not in "biufc":
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
         raise InvalidType(f"expected a number that a {dtype} can be made of, got {shown}")
     return cast(np.generic, cast_values(array, dtype)[()])

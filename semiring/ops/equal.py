@@ -85,11 +85,12 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
     else:
         x, y = dense_values(a), dense_values(b)
     agree = x == y
-    if x.dtype.kind == "f" and y.dtype.kind == "f":
+    if x.dtype.kind in "fc" and y.dtype.kind in "fc":
         agree = agree | ((x != x) & (y != y))
     if tolerance is not None:
         relative, absolute = tolerance
-        left, right = x.astype(np.float64), y.astype(np.float64)
+        wide = np.complex128 if "c" in x.dtype.kind + y.dtype.kind else np.float64
+        left, right = x.astype(wide), y.astype(wide)
         with np.errstate(all="ignore"):  # equal infinities compare as equal above; others must differ
             close = xp.abs(left - right) <= absolute + relative * xp.abs(right)
         agree = agree | (close & xp.isfinite(left) & xp.isfinite(right))

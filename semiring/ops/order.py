@@ -7,7 +7,7 @@ from typing import Any
 from ..config import engine_for
 from ..engines import registry
 from ..engines.spec_rows import HOW, SelectK, SortRows
-from ..exceptions import InvalidValue
+from ..exceptions import DomainMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
 from . import structure
 from .assign import row_matrix
@@ -23,6 +23,7 @@ _DESCENDING = {"lt": False, "<": False, "gt": True, ">": True}
 
 def sort(a: CSR, op: Any, *, by_columns: bool = False) -> tuple[CSR, CSR]:
     """Return the sorted values of each row, from column 0, and the columns that they had; or of each column."""
+    _check_ordered("sort", a)
     spec = SortRows(structure.transposed(a) if by_columns else a, _descends(op))
     made = registry.run(spec, engine_for(a.device))
     both = made.values, made.columns
@@ -33,6 +34,12 @@ def sort_vector(u: VectorStore, op: Any) -> tuple[VectorStore, VectorStore]:
     """Return the sorted values, from index 0, and the indices that they had."""
     values, columns = sort(row_matrix(index_list(u)), op)
     return row_vector(values), row_vector(columns)
+
+
+def _check_ordered(operation: str, a: CSR) -> None:
+    """Raise DomainMismatch if the values have no order."""
+    if a.dtype.kind == "c":
+        raise DomainMismatch(f"{operation}: complex numbers have no order; sort their abs or real values")
 
 
 def _descends(op: Any) -> bool:
@@ -46,6 +53,8 @@ def select_k(a: CSR, how: str, k: int, seed: int, *, by_columns: bool = False) -
     """Return up to k entries of each row, or of each column, where they are."""
     if how not in HOW:
         raise InvalidValue(f"selectk: how is one of {', '.join(HOW)}; got {how!r}")
+    if how in ("smallest", "largest"):
+        _check_ordered("selectk", a)
 
     def request() -> CSR:
         spec = SelectK(structure.transposed(a) if by_columns else a, k, how, seed)

@@ -110,7 +110,7 @@ _SUPPORTED = {(dtype.kind, dtype.itemsize) for dtype in dtypes.ALL}
 
 def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
     """Return the type of a store of these values: `dtype`, or theirs; DomainMismatch if they are not numbers."""
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "biufc":
         if dtype is not None:
             return dtypes.lookup(dtype)
         if (values.dtype.kind, values.dtype.itemsize) in _SUPPORTED:

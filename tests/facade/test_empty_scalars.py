@@ -112,7 +112,7 @@ NO_VALUE: dict[str, Callable[[Matrix], Any]] = {
     "left side of a region": lambda A: A(A.S)[0, :] == 3,
     "matrix and object": lambda A: operator.eq(A, object()),
     "matrix and text": lambda A: A != "text",
-    "matrix and complex": lambda A: A == 1j,
+    "matrix and list": lambda A: A == [1],
     "vector and matrix's kind": lambda A: A[0] == "text",
 }
 

@@ -11,7 +11,10 @@ import pytest
 
 from semiring.io.triples import Triples
 
-ALL_DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+ALL_DTYPES = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+]
 
 # Real graphs with known facts, found as the fixture `shared_data` finds them; here they also name test cases.
 DATA = Path(os.environ.get("SEMIRING_TEST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue, NotSupported
+from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from semiring.io.files import read_bytes
 from semiring.io.matrix_market import parse_matrix_market
 from semiring.io.matrix_market_write import write_matrix_market
@@ -71,6 +71,9 @@ def test_duplicates_of_mangled14() -> None:
         (HEAD.format("real", "general") + "%%GraphBLAS type int8_t\n1 1 1\n1 1 1.5\n", ":4: .*type int8, found 1.5"),
         (HEAD.format("real", "general") + "%%GraphBLAS type int8_t\n1 1 1\n1 1 nan\n", ":4: .*type int8, found nan"),
         (HEAD.format("real", "general") + "%%GraphBLAS type float\n1 1 1\n1 1 1e39\n", ":4: .*type float32"),
+        (HEAD.format("complex", "hermitian") + "1 1 1\n1 1 1 2\n", ":3: expected a real number on the diagonal"),
+        (HEAD.format("complex", "general") + "1 1 1\n1 1 1\n", ":3: expected 4 columns"),
+        (HEAD.format("complex", "general") + "%%GraphBLAS type double\n1 1 0\n", ":2: expected a complex type"),
         ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", ":6: expected 4 entries, found the end"),
         ("%%MatrixMarket matrix array real general\n2 2 5\n1\n2\n3\n", ":2: expected 4 entries in a 2 x 2 array"),
     ],
@@ -78,11 +81,6 @@ def test_duplicates_of_mangled14() -> None:
 def test_malformed_text_is_refused_with_its_line(content: str, message: str) -> None:
     with pytest.raises(InvalidFormat, match=message):
         parse_matrix_market(text(content.encode("latin-1")), "f.mtx")
-
-
-def test_complex_values_are_not_supported() -> None:
-    with pytest.raises(NotSupported, match="complex"):
-        parse_matrix_market(text(HEAD.format("complex", "hermitian") + "1 1 1\n1 1 1 0\n"))
 
 
 @pytest.mark.parametrize(
@@ -102,6 +100,16 @@ def test_complex_values_are_not_supported() -> None:
         ("%%MatrixMarket matrix array real skew-symmetric\n2 2\n5\n", "float64",
          [(0, 0, 0), (0, 1, -5), (1, 0, 5), (1, 1, 0)]),
         ("%%MatrixMarket matrix array real general\n0 3\n", "float64", []),
+        (HEAD.format("complex", "general") + "2 2 2\n1 2 1.5 -2\n% c\n2 1 inf 0\n", "complex128",
+         [(0, 1, 1.5 - 2j), (1, 0, np.inf)]),
+        (HEAD.format("complex", "hermitian") + "%%GraphBLAS type float complex\n2 2 2\n1 1 3 0\n2 1 1 2\n", "complex64",
+         [(0, 0, 3), (0, 1, 1 - 2j), (1, 0, 1 + 2j)]),
+        (HEAD.format("complex", "symmetric") + "2 2 1\n2 1 1 2\n", "complex128", [(0, 1, 1 + 2j), (1, 0, 1 + 2j)]),
+        (HEAD.format("complex", "skew-symmetric") + "2 2 1\n2 1 1 2\n", "complex128",
+         [(0, 1, -1 - 2j), (1, 0, 1 + 2j)]),
+        (HEAD.format("pattern", "general") + "%%GraphBLAS type fc64\n1 1 1\n1 1\n", "complex128", [(0, 0, 1)]),
+        ("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n4 0\n", "complex128",
+         [(0, 0, 1), (0, 1, 2 - 3j), (1, 0, 2 + 3j), (1, 1, 4)]),
     ],
 )  # fmt: skip
 def test_fields_symmetries_and_layouts(content: str, dtype: str, expected: list[Any]) -> None:

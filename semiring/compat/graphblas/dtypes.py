@@ -15,6 +15,8 @@ from semiring import dtypes as _own
 
 __all__ = [
     "BOOL",
+    "FC32",
+    "FC64",
     "FP32",
     "FP64",
     "INT8",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 # Whether complex types are values of this library.
-_supports_complex: Final = False
+_supports_complex: Final = True
 
 
 @total_ordering
@@ -93,8 +95,10 @@ UINT32: Final = _made("UINT32", "uint32_t")
 UINT64: Final = _made("UINT64", "uint64_t")
 FP32: Final = _made("FP32", "float")
 FP64: Final = _made("FP64", "double")
+FC32: Final = _made("FC32", "float _Complex")
+FC64: Final = _made("FC64", "double _Complex")
 
-_TYPES: Final = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64)
+_TYPES: Final = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64, FC32, FC64)
 _BY_DTYPE: Final = {made.np_type: made for made in _TYPES}
 # "float" is FP64, as in Python and NumPy.
 _BY_C_NAME: Final = {made.c_type: made for made in _TYPES if made is not FP32}

@@ -35,7 +35,7 @@ class _Either(type):
 
 def _shared(value: Any, dup_op: Any) -> Any:
     """Return the operator that makes entries of one position and one value one entry."""
-    if not isinstance(value, (int, float, semiring.Scalar)):
+    if not isinstance(value, (int, float, complex, semiring.Scalar)):
         return dup_op
     if dup_op is not None:
         raise InvalidValue("dup_op must be None where all entries have one value: repeated positions are one entry")
