@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from semiring.dtypes import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, ORDERED, DType
+from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, ORDERED, DType
 from semiring.operators import table
 from semiring.operators.families import Binary
 from semiring.operators.family import POSITION_TYPES

@@ -55,4 +55,6 @@ def is_close(rel_tol: float = _REL_TOL, abs_tol: float = 0.0) -> Binary:
     expr = f"lor(x == y, abs(x - y) <= {f'max({bound}, {abs_tol!r})' if abs_tol else bound})"
     if (rel_tol, abs_tol) == (_REL_TOL, 0.0):
         return IsClose("isclose", expr, FLOATS + COMPLEX, BOOL, laws="c")
-    return Binary(f"isclose(rel_tol={rel_tol}, abs_tol={abs_tol})", expr, FLOATS + COMPLEX, BOOL, laws="c", builtin=False)
+    return Binary(
+        f"isclose(rel_tol={rel_tol}, abs_tol={abs_tol})", expr, FLOATS + COMPLEX, BOOL, laws="c", builtin=False
+    )
