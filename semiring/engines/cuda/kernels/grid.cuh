@@ -58,17 +58,3 @@ struct Cluster : GridRank {
 #endif
     }
 };
-
-// The first position in [low, high) whose element is > `key`, high if none is; 32 probes a step.
-// Every lane of the warp calls with the same arguments; valid in every lane.
-template <class T>
-DEVICE i64 warp_upper_bound(const T* sorted, i64 low, i64 high, i64 key) {
-    while (low < high) {
-        const i64 step = (high - low + 31) / 32;
-        const i64 probe = low + step * (lane_id() + 1) - 1;
-        const bool passed = probe < high && i64(sorted[probe]) <= key;
-        low += step * __popc(__ballot_sync(FULL_WARP, passed));
-        high = low + step - 1 < high ? low + step - 1 : high;
-    }
-    return low;
-}

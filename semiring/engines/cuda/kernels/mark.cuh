@@ -23,18 +23,22 @@ struct EntryIndices {
 template <bool NEEDS_ROW, class P, class I, class F>
 DEVICE void mark_entries(i64 n, const u32* present, EntryIndices<P, I> entries, u32* out, i64* count, F admit) {
     i64 marked = 0;
-    RowFinder<P> finder{entries.indptr, 0, 0};
-    for (i64 first = CHUNK * warp_id(); first < n; first += CHUNK * warp_count()) {
-        const i64 end = first + CHUNK < n ? first + CHUNK : n;
-        if constexpr (FORM == ROWS && NEEDS_ROW) finder.enter(entries.nrows, first, end - 1);
+    const WarpRange range(0, n);
+    RowFinder<P> finder;
+    if constexpr (FORM == ROWS && NEEDS_ROW) {
+        if (range.first < range.end) finder = RowFinder<P>(entries.indptr, entries.nrows, range.first);
+    }
+    for (i64 first = range.first; first < range.end; first += CHUNK) {
+        const i64 end = first + CHUNK < range.end ? first + CHUNK : range.end;
+        if constexpr (FORM == ROWS && NEEDS_ROW) finder.enter(first, end - 1);
         for (i64 base = first; base < end; base += 32) {
             const i64 p = base + lane_id();
+            i64 i = 0;
+            if constexpr (FORM == DENSE) i = p;
+            else if constexpr (FORM == ROWS && NEEDS_ROW) i = finder.row(first, int(p - first));
             bool kept = p < end && is_present(present, p);
             if (kept) {
-                i64 i = 0;
-                if constexpr (FORM == DENSE) i = p;
-                else if constexpr (FORM == LIST) i = i64(entries.indices[p]);
-                else if constexpr (NEEDS_ROW) i = finder.row(p);
+                if constexpr (FORM == LIST) i = i64(entries.indices[p]);
                 kept = admit(p, i, entries.column(p));
             }
             const u32 word = __ballot_sync(FULL_WARP, kept);
