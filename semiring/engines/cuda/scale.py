@@ -20,6 +20,9 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .specialise import binary, constants, typedefs
 
+# Entries of a thread whose loads overlap: AT_ONCE of the kernel.
+_AT_ONCE = 8
+
 
 @implements(Scale, engine="cuda")
 def scale(q: Scale) -> CSR:
@@ -32,7 +35,17 @@ def scale(q: Scale) -> CSR:
         return with_values(a, q.op.z, None, constant)
     out = cupy.empty(a.nvals, q.op.z)
     run = _plan(q.op, q.by_rows, a.indptr.dtype, a.indices.dtype, x.dtype, y.dtype)
-    run(grid(a.nvals), BLOCK, a.nvals, a.indptr, a.nrows, a.indices, *values_of(x), *values_of(y), out)
+    run(
+        grid(a.nvals, per_thread=_AT_ONCE),
+        BLOCK,
+        a.nvals,
+        a.indptr,
+        a.nrows,
+        a.indices,
+        *values_of(x),
+        *values_of(y),
+        out,
+    )
     return with_values(a, q.op.z, out, None)
 
 
