@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
-from ...formats import CSR, Pattern, index_dtype
+from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import require
 from ..constants import shared_value
 from ..registry import RESIDENT, implements
@@ -21,32 +21,64 @@ from .launch import BLOCK, grid, values_of
 from .primitives import exclusive_scan
 from .specialise import constants, typedefs
 
+# Entries of a thread whose loads overlap: AT_ONCE of the kernels.
+_AT_ONCE = 4
+
 
 @implements(Concat, engine="cuda")
 def concat(q: Concat) -> CSR:
-    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j): one pass over the entries of each tile; does not synchronise."""
+    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j): one pass over the entries of each tile; does not synchronise.
+
+    Arrays that one tile alone determines are shared with it.
+    """
     nvals = sum(tile.nvals for tile in q.tiles)
     iso = shared_value(q.tiles, q.dtype)
     offset, column = index_dtype(nvals), index_dtype(q.ncols)
-    width = column.itemsize + (0 if iso is not None else q.dtype.itemsize)
+    only = q.tiles[0] if len(q.tiles) == 1 else None
+    moves = only is None or q.cols[0] != 0 or only.indices.dtype != column
+    copies = iso is None and (only is None or only.dtype != q.dtype)
+    width = column.itemsize * moves + q.dtype.itemsize * copies
     require("concat", "cuda", nvals * width + 3 * (q.nrows + 1) * offset.itemsize)
-    indices = cupy.empty(nvals, column)
-    values = None if iso is not None else cupy.empty(nvals, q.dtype)
-    lengths = cupy.zeros(q.nrows, offset)
+    indices = cupy.empty(nvals, column) if moves else None
+    values = cupy.empty(nvals, q.dtype) if copies else None
     plans = [_plan(*_types(tile), offset, column, q.dtype) for tile in q.tiles]
-    for row, tile, (measure, _) in zip(q.rows, q.tiles, plans, strict=True):
-        measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, lengths[row:])
-    indptr = exclusive_scan(lengths, offset)
-    free = None if all(map(q.alone, range(len(q.tiles)))) else indptr.copy()
+    alone = [q.alone(n) for n in range(len(q.tiles))]
+    indptr = _stacked_offsets(q, plans, offset) if all(alone) else _offsets(q, plans, offset)
+    free = None if all(alone) else indptr.copy()
     first = 0
-    for n, (row, tile, (measure, copy)) in enumerate(zip(q.rows, q.tiles, plans, strict=True)):
-        rows = None if free is None or q.alone(n) else free[row:]
-        operand = tile.nvals, tile.nrows, tile.indptr, tile.indices, *values_of(tile)
-        copy(grid(tile.nvals), BLOCK, *operand, q.cols[n], rows, first, indices, values)
-        if rows is not None:
-            measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, rows)
+    for n, (row, tile, plan) in enumerate(zip(q.rows, q.tiles, plans, strict=True)):
+        rows = None if free is None or alone[n] else free[row:]
+        if moves or copies:
+            operand = tile.nvals, tile.nrows, tile.indptr, tile.indices, *values_of(tile)
+            blocks = grid(tile.nvals, per_thread=_AT_ONCE)
+            plan.copy(blocks, BLOCK, *operand, q.cols[n], rows, first, indices, values)
+        if rows is not None and q.rows[n + 1 : n + 2] == (row,):  # another tile fills the rest of these rows
+            plan.measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, rows)
         first += tile.nvals
+    if only is not None:
+        indices = only.indices if indices is None else indices
+        values = only.values if iso is None and values is None else values
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), q.dtype, values, iso)
+
+
+def _stacked_offsets(q: Concat, plans: list[_Plan], offset: np.dtype[Any]) -> Array:
+    """Return the row offsets of tiles of which no two have a row in common: those of each tile, shifted."""
+    indptr = cupy.empty(q.nrows + 1, offset)
+    ends = (*q.rows[1:], q.nrows + 1)
+    begin = first = 0
+    for row, tile, plan, end in zip(q.rows, q.tiles, plans, ends, strict=True):
+        rows = end - begin
+        plan.shift(grid(rows), BLOCK, rows, row - begin, tile.nrows, tile.indptr, first, indptr[begin:])
+        begin, first = end, first + tile.nvals
+    return indptr
+
+
+def _offsets(q: Concat, plans: list[_Plan], offset: np.dtype[Any]) -> Array:
+    """Return the row offsets of any tiles, by a scan of the lengths of the rows."""
+    lengths = cupy.zeros(q.nrows, offset)
+    for row, tile, plan in zip(q.rows, q.tiles, plans, strict=True):
+        plan.measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, lengths[row:])
+    return exclusive_scan(lengths, offset)
 
 
 @implements(Reshape, engine="cuda", accepts=RESIDENT)
@@ -61,7 +93,8 @@ def reshape(q: Reshape) -> CSR:
     offsets(grid(q.nrows + 1), BLOCK, a.nrows, a.ncols, a.indptr, a.indices, q.nrows, q.ncols, indptr)
     if a.nvals:  # there is a column
         rows(grid(a.nrows), BLOCK, a.nrows, a.ncols, q.ncols, columns)
-        write(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, a.indices, columns, q.ncols, indices)
+        blocks = grid(a.nvals, per_thread=2 * _AT_ONCE)
+        write(blocks, BLOCK, a.nvals, a.nrows, a.ncols, a.indptr, a.indices, columns, q.ncols, indices)
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), a.dtype, a.values, a.iso)
 
 
@@ -70,11 +103,19 @@ def _types(a: CSR) -> tuple[np.dtype[Any], np.dtype[Any], np.dtype[Any]]:
     return a.indptr.dtype, a.indices.dtype, a.dtype
 
 
+class _Plan(NamedTuple):
+    """The kernels that shift row offsets, add up row lengths, and copy entries."""
+
+    shift: Kernel
+    measure: Kernel
+    copy: Kernel
+
+
 @functools.lru_cache(maxsize=1024)
-def _plan(*types: np.dtype[Any]) -> tuple[Kernel, Kernel]:
-    """Return the kernels that add up row lengths and copy entries, for the types P, I, A, O, J and Z."""
+def _plan(*types: np.dtype[Any]) -> _Plan:
+    """Return the kernels for the types P, I, A, O, J and Z."""
     text = _prologue(*types)
-    return kernel("layout.cuh", "concat_lengths", text), kernel("layout.cuh", "concat_entries", text)
+    return _Plan(*(kernel("layout.cuh", f"concat_{name}", text) for name in ("offsets", "lengths", "entries")))
 
 
 def _prologue(*types: np.dtype[Any]) -> str:
