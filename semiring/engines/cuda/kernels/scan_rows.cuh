@@ -1,16 +1,13 @@
 // scan: t(i, j) = (+)_l A(i, l) over the entries of row i with l <= j.
 //
-// The prologue defines: P, the type of row offsets; A, of values; add, the monoid.  The entries are divided into tiles,
-// whatever rows they belong to, and the tiles into groups: one kernel sums up the entries of each tile after its last
-// row start, one scans these sums within each group, and one writes the running totals.  Values are read twice; the time
-// does not depend on the lengths of the rows.
+// The prologue defines: P, the type of row offsets; A, of values; add, the monoid; TILE.  One pass over the tiles of
+// row_tiles.cuh.  A tile publishes the sum of its entries after its last row start; a tile that begins within a row adds
+// up those of the tiles before it.  The sums of tiles are added from left to right, so the result does not depend on the
+// order in which tiles finish.
 
-#include "semiring.cuh"
+#include "row_tiles.cuh"
 
-constexpr int THREADS = 256;
-constexpr int ITEMS = 8;
-constexpr i64 TILE = THREADS * ITEMS;
-constexpr i64 GROUP = 1024;  // tiles
+constexpr int ITEMS = int(TILE) / TILE_THREADS;
 
 // The entries since the last row start in a range, or in all of it: their sum, and whether a row starts in the range.
 struct Run {
@@ -61,14 +58,6 @@ DEVICE Run block_runs_before(Run mine, Run& total) {
     return lane_id() == 0 ? before : join_runs(before, below);
 }
 
-// starts: a bit for each entry, cleared before the launch; set for the first entry of each row.
-extern "C" __global__ void scan_rows_mark(i64 nrows, const P* indptr, u32* starts) {
-    for (i64 i = thread_id(); i < nrows; i += thread_count()) {
-        const i64 begin = i64(indptr[i]);
-        if (begin < i64(indptr[i + 1])) atomicOr(starts + (begin >> 5), 1u << (begin & 31));
-    }
-}
-
 // The entries of a tile in shared memory, so that threads read neighbouring words and each then has ITEMS entries in a
 // row.  One slot in 33 stays empty: two lanes at most use one bank.
 struct Tile {
@@ -76,104 +65,103 @@ struct Tile {
     DEVICE add_z& at(int slot) { return values[slot + slot / 32]; }
 };
 
-// Every thread of the block calls.  Synchronises the block.
-DEVICE void load_tile(Tile& tile, i64 n, const A* values, A iso) {
-    const i64 first = TILE * i64(blockIdx.x);
+// Every thread of the block calls; a barrier must follow.
+DEVICE void load_tile(Tile& tile, const RowTile& part, const A* values, A iso) {
     A loaded[ITEMS];  // all loads of a thread overlap
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item) {
-        const i64 p = first + THREADS * item + threadIdx.x;
-        loaded[item] = p < n ? value_at(values, iso, p) : A();
+        const int slot = TILE_THREADS * item + int(threadIdx.x);
+        if (slot < part.entries) loaded[item] = value_at(values, iso, part.first + slot);
     }
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item) {
-        tile.at(THREADS * item + int(threadIdx.x)) = cast<add_z>(loaded[item]);
+        const int slot = TILE_THREADS * item + int(threadIdx.x);
+        if (slot < part.entries) tile.at(slot) = cast<add_z>(loaded[item]);
     }
-    __syncthreads();
 }
-// The bits of the ITEMS entries of a thread that start a row.
-DEVICE u32 starts_of(i64 n, const u32* starts) {
-    const i64 p = TILE * i64(blockIdx.x) + ITEMS * i64(threadIdx.x);
-    return p < n ? (starts[p >> 5] >> (p & 31)) & ((1u << ITEMS) - 1) : 0;
-}
-DEVICE Run thread_run(Tile& tile, i64 n, u32 heads) {
-    const int slot = ITEMS * int(threadIdx.x);
-    const i64 left = n - TILE * i64(blockIdx.x) - slot;
-    Run mine = no_run();
-    for (int item = 0; item < ITEMS && item < left; ++item) {
-        mine = join_runs(mine, Run{{true, tile.at(slot + item)}, bool((heads >> item) & 1)});
+// Sets the bits of slots at which rows start; they are cleared.  Every thread of the block calls; a barrier must follow.
+DEVICE void mark_starts(u32* bits, const RowTile& part, const P* indptr, i64 nrows) {
+    for (i64 r = part.row0 + threadIdx.x; r <= part.row1 && r < nrows; r += TILE_THREADS) {
+        const i64 slot = i64(indptr[r]) - part.first;
+        if (slot >= 0 && slot < part.entries) atomicOr(bits + (slot >> 5), 1u << (slot & 31));
     }
-    return mine;
 }
 
-// Runs as arrays: the sum; whether there is one (1) and whether a row starts (2).
-struct Runs {
+// The sums of tiles: flags[t] is 0 before the launch, then PART or WHOLE.
+struct Sums {
+    static constexpr u32 PART = 1;   // sums[2 t]: of all entries of tile t, in which no row starts
+    static constexpr u32 WHOLE = 2;  // sums[2 t + 1]: of the entries before tile t + 1 in the row of the last one
+    u32* flags;
     add_z* sums;
-    unsigned char* flags;
-    DEVICE Run get(i64 t) const { return Run{{bool(flags[t] & 1), sums[t]}, bool(flags[t] & 2)}; }
-    DEVICE void put(i64 t, Run run) const {
-        sums[t] = run.sum.value;
-        flags[t] = (unsigned char)(int(run.sum.hit) | (int(run.starts) << 1));
+
+    // One thread calls.
+    DEVICE void publish(i64 t, u32 flag, add_z sum) const {
+        sums[2 * t + flag - PART] = sum;
+        __threadfence();
+        store_relaxed(flags + t, flag);
+    }
+    // The sum of the entries before tile t in the row that contains its first entry and begins in a tile before.  Blocks
+    // start in the order of their numbers, so the tiles before are under way or complete, and waiting for them ends.
+    // Every lane of one warp calls; valid in every lane.
+    DEVICE add_z before(i64 t) const {
+        constexpr u32 WAIT_NS = 100;
+        const i64 other = t - 1 - lane_id();
+        u32 flag = 0;
+        int last = -1;  // the lane of the nearest whole sum
+        while (last < 0) {
+            if (other >= 0 && flag != WHOLE) flag = load_relaxed(flags + other);  // a later flag may follow: also right
+            const u32 whole = __ballot_sync(FULL_WARP, flag == WHOLE), none = __ballot_sync(FULL_WARP, flag == 0);
+            const int nearest = __ffs(int(whole)) - 1;
+            if (nearest >= 0 && (none & ((1u << nearest) - 1u)) == 0) last = nearest;
+            else __nanosleep(WAIT_NS);
+        }
+        __threadfence();
+        const add_z mine = lane_id() <= last ? sums[2 * other + flag - PART] : add_z();
+        add_z sum = shuffle(mine, last);
+        while (--last >= 0) sum = add(sum, shuffle(mine, last));
+        return sum;
     }
 };
 
-// One block for each tile: the Run of the tile.
-extern "C" __global__ void scan_rows_tiles(i64 n, const A* values, A iso, const u32* starts, add_z* sums,
-                                           unsigned char* flags) {
+// One block for each tile.
+extern "C" __global__ void __launch_bounds__(TILE_THREADS) scan_rows(i64 nrows, i64 n, const P* indptr, const A* values, A iso,
+                                          const i64* first_row, u32* flags, add_z* sums, add_z* out) {
     __shared__ Tile tile;
-    load_tile(tile, n, values, iso);
-    Run total;
-    block_runs_before(thread_run(tile, n, starts_of(n, starts)), total);
-    if (threadIdx.x == 0) Runs{sums, flags}.put(blockIdx.x, total);
-}
-
-// One block of GROUP threads for each group: replaces the Run of each tile by that of the tiles before it in its group,
-// and writes the Run of the group behind those of all tiles.
-extern "C" __global__ void scan_rows_groups(i64 tiles, add_z* sums, unsigned char* flags) {
-    const Runs runs{sums, flags};
-    const i64 t = GROUP * i64(blockIdx.x) + threadIdx.x;
-    Run total;
-    const Run before = block_runs_before(t < tiles ? runs.get(t) : no_run(), total);
-    if (t < tiles) runs.put(t, before);
-    if (threadIdx.x == 0) runs.put(tiles + blockIdx.x, total);
-}
-
-// The Run of all tiles before tile t: those of its group, and if no row starts there, those of the groups before, back
-// to one in which a row starts.  Every lane of one warp calls; valid in every lane.
-DEVICE Run before_tile(Runs runs, i64 tiles, i64 t) {
-    Run before = runs.get(t);
-    for (i64 end = t / GROUP; end > 0 && !before.starts; end -= 32) {
-        const i64 group = end - 32 + lane_id();
-        const Run found = warp_runs(group >= 0 ? runs.get(tiles + group) : no_run());
-        Run all;
-        all.sum.hit = __shfl_sync(FULL_WARP, int(found.sum.hit), 31) != 0;
-        all.starts = __shfl_sync(FULL_WARP, int(found.starts), 31) != 0;
-        all.sum.value = shuffle(found.sum.value, 31);
-        before = join_runs(all, before);
+    __shared__ u32 starts[TILE_WORDS];
+    __shared__ add_z earlier;
+    const RowTile part(first_row, blockIdx.x, nrows, n);
+    for (int w = int(threadIdx.x); w < TILE_WORDS; w += TILE_THREADS) starts[w] = 0;
+    __syncthreads();
+    mark_starts(starts, part, indptr, nrows);
+    load_tile(tile, part, values, iso);
+    __syncthreads();
+    const int begin = ITEMS * int(threadIdx.x), end = begin + ITEMS < part.entries ? begin + ITEMS : part.entries;
+    const u32 heads = starts[begin >> 5] >> (begin & 31);
+    Run mine = no_run();
+    for (int slot = begin; slot < end; ++slot) {
+        mine = join_runs(mine, Run{{true, tile.at(slot)}, bool((heads >> (slot - begin)) & 1)});
     }
-    return before;
-}
-
-// One block for each of the tiles; null sums: there is one tile.
-extern "C" __global__ void scan_rows_write(i64 n, const A* values, A iso, const u32* starts, i64 tiles, add_z* sums,
-                                           unsigned char* flags, add_z* out) {
-    __shared__ Tile tile;
-    __shared__ Run earlier;
-    if (sums != nullptr && threadIdx.x < 32) {
-        const Run before = before_tile(Runs{sums, flags}, tiles, blockIdx.x);
-        if (threadIdx.x == 0) earlier = before;
-    }
-    load_tile(tile, n, values, iso);
-    const u32 heads = starts_of(n, starts);
     Run total;
-    Run running = block_runs_before(thread_run(tile, n, heads), total);
-    if (sums != nullptr) running = join_runs(earlier, running);
-    const i64 first = TILE * i64(blockIdx.x);
-    const int slot = ITEMS * int(threadIdx.x);
-    for (int item = 0; item < ITEMS && first + slot + item < n; ++item) {
-        running = join_runs(running, Run{{true, tile.at(slot + item)}, bool((heads >> item) & 1)});
-        tile.at(slot + item) = running.sum.value;
+    Run running = block_runs_before(mine, total);
+    const bool continues = part.entries > 0 && (starts[0] & 1u) == 0;  // the first entry is not the first of its row
+    if (threadIdx.x < 32) {
+        const Sums all{flags, sums};
+        const bool whole = total.starts || !continues;
+        if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums::WHOLE : Sums::PART, total.sum.value);
+        if (continues) {
+            const add_z before = all.before(blockIdx.x);
+            if (lane_id() == 0) {
+                if (!whole) all.publish(blockIdx.x, Sums::WHOLE, add(before, total.sum.value));
+                earlier = before;
+            }
+        }
     }
     __syncthreads();
-    for (int at = int(threadIdx.x); at < TILE && first + at < n; at += THREADS) out[first + at] = tile.at(at);
+    if (continues) running = join_runs(Run{{true, earlier}, false}, running);
+    for (int slot = begin; slot < end; ++slot) {
+        running = join_runs(running, Run{{true, tile.at(slot)}, bool((heads >> (slot - begin)) & 1)});
+        tile.at(slot) = running.sum.value;
+    }
+    __syncthreads();
+    for (int slot = int(threadIdx.x); slot < part.entries; slot += TILE_THREADS) out[part.first + slot] = tile.at(slot);
 }
