@@ -21,11 +21,14 @@ from ..spec_rows import SelectK, SortedRows, SortRows
 from . import samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one, read_words
-from .primitives import cast_array, compact_csr, exclusive_scan, gather
+from .primitives import cast_array, compact_csr, exclusive_scan, gather, width
+from .row_tiles import lookback_words
 from .specialise import constants, typedefs
 
 # The shortest rows that are listed: SORT_WARP of the kernels, and one.
 _LISTED = 257
+# Rows of a block that scans the lengths of rows: OFFSETS_EACH of the kernels for each thread.
+_OFFSETS = 8 * BLOCK
 
 
 @implements(SortRows, engine="cuda", accepts=RESIDENT)
@@ -38,7 +41,7 @@ def sort_rows(q: SortRows) -> SortedRows:
     columns, places = cupy.empty(a.nvals, a.indices.dtype), cupy.empty(a.nvals, np.int64)
     values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
     operand = a.nvals, a.nrows, a.indptr, a.indices, a.values
-    plan.sorted(grid(a.nvals), BLOCK, *operand, order, columns, values, places)
+    plan.sorted(grid(a.nvals, per_thread=4), BLOCK, *operand, order, columns, values, places)
     pattern = Pattern(a.nrows, a.ncols, a.indptr, columns)
     return SortedRows(CSR(pattern, a.dtype, values, a.iso), CSR(pattern, np.dtype(np.int64), places))
 
@@ -55,21 +58,26 @@ def select_k(q: SelectK) -> CSR:
     marks = cupy.empty(word_count(a.nvals), np.uint32)
     marks.data.memset_async(0, marks.nbytes)
     order = _order(a, plan, q.seed)  # synchronises
-    plan.mark(grid(a.nvals), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
+    plan.mark(grid(a.nvals, per_thread=4), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
     return compact_csr(a, marks)  # synchronises
 
 
 def _ends(a: CSR, k: int, *, last: bool) -> CSR:
     """Return the first, or the last, k entries of each row: only these are read.  Synchronises."""
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, False, False)
-    lengths = cupy.empty(a.nrows, a.indptr.dtype)
-    plan.row_lengths(grid(a.nrows), BLOCK, a.nrows, a.indptr, k, lengths)
-    offsets = exclusive_scan(lengths, a.indptr.dtype)
-    kept = read_one(offsets[-1:])  # synchronises
+    offsets = cupy.empty(a.nrows + 1, a.indptr.dtype)
+    blocks = -(-a.nrows // _OFFSETS)
+    words = lookback_words(blocks)
+    plan.offsets(blocks, BLOCK, a.nrows, a.indptr, k, words, offsets)
+    kept = read_one(words)  # synchronises
     columns = cupy.empty(kept, a.indices.dtype)
     values = None if a.values is None else cupy.empty(kept, a.dtype)
     operand = a.nrows, offsets, a.indptr, a.indices, a.values
-    plan.copy(grid(kept), BLOCK, kept, *operand, np.int32(last), columns, values)
+    bits = width(k)
+    if a.nrows << bits <= 4 * a.nvals:
+        plan.copy_short(grid(a.nrows << bits), BLOCK, np.int32(bits), *operand, np.int32(last), columns, values)
+    else:
+        plan.copy(grid(kept, per_thread=4), BLOCK, kept, *operand, np.int32(last), columns, values)
     pattern = Pattern(a.nrows, a.ncols, cast_array(offsets, index_dtype(kept)), columns)
     return CSR(pattern, a.dtype, values, a.iso)
 
@@ -88,7 +96,8 @@ class _Plan(NamedTuple):
     write: Kernel
     sorted: Kernel
     mark: Kernel
-    row_lengths: Kernel
+    offsets: Kernel
+    copy_short: Kernel
     copy: Kernel
 
     def shared(self, capacity: int) -> int:
@@ -139,7 +148,10 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
 @functools.lru_cache(maxsize=1024)
 def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
     key, block, big, text = _prologue(offset, column, value, descending, random)
-    names = "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "lengths", "copy"
+    names = (
+        "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets",
+        "copy_short", "copy",
+    )  # fmt: skip
     return _Plan(key, block, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
 
 

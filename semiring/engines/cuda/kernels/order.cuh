@@ -8,6 +8,7 @@
 // their Applications", AFIPS 1968).  Equal keys keep the order of their entries: pairs (key, place) are distinct.
 
 #include "entries.cuh"
+#include "lookback.cuh"
 
 constexpr KEY LAST_KEY = KEY(~KEY(0));
 
@@ -239,38 +240,99 @@ extern "C" __global__ void order_long_write(i64 n, i64 count, const i64* offsets
 // entries stay in their order.  Null out_values: they all have one value.
 extern "C" __global__ void order_sorted(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values,
                                         const P* order, I* columns, A* out_values, i64* places) {
-    for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
-        const i64 from = order == nullptr ? p : i64(order[p]);
-        columns[p] = I(p - i64(indptr[row]));
-        places[p] = i64(indices[from]);
-        if (out_values != nullptr) out_values[p] = values[from];
-    });
+    struct Sorted {
+        I column;
+        A value;
+        I place;
+    };
+    for_each_entry<4>(
+        indptr, nrows, 0, n,
+        [=](i64 p, i64 row) {
+            const i64 from = order == nullptr ? p : i64(order[p]);
+            return Sorted{I(p - i64(indptr[row])), out_values != nullptr ? values[from] : A(), indices[from]};
+        },
+        [=](i64 p, i64, const Sorted& entry) {
+            columns[p] = entry.column;
+            places[p] = i64(entry.place);
+            if (out_values != nullptr) out_values[p] = entry.value;
+        });
 }
 
 // A bit for each entry among the first k of its row in `order`; the bits are cleared before the launch.
 extern "C" __global__ void order_mark(i64 n, i64 nrows, const P* indptr, const P* order, i64 k, u32* marks) {
-    for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
-        if (p - i64(indptr[row]) >= k) return;
-        const i64 from = i64(order[p]);
-        atomicOr(marks + (from >> 5), 1u << (from & 31));
-    });
+    for_each_entry<4>(
+        indptr, nrows, 0, n,
+        [=](i64 p, i64 row) { return p - i64(indptr[row]) < k ? i64(order[p]) : i64(-1); },
+        [=](i64, i64, i64 from) {
+            if (from >= 0) atomicOr(marks + (from >> 5), 1u << (from & 31));
+        });
 }
 
-// lengths[i] = the smaller of k and the length of row i.
-extern "C" __global__ void order_lengths(i64 nrows, const P* indptr, i64 k, P* lengths) {
-    for (i64 i = thread_id(); i < nrows; i += thread_count()) {
-        const i64 length = i64(indptr[i + 1]) - i64(indptr[i]);
-        lengths[i] = P(length < k ? length : k);
+constexpr int OFFSETS_EACH = 8;  // rows of a thread
+
+// offsets = the row offsets of the first k entries of each row; *words their number.  One block of 256 threads for each
+// 256 * OFFSETS_EACH rows; the words of lookback.cuh are cleared.
+extern "C" __global__ void order_offsets(i64 nrows, const P* indptr, i64 k, u64* words, P* offsets) {
+    __shared__ i64 earlier;
+    const i64 first = OFFSETS_EACH * thread_id();
+    i64 kept[OFFSETS_EACH], sum = 0, total;
+    P begin = first < nrows ? indptr[first] : P(0);
+#pragma unroll
+    for (int e = 0; e < OFFSETS_EACH; ++e) {
+        const P end = first + e < nrows ? indptr[first + e + 1] : begin;
+        kept[e] = i64(end - begin) < k ? i64(end - begin) : k;
+        sum += kept[e];
+        begin = end;
+    }
+    i64 at = block_scan_exclusive(sum, total);
+    if (threadIdx.x < 32) {
+        const i64 before = Lookback{words}.before(blockIdx.x, total, blockIdx.x == gridDim.x - 1);
+        if (lane_id() == 0) earlier = before;
+    }
+    __syncthreads();
+    at += earlier;
+#pragma unroll
+    for (int e = 0; e < OFFSETS_EACH; ++e) {
+        if (first + e < nrows) offsets[first + e] = P(at);
+        at += kept[e];
+        if (first + e == nrows - 1) offsets[nrows] = P(at);
     }
 }
 
-// Copies the first entries of each row, or the last under `last`; `offsets` are the row offsets of the result.
-// Null out_values: columns only.
+// The entry of position `at` in row i of the result.
+DEVICE i64 end_entry(const P* offsets, const P* indptr, i64 i, i64 at, int last) {
+    return at + (last ? i64(indptr[i + 1]) - i64(offsets[i + 1]) : i64(indptr[i]) - i64(offsets[i]));
+}
+
+// Copies the first entries of each row, or the last under `last`; `offsets` are the row offsets of the result, whose
+// rows have up to 1 << bits entries: a thread for each of so many positions of each row.  Null out_values: columns only.
+extern "C" __global__ void order_copy_short(int bits, i64 nrows, const P* offsets, const P* indptr, const I* indices,
+                                            const A* values, int last, I* out_indices, A* out_values) {
+    for (i64 slot = thread_id(); slot < nrows << bits; slot += thread_count()) {
+        const i64 row = slot >> bits, to = i64(offsets[row]) + (slot & ((i64(1) << bits) - 1));
+        if (to >= i64(offsets[row + 1])) continue;
+        const i64 from = end_entry(offsets, indptr, row, to, last);
+        out_indices[to] = indices[from];
+        if (out_values != nullptr) out_values[to] = values[from];
+    }
+}
+
+struct Ended {
+    I column;
+    A value;
+};
+
+// The same for rows of any length: a thread for each of n positions of the result.
 extern "C" __global__ void order_copy(i64 n, i64 nrows, const P* offsets, const P* indptr, const I* indices,
                                       const A* values, int last, I* out_indices, A* out_values) {
-    for_each_entry(offsets, nrows, 0, n, [=](i64 q, i64 row) {
-        const i64 from = q + (last ? i64(indptr[row + 1]) - i64(offsets[row + 1]) : i64(indptr[row]) - i64(offsets[row]));
-        out_indices[q] = indices[from];
-        if (out_values != nullptr) out_values[q] = values[from];
-    });
+    for_each_entry<4>(
+        offsets, nrows, 0, n,
+        [=](i64 to, i64 row) {
+            const i64 from = end_entry(offsets, indptr, row, to, last);
+            return Ended{indices[from], out_values != nullptr ? values[from] : A()};
+        },
+        [=](i64 to, i64, const Ended& entry) {
+            out_indices[to] = entry.column;
+            if (out_values != nullptr) out_values[to] = entry.value;
+        });
 }
