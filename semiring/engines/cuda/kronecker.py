@@ -21,11 +21,14 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .specialise import binary, constants, typedefs
 
+# Entries that a thread writes at once: EACH of the kernel.
+_EACH = 4
+
 
 # Every entry of an operand is read many times, so entries are not read over the interconnect.
 @implements(Kronecker, engine="cuda", accepts=RESIDENT)
 def kronecker(q: Kronecker) -> CSR:
-    """t(i r + k, j c + l) = op(a(i, j), b(k, l)): a thread an entry; does not synchronise."""
+    """t(i r + k, j c + l) = op(a(i, j), b(k, l)): a thread four entries; does not synchronise."""
     a, b, z = q.a, q.b, q.op.z
     nrows, ncols, nvals = a.nrows * b.nrows, a.ncols * b.ncols, a.nvals * b.nvals
     iso = binary_value(q.op, a.iso, b.iso)
@@ -37,7 +40,7 @@ def kronecker(q: Kronecker) -> CSR:
     offsets, entries = _plan(q.op, *_types(a), *_types(b), offset, column)
     offsets(grid(nrows + 1), BLOCK, nrows, a.indptr, b.nrows, b.indptr, indptr)
     on_a, on_b = (a.indptr, a.indices, *values_of(a)), (b.nrows, b.ncols, b.indptr, b.indices, *values_of(b))
-    entries(grid(nvals), BLOCK, nvals, nrows, indptr, *on_a, *on_b, indices, values)
+    entries(grid(nvals, per_thread=_EACH), BLOCK, nvals, nrows, indptr, *on_a, *on_b, indices, values)
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
 
 
