@@ -21,7 +21,8 @@ from ..spec_rows import SelectK, SortedRows, SortRows
 from . import samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one, read_words
-from .primitives import cast_array, compact_csr, exclusive_scan, gather, width
+from .primitives import cast_array, compact_csr, exclusive_scan, moved, width
+from .radix import sort_keys
 from .row_tiles import lookback_words
 from .specialise import constants, typedefs
 
@@ -135,14 +136,17 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
     plan.lengths(grid(count), BLOCK, count, rows, indptr, lengths)
     offsets = exclusive_scan(lengths, INT64)
     n = read_one(offsets[-1:])  # synchronises
-    wide = plan.key.itemsize == 8
-    require("sort", "cuda", n * (44 if wide else 32))
-    keys, list_rows = cupy.empty(n, np.uint64), cupy.empty(n, np.uint32) if wide else None
-    plan.keys(grid(n), BLOCK, n, count, offsets, rows, *operand, keys, list_rows)
-    found = cupy.argsort(keys)
-    if list_rows is not None:
-        found = gather(found, cupy.argsort(gather(list_rows, found)))
-    plan.write(grid(n), BLOCK, n, count, offsets, rows, indptr, found, order)
+    wide, bits = plan.key.itemsize == 8, width(count)
+    payload = np.dtype(np.uint64) if wide else moved(order.dtype)
+    require("sort", "cuda", n * (40 if wide else 16 + 2 * payload.itemsize))
+    keys, listed = cupy.empty(n, np.uint64), cupy.empty(n, payload)
+    plan.keys(grid(n, per_thread=4), BLOCK, n, count, offsets, rows, *operand, np.int32(bits), keys, listed)
+    _, found = sort_keys(keys, listed, 64 if wide else 32 + bits)
+    if wide:  # stable: the values of each row stay in their order
+        assert found is not None
+        of_row = (found & np.uint64((1 << bits) - 1)).astype(np.uint32)
+        _, found = sort_keys(of_row, found, bits)
+    plan.write(grid(n, per_thread=4), BLOCK, n, count, offsets, rows, indptr, np.int32(bits), found, order)
 
 
 @functools.lru_cache(maxsize=1024)

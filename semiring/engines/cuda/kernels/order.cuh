@@ -11,6 +11,9 @@
 #include "lookback.cuh"
 
 constexpr KEY LAST_KEY = KEY(~KEY(0));
+// What the sort of long rows moves with a key: a position in the list of their entries, and beside a key of 64 bits the
+// number of the row.
+using LISTED = choose<sizeof(KEY) == 4, unsigned_of<sizeof(P)>, u64>;
 
 // --- keys: as engines/order.py computes them -------------------------------------------------------------
 
@@ -210,28 +213,39 @@ extern "C" __global__ void order_long_lengths(i64 count, const P* rows, const P*
 }
 
 // Keys of the entries of the listed rows, one row after the other; `offsets` has their positions.  Keys of 32 bits get
-// the number of their row in the list as upper bits; beside keys of 64 bits it is written to `list_rows`.
+// the number of their row in the list as upper bits; beside keys of 64 bits it is the low `bits` bits of the payload.
+// The payload is the position in the list.
 extern "C" __global__ void order_long_keys(i64 n, i64 count, const i64* offsets, const P* rows, const P* indptr,
-                                           const I* indices, const A* values, u64 seed, u64* out, u32* list_rows) {
+                                           const I* indices, const A* values, u64 seed, int bits, u64* out,
+                                           LISTED* payload) {
     const Keys keys{indices, values, seed};
-    for_each_entry(offsets, count, 0, n, [=](i64 q, i64 r) {
-        const i64 i = i64(rows[r]);
-        const KEY key = keys.at(i64(indptr[i]) + q - offsets[r], i);
-        if constexpr (sizeof(KEY) == 4) out[q] = (u64(r) << 32) | u64(key);
-        else {
-            out[q] = u64(key);
-            list_rows[q] = u32(r);
-        }
-    });
+    for_each_entry<4>(
+        offsets, count, 0, n,
+        [=](i64 q, i64 r) {
+            const i64 i = i64(rows[r]);
+            return keys.at(i64(indptr[i]) + q - offsets[r], i);
+        },
+        [=](i64 q, i64 r, KEY key) {
+            if constexpr (sizeof(KEY) == 4) {
+                out[q] = (u64(r) << 32) | u64(key);
+                payload[q] = LISTED(q);
+            } else {
+                out[q] = u64(key);
+                payload[q] = (u64(q) << bits) | u64(r);
+            }
+        });
 }
 
 // The numbers of the entries from their sorted order in the list.
-extern "C" __global__ void order_long_write(i64 n, i64 count, const i64* offsets, const P* rows, const P* indptr,
-                                            const i64* sorted, P* order) {
-    for_each_entry(offsets, count, 0, n, [=](i64 q, i64 r) {
-        const i64 first = i64(indptr[rows[r]]) - offsets[r];
-        order[first + q] = P(first + sorted[q]);
-    });
+extern "C" __global__ void order_long_write(i64 n, i64 count, const i64* offsets, const P* rows, const P* indptr, int bits,
+                                            const LISTED* sorted, P* order) {
+    for_each_entry<4>(
+        offsets, count, 0, n,
+        [=](i64 q, i64) { return sizeof(KEY) == 4 ? i64(sorted[q]) : i64(u64(sorted[q]) >> bits); },
+        [=](i64 q, i64 r, i64 from) {
+            const i64 first = i64(indptr[rows[r]]) - offsets[r];
+            order[first + q] = P(first + from);
+        });
 }
 
 // --- results ---------------------------------------------------------------------------------------------
