@@ -6,7 +6,7 @@ import functools
 import importlib
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ Array = Any
 
 _INT32_LIMIT = 2**31
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
+# Arrays up to so many bytes are copied to the host without `cupy.ndarray.get`, which stages them in memory of its own.
+_SMALL = 64 << 10
 
 
 def index_dtype(bound: int) -> np.dtype[Any]:
@@ -66,9 +68,27 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
         from .locked import host_view
 
         return host_view(array)
+    if array.nbytes <= _SMALL and array.flags.c_contiguous and array.data.device_id == _current_device()():
+        made = np.empty(array.shape, array.dtype)
+        _download()(array, made)  # synchronises
+        return made
     Transfers.copies += 1
     Transfers.bytes += int(array.nbytes)
     return np.asarray(array.get())  # synchronises
+
+
+@functools.cache
+def _current_device() -> Callable[[], int]:
+    from cupy.cuda import runtime
+
+    return cast(Callable[[], int], runtime.getDevice)
+
+
+@functools.cache
+def _download() -> Callable[[Array, np.ndarray[Any, Any]], None]:
+    from .transfer import download  # a cycle: transfer imports this module
+
+    return download
 
 
 def read_only(array: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard
 
@@ -20,7 +21,7 @@ from ...formats import (
 )
 from ...formats.hypersparse import listed_rows, settled
 from ...formats.placement import place
-from ...memory.arrays import device_of, to_device, to_host
+from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index, Mask, Rows
 from ..residency import resident
@@ -94,23 +95,15 @@ def distinct(*lists: Array) -> Array:
     return xp.unique(given[0] if len(given) == 1 else xp.concatenate(given))
 
 
-def united(one: Array, two: Array) -> tuple[Array, Array, Array]:
-    """Return the union of two ascending lists, the place of each number of `one` in it, and its numbers' in `two`.
+def few(*arrays: Array) -> bool:
+    """Return True for device arrays so short that a copy of them takes less time than a launch or two."""
+    return not isinstance(arrays[0], np.ndarray) and sum(int(array.size) for array in arrays) <= _FEW
 
-    The last is the position in `two` of each number of the union, or of the next larger one.  Synchronises on the GPU;
-    few numbers are united on the host, by one copy in each direction.
-    """
-    if one is two or one.size + two.size > _FEW:
-        both = distinct(one, two)
-        return both, positions(both, one), positions(two, both)
-    device = device_of(one)
-    together = to_host(array_module(device).concatenate([one, two]))
-    first, second = together[: one.size], together[one.size :]
-    both = np.unique(together)
-    places = [np.searchsorted(both, first), np.searchsorted(second, both)]
-    made = to_device(np.concatenate([*places, both]).astype(INT64), device)
-    at, before, numbers = made[: one.size], made[one.size : one.size + both.size], made[one.size + both.size :]
-    return numbers, at, before
+
+def together_on_host(*arrays: Array) -> list[np.ndarray[Any, Any]]:
+    """Return device arrays on the host, by one copy, as one type that holds them all.  Synchronises."""
+    whole = to_host(array_module("cuda").concatenate(arrays))
+    return np.split(whole, list(itertools.accumulate(int(array.size) for array in arrays))[:-1])
 
 
 def positions(numbers: Array, wanted: Array) -> Array:
@@ -165,7 +158,10 @@ def restored(t: CSR, shape: tuple[int, int], rows: Array, columns: Array | None 
     Rows without entries are no longer listed.  Synchronises.
     """
     t = resident(t)
-    used, offsets = listed_rows(t.indptr, rows)
+    if few(t.indptr) and bool((np.diff(to_host(t.indptr)) > 0).all()):  # one copy instead of a compaction
+        used, offsets = rows, t.indptr
+    else:
+        used, offsets = listed_rows(t.indptr, rows)
     indices = t.indices if columns is None else columns[t.indices]
     pattern = HyperPattern(
         *shape,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
 from ...formats import CSR, Array, HyperPattern, Pattern, VectorStore, array_module, index_dtype, structure_only
-from ...memory.arrays import to_host
+from ...memory.arrays import to_device, to_host
 from ...operators.types import TypedSemiring
 from .. import registry
 from ..constants import POSITIONS
@@ -21,6 +23,7 @@ from .lists import (
     can_list,
     compacted,
     distinct,
+    few,
     gathered,
     gathered_mask,
     index_list,
@@ -31,8 +34,8 @@ from .lists import (
     restored,
     rows_of,
     spread,
+    together_on_host,
     transpose_of,
-    united,
 )
 from .numbering import carried, numbered
 from .rewriting import with_all_rows_first
@@ -116,16 +119,35 @@ def mxm(q: Mxm, engine: str) -> CSR:
 
 def _inner_together(left: CSR, columns: Array, right: CSR, rows: Array) -> tuple[CSR, CSR]:
     """Return both factors with the inner index numbered by the union of the left columns and the right rows."""
-    shared, at, before = united(columns, rows)
-    count, a, b = int(shared.size), left.pattern, right.pattern
+    a, b = left.pattern, right.pattern
     assert isinstance(a, Pattern)
     assert isinstance(b, Pattern)
-    numbers = at[a.indices].astype(index_dtype(count), copy=False)
-    offsets = array_module(right.device).concatenate([b.indptr[before], b.indptr[-1:]])
+    if columns is rows:
+        count, numbers, offsets = int(rows.size), a.indices, b.indptr
+    elif b.indptr.dtype == np.int32 and few(columns, rows, a.indices, b.indptr):
+        count, numbers, offsets = _few_together(columns, rows, a.indices, b.indptr)
+    else:
+        shared = distinct(columns, rows)
+        count, before = int(shared.size), positions(rows, shared)
+        numbers = positions(shared, columns)[a.indices].astype(index_dtype(count), copy=False)
+        offsets = array_module(right.device).concatenate([b.indptr[before], b.indptr[-1:]])
     return (
         CSR(Pattern(a.nrows, count, a.indptr, numbers), left.dtype, left.values, left.iso),
         CSR(Pattern(count, b.ncols, offsets, b.indices), right.dtype, right.values, right.iso),
     )
+
+
+def _few_together(columns: Array, rows: Array, indices: Array, indptr: Array) -> tuple[int, Array, Array]:
+    """Return the size of the union, the left columns numbered by it, and the right offsets of its rows.
+
+    By one copy in each direction: a sort and two searches on a GPU take longer.  Synchronises.
+    """
+    listed, others, entries, offsets = together_on_host(columns, rows, indices, indptr)
+    shared = np.union1d(listed, others)
+    numbers = np.searchsorted(shared, listed)[entries]
+    offsets = np.append(offsets[np.searchsorted(others, shared)], offsets[-1])
+    made = to_device(np.concatenate([numbers, offsets]).astype(np.int32), "cuda")
+    return int(shared.size), made[: numbers.size], made[numbers.size :]
 
 
 def _can_list(store: object) -> bool:
