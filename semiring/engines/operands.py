@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from ..formats import CSR, Array, Bitmap, Full, StorageKind, VectorStore
@@ -103,7 +103,7 @@ class Spec:
     """Base class of all specs: the name under which engines register, and the fields that hold matrices."""
 
     name: ClassVar[str]
-    # The fields that may hold a matrix, a pattern, an orientation or a mask, by their annotations.
+    # The fields that may hold a matrix, a pattern, an orientation or a mask, by their annotations; without tuples.
     matrices: ClassVar[tuple[str, ...]] = ()
     # Whether it has a field `mask`, which an implementation that fuses ``"mask"`` applies to its result.
     maskable: ClassVar[bool] = False
@@ -114,8 +114,9 @@ class Spec:
     def __init_subclass__(cls) -> None:
         texts = {name: str(text) for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
         cls.maskable = "mask" in texts
-        cls.matrices = tuple(name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text)))
-        cls.kinds = _kinds(texts, cls.matrices)  # type: ignore[assignment, method-assign]
+        named = [name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text))]
+        cls.matrices = tuple(name for name in named if not texts[name].startswith("tuple["))
+        cls.kinds = _kinds(texts, named)  # type: ignore[assignment, method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available.
@@ -136,10 +137,15 @@ def _annotations(cls: type) -> dict[str, Any]:
     return getattr(cls, "__annotations__", {})
 
 
-def _kinds(texts: dict[str, str], names: tuple[str, ...]) -> Callable[[Any], tuple[StorageKind, ...]]:
+def _kinds(texts: dict[str, str], names: Sequence[str]) -> Callable[[Any], tuple[StorageKind, ...]]:
     """Return `Spec.kinds` for these fields, generated as source text: `registry.run` calls it for every operation."""
-    kinds = {name: "x.store.kind" if "Mask" in texts[name] else "x.kind" for name in names}
-    lines = [f"x = self.{name}\n    if x is not None and {k} is not None: found += ({k},)" for name, k in kinds.items()]
+    lines = []
+    for name in names:
+        if texts[name].startswith("tuple["):
+            lines.append(f"found += tuple({{x.kind: None for x in self.{name}}})")
+        else:
+            kind = "x.store.kind" if "Mask" in texts[name] else "x.kind"
+            lines.append(f"x = self.{name}\n    if x is not None and {kind} is not None: found += ({kind},)")
     text = "".join(f"    {line}\n" for line in ("found = ()", *lines, "return found"))
     known: dict[str, Any] = {}
     exec(f"def kinds(self):\n{text}", known)

@@ -34,16 +34,19 @@ def order_keys(values: Array, descending: bool) -> Array:
     return np.asarray(keys)
 
 
-def random_keys(seed: int, rows: Array, columns: Array) -> Array:
-    """Return 32 random bits for each entry, determined by the seed, its row and its column alone."""
+def random_keys(seed: int, rows: Any, columns: Any) -> Any:
+    """Return 32 random bits for each entry, determined by the seed, its row and its column alone.
+
+    rows, columns: arrays of either device.
+    """
     with np.errstate(over="ignore"):
-        of_row = _mix(np.uint64(seed) + _STEP * (rows.astype(np.uint64) + np.uint64(1)))
-        made = _mix(of_row + _STEP * (columns.astype(np.uint64) + np.uint64(1)))
+        of_row = _mix((rows.astype(np.uint64) + np.uint64(1)) * _STEP + np.uint64(seed))
+        made = _mix((columns.astype(np.uint64) + np.uint64(1)) * _STEP + of_row)
     return (made >> np.uint64(32)).astype(np.uint32)
 
 
-def _mix(x: Array) -> Array:
+def _mix(x: Any) -> Any:
     """Return the finaliser of splitmix64: every bit of the result depends on every bit of x."""
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return np.asarray(x ^ (x >> np.uint64(31)))
+    return x ^ (x >> np.uint64(31))

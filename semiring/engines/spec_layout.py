@@ -17,7 +17,7 @@ __all__ = ["Concat", "Reshape"]
 class Concat(Spec):
     """t(rows[n] + i, cols[n] + j) = tiles[n](i, j), of the given type; all other positions are empty.
 
-    tiles: matrices (`CSR`) in the memory of the device, uncompressed; `ops.concat` copies others.  They do not overlap.
+    tiles: in the memory of the device, uncompressed or hypersparse; `ops.concat` copies others.  They do not overlap.
     They are in ascending order of (row, column), and tiles that have a row of the result in common have all of their
     rows in common.
     """
@@ -28,7 +28,7 @@ class Concat(Spec):
     dtype: np.dtype[Any]
     rows: tuple[int, ...]
     cols: tuple[int, ...]
-    tiles: tuple[Any, ...]
+    tiles: tuple[CSR, ...]
 
     def alone(self, n: int) -> bool:
         """Return whether tile n is the only one in its rows, so that its entries stay neighbours."""

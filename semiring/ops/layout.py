@@ -16,10 +16,11 @@ from .. import dtypes
 from ..config import engine_for
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import resident
+from ..engines.residency import listed_or_resident, resident
 from ..engines.spec_layout import Concat, Reshape
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
+from ..formats.hypersparse import prefers_hypersparse
 from . import check, structure
 from .assign import row_matrix
 from .convert import index_list
@@ -52,11 +53,17 @@ def concat(tiles: Sequence[Sequence[CSR | None]]) -> Plan[CSR]:
     shape = rows[-1], cols[-1]
 
     def request() -> CSR:
-        resided = {id(tile): resident(tile) for tile in present}
+        nvals = sum(tile.nvals for tile in present)
+        resided = {id(tile): _held(tile, shape[0], nvals) for tile in present}
         parts = tuple(zip(*((row, col, resided[id(tile)]) for row, col, tile in at), strict=True))
         return cast(CSR, registry.run(Concat(*shape, dtype, *parts), engine_for(device)))
 
     return Plan("concat", shape, dtype, device, request)
+
+
+def _held(a: CSR, nrows: int, nvals: int) -> CSR:
+    """Return a matrix as part of a result: hypersparse if the rule selects that for the result, else with all rows."""
+    return structure.listed_rows(listed_or_resident(a)) if prefers_hypersparse(nrows, nvals) else resident(a)
 
 
 def _common(axis: str, number: int, sizes: list[int]) -> int:
@@ -91,7 +98,7 @@ def reposition(a: CSR, row: int, col: int, nrows: int, ncols: int) -> Plan[CSR]:
     def request() -> CSR:
         part = extract_matrix(a, _kept(a.nrows, row, nrows), _kept(a.ncols, col, ncols)).into()
         at = ((max(row, 0),), (max(col, 0),)) if 0 not in part.shape else ((0,), (0,))
-        tile = (resident(part),)
+        tile = (_held(part, nrows, part.nvals),)
         return cast(CSR, registry.run(Concat(nrows, ncols, a.dtype, *at, tile), engine_for(a.device)))
 
     return Plan("reposition", (nrows, ncols), a.dtype, a.device, request)
@@ -125,15 +132,20 @@ def reshape(a: CSR, nrows: int, ncols: int, *, by_columns: bool = False) -> Plan
         )
     if nrows * ncols >= 1 << 63:
         raise InvalidValue(f"reshape: a matrix of shape {a.shape} has more positions than 64-bit numbers")
-    engine = engine_for(a.device)
 
     def by_rows() -> CSR:
-        return cast(CSR, registry.run(Reshape(a, nrows, ncols), engine))
+        return _reshaped(a, nrows, ncols)
 
     def transposed() -> CSR:
-        return structure.transposed(registry.run(Reshape(structure.transposed(a), ncols, nrows), engine))
+        return structure.transposed(_reshaped(structure.transposed(a), ncols, nrows))
 
     return Plan("reshape", (nrows, ncols), a.dtype, a.device, transposed if by_columns else by_rows)
+
+
+def _reshaped(a: CSR, nrows: int, ncols: int) -> CSR:
+    if prefers_hypersparse(nrows, a.nvals):
+        a = structure.listed_rows(listed_or_resident(a))
+    return cast(CSR, registry.run(Reshape(a, nrows, ncols), engine_for(a.device)))
 
 
 def reshape_vector(u: VectorStore, nrows: int, ncols: int, *, by_columns: bool = False) -> Plan[CSR]:

@@ -13,6 +13,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, ops
 from semiring.config import config
+from semiring.engines.order import random_keys
 from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue, OutOfMemory
 from semiring.formats import hypersparse
 from semiring.memory.arrays import to_host
@@ -44,6 +45,13 @@ def elements(c: Matrix) -> None:
     del c[5, 0]
 
 
+def drawn(n: int, seed: int) -> dict[Any, float]:
+    """The entry of the smallest key in each row of `huge`."""
+    found = entries(huge(n))
+    keys = {at: int(random_keys(seed, *(np.array([number]) for number in at))[0]) for at in found}
+    return {at: x for at, x in found.items() if keys[at] == min(keys[other] for other in found if other[0] == at[0])}
+
+
 HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] = {
     "built": (huge, lambda n: {(5, n - 1): 1.0, (n - 1, 3): 2.0, (5, 0): 3.0, (n // 2, n // 2): 4.0}),
     "built with repeats": (
@@ -65,6 +73,30 @@ HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] 
     "largest of each row": (
         lambda n: huge(n).selectk("largest", 1),
         lambda n: {(5, 0): 3.0, (n - 1, 3): 2.0, (n // 2, n // 2): 4.0},
+    ),
+    "random of each row": (lambda n: huge(n).selectk("random", 1, seed=3), lambda n: drawn(n, 3)),
+    "side by side": (
+        lambda n: sr.hstack([huge(n), huge(n, 6)]),
+        lambda n: {
+            **entries(huge(n)),
+            **{(i, n + j): x for (i, j), x in entries(huge(n, 6)).items()},
+        },
+    ),
+    "tiles": (
+        lambda n: sr.concat([[None, huge(n)], [Matrix.from_coo([3], [1], [9.0], shape=(7, 4)), None]]),
+        lambda n: {(n + 3, 1): 9.0, **{(i, j + 4): x for (i, j), x in entries(huge(n)).items()}},
+    ),
+    "moved": (
+        lambda n: huge(n).reposition(-5, -3),
+        lambda n: {(0, n - 4): 1.0, (n - 6, 0): 2.0, (n // 2 - 5, n // 2 - 3): 4.0},
+    ),
+    "reshaped": (
+        lambda n: Matrix.from_coo([5, n // 2 - 1, 5], [3, 0, 2], [1.0, 2.0, 3.0], shape=(n // 2, 4)).reshape(n, 2),
+        lambda n: {(11, 1): 1.0, (n - 2, 0): 2.0, (11, 0): 3.0},
+    ),
+    "a vector as a matrix": (
+        lambda n: spots(n, 5, n - 1).reshape(n // 2, 2),
+        lambda n: {(2, 1): 10.0, (n // 2 - 1, 1): 10.0},
     ),
     "product": (lambda n: huge(n) @ huge(n), lambda n: {(5, 3): 2.0, (n // 2, n // 2): 16.0}),
     "product with the transpose": (

@@ -7,11 +7,13 @@ from typing import cast
 
 from ...formats import CSR
 from .. import registry
+from ..operands import Mask
+from ..order import random_keys
 from ..registry import renumbers
+from ..spec import Keep
 from ..spec_rows import Scan, SelectK, SortedRows, SortRows
 from .elementwise import note
-from .lists import restored, rows_of
-from .rewriting import with_all_rows_first
+from .lists import Listed, restored, row_numbers, rows_of
 
 
 @renumbers(Scan)
@@ -34,8 +36,15 @@ def sort_rows(q: SortRows, engine: str) -> SortedRows:
 @renumbers(SelectK)
 def select_k(q: SelectK, engine: str) -> CSR:
     """Up to k entries of each row."""
-    if q.how == "random":  # which ones depends on the number of the row
-        return cast(CSR, with_all_rows_first(q, engine))
     listed = rows_of(q.a)
     note(listed)
-    return restored(registry.run(replace(q, a=listed.matrix), engine), q.a.shape, listed.rows)
+    made = _at_random(q, listed, engine) if q.how == "random" else registry.run(replace(q, a=listed.matrix), engine)
+    return restored(made, q.a.shape, listed.rows)
+
+
+def _at_random(q: SelectK, listed: Listed, engine: str) -> CSR:
+    """Return the listed rows with k random entries of each: keys depend on the number of the row in the whole."""
+    a = listed.matrix
+    keys = random_keys(q.seed, row_numbers(listed.rows, a.indptr, a.nvals), a.indices)
+    chosen = registry.run(replace(q, a=CSR(a.pattern, keys.dtype, keys), how="smallest"), engine)
+    return cast(CSR, registry.run(Keep(a, Mask(chosen, True, False)), engine))
