@@ -17,16 +17,16 @@ __all__ = ["STEPS"]
 
 
 def _sorted_by_each_method() -> Vector:
-    """900 values, by keys of 32 and 64 bits: sorted by a block, by a large block, and as a long row."""
+    """900 values, by keys of 32 and 64 bits: sorted by a block, and as a long row."""
     u = Vector.from_dense(np.arange(900, dtype=np.float32)[::-1] % 77)
     made = u.sort()[1].wait()
     if u.device == "cpu":
         return made
     from semiring.engines.cuda import order, tuning
 
-    for block, big in ((256, 4096), (256, 256)):
+    for big in (1024, 256):
         order._plan.cache_clear()
-        with mock.patch.object(tuning, "SORT_BLOCK", block), mock.patch.object(tuning, "SORT_BIG", big):
+        with mock.patch.object(tuning, "SORT_BIG", big):
             assert all(u.dup(dtype).sort()[1].isequal(made) for dtype in ("float32", "float64"))
     order._plan.cache_clear()
     assert u.dup("float64").sort()[1].isequal(made)
@@ -49,4 +49,5 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "selectk": lambda s: s.A.selectk("largest", 3),
     "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
     "selectk, last": lambda s: s.A.selectk("last", 2),
+    "selectk, first of many": lambda s: s.A.selectk("first", N),
 }

@@ -18,11 +18,8 @@ from ..registry import RESIDENT, implements
 from ..spec import Kronecker
 from . import samples
 from .kernel import Kernel, kernel
-from .launch import BLOCK, grid, values_of
+from .launch import BLOCK, grid, one_wave, values_of
 from .specialise import binary, constants, typedefs
-
-# Entries that a thread writes at once: EACH of the kernel.
-_EACH = 4
 
 
 # Every entry of an operand is read many times, so entries are not read over the interconnect.
@@ -40,7 +37,7 @@ def kronecker(q: Kronecker) -> CSR:
     offsets, entries = _plan(q.op, *_types(a), *_types(b), offset, column)
     offsets(grid(nrows + 1), BLOCK, nrows, a.indptr, b.nrows, b.indptr, indptr)
     on_a, on_b = (a.indptr, a.indices, *values_of(a)), (b.nrows, b.ncols, b.indptr, b.indices, *values_of(b))
-    entries(grid(nvals, per_thread=_EACH), BLOCK, nvals, nrows, indptr, *on_a, *on_b, indices, values)
+    entries(one_wave(entries, nvals, 4), BLOCK, nvals, nrows, indptr, *on_a, *on_b, indices, values)
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
 
 

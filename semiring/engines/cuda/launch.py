@@ -27,6 +27,7 @@ __all__ = [
     "full",
     "grid",
     "multiprocessors",
+    "one_wave",
     "read_back",
     "read_one",
     "read_words",
@@ -58,6 +59,16 @@ def grid(items: int, block: int = BLOCK, per_thread: int = 1) -> int:
         return wanted
     most = _multiprocessors(runtime.getDevice()) * (2048 // block) * _WAVES
     return wanted if wanted <= most else most
+
+
+def one_wave(run: Any, items: int, per_thread: int) -> int:
+    """Blocks of a kernel that processes `items` in consecutive ranges, one for each warp: at most those resident."""
+    return min(-(-items // (BLOCK * per_thread)), _resident(run, runtime.getDevice()))
+
+
+@functools.lru_cache(maxsize=4096)
+def _resident(run: Any, device: int) -> int:
+    return int(run.resident_blocks(BLOCK)) * _multiprocessors(device)
 
 
 def values_of(store: Any) -> tuple[Array | None, np.generic]:

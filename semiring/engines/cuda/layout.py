@@ -17,12 +17,9 @@ from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
 from . import samples
 from .kernel import Kernel, kernel
-from .launch import BLOCK, grid, values_of
-from .primitives import exclusive_scan
+from .launch import BLOCK, grid, one_wave, values_of
+from .primitives import exclusive_scan, put
 from .specialise import constants, typedefs
-
-# Entries of a thread whose loads overlap: AT_ONCE of the kernels.
-_AT_ONCE = 4
 
 
 @implements(Concat, engine="cuda")
@@ -47,18 +44,35 @@ def concat(q: Concat) -> CSR:
     free = None if all(alone) else indptr.copy()
     first = 0
     for n, (row, tile, plan) in enumerate(zip(q.rows, q.tiles, plans, strict=True)):
-        rows = None if free is None or alone[n] else free[row:]
-        if moves or copies:
+        if free is None or alone[n]:
+            _copy(tile, plan, q.cols[n], first, indices, values)
+        else:
             operand = tile.nvals, tile.nrows, tile.indptr, tile.indices, *values_of(tile)
-            blocks = grid(tile.nvals, per_thread=_AT_ONCE)
-            plan.copy(blocks, BLOCK, *operand, q.cols[n], rows, first, indices, values)
-        if rows is not None and q.rows[n + 1 : n + 2] == (row,):  # another tile fills the rest of these rows
-            plan.measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, rows)
+            blocks = one_wave(plan.copy, tile.nvals, 4)
+            plan.copy(blocks, BLOCK, *operand, q.cols[n], free[row:], first, indices, values)
+            if q.rows[n + 1 : n + 2] == (row,):  # another tile fills the rest of these rows
+                plan.measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, free[row:])
         first += tile.nvals
     if only is not None:
         indices = only.indices if indices is None else indices
         values = only.values if iso is None and values is None else values
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), q.dtype, values, iso)
+
+
+def _copy(tile: CSR, plan: _Plan, col: int, first: int, indices: Array | None, values: Array | None) -> None:
+    """Copy the entries of a tile that is alone in its rows, from position `first`; no array: they are not copied."""
+    n = tile.nvals
+    if values is not None and tile.values is not None and tile.dtype == values.dtype:
+        put(values, first, tile.values)
+        values = None
+    if indices is not None and col == 0 and tile.indices.dtype == indices.dtype:
+        put(indices, first, tile.indices)
+        indices = None
+    if values is None and indices is not None:
+        plan.columns(one_wave(plan.columns, n, 4), BLOCK, n, tile.indices, col, indices[first:])
+    elif values is not None:
+        operand = n, tile.nrows, tile.indptr, tile.indices, *values_of(tile)
+        plan.copy(one_wave(plan.copy, n, 4), BLOCK, *operand, col, None, first, indices, values)
 
 
 def _stacked_offsets(q: Concat, plans: list[_Plan], offset: np.dtype[Any]) -> Array:
@@ -93,8 +107,18 @@ def reshape(q: Reshape) -> CSR:
     offsets(grid(q.nrows + 1), BLOCK, a.nrows, a.ncols, a.indptr, a.indices, q.nrows, q.ncols, indptr)
     if a.nvals:  # there is a column
         rows(grid(a.nrows), BLOCK, a.nrows, a.ncols, q.ncols, columns)
-        blocks = grid(a.nvals, per_thread=2 * _AT_ONCE)
-        write(blocks, BLOCK, a.nvals, a.nrows, a.ncols, a.indptr, a.indices, columns, q.ncols, indices)
+        write(
+            one_wave(write, a.nvals, 4),
+            BLOCK,
+            a.nvals,
+            a.nrows,
+            a.ncols,
+            a.indptr,
+            a.indices,
+            columns,
+            q.ncols,
+            indices,
+        )
     return CSR(Pattern(q.nrows, q.ncols, indptr, indices), a.dtype, a.values, a.iso)
 
 
@@ -104,18 +128,21 @@ def _types(a: CSR) -> tuple[np.dtype[Any], np.dtype[Any], np.dtype[Any]]:
 
 
 class _Plan(NamedTuple):
-    """The kernels that shift row offsets, add up row lengths, and copy entries."""
+    """The kernels that shift row offsets, add up row lengths, copy entries, and copy columns."""
 
     shift: Kernel
     measure: Kernel
     copy: Kernel
+    columns: Kernel
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(*types: np.dtype[Any]) -> _Plan:
     """Return the kernels for the types P, I, A, O, J and Z."""
     text = _prologue(*types)
-    return _Plan(*(kernel("layout.cuh", f"concat_{name}", text) for name in ("offsets", "lengths", "entries")))
+    return _Plan(
+        *(kernel("layout.cuh", f"concat_{name}", text) for name in ("offsets", "lengths", "entries", "columns"))
+    )
 
 
 def _prologue(*types: np.dtype[Any]) -> str:

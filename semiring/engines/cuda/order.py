@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import cupy
@@ -20,14 +21,14 @@ from ..registry import RESIDENT, implements
 from ..spec_rows import SelectK, SortedRows, SortRows
 from . import samples, tuning
 from .kernel import Kernel, kernel
-from .launch import BLOCK, counter, grid, multiprocessors, read_one, read_words
+from .launch import BLOCK, counter, grid, multiprocessors, one_wave, read_one, read_words
 from .primitives import cast_array, compact_csr, exclusive_scan, moved, width
 from .radix import sort_keys
 from .row_tiles import lookback_words
 from .specialise import constants, typedefs
 
-# The shortest rows that are listed: SORT_WARP of the kernels, and one.
-_LISTED = 257
+# The longest row that a warp sorts in registers, and the items of a thread: SORT_WARP and EACH of the kernels.
+_WARP, _EACH = 256, 8
 # Rows of a block that scans the lengths of rows: OFFSETS_EACH of the kernels for each thread.
 _OFFSETS = 8 * BLOCK
 
@@ -42,7 +43,7 @@ def sort_rows(q: SortRows) -> SortedRows:
     columns, places = cupy.empty(a.nvals, a.indices.dtype), cupy.empty(a.nvals, np.int64)
     values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
     operand = a.nvals, a.nrows, a.indptr, a.indices, a.values
-    plan.sorted(grid(a.nvals, per_thread=4), BLOCK, *operand, order, columns, values, places)
+    plan.sorted(one_wave(plan.sorted, a.nvals, 4), BLOCK, *operand, order, columns, values, places)
     pattern = Pattern(a.nrows, a.ncols, a.indptr, columns)
     return SortedRows(CSR(pattern, a.dtype, values, a.iso), CSR(pattern, np.dtype(np.int64), places))
 
@@ -59,7 +60,7 @@ def select_k(q: SelectK) -> CSR:
     marks = cupy.empty(word_count(a.nvals), np.uint32)
     marks.data.memset_async(0, marks.nbytes)
     order = _order(a, plan, q.seed)  # synchronises
-    plan.mark(grid(a.nvals, per_thread=4), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
+    plan.mark(one_wave(plan.mark, a.nvals, 4), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
     return compact_csr(a, marks)  # synchronises
 
 
@@ -76,7 +77,9 @@ def _ends(a: CSR, k: int, *, last: bool) -> CSR:
     operand = a.nrows, offsets, a.indptr, a.indices, a.values
     bits = width(k)
     if a.nrows << bits <= 4 * a.nvals:
-        plan.copy_short(grid(a.nrows << bits), BLOCK, np.int32(bits), *operand, np.int32(last), columns, values)
+        plan.copy_short(
+            grid(a.nrows << bits, per_thread=4), BLOCK, np.int32(bits), *operand, np.int32(last), columns, values
+        )
     else:
         plan.copy(grid(kept, per_thread=4), BLOCK, kept, *operand, np.int32(last), columns, values)
     pattern = Pattern(a.nrows, a.ncols, cast_array(offsets, index_dtype(kept)), columns)
@@ -84,10 +87,9 @@ def _ends(a: CSR, k: int, *, last: bool) -> CSR:
 
 
 class _Plan(NamedTuple):
-    """The kernels for keys of one type, and the longest rows of a block and of a large block."""
+    """The kernels for keys of one type, and the longest row of a block."""
 
     key: np.dtype[Any]
-    block: int
     big: int
     bins: Kernel
     warps: Kernel
@@ -102,8 +104,8 @@ class _Plan(NamedTuple):
     copy: Kernel
 
     def shared(self, capacity: int) -> int:
-        """Bytes of shared memory for `capacity` items: pairs of a key and a place, aligned."""
-        return capacity * 2 * self.key.itemsize
+        """Bytes of shared memory for `capacity` items: a key and a place of 16 bits for each, one in 33 unused."""
+        return (capacity + capacity // 32) * (self.key.itemsize + 2)
 
 
 def _order(a: CSR, plan: _Plan, seed: int) -> Array:
@@ -112,20 +114,20 @@ def _order(a: CSR, plan: _Plan, seed: int) -> Array:
     order = cupy.empty(a.nvals, number)
     operand = a.indptr, a.indices, a.values, np.uint64(seed)
     plan.warps(grid(32 * a.nrows), BLOCK, a.nrows, *operand, order)
-    lists = [cupy.empty(a.nvals // shortest, number) for shortest in (_LISTED, plan.block + 1, plan.big + 1)]
-    if lists[0].size == 0:
+    longest = [_WARP << b for b in range((plan.big // _WARP).bit_length())]  # of the rows that precede each list
+    rooms = [a.nvals // (length + 1) for length in longest]
+    if rooms[0] == 0:
         return order
-    counts = counter(len(lists))
-    plan.bins(grid(a.nrows), BLOCK, a.nrows, a.indptr, counts, *lists)
-    short, big, long = read_words(counts.data.ptr, len(lists))  # synchronises
-    for count, rows, capacity, threads in (
-        (short, lists[0], plan.block, BLOCK),
-        (big, lists[1], plan.big, tuning.SORT_THREADS),
-    ):
+    starts = [0, *accumulate(rooms)]
+    lists, counts = cupy.empty(starts[-1], number), counter(len(rooms))
+    plan.bins(grid(a.nrows), BLOCK, a.nvals, a.nrows, a.indptr, counts, lists)
+    *short, long = read_words(counts.data.ptr, len(rooms))  # synchronises
+    for count, length, start in zip(short, longest, starts, strict=False):
         blocks = min(count, multiprocessors() * tuning.SORT_BLOCKS)
-        plan.blocks(blocks, threads, count, rows, *operand, order, shared=plan.shared(capacity))
+        rows = lists[start : start + count]
+        plan.blocks(blocks, 2 * length // _EACH, count, rows, *operand, order, shared=plan.shared(2 * length))
     if long:
-        _order_long(plan, lists[2][:long], operand, order)  # synchronises
+        _order_long(plan, lists[starts[-2] : starts[-2] + long], operand, order)  # synchronises
     return order
 
 
@@ -151,25 +153,23 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
 
 @functools.lru_cache(maxsize=1024)
 def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
-    key, block, big, text = _prologue(offset, column, value, descending, random)
+    key, big, text = _prologue(offset, column, value, descending, random)
     names = (
         "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets",
         "copy_short", "copy",
     )  # fmt: skip
-    return _Plan(key, block, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
+    return _Plan(key, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
 
 
 def _prologue(
     offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool
-) -> tuple[np.dtype[Any], int, int, str]:
-    """Return the type of keys, the longest rows of a block and of a large block, and the prologue."""
+) -> tuple[np.dtype[Any], int, str]:
+    """Return the type of keys, the longest row of a block, and the prologue."""
     value = UINT32 if random else value
     key = UINT64 if value.itemsize == 8 else UINT32
-    block, big = tuning.SORT_BLOCK, tuning.SORT_BIG // (key.itemsize // 4)
-    text = typedefs(P=offset, I=column, A=value, KEY=key) + constants(
-        FORM=2, RANDOM=random, DESCENDING=descending, SORT_BLOCK=block, SORT_BIG=big, SORT_THREADS=tuning.SORT_THREADS
-    )
-    return key, block, big, text
+    text = typedefs(P=offset, I=column, A=value, KEY=key)
+    text += constants(FORM=2, RANDOM=random, DESCENDING=descending, SORT_BIG=tuning.SORT_BIG)
+    return key, tuning.SORT_BIG, text
 
 
 def catalogue() -> Iterator[samples.Entry]:
@@ -178,4 +178,4 @@ def catalogue() -> Iterator[samples.Entry]:
         (FP32, False, False), (FP64, True, False), (INT8, True, False), (BOOL, False, False), (INT64, False, True),
     ):  # fmt: skip
         index = INT64 if value == FP64 else INT32
-        yield "order.cuh", _prologue(index, index, value, descending, random)[3]
+        yield "order.cuh", _prologue(index, index, value, descending, random)[2]

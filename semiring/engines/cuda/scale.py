@@ -17,11 +17,8 @@ from ..registry import implements
 from ..spec_rows import Scale
 from . import samples
 from .kernel import Kernel, kernel
-from .launch import BLOCK, grid, values_of
+from .launch import BLOCK, one_wave, values_of
 from .specialise import binary, constants, typedefs
-
-# Entries of a thread whose loads overlap: AT_ONCE of the kernel.
-_AT_ONCE = 8
 
 
 @implements(Scale, engine="cuda")
@@ -36,7 +33,7 @@ def scale(q: Scale) -> CSR:
     out = cupy.empty(a.nvals, q.op.z)
     run = _plan(q.op, q.by_rows, a.indptr.dtype, a.indices.dtype, x.dtype, y.dtype)
     run(
-        grid(a.nvals, per_thread=_AT_ONCE),
+        one_wave(run, a.nvals, 4),
         BLOCK,
         a.nvals,
         a.indptr,

@@ -21,8 +21,8 @@ from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
 from .specialise import constants, monoid, typedefs
 
-# Steps of a tile: of values up to 8 bytes, and of larger ones, which fill shared memory sooner.
-_TILE, _SMALL_TILE = 4096, 2048
+# Bytes of the sums of a tile in shared memory, and the most and the least steps of a tile.
+_TILE_BYTES, _MOST, _LEAST = 32 << 10, 8192, 2048
 
 
 @implements(Scan, engine="cuda")
@@ -34,15 +34,16 @@ def scan(q: Scan) -> CSR:
         return with_values(a, z, None, z.type(0) if same is None else same)
     first_row = row_tiles(a.pattern, _tile(z))
     tiles = int(first_row.size) - 1
-    out, sums, flags = cupy.empty(n, z), cupy.empty(2 * tiles, z), cupy.empty(tiles, np.uint32)
-    flags.data.memset_async(0, flags.nbytes)
+    out, words = cupy.empty(n, z), cupy.empty(tiles, np.uint64)
+    sums = None if z.itemsize <= 4 else cupy.empty(2 * tiles, z)
+    words.data.memset_async(0, words.nbytes)
     run = _plan(q.monoid, a.indptr.dtype, a.dtype)
-    run(tiles, TILE_BLOCK, a.nrows, n, a.indptr, *values_of(a), first_row, flags, sums, out)
+    run(tiles, TILE_BLOCK, a.nrows, n, a.indptr, *values_of(a), first_row, words, sums, out)
     return with_values(a, z, out, None)
 
 
 def _tile(z: np.dtype[Any]) -> int:
-    return _TILE if z.itemsize <= 8 else _SMALL_TILE
+    return max(min(_TILE_BYTES // z.itemsize, _MOST), _LEAST)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -361,19 +361,10 @@ FULL_REPEATS: Final = _row(
 )  # fmt: skip
 
 # Sorted rows.
-SORT_BLOCK: Final = _row(
-    "SORT_BLOCK", 2048, "measured",
-    "longest row that a block of 256 threads sorts; H200, kernel, rows of kron20 by float32, beside 512 threads "
-    "for longer ones: 1024 0.97 ms, 2048 0.70, 4096 0.70",
-)  # fmt: skip
 SORT_BIG: Final = _row(
     "SORT_BIG", 8192, "reasoned",
-    "longest row that a large block sorts by keys of 32 bits, half of it by keys of 64: 64 KB of shared memory; "
-    "every device from sm_80 has more",
-)  # fmt: skip
-SORT_THREADS: Final = _row(
-    "SORT_THREADS", 512, "measured",
-    "threads of a large block; as SORT_BLOCK: 512 0.70 ms, 1024 0.74, which 64-bit keys leave too few registers",
+    "longest row that a block sorts, 256 times a power of two: 83 KB of shared memory for keys of 64 bits; every "
+    "device from sm_80 has more",
 )  # fmt: skip
 SORT_BLOCKS: Final = _row(
     "SORT_BLOCKS", 32, "reasoned", "blocks for each multiprocessor: as many as it holds, four times over"

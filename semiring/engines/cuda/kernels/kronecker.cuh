@@ -7,9 +7,11 @@
 #include "entries.cuh"
 
 // a / b for a >= 0 and b > 0, by a 32-bit division where both fit: it takes a third of the instructions.
-DEVICE i64 quotient(i64 a, i64 b) {
-    if (((a | b) >> 32) == 0) return i64(u32(a) / u32(b));
-    return a / b;
+template <class A, class B>
+DEVICE i64 quotient(A a, B b) {
+    if constexpr (sizeof(A) == 4 && sizeof(B) == 4) return i64(u32(a) / u32(b));
+    else if (((i64(a) | i64(b)) >> 32) == 0) return i64(u32(a) / u32(b));
+    else return i64(a) / i64(b);
 }
 
 // out[row] = the number of entries before a row of the result; out has nrows + 1 elements.
@@ -26,18 +28,27 @@ extern "C" __global__ void kronecker_offsets(i64 nrows, const AP* a_indptr, i64 
 
 // Position p of the result, in a row with entries: entries pa of A and pb of B.
 struct Place {
-    i64 row, row_end, i, k, pa, pb, b_begin, b_end;
+    i64 row, i, k;
+    P row_end;
+    AP pa;
+    BP pb, b_begin, b_end;
 
-    DEVICE Place(i64 row, i64 p, const P* indptr, const AP* a_indptr, i64 b_nrows, const BP* b_indptr) : row(row) {
-        const i64 row_begin = i64(indptr[row]);
-        row_end = i64(indptr[row + 1]);
-        i = b_nrows == 1 ? row : quotient(row, b_nrows);
+    DEVICE Place(i64 row, P p, const P* indptr, const AP* a_indptr, i64 b_nrows, const BP* b_indptr) : row(row) {
+        const P row_begin = indptr[row];
+        row_end = indptr[row + 1];
+        i = quotient(row, b_nrows);
         k = row - i * b_nrows;
-        b_begin = i64(b_indptr[k]);
-        b_end = i64(b_indptr[k + 1]);
-        const i64 block = quotient(p - row_begin, b_end - b_begin);
-        pa = i64(a_indptr[i]) + block;
-        pb = b_begin + p - row_begin - block * (b_end - b_begin);
+        b_begin = b_indptr[k];
+        b_end = b_indptr[k + 1];
+        const P within = p - row_begin;
+        const i64 block = quotient(within, b_end - b_begin);
+        pa = AP(a_indptr[i] + block);
+        pb = BP(b_begin + (within - block * (b_end - b_begin)));
+    }
+    // Position p of the result, of a B of one row with b_nvals entries; i is unknown.
+    DEVICE Place(P p, BP b_nvals) : row(0), i(0), k(0), row_end(highest<P>()), b_begin(0), b_end(b_nvals) {
+        pa = AP(quotient(p, b_nvals));
+        pb = BP(p - P(pa) * P(b_nvals));
     }
     // The next position of the same row.
     DEVICE void advance() {
@@ -47,69 +58,91 @@ struct Place {
     }
 };
 
-constexpr int EACH = 4;  // neighbouring entries that a thread writes at once
-
-template <class T>
-struct alignas((sizeof(T) & (sizeof(T) - 1)) != 0 ? alignof(T) : sizeof(T) < 4 ? EACH * sizeof(T) : 16) Pack {
-    T elements[EACH];
+// The factors, and the result.
+struct Factors {
+    i64 n;
+    i64 nrows;
+    const P* indptr;
+    const AP* a_indptr;
+    const AI* a_indices;
+    const A* a_values;
+    A a_iso;
+    i64 b_nrows;
+    i64 b_ncols;
+    const BP* b_indptr;
+    const BI* b_indices;
+    const B* b_values;
+    B b_iso;
+    J* out_indices;
+    combine_z* out_values;  // null: columns only
 };
-// Writes the first `count` elements of a pack to out[p]; p is a multiple of EACH.
-template <class T>
-DEVICE void write_pack(T* out, i64 p, const Pack<T>& pack, int count) {
-    if (count == EACH) {
-        *reinterpret_cast<Pack<T>*>(out + p) = pack;
-        return;
-    }
+
+// Writes the `count` entries from p on; next(e) moves the place to position p + e.
+template <class F>
+DEVICE void write_entries(const Factors& s, i64 p, int count, Place& place, F next) {
+    AP pa[QUAD];
+    BP pb[QUAD];
+    i64 i[QUAD], k[QUAD];
 #pragma unroll
-    for (int e = 0; e < EACH; ++e) {
-        if (e < count) out[p + e] = pack.elements[e];
+    for (int e = 0; e < QUAD; ++e) {
+        if (e > 0 && e < count) next(e);
+        pa[e] = place.pa, pb[e] = place.pb, i[e] = place.i, k[e] = place.k;
     }
+    Quad<AI> js;
+    Quad<BI> ls;
+    Quad<A> xs;
+    Quad<B> ys;
+#pragma unroll
+    for (int e = 0; e < QUAD; ++e) {
+        js.at[e] = s.a_indices[pa[e]];
+        ls.at[e] = s.b_indices[pb[e]];
+        xs.at[e] = s.a_iso;
+        ys.at[e] = s.b_iso;
+        if (s.out_values == nullptr) continue;
+        if constexpr (combine_reads_x) xs.at[e] = value_at(s.a_values, s.a_iso, pa[e]);
+        if constexpr (combine_reads_y) ys.at[e] = value_at(s.b_values, s.b_iso, pb[e]);
+    }
+    Quad<J> columns;
+#pragma unroll
+    for (int e = 0; e < QUAD; ++e) columns.at[e] = J(J(js.at[e]) * J(s.b_ncols) + J(ls.at[e]));
+    store_quad(s.out_indices + p, columns, count);
+    if (s.out_values == nullptr) return;
+    Quad<combine_z> values;
+#pragma unroll
+    for (int e = 0; e < QUAD; ++e) {
+        values.at[e] = combine(xs.at[e], ys.at[e], i[e], i64(js.at[e]), k[e], i64(ls.at[e]));
+    }
+    store_quad(s.out_values + p, values, count);
 }
 
-// A thread writes EACH neighbouring entries of the result.  Null out_values: columns only.
-extern "C" __global__ void kronecker_entries(i64 n, i64 nrows, const P* indptr, const AP* a_indptr,
-                                             const AI* a_indices, const A* a_values, A a_iso, i64 b_nrows,
-                                             i64 b_ncols, const BP* b_indptr, const BI* b_indices,
-                                             const B* b_values, B b_iso, J* out_indices, combine_z* out_values) {
-    const WarpRange range(0, n);
-    if (range.first >= range.end) return;
-    RowFinder<P> finder(indptr, nrows, range.first);
-    for (i64 first = range.first; first < range.end; first += CHUNK) {
-        const i64 last = first + CHUNK < range.end ? first + CHUNK - 1 : range.end - 1;
-        finder.enter(first, last);
-#pragma unroll 1
-        for (int slot = EACH * lane_id(); slot < CHUNK; slot += 32 * EACH) {
-            const i64 row = finder.row(first, slot), p = first + slot;
-            if (p > last) continue;
-            const int count = last - p < EACH ? int(last - p) + 1 : EACH;
-            Place place(row, p, indptr, a_indptr, b_nrows, b_indptr);
-            i64 pa[EACH], pb[EACH], i[EACH], k[EACH];
-#pragma unroll
-            for (int e = 0; e < EACH; ++e) {
-                if (e > 0 && e < count) {
-                    if (p + e < place.row_end) place.advance();
-                    else {
-                        const i64 next = upper_bound(indptr, place.row + 1, finder.high + 1, p + e) - 1;
-                        place = Place(next, p + e, indptr, a_indptr, b_nrows, b_indptr);
-                    }
-                }
-                pa[e] = place.pa, pb[e] = place.pb, i[e] = place.i, k[e] = place.k;
-            }
-            Pack<J> columns;
-            Pack<combine_z> values;
-#pragma unroll
-            for (int e = 0; e < EACH; ++e) {
-                const i64 j = i64(a_indices[pa[e]]), l = i64(b_indices[pb[e]]);
-                columns.elements[e] = J(j * b_ncols + l);
-                if (out_values == nullptr) continue;
-                A x = a_iso;
-                B y = b_iso;
-                if constexpr (combine_reads_x) x = value_at(a_values, a_iso, pa[e]);
-                if constexpr (combine_reads_y) y = value_at(b_values, b_iso, pb[e]);
-                values.elements[e] = combine(x, y, i[e], j, k[e], l);
-            }
-            write_pack(out_indices, p, columns, count);
-            if (out_values != nullptr) write_pack(out_values, p, values, count);
+// A thread writes QUAD neighbouring entries of the result.
+extern "C" __global__ void __launch_bounds__(256, 5)
+kronecker_entries(i64 n, i64 nrows, const P* indptr, const AP* a_indptr, const AI* a_indices, const A* a_values, A a_iso,
+                  i64 b_nrows, i64 b_ncols, const BP* b_indptr, const BI* b_indices, const B* b_values, B b_iso,
+                  J* out_indices, combine_z* out_values) {
+    const Factors s{n,       nrows,    indptr,    a_indptr, a_indices, a_values,    a_iso,     b_nrows,
+                    b_ncols, b_indptr, b_indices, b_values, b_iso,     out_indices, out_values};
+    const BP b_nvals = s.b_indptr[s.b_nrows];
+    if (s.b_nrows == 1 && !combine_reads_xi) {  // no search: positions are those of A, b_nvals times each
+        for (i64 p = QUAD * thread_id(); p < s.n; p += QUAD * thread_count()) {
+            Place place(P(p), b_nvals);
+            write_entries(s, p, quad_length<1>(p, s.n), place, [&](int) { place.advance(); });
         }
+        return;
+    }
+    const WarpRange range(0, s.n);
+    if (range.first >= range.end) return;
+    RowFinder<P> finder(s.indptr, s.nrows, range.first);
+    for (i64 first = range.first; first < range.end; first += CHUNK) {
+        const i64 last = first + CHUNK < range.end ? first + CHUNK - 1 : range.end - 1, p = first + QUAD * lane_id();
+        finder.enter(first, last);
+        const i64 row = finder.row(first, QUAD * lane_id());
+        if (p > last) continue;
+        Place place(row, P(p), s.indptr, s.a_indptr, s.b_nrows, s.b_indptr);
+        write_entries(s, p, quad_length<1>(p, range.end), place, [&](int e) {
+            if (p + e < i64(place.row_end)) return place.advance();
+            const i64 next = upper_bound(s.indptr, place.row + 1, finder.high + 1, p + e) - 1;
+            place = Place(next, P(p + e), s.indptr, s.a_indptr, s.b_nrows, s.b_indptr);
+        });
     }
 }

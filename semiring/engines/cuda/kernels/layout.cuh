@@ -19,48 +19,59 @@ extern "C" __global__ void concat_lengths(i64 nrows, const P* indptr, O* lengths
     for (i64 i = thread_id(); i < nrows; i += thread_count()) lengths[i] += O(indptr[i + 1] - indptr[i]);
 }
 
-constexpr int AT_ONCE = 4;  // entries of a thread whose loads overlap
-
-// An entry as it is copied, and where to.
+// Entries as they are copied.
 struct Moved {
-    J column;
-    A value;
-    i64 to;
+    Quad<I> columns;
+    Quad<A> values;
 };
 
 // Copies the entries of a tile to the first free positions of their rows, free[row].  Null free: the entries of the
 // tile are neighbours in the result, from position `first`.  Null out_indices, out_values: not copied.
-extern "C" __global__ void concat_entries(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, A iso,
-                                          i64 col, const O* free, i64 first, J* out_indices, Z* out_values) {
-    const auto load = [=](i64 p, i64 to) {
-        Moved entry{J(), iso, to};
-        if (out_indices != nullptr) entry.column = J(i64(__ldcs(indices + p)) + col);
-        if (out_values != nullptr) entry.value = value_at(values, iso, p);
-        return entry;
+extern "C" __global__ void __launch_bounds__(256, 4)
+concat_entries(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, A iso, i64 col, const O* free,
+               i64 first, J* out_indices, Z* out_values) {
+    const auto fetch = [=](i64 p, int count) {
+        Moved read;
+        if (out_indices != nullptr) read.columns = load_four<32>(indices + p, count);
+        if (out_values != nullptr && values != nullptr) read.values = load_four<32>(values + p, count);
+        return read;
     };
-    const auto store = [=](const Moved& entry) {
-        if (out_indices != nullptr) out_indices[entry.to] = entry.column;
-        if (out_values != nullptr) out_values[entry.to] = cast<Z>(entry.value);
+    const auto put = [=](i64 to, I column, A value) {
+        if (out_indices != nullptr) out_indices[to] = J(i64(column) + col);
+        if (out_values != nullptr) out_values[to] = cast<Z>(values == nullptr ? iso : value);
     };
     if (free != nullptr) {
-        for_each_entry<AT_ONCE>(
-            indptr, nrows, 0, n, [=](i64 p, i64 row) { return load(p, i64(free[row]) + p - i64(indptr[row])); },
-            [=](i64, i64, const Moved& entry) { store(entry); });
-        return;
-    }
-    for (i64 base = thread_id(); base < n; base += AT_ONCE * thread_count()) {
-        Moved entries[AT_ONCE];
+        for_each_quad<32>(indptr, nrows, n, fetch, [=](i64 p, int count, const Quad<i64>& rows, const Moved& read) {
+            i64 to[QUAD];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const i64 p = base + k * thread_count();
-            if (p < n) entries[k] = load(p, first + p);
-        }
+            for (int e = 0; e < QUAD; ++e) {
+                if (e < count) to[e] = i64(free[rows.at[e]]) - i64(indptr[rows.at[e]]) + p + 32 * e;
+            }
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const i64 p = base + k * thread_count();
-            if (p < n) store(entries[k]);
-        }
+            for (int e = 0; e < QUAD; ++e) {
+                if (e < count) put(to[e], read.columns.at[e], read.values.at[e]);
+            }
+        });
+    } else {
+        for_each_quad<32>(n, fetch, [=](i64 p, int count, const Moved& read) {
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) {
+                if (e < count) put(first + p + 32 * e, read.columns.at[e], read.values.at[e]);
+            }
+        });
     }
+}
+
+// out[p] = indices[p] + col: the columns of one tile.
+extern "C" __global__ void concat_columns(i64 n, const I* indices, i64 col, J* out) {
+    for_each_quad<1>(
+        n, [=](i64 p, int count) { return load_quad(indices + p, count); },
+        [=](i64 p, int count, const Quad<I>& columns) {
+            Quad<J> moved;
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) moved.at[e] = J(i64(columns.at[e]) + col);
+            store_quad(out + p, moved, count);
+        });
 }
 
 // out[row] = the number of entries before position row * ncols, by a search in the row of the operand that holds it.
@@ -79,12 +90,20 @@ extern "C" __global__ void reshape_rows(i64 a_nrows, i64 a_ncols, i64 ncols, J* 
     for (i64 row = thread_id(); row < a_nrows; row += thread_count()) out[row] = J(row * a_ncols % ncols);
 }
 
-extern "C" __global__ void reshape_columns(i64 n, i64 a_nrows, i64 a_ncols, const P* indptr, const I* indices,
-                                           const J* columns, i64 ncols, J* out) {
-    for_each_entry<2 * AT_ONCE>(
-        indptr, a_nrows, 0, n, [=](i64 p, i64 row) { return i64(columns[row]) + i64(__ldcs(indices + p)); },
-        [=](i64 p, i64, i64 column) {
-            if (a_ncols <= ncols) out[p] = J(column < ncols ? column : column - ncols);  // at most one row further
-            else out[p] = J(((column | ncols) >> 32) == 0 ? i64(u32(column) % u32(ncols)) : column % ncols);
+extern "C" __global__ void __launch_bounds__(256, 5)
+reshape_columns(i64 n, i64 a_nrows, i64 a_ncols, const P* indptr, const I* indices, const J* columns, i64 ncols, J* out) {
+    const auto moved = [=](i64 column) {
+        if (a_ncols <= ncols) return column < ncols ? column : column - ncols;  // at most one row further
+        return ((column | ncols) >> 32) == 0 ? i64(u32(column) % u32(ncols)) : column % ncols;
+    };
+    for_each_quad<1>(
+        indptr, a_nrows, n, [=](i64 p, int count) { return load_quad(indices + p, count); },
+        [=](i64 p, int count, const Quad<i64>& rows, const Quad<I>& read) {
+            Quad<J> made;
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) {
+                made.at[e] = e < count ? J(moved(i64(columns[rows.at[e]]) + i64(read.at[e]))) : J(0);
+            }
+            store_quad(out + p, made, count);
         });
 }

@@ -1,11 +1,11 @@
 // The entries of each row in the order of sort keys: sorted rows, and the first entries in that order.
 //
 // The prologue defines: P and I, the types of row offsets and columns; A, of values; KEY, u32 or u64; RANDOM and
-// DESCENDING; SORT_BLOCK and SORT_BIG, the longest rows that a block and a large block sort in shared memory;
-// SORT_THREADS, the threads of a large block; FORM.
-// A warp sorts rows of up to SORT_WARP entries in registers; rows longer than SORT_BIG are sorted together, as keys
-// with the number of their row in the upper bits.  All other methods are bitonic sorts (Batcher, "Sorting Networks and
-// their Applications", AFIPS 1968).  Equal keys keep the order of their entries: pairs (key, place) are distinct.
+// DESCENDING; SORT_BIG, the longest row that a block sorts in shared memory; FORM.
+// A warp sorts rows of up to SORT_WARP entries in registers by a bitonic sort (Batcher, "Sorting Networks and their
+// Applications", AFIPS 1968).  A block of as many threads as the row needs sorts longer ones by merges, whose partition
+// each thread searches (Green, McColl, Bader, "GPU Merge Path", ICS 2012).  Rows longer than SORT_BIG are sorted
+// together, as keys with the number of their row.  Equal keys keep the order of their entries.
 
 #include "entries.cuh"
 #include "lookback.cuh"
@@ -144,61 +144,136 @@ extern "C" __global__ void order_warps(i64 nrows, const P* indptr, const I* indi
     }
 }
 
-// Lists the longer rows: those of a block, those of a large block, and the rest; counts has their numbers and is cleared
-// before the launch.
-extern "C" __global__ void order_bins(i64 nrows, const P* indptr, i64* counts, P* block_rows, P* big_rows,
-                                      P* long_rows) {
+// Rows of more than SORT_WARP entries are listed by length: list b has those of up to SORT_WARP << (b + 1) entries, and
+// the last one, number BINS - 1, those of more than SORT_BIG.
+constexpr int bins_up_to(i64 longest) { return longest <= i64(SORT_WARP) ? 1 : 1 + bins_up_to(longest / 2); }
+constexpr int BINS = bins_up_to(SORT_BIG);
+
+// Position of list b in an array of all lists, for a matrix of n entries: no list has more than n / its least length.
+DEVICE i64 bin_start(int b, i64 n) {
+    i64 start = 0;
+    for (int k = 0; k < b; ++k) start += n / (i64(SORT_WARP << k) + 1);
+    return start;
+}
+
+// counts has the number of rows in each list and is cleared before the launch.
+extern "C" __global__ void order_bins(i64 n, i64 nrows, const P* indptr, i64* counts, P* lists) {
     for (i64 i = thread_id(); i < nrows; i += thread_count()) {
         const i64 length = i64(indptr[i + 1]) - i64(indptr[i]);
         if (length <= SORT_WARP) continue;
-        const int bin = length <= SORT_BLOCK ? 0 : length <= SORT_BIG ? 1 : 2;
+        int bin = 0;
+        while (bin < BINS - 1 && length > i64(SORT_WARP) << (bin + 1)) ++bin;
         const u64 at = atomicAdd(reinterpret_cast<u64*>(counts + bin), u64(1));
-        (bin == 0 ? block_rows : bin == 1 ? big_rows : long_rows)[at] = P(i);
+        lists[bin_start(bin, n) + i64(at)] = P(i);
     }
 }
 
-// A block sorts a listed row of more than SORT_WARP entries in shared memory, which holds the next power of two items.
-// Each warp sorts and merges SORT_WARP neighbouring items in registers; only steps across more go through shared memory.
-extern "C" __global__ void __launch_bounds__(SORT_THREADS) order_blocks(i64 count, const P* rows, const P* indptr, const I* indices, const A* values,
-                                        u64 seed, P* order) {
+// Keys and places in shared memory.  One word in 33 stays empty: threads that read EACH items each use all banks.
+struct Staged {
+    KEY* keys;
+    u16* places;
+
+    DEVICE static u32 slot(u32 q) { return q + q / 32; }
+    DEVICE KEY key(u32 q) const { return keys[slot(q)]; }
+    DEVICE u16 place(u32 q) const { return places[slot(q)]; }
+    DEVICE void put(u32 q, KEY key, u16 place) const {
+        keys[slot(q)] = key;
+        places[slot(q)] = place;
+    }
+};
+
+// The EACH items of a thread: positions [first, first + EACH) of a row, of which those before `length` exist.
+struct Items {
+    KEY key[EACH];
+    u16 place[EACH];
+
+    DEVICE void load(const Keys& keys, i64 row, i64 begin, u32 first, u32 length) {
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) {
+            const u32 q = first + e;
+            key[e] = q < length ? keys.at(begin + q, row) : LAST_KEY;
+            place[e] = u16(q);
+        }
+    }
+    // A stable sort by exchanges of neighbours.
+    DEVICE void sort() {
+#pragma unroll
+        for (int round = 0; round < EACH; ++round) {
+#pragma unroll
+            for (int e = round & 1; e + 1 < EACH; e += 2) {
+                if (key[e] <= key[e + 1]) continue;
+                const KEY low = key[e + 1];
+                const u16 from = place[e + 1];
+                key[e + 1] = key[e];
+                place[e + 1] = place[e];
+                key[e] = low;
+                place[e] = from;
+            }
+        }
+    }
+    DEVICE void put(const Staged& staged, u32 first) const {
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) staged.put(first + e, key[e], place[e]);
+    }
+    // Merges the sorted runs of `run` items that contain `first`, up to position `size`: the items at the same positions
+    // of the merged run.
+    DEVICE void merge(const Staged& staged, u32 first, u32 run, u32 size) {
+        const u32 a_first = first & ~(2 * run - 1), b_first = a_first + run;
+        if (b_first >= size) return;
+        const u32 a_end = b_first, b_end = b_first + run < size ? b_first + run : size;
+        const u32 before = first - a_first, longest = b_end - b_first;
+        u32 low = before > longest ? before - longest : 0, high = before < run ? before : run;
+        while (low < high) {
+            const u32 middle = (low + high) / 2;
+            if (staged.key(a_first + middle) <= staged.key(b_first + before - 1 - middle)) low = middle + 1;
+            else high = middle;
+        }
+        u32 a = a_first + low, b = b_first + before - low;
+        KEY a_key = a < a_end ? staged.key(a) : LAST_KEY, b_key = b < b_end ? staged.key(b) : LAST_KEY;
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) {
+            const bool of_a = b >= b_end || (a < a_end && a_key <= b_key);
+            const u32 from = of_a ? a : b;
+            key[e] = of_a ? a_key : b_key;
+            place[e] = staged.place(from);
+            a += of_a;
+            b += !of_a;
+            const u32 next = of_a ? a : b, end = of_a ? a_end : b_end;
+            const KEY read = next < end ? staged.key(next) : LAST_KEY;
+            if (of_a) a_key = read;
+            else b_key = read;
+        }
+    }
+};
+
+// A block sorts a listed row of up to EACH * blockDim.x entries, which is more than SORT_WARP.
+extern "C" __global__ void __launch_bounds__(SORT_BIG / EACH) order_blocks(i64 count, const P* rows, const P* indptr, const I* indices,
+                                                                const A* values, u64 seed, P* order) {
     extern __shared__ u64 room[];
-    Item* const items = reinterpret_cast<Item*>(room);
+    const u32 capacity = Staged::slot(EACH * blockDim.x);
+    const Staged staged{reinterpret_cast<KEY*>(room), reinterpret_cast<u16*>(reinterpret_cast<KEY*>(room) + capacity)};
     const Keys keys{indices, values, seed};
-    const u32 mine_first = SORT_WARP * u32(warp_in_block()), all = SORT_WARP * (blockDim.x / 32);
-    const u32 lane = u32(lane_id());
-    Item mine[EACH];
+    const u32 first = EACH * threadIdx.x;
     for (i64 r = blockIdx.x; r < count; r += gridDim.x) {
         const i64 row = i64(rows[r]), begin = i64(indptr[row]);
-        const u32 length = u32(i64(indptr[row + 1]) - begin);
-        u32 size = 2 * SORT_WARP;
-        while (size < length) size *= 2;
-        for (u32 first = mine_first; first < size; first += all) {
-            sort_in_warp(mine, keys, row, begin, length, first);
-#pragma unroll
-            for (int e = 0; e < EACH; ++e) items[first + 32 * e + lane] = mine[e];
+        const u32 length = u32(i64(indptr[row + 1]) - begin), size = (length + EACH - 1) / EACH * EACH;
+        const bool active = first < size;
+        Items mine;
+        if (active) {
+            mine.load(keys, row, begin, first, length);
+            mine.sort();
         }
-        __syncthreads();
-        for (u32 run = 2 * SORT_WARP; run <= size; run *= 2) {
-            for (u32 apart = run / 2; apart >= SORT_WARP; apart /= 2) {
-                for (u32 q = threadIdx.x; q < size / 2; q += blockDim.x) {
-                    const u32 low = 2 * q - (q & (apart - 1)), high = low + apart;
-                    const Item a = items[low], b = items[high];
-                    if (above(a, b) == ((low & run) == 0)) {
-                        items[low] = b;
-                        items[high] = a;
-                    }
-                }
-                __syncthreads();
-            }
-            for (u32 first = mine_first; first < size; first += all) {
-#pragma unroll
-                for (int e = 0; e < EACH; ++e) mine[e] = items[first + 32 * e + lane];
-                merge_in_warp(mine, first, run);
-                if (run == size) write_order(mine, begin, length, first, order);
-#pragma unroll
-                for (int e = 0; e < EACH; ++e) items[first + 32 * e + lane] = mine[e];
-            }
+        for (u32 run = EACH; run < size; run *= 2) {
+            __syncthreads();  // the reads of the merge before, or of the row before, are complete
+            if (active) mine.put(staged, first);
             __syncthreads();
+            if (active) mine.merge(staged, first, run, size);
+        }
+        if (active) {
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) {
+                if (first + e < length) order[begin + first + e] = P(begin + mine.place[e]);
+            }
         }
     }
 }
@@ -219,67 +294,63 @@ extern "C" __global__ void order_long_keys(i64 n, i64 count, const i64* offsets,
                                            const I* indices, const A* values, u64 seed, int bits, u64* out,
                                            LISTED* payload) {
     const Keys keys{indices, values, seed};
-    for_each_entry<4>(
-        offsets, count, 0, n,
-        [=](i64 q, i64 r) {
-            const i64 i = i64(rows[r]);
-            return keys.at(i64(indptr[i]) + q - offsets[r], i);
-        },
-        [=](i64 q, i64 r, KEY key) {
-            if constexpr (sizeof(KEY) == 4) {
-                out[q] = (u64(r) << 32) | u64(key);
-                payload[q] = LISTED(q);
-            } else {
-                out[q] = u64(key);
-                payload[q] = (u64(q) << bits) | u64(r);
-            }
-        });
+    for_each_entry(offsets, count, 0, n, [=](i64 q, i64 r) {
+        const i64 i = i64(rows[r]);
+        const KEY key = keys.at(i64(indptr[i]) + q - offsets[r], i);
+        if constexpr (sizeof(KEY) == 4) {
+            out[q] = (u64(r) << 32) | u64(key);
+            payload[q] = LISTED(q);
+        } else {
+            out[q] = u64(key);
+            payload[q] = (u64(q) << bits) | u64(r);
+        }
+    });
 }
 
 // The numbers of the entries from their sorted order in the list.
 extern "C" __global__ void order_long_write(i64 n, i64 count, const i64* offsets, const P* rows, const P* indptr, int bits,
                                             const LISTED* sorted, P* order) {
-    for_each_entry<4>(
-        offsets, count, 0, n,
-        [=](i64 q, i64) { return sizeof(KEY) == 4 ? i64(sorted[q]) : i64(u64(sorted[q]) >> bits); },
-        [=](i64 q, i64 r, i64 from) {
-            const i64 first = i64(indptr[rows[r]]) - offsets[r];
-            order[first + q] = P(first + from);
-        });
+    for_each_entry(offsets, count, 0, n, [=](i64 q, i64 r) {
+        const i64 first = i64(indptr[rows[r]]) - offsets[r];
+        order[first + q] = P(first + (sizeof(KEY) == 4 ? i64(sorted[q]) : i64(u64(sorted[q]) >> bits)));
+    });
 }
 
 // --- results ---------------------------------------------------------------------------------------------
 
 // Values, columns and places of sorted rows: the q-th entry of a row, in `order`, moves to column q.  Null order: the
 // entries stay in their order.  Null out_values: they all have one value.
-extern "C" __global__ void order_sorted(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values,
-                                        const P* order, I* columns, A* out_values, i64* places) {
-    struct Sorted {
-        I column;
-        A value;
-        I place;
-    };
-    for_each_entry<4>(
-        indptr, nrows, 0, n,
-        [=](i64 p, i64 row) {
-            const i64 from = order == nullptr ? p : i64(order[p]);
-            return Sorted{I(p - i64(indptr[row])), out_values != nullptr ? values[from] : A(), indices[from]};
-        },
-        [=](i64 p, i64, const Sorted& entry) {
-            columns[p] = entry.column;
-            places[p] = i64(entry.place);
-            if (out_values != nullptr) out_values[p] = entry.value;
+extern "C" __global__ void __launch_bounds__(256, 4)
+order_sorted(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, const P* order, I* columns,
+             A* out_values, i64* places) {
+    for_each_quad<1>(
+        indptr, nrows, n,
+        [=](i64 p, int count) { return order == nullptr ? Quad<P>() : load_quad(order + p, count); },
+        [=](i64 p, int count, const Quad<i64>& rows, const Quad<P>& read) {
+            Quad<I> column;
+            Quad<A> value;
+            Quad<i64> place;
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) {
+                if (e >= count) continue;
+                const i64 from = order == nullptr ? p + e : i64(read.at[e]);
+                column.at[e] = I(p + e - i64(indptr[rows.at[e]]));
+                place.at[e] = i64(indices[from]);
+                if (out_values != nullptr) value.at[e] = values[from];
+            }
+            store_quad(columns + p, column, count);
+            store_quad(places + p, place, count);
+            if (out_values != nullptr) store_quad(out_values + p, value, count);
         });
 }
 
 // A bit for each entry among the first k of its row in `order`; the bits are cleared before the launch.
 extern "C" __global__ void order_mark(i64 n, i64 nrows, const P* indptr, const P* order, i64 k, u32* marks) {
-    for_each_entry<4>(
-        indptr, nrows, 0, n,
-        [=](i64 p, i64 row) { return p - i64(indptr[row]) < k ? i64(order[p]) : i64(-1); },
-        [=](i64, i64, i64 from) {
-            if (from >= 0) atomicOr(marks + (from >> 5), 1u << (from & 31));
-        });
+    for_each_entry(indptr, nrows, 0, n, [=](i64 p, i64 row) {
+        if (p - i64(indptr[row]) >= k) return;
+        const i64 from = i64(order[p]);
+        atomicOr(marks + (from >> 5), 1u << (from & 31));
+    });
 }
 
 constexpr int OFFSETS_EACH = 8;  // rows of a thread
@@ -322,31 +393,42 @@ DEVICE i64 end_entry(const P* offsets, const P* indptr, i64 i, i64 at, int last)
 // rows have up to 1 << bits entries: a thread for each of so many positions of each row.  Null out_values: columns only.
 extern "C" __global__ void order_copy_short(int bits, i64 nrows, const P* offsets, const P* indptr, const I* indices,
                                             const A* values, int last, I* out_indices, A* out_values) {
-    for (i64 slot = thread_id(); slot < nrows << bits; slot += thread_count()) {
-        const i64 row = slot >> bits, to = i64(offsets[row]) + (slot & ((i64(1) << bits) - 1));
-        if (to >= i64(offsets[row + 1])) continue;
-        const i64 from = end_entry(offsets, indptr, row, to, last);
-        out_indices[to] = indices[from];
-        if (out_values != nullptr) out_values[to] = values[from];
+    const i64 slots = nrows << bits, step = thread_count();
+    for (i64 base = thread_id(); base < slots; base += QUAD * step) {
+        i64 to[QUAD], from[QUAD];
+        Quad<I> columns;
+        Quad<A> found;
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) {
+            const i64 slot = base + e * step, row = slot >> bits;
+            to[e] = -1;
+            if (slot >= slots) continue;
+            const i64 begin = i64(offsets[row]), within = slot & ((i64(1) << bits) - 1);
+            if (within >= i64(offsets[row + 1]) - begin) continue;
+            to[e] = begin + within;
+            from[e] = end_entry(offsets, indptr, row, to[e], last);
+        }
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) {
+            if (to[e] < 0) continue;
+            columns.at[e] = indices[from[e]];
+            if (out_values != nullptr) found.at[e] = values[from[e]];
+        }
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) {
+            if (to[e] < 0) continue;
+            out_indices[to[e]] = columns.at[e];
+            if (out_values != nullptr) out_values[to[e]] = found.at[e];
+        }
     }
 }
-
-struct Ended {
-    I column;
-    A value;
-};
 
 // The same for rows of any length: a thread for each of n positions of the result.
 extern "C" __global__ void order_copy(i64 n, i64 nrows, const P* offsets, const P* indptr, const I* indices,
                                       const A* values, int last, I* out_indices, A* out_values) {
-    for_each_entry<4>(
-        offsets, nrows, 0, n,
-        [=](i64 to, i64 row) {
-            const i64 from = end_entry(offsets, indptr, row, to, last);
-            return Ended{indices[from], out_values != nullptr ? values[from] : A()};
-        },
-        [=](i64 to, i64, const Ended& entry) {
-            out_indices[to] = entry.column;
-            if (out_values != nullptr) out_values[to] = entry.value;
-        });
+    for_each_entry(offsets, nrows, 0, n, [=](i64 to, i64 row) {
+        const i64 from = end_entry(offsets, indptr, row, to, last);
+        out_indices[to] = indices[from];
+        if (out_values != nullptr) out_values[to] = values[from];
+    });
 }

@@ -87,18 +87,29 @@ DEVICE void mark_starts(u32* bits, const RowTile& part, const P* indptr, i64 nro
     }
 }
 
-// The sums of tiles: flags[t] is 0 before the launch, then PART or WHOLE.
+// The sums of tiles.  words[t] is 0 before the launch; its upper half becomes PART or WHOLE.  Its lower half is the sum,
+// if that fits; a larger sum is in `sums`.
 struct Sums {
-    static constexpr u32 PART = 1;   // sums[2 t]: of all entries of tile t, in which no row starts
-    static constexpr u32 WHOLE = 2;  // sums[2 t + 1]: of the entries before tile t + 1 in the row of the last one
-    u32* flags;
-    add_z* sums;
+    static constexpr u32 PART = 1;   // of all entries of tile t, in which no row starts
+    static constexpr u32 WHOLE = 2;  // of the entries before tile t + 1 in the row of the last one
+    static constexpr bool FITS = sizeof(add_z) <= 4;
+    u64* words;
+    add_z* sums;  // two for each tile: PART and WHOLE
 
     // One thread calls.
     DEVICE void publish(i64 t, u32 flag, add_z sum) const {
-        sums[2 * t + flag - PART] = sum;
-        __threadfence();
-        store_relaxed(flags + t, flag);
+        u64 word = u64(flag) << 32;
+        if constexpr (FITS) {
+            word |= u64(from_bits<unsigned_of<sizeof(add_z)>>(sum));
+        } else {
+            sums[2 * t + flag - PART] = sum;
+            __threadfence();
+        }
+        store_relaxed(words + t, word);
+    }
+    DEVICE add_z sum(i64 t, u64 word) const {
+        if constexpr (FITS) return from_bits<add_z>(unsigned_of<sizeof(add_z)>(word));
+        else return sums[2 * t + i64(word >> 32) - PART];
     }
     // The sum of the entries before tile t in the row that contains its first entry and begins in a tile before.  Blocks
     // start in the order of their numbers, so the tiles before are under way or complete, and waiting for them ends.
@@ -106,26 +117,27 @@ struct Sums {
     DEVICE add_z before(i64 t) const {
         constexpr u32 WAIT_NS = 100;
         const i64 other = t - 1 - lane_id();
-        u32 flag = 0;
+        u64 word = 0;
         int last = -1;  // the lane of the nearest whole sum
         while (last < 0) {
-            if (other >= 0 && flag != WHOLE) flag = load_relaxed(flags + other);  // a later flag may follow: also right
-            const u32 whole = __ballot_sync(FULL_WARP, flag == WHOLE), none = __ballot_sync(FULL_WARP, flag == 0);
+            if (other >= 0 && word >> 32 != WHOLE) word = load_relaxed(words + other);  // a part may be outdated: also right
+            const u32 whole = __ballot_sync(FULL_WARP, word >> 32 == WHOLE), none = __ballot_sync(FULL_WARP, word == 0);
             const int nearest = __ffs(int(whole)) - 1;
             if (nearest >= 0 && (none & ((1u << nearest) - 1u)) == 0) last = nearest;
             else __nanosleep(WAIT_NS);
         }
-        __threadfence();
-        const add_z mine = lane_id() <= last ? sums[2 * other + flag - PART] : add_z();
-        add_z sum = shuffle(mine, last);
-        while (--last >= 0) sum = add(sum, shuffle(mine, last));
-        return sum;
+        if constexpr (!FITS) __threadfence();
+        const add_z mine = lane_id() <= last ? sum(other, word) : add_z();
+        add_z total = shuffle(mine, last);
+        while (--last >= 0) total = add(total, shuffle(mine, last));
+        return total;
     }
 };
 
 // One block for each tile.
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) scan_rows(i64 nrows, i64 n, const P* indptr, const A* values, A iso,
-                                          const i64* first_row, u32* flags, add_z* sums, add_z* out) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+scan_rows(i64 nrows, i64 n, const P* indptr, const A* values, A iso, const i64* first_row, u64* words, add_z* sums,
+          add_z* out) {
     __shared__ Tile tile;
     __shared__ u32 starts[TILE_WORDS];
     __shared__ add_z earlier;
@@ -145,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS) scan_rows(i64 nrows, 
     Run running = block_runs_before(mine, total);
     const bool continues = part.entries > 0 && (starts[0] & 1u) == 0;  // the first entry is not the first of its row
     if (threadIdx.x < 32) {
-        const Sums all{flags, sums};
+        const Sums all{words, sums};
         const bool whole = total.starts || !continues;
         if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums::WHOLE : Sums::PART, total.sum.value);
         if (continues) {
