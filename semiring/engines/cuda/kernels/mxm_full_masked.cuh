@@ -10,7 +10,7 @@
 // E, UNROLL, BLOCK; VALUED (the mask admits by value); EVERY_ROW (no row of b is empty); A_VALUES, B_VALUES (products read
 // the arrays of values).
 
-#include "mxm_full.cuh"
+#include "mxm_full_entries.cuh"
 
 struct MaskedArguments {
     const AP* a_indptr;
@@ -38,39 +38,20 @@ constexpr int LANES = int(G * E);
 
 // Adds the products of the entries p, p + E, ... before `end`, UNROLL of them, for column j.
 DEVICE void add_products(const MaskedArguments& s, i64 i, i64 j, i64 p, i64 end, Z& sum, bool& hit) {
-    bool in[UNROLL];
-    i64 k[UNROLL], from[UNROLL];
-    A x[UNROLL];
+    RowEntries read;
+    read.load<true>(s, p, end);
     B y[UNROLL];
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        in[u] = p + u * E < end;
-        k[u] = in[u] ? i64(s.a_indices[p + u * E]) : 0;
-        x[u] = s.a_iso;
-        if constexpr (A_VALUES) {
-            if (in[u]) x[u] = s.a_values[p + u * E];
-        }
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        if constexpr (EVERY_ROW) {
-            from[u] = k[u] * s.width;
-        } else if (in[u]) {
-            from[u] = i64(s.b_indptr[k[u]]);
-            in[u] = from[u] != i64(s.b_indptr[k[u] + 1]);
-        }
-    }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
         y[u] = s.b_iso;
         if constexpr (B_VALUES) {
-            if (in[u]) y[u] = s.b_values[from[u] + j];
+            if (read.in[u]) y[u] = s.b_values[read.from[u] + j];
         }
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
-        if (!in[u]) continue;
-        accumulate(sum, hit, cast<Z>(multiply(x[u], y[u], i, k[u], k[u], j)));
+        if (!read.in[u]) continue;
+        accumulate(sum, hit, cast<Z>(multiply(read.x[u], y[u], i, read.k[u], read.k[u], j)));
         hit = true;
     }
 }

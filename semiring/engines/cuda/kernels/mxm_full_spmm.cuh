@@ -9,7 +9,7 @@
 // SEGMENT, BLOCK; FLIP (the product is b (x) a: the row of the result is its column); EARLY (sums often become
 // terminal); EVERY_ROW (no row of b is empty); A_VALUES, B_VALUES (products read the arrays of values).
 
-#include "mxm_full.cuh"
+#include "mxm_full_entries.cuh"
 
 struct SpmmArguments {
     const AP* a_indptr;
@@ -43,34 +43,15 @@ struct Sums {
 // Adds the products of the entries p, p + E, ... before `end`, UNROLL of them, to the columns from j.
 template <bool GUARDED>
 DEVICE void add_products(const SpmmArguments& s, i64 i, i64 j, i64 p, i64 end, Sums& sums) {
-    bool in[UNROLL];
-    i64 k[UNROLL], from[UNROLL];
-    A x[UNROLL];
+    RowEntries read;
+    read.load<GUARDED>(s, p, end);
     Pack<B, V> y[UNROLL][R];
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        in[u] = !GUARDED || p + u * E < end;
-        k[u] = in[u] ? i64(s.a_indices[p + u * E]) : 0;
-        x[u] = s.a_iso;
-        if constexpr (A_VALUES) {
-            if (in[u]) x[u] = s.a_values[p + u * E];
-        }
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        if constexpr (EVERY_ROW) {
-            from[u] = k[u] * s.width;
-        } else if (in[u]) {
-            from[u] = i64(s.b_indptr[k[u]]);
-            in[u] = from[u] != i64(s.b_indptr[k[u] + 1]);
-        }
-    }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if constexpr (B_VALUES) {
-                if (in[u] && (R == 1 || j + r * COLUMNS < s.width)) y[u][r].load(s.b_values + from[u] + j + r * COLUMNS);
+                if (read.in[u] && (R == 1 || j + r * COLUMNS < s.width)) y[u][r].load(s.b_values + read.from[u] + j + r * COLUMNS);
             } else {
                 y[u][r].fill(s.b_iso);
             }
@@ -78,15 +59,15 @@ DEVICE void add_products(const SpmmArguments& s, i64 i, i64 j, i64 p, i64 end, S
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
-        if (!in[u]) continue;
+        if (!read.in[u]) continue;
 #pragma unroll
         for (int r = 0; r < R; r++) {
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 const i64 column = j + r * COLUMNS + v;
                 Z z;
-                if constexpr (FLIP) z = cast<Z>(multiply(y[u][r].at[v], x[u], column, k[u], k[u], i));
-                else z = cast<Z>(multiply(x[u], y[u][r].at[v], i, k[u], k[u], column));
+                if constexpr (FLIP) z = cast<Z>(multiply(y[u][r].at[v], read.x[u], column, read.k[u], read.k[u], i));
+                else z = cast<Z>(multiply(read.x[u], y[u][r].at[v], i, read.k[u], read.k[u], column));
                 accumulate(sums.at[r].at[v], sums.hit, z);
             }
         }
