@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector, algorithms, ops
 from semiring.config import config
 from semiring.engines.order import random_keys
 from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue, OutOfMemory
@@ -160,6 +160,10 @@ HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] 
     ),
     "levels": (
         lambda n: ops.closure(Vector.from_coo([5], [0], size=n), huge(n), "min_plus", weight=1),
+        lambda n: {5: 0, 0: 1, n - 1: 1, 3: 2},
+    ),
+    "levels from a row number": (
+        lambda n: algorithms.bfs_levels(huge(n), 5),
         lambda n: {5: 0, 0: 1, n - 1: 1, 3: 2},
     ),
     "parents": (

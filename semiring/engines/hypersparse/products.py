@@ -7,7 +7,17 @@ from typing import cast
 
 import numpy as np
 
-from ...formats import CSR, Array, HyperPattern, Pattern, VectorStore, array_module, index_dtype, structure_only
+from ...formats import (
+    CSR,
+    Array,
+    HyperPattern,
+    IndexList,
+    Pattern,
+    VectorStore,
+    array_module,
+    index_dtype,
+    structure_only,
+)
 from ...memory.arrays import to_device, to_host
 from ...operators.types import TypedSemiring
 from .. import registry
@@ -196,7 +206,8 @@ def closure(q: Closure, engine: str) -> ClosureResult:
         semiring = TypedSemiring(semiring.add, op)
     square = laid_out(renumbered(matrix, numbers, listed.columns), listed.rows, numbers)
     this, other = Rows(square), transpose_of(square, engine)
-    vector = replace(frontier, size=int(numbers.size), indices=positions(numbers, frontier.indices))
+    places = positions(numbers, frontier.indices)
+    vector = IndexList(int(numbers.size), frontier.dtype, places, frontier.values, frontier.iso)
     request = replace(
         q,
         frontier=vector,
