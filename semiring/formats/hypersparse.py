@@ -77,11 +77,10 @@ class HyperPattern(AnyPattern):
         """The number of rows that have an offset: the listed ones."""
         return int(self.rows.size)
 
-    @property
-    def indptr(self) -> Array:
-        """An offset for each of all rows, for readers of other formats.  Memory O(nrows); OutOfMemory if it is short.
+    def all_offsets(self) -> Array:
+        """Return an offset for each of all rows, as `Pattern.indptr` holds them; this format has no such array.
 
-        Not an array of the format: every read computes it.
+        Cost and memory O(nrows) on every call; OutOfMemory if it is short.
         """
         require_rows("convert", self.device, self.nrows, self.nvals, 0)
         xp = array_module(self.device)
@@ -181,7 +180,7 @@ def with_all_rows(a: CSR) -> CSR:
     if not isinstance(pattern, HyperPattern):
         return a
     facts = offset_facts(pattern)
-    made = Pattern(a.nrows, a.ncols, pattern.indptr, pattern.indices, facts, pattern.placement)
+    made = Pattern(a.nrows, a.ncols, pattern.all_offsets(), pattern.indices, facts, pattern.placement)
     return CSR(made, a.dtype, a.values, a.iso)
 
 
