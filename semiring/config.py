@@ -34,18 +34,35 @@ def _default_cache() -> Path:
 
 @dataclass
 class Config:
-    """The settings.
+    """The settings; `semiring.config` is the only instance.
 
-    device: the device of new objects and of converted arrays: ``"auto"`` (the GPU if present), ``"cpu"``, ``"cuda"``.
-    cpu_engine: the engine of objects on the CPU: ``"cpu"`` (numba) or ``"reference"`` (the specification).
-    direction: ``"auto"`` chooses push or pull by the cost model; ``"push"`` and ``"pull"`` force one, for experiments.
-    device_memory: the bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or
-        ``"512 MiB"`` (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.
-    hyper_switch: a matrix of at least 2^20 rows is hypersparse if at most this share of them has entries; 0 for none
-        but those that `Matrix.convert` makes so.
-    fusion: let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
-    cache_dir: the folder of compiled kernels.
-    quiet: write nothing to standard error while kernels compile for the first time.
+    A setting is an attribute: reading it returns the value, assigning to it changes it for all threads.
+
+    Attributes
+    ----------
+    device : ``"auto"``, ``"cpu"`` or ``"cuda"``
+        The device of new objects and of converted arrays; ``"auto"`` is the GPU if present.
+    cpu_engine : ``"cpu"`` or ``"reference"``
+        The engine of objects on the CPU: numba, or the specification.
+    direction : ``"auto"``, ``"push"`` or ``"pull"``
+        ``"auto"`` chooses push or pull by the cost model; the others force one, for experiments.
+    device_memory : int, str or None
+        The bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or ``"512 MiB"``
+        (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.
+    hyper_switch : float
+        A matrix of at least 2^20 rows is hypersparse if at most this share of them has entries; 0 for none but those
+        that `Matrix.convert` makes so.
+    fusion : bool
+        Let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
+    cache_dir : str or path
+        The folder of compiled kernels.
+    quiet : bool
+        Write nothing to standard error while kernels compile for the first time.
+
+    Examples
+    --------
+    >>> sr.config.direction
+    'auto'
     """
 
     device: str = "auto"
@@ -79,11 +96,10 @@ class Config:
 
         Examples
         --------
-        >>> from semiring.config import config
-        >>> with config.set(direction="push"):
-        ...     config.direction
+        >>> with sr.config.set(direction="push"):
+        ...     sr.config.direction
         'push'
-        >>> config.direction
+        >>> sr.config.direction
         'auto'
         """
         return Changed(self, changes)
@@ -273,7 +289,13 @@ _cuda_lock = threading.Lock()
 
 
 def cuda_available() -> bool:
-    """Return whether CuPy is installed and finds at least one GPU (determined once)."""
+    """Return whether CuPy is installed and finds at least one GPU (determined once).
+
+    Examples
+    --------
+    >>> sr.Vector(int, 3, device="cuda" if sr.cuda_available() else "cpu").size
+    3
+    """
     global _cuda
     if _cuda is None:
         with _cuda_lock:
@@ -335,12 +357,24 @@ def engine_for(device: str) -> str:
 class use(Changed):
     """Choose the device of new objects: ``use("cpu")``, ``use("cuda")``, or ``use("reference")``.
 
-    The change is immediate; a `with` block restores the device at its end.  ``"reference"`` is the CPU with
-    the executable specification as its engine (slow, for checking).
+    The change is immediate; a `with` block restores the device at its end.
 
-    >>> import semiring as sr
+    Parameters
+    ----------
+    where : ``"cpu"``, ``"cuda"``, ``"auto"``; or ``"reference"``, the CPU with the executable specification as its
+        engine (slow, for checking)
+
+    Raises
+    ------
+    InvalidValue
+        For anything else.
+    NotSupported
+        For ``"cuda"`` where there is no GPU.
+
+    Examples
+    --------
     >>> with sr.use("cpu"):
-    ...     v = sr.Vector.full(1.0, 3)
+    ...     v = Vector.full(1.0, 3)
     >>> v.device
     'cpu'
     """

@@ -146,6 +146,15 @@ def lookup(obj: object) -> DType:
 def unify(a: object, b: object) -> DType:
     """Return the type that holds both `a` and `b`, by NumPy's promotion rules.
 
+    Parameters
+    ----------
+    a, b : types, as `lookup` accepts them
+
+    Raises
+    ------
+    DomainMismatch
+        If one is not a value type.
+
     Examples
     --------
     >>> unify("int32", "float32"), unify("int64", "uint64"), unify(bool, "int8")
@@ -162,6 +171,14 @@ def _unified(a: DType, b: DType) -> DType:
 def widest(dtype: object) -> DType:
     """Return the type in which values of `dtype` are summed: int64, uint64, float64, complex128; booleans in int64.
 
+    Parameters
+    ----------
+    dtype : a type, as `lookup` accepts it
+
+    Raises
+    ------
+    DomainMismatch
+
     Examples
     --------
     >>> widest("int8"), widest("uint8"), widest("float32"), widest(bool)
@@ -171,33 +188,95 @@ def widest(dtype: object) -> DType:
 
 
 def real_type(dtype: DType) -> DType:
-    """Return the type of the real and imaginary parts of a complex type; other types are unchanged."""
+    """Return the type of the real and imaginary parts of a complex type; other types are unchanged.
+
+    Parameters
+    ----------
+    dtype : a value type
+
+    Examples
+    --------
+    >>> real_type(FC64), real_type(FP32)
+    (dtype('float64'), dtype('float32'))
+    """
     return {FC32: FP32, FC64: FP64}.get(dtype, dtype)
 
 
 def complex_type(dtype: DType) -> DType:
-    """Return the complex type whose parts hold values of `dtype`: complex64 for float32 alone; complex is unchanged."""
+    """Return the complex type whose parts hold values of `dtype`: complex64 for float32 alone; complex is unchanged.
+
+    Parameters
+    ----------
+    dtype : a value type
+
+    Examples
+    --------
+    >>> complex_type(FP32), complex_type(INT8)
+    (dtype('complex64'), dtype('complex128'))
+    """
     return FC32 if dtype in (FP32, FC32) else FC64
 
 
 def name(dtype: object) -> str:
-    """Return NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``."""
+    """Return NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``.
+
+    Parameters
+    ----------
+    dtype : a type, as `lookup` accepts it
+
+    Raises
+    ------
+    DomainMismatch
+
+    Examples
+    --------
+    >>> name(float), name("INT32")
+    ('float64', 'int32')
+    """
     return lookup(dtype).name
 
 
 def c_name(dtype: object) -> str:
-    """Return the C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``."""
+    """Return the C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``.
+
+    Parameters
+    ----------
+    dtype : a type, as `lookup` accepts it
+
+    Raises
+    ------
+    DomainMismatch
+
+    Examples
+    --------
+    >>> c_name("int8"), c_name("int64")
+    ('signed char', 'long long')
+    """
     return _C_NAMES[lookup(dtype)]
 
 
 @functools.cache
 def largest(dtype: DType) -> int:
-    """The largest value of an integer type; of booleans 1."""
+    """The largest value of an integer type; of booleans 1.
+
+    Parameters
+    ----------
+    dtype : a value type of booleans or integers
+
+    Examples
+    --------
+    >>> int(largest(np.dtype("int8")))
+    127
+    """
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
 def limits(dtype: object) -> tuple[np.generic, np.generic]:
     """Return the smallest and the largest value of a type, as scalars of it; minus and plus infinity for floats.
+
+    Parameters
+    ----------
+    dtype : a type, as `lookup` accepts it
 
     Raises
     ------
@@ -221,3 +300,7 @@ def limits(dtype: object) -> tuple[np.generic, np.generic]:
     else:
         low, high = np.iinfo(found).min, np.iinfo(found).max
     return found.type(low), found.type(high)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

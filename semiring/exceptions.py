@@ -44,7 +44,16 @@ __all__ = [
 
 
 class SemiringError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package.
+
+    Examples
+    --------
+    >>> try:
+    ...     Vector(int, 3) + Vector(int, 4)
+    ... except sr.SemiringError as error:
+    ...     print(type(error).__name__, isinstance(error, ValueError))
+    DimensionMismatch True
+    """
 
 
 # python-graphblas's name.
@@ -114,6 +123,14 @@ class UnknownOperator(SemiringError, AttributeError, ValueError):
 
     It is an ``AttributeError`` because operator modules raise it for a missing name (``binary.pluss``), and a
     ``ValueError`` because operations raise it for a wrong argument (``A.mxm(B, "min_pluss")``).
+
+    Examples
+    --------
+    >>> try:
+    ...     sr.binary.pluss
+    ... except sr.exceptions.UnknownOperator as error:
+    ...     print(error.close)
+    ('plus',)
     """
 
     def __init__(self, message: str = "", *, close: tuple[str, ...] = ()) -> None:
@@ -189,6 +206,15 @@ class ConvergenceFailure(SemiringError, RuntimeError):
         The number of iterations.
     residual : float or None
         The error measure after the last one.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 1)])
+    >>> try:
+    ...     sr.algorithms.pagerank(A, max_iter=2)
+    ... except sr.exceptions.ConvergenceFailure as failure:
+    ...     print(failure.iterations, failure.result.size)
+    2 3
     """
 
     def __init__(
@@ -225,3 +251,7 @@ class IgnoredColumns(UserWarning):
 
     ``warnings.filterwarnings("ignore", category=semiring.exceptions.IgnoredColumns)`` silences it.
     """
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -122,6 +122,21 @@ def test_the_checks_report_what_is_missing() -> None:
     assert sum(len(paths_of(page.read_text(encoding="utf-8"))) for page in PAGES) > 20
 
 
+@pytest.mark.parametrize("kind", [sr.Matrix, sr.Vector, sr.Scalar])
+def test_the_reference_lists_what_completion_offers(kind: type) -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
+    listed = CODE.findall(section)
+    assert sorted(listed) == [name for name in dir(kind()) if not name.startswith("__")]
+
+
+def test_internals_are_not_completed() -> None:
+    """Names of the other objects that expressions return; a mask and a target have operators only."""
+    v = sr.Vector(bool, 1)
+    assert [name for name in dir(v.S) if not name.startswith("_")] == []
+    assert [name for name in dir(v(v.S)) if not name.startswith("_")] == ["update"]
+
+
 def test_a_time_in_the_tuning_table_is_of_a_kernel_or_of_a_call() -> None:
     """The two differ by launches, allocation and read-backs, so that a figure without the word cannot be compared."""
     tree = ast.parse((ROOT / "semiring" / "engines" / "cuda" / "tuning.py").read_text(encoding="utf-8"))

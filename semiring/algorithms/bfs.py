@@ -35,8 +35,20 @@ _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 class BfsTrace:
     """The levels of a search, and a trace of its steps.
 
-    levels: as `bfs_levels` returns them.  steps: for each level its direction (``"push"`` or ``"pull"``), the number of
-    vertices in its frontier, and the number of edges that leave them.
+    Attributes
+    ----------
+    levels : Vector
+        As `bfs_levels` returns them.
+    steps : tuple of Step
+        For each level its direction (``"push"`` or ``"pull"``), the number of vertices in its frontier, and the number
+        of edges that leave them.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2)])
+    >>> trace = sr.algorithms.bfs_trace(A, 0)
+    >>> trace.levels.to_dict(), [(step.frontier, step.edges) for step in trace.steps]
+    ({0: 0, 1: 1, 2: 1}, [(1, 2), (2, 1)])
     """
 
     levels: Vector
@@ -89,6 +101,14 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
 
     Several sources are searched together, with one pass over the matrix for all of them (`ops.closure_many`, which
     states cost and memory); those of entries in host memory that kernels do not address, one by one.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (2, 3)], nrows=5, ncols=5)
+    >>> sr.algorithms.bfs_levels(A, 0).to_dict()
+    {0: 0, 1: 1, 2: 1, 3: 2}
+    >>> sr.algorithms.bfs_levels(A, [0, 2]).to_dicts()
+    {0: {0: 0, 1: 1, 2: 1, 3: 2}, 1: {2: 0, 3: 1}}
     """
     n = square("bfs_levels", A)
     if is_many(source):
@@ -100,7 +120,32 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
 
 @ops.reports_memory
 def bfs_trace(A: Matrix, source: int) -> BfsTrace:
-    """Compute `bfs_levels` from one source, with direction, frontier and edges of every level; same parameters."""
+    """level(v) as `bfs_levels` from one source, with direction, frontier and edges of every level.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source : int
+
+    Returns
+    -------
+    BfsTrace
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+
+    Notes
+    -----
+    Cost and synchronisation as `bfs_levels` from one source.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2)])
+    >>> [(step.frontier, step.edges) for step in sr.algorithms.bfs_trace(A, 0).steps]
+    [(1, 2), (2, 1)]
+    """
     n = square("bfs_trace", A)
     dtype = _level_dtype(n)
     start = Vector.from_coo([row("bfs_trace", source, n)], 0, dtype, size=n, device=A.device)
@@ -131,6 +176,12 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
     Notes
     -----
     Cost and synchronisation as `bfs_levels` from one source.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3)], nrows=5, ncols=5)
+    >>> sr.algorithms.bfs_parents(A, 0).to_dict()
+    {0: 0, 1: 0, 2: 1, 3: 2}
     """
     n = square("bfs_parents", A)
     s, dtype = row("bfs_parents", source, n), _level_dtype(n)

@@ -46,6 +46,12 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     Sources: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018; Zhang, Azad, Hu, "FastSV: A Distributed-Memory Connected Component Algorithm with Fast Convergence", SIAM PP
     2020.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (2, 1), (3, 4)], nrows=6, ncols=6)
+    >>> sr.algorithms.connected_components(A).to_dict()
+    {0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 5}
     """
     n = square("connected_components", A)
     if method == "afforest":

@@ -33,6 +33,12 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
     -----
     Groups the vertices of high degree at one end, where caches hold their data; locality of the former order is lost.
     Cost O(n + nvals).  Synchronises, for the highest degree.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(1, 0), (1, 2), (2, 0)])
+    >>> sr.algorithms.degree_order(A).to_dict()
+    {0: 1, 1: 2, 2: 0}
     """
     n = square("degree_order", A)
     if n == 0:

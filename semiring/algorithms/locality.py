@@ -68,6 +68,13 @@ def locality_order(A: Matrix) -> Vector:
     matrices up to 8 bytes an entry.  Synchronises a few times a round.
 
     Method and sources: see the module.
+
+    Examples
+    --------
+    >>> A = sr.random.grid2d(30, 30)
+    >>> p = sr.algorithms.locality_order(A)
+    >>> A.permute(p).nvals == A.nvals, sorted(p.to_dict().values()) == list(range(900))
+    (True, True)
     """
     n = square("locality_order", A)
     if n == 0:

@@ -50,6 +50,12 @@ def bfs_order(A: Matrix, source: int | None = None) -> Vector:
     its union with its transpose is computed first.  Synchronises a few times.
 
     Source: Apostolico, Drovandi, "Graph Compression by BFS", Algorithms 2009.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 3), (3, 1), (1, 2)])
+    >>> sr.algorithms.bfs_order(A, 0).to_dict()
+    {0: 0, 1: 3, 2: 1, 3: 2}
     """
     n = square("bfs_order", A)
     first = None if source is None else row("bfs_order", source, n)
@@ -103,6 +109,13 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
 
     Sources: Cuthill, McKee, "Reducing the Bandwidth of Sparse Symmetric Matrices", 1969; George, 1971;
     `scipy.sparse.csgraph.reverse_cuthill_mckee`.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 3), (3, 1), (1, 2)])
+    >>> B = A.permute(sr.algorithms.reverse_cuthill_mckee(A))
+    >>> sorted((i, j) for (i, j), _ in (B + B.T).items())
+    [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
     """
     from scipy.sparse import csgraph, csr_array  # needed only here, and slow to import
 
@@ -114,3 +127,7 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
     order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=A.is_symmetric_structure)
     # A copy: the array of SciPy has a negative stride.
     return Vector.from_dense(np.ascontiguousarray(order), dtype=np.int32 if n < 2**31 else np.int64, device=A.device)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -60,6 +60,13 @@ def pagerank(
 
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
     LDBC Graphalytics and NetworkX.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 2), (1, 2), (2, 0)])
+    >>> ranks = sr.algorithms.pagerank(A)
+    >>> {v: round(x, 2) for v, x in ranks.to_dict().items()}
+    {0: 0.46, 1: 0.05, 2: 0.49}
     """
     n = square("pagerank", A)
     kind = Vector(dtype).dtype  # accepts every name of a dtype

@@ -39,6 +39,12 @@ def inverse(p: Vector) -> Vector:
     Notes
     -----
     Cost O(n).  Synchronises on the GPU.
+
+    Examples
+    --------
+    >>> p = Vector.from_dense([2, 0, 1])
+    >>> sr.algorithms.ordering.inverse(p).to_dict()
+    {0: 1, 1: 2, 2: 0}
     """
     _permutation("inverse", p)
     positions = numbers(p.size, p.device).to_dense()
@@ -71,6 +77,14 @@ def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
     Notes
     -----
     Cost O(n).  Synchronises on the GPU.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
+    >>> p = Vector.from_dense([2, 1, 0])
+    >>> levels = sr.algorithms.bfs_levels(A.permute(p), 2)
+    >>> levels.to_dict(), sr.algorithms.ordering.restore(levels, p).to_dict()
+    ({0: 2, 1: 1, 2: 0}, {0: 0, 1: 1, 2: 2})
     """
     _permutation("restore", p)
     if getattr(result, "shape", None) != (p.size,) or not hasattr(result, "to_coo"):

@@ -43,6 +43,12 @@ def sssp(A: Matrix, source: int) -> Vector:
     -----
     Cost O(nvals) a step, and as many steps as the shortest paths have edges.  Integer distances that overflow int64
     wrap around.  Synchronises once, at the end.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
+    >>> sr.algorithms.sssp(A, 0).to_dict()
+    {0: 0, 1: 1, 2: 3}
     """
     n = square("sssp", A)
     s = row("sssp", source, n)

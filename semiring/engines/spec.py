@@ -344,7 +344,22 @@ class Closure(Spec):
 
 @dataclass(frozen=True)
 class Step:
-    """One level of a closure: the size of its frontier, and how it was expanded."""
+    """One level of a closure: the size of its frontier, and how it was expanded.
+
+    Attributes
+    ----------
+    direction : str
+        ``"push"`` or ``"pull"``.
+    frontier, edges : int
+        The entries of the frontier, and the edges that leave them.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2)])
+    >>> step = sr.algorithms.bfs_trace(A, 0).steps[0]
+    >>> step.frontier, step.edges
+    (1, 2)
+    """
 
     direction: str
     frontier: int

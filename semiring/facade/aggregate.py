@@ -110,7 +110,7 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
 def pending(cls: type[Scalar], monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
     """Return a reduction by a typed monoid as a `cls`: its identity in place of no value, unless `allow_empty`."""
     if allow_empty:
-        return cls.pending(monoid.z, compute)
+        return cls._pending(monoid.z, compute)
     identity = monoid.identity
     if identity is None:
         raise InvalidValue(f"reduce: {monoid!r} has no identity, which allow_empty=False needs")
@@ -119,7 +119,7 @@ def pending(cls: type[Scalar], monoid: Any, compute: Any, allow_empty: bool) -> 
         value = compute()
         return identity if value is None else value
 
-    return cls.pending(monoid.z, filled)
+    return cls._pending(monoid.z, filled)
 
 
 def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
@@ -128,7 +128,7 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         found = whole(x.dup(aggregator.type), aggregator.parent, allow_empty)
         if aggregator.parent.composite:
             return found
-        return type(found).pending(aggregator.return_type, found._read)
+        return type(found)._pending(aggregator.return_type, found._read)
     if not allow_empty:
         if aggregator.at or len(aggregator.parts) != 1 or aggregator.steps:
             raise InvalidValue(f"reduce: {aggregator!r} has no value for no entries; allow_empty=False is for monoids")
@@ -139,9 +139,9 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         return _composite(taken, aggregator)
     if not aggregator.at:
         plan = aggregator.typed(x.dtype)
-        return x._scalar_class.pending(plan.dtype, lambda: _by_parts(taken, plan))  # type: ignore[no-any-return]
+        return x._scalar_class._pending(plan.dtype, lambda: _by_parts(taken, plan))  # type: ignore[no-any-return]
     dtype = np.dtype(np.int64) if aggregator.gives == "position" else x.dtype
-    return x._scalar_class.pending(dtype, lambda: _found(taken, aggregator))  # type: ignore[no-any-return]
+    return x._scalar_class._pending(dtype, lambda: _found(taken, aggregator))  # type: ignore[no-any-return]
 
 
 def _finalized(aggregator: Any, results: list[Vector]) -> Vector:
@@ -166,7 +166,7 @@ def _composite(x: Any, aggregator: Any) -> Scalar:
         return _finalized(aggregator, results).reduce("any")._read()
 
     dtype = _finalized(aggregator, [make(part.dtype, 1) for part in parts]).dtype
-    return x._scalar_class.pending(dtype, compute)  # type: ignore[no-any-return]
+    return x._scalar_class._pending(dtype, compute)  # type: ignore[no-any-return]
 
 
 def _by_parts(x: Any, plan: Any) -> np.generic | None:

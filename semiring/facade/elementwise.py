@@ -18,6 +18,7 @@ from .writing import MaskView, Writing, as_mask
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+    from .scalar import Scalar
 
 
 class Elementwise(Sparse[Any]):
@@ -47,6 +48,12 @@ class Elementwise(Sparse[Any]):
         -----
         Cost O(entries of both).  A Vector is expanded to a Matrix, of nrows or ncols times its entries; `ewise_mult`
         with a full Vector, which scales columns or rows, is one pass over the entries of the Matrix.
+
+        Examples
+        --------
+        >>> u, v = Vector.from_coo([0, 1], [1, 2], size=3), Vector.from_coo([1, 2], [10, 20], size=3)
+        >>> u.ewise_add(v).to_dict(), u.ewise_add(v, "max").to_dict()
+        ({0: 1, 1: 12, 2: 20}, {0: 1, 1: 10, 2: 20})
         """
         return self._ewise(ewise_add, other, op, writing)
 
@@ -55,7 +62,32 @@ class Elementwise(Sparse[Any]):
     @overload
     def ewise_mult(self, other: Elementwise, op: Any = "times", **writing: Unpack[Writing]) -> Self: ...
     def ewise_mult(self, other: Any, op: Any = "times", **writing: Unpack[Writing]) -> Any:
-        """C = self (x) other on the intersection: `op` where both are present; the rest as `ewise_add`."""
+        """C = self (x) other on the intersection: `op` where both are present.
+
+        Parameters
+        ----------
+        other : of the same shape; or a Vector beside a Matrix, as in `ewise_add`
+        op : binary operator or monoid, by object or name
+        **writing : mask, accum, replace, out
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
+
+        Notes
+        -----
+        Cost O(entries of both); with a full Vector, which scales columns or rows, one pass over the entries of the
+        Matrix.
+
+        Examples
+        --------
+        >>> u, v = Vector.from_coo([0, 1], [1, 2], size=3), Vector.from_coo([1, 2], [10, 20], size=3)
+        >>> u.ewise_mult(v).to_dict(), u.ewise_mult(v, "minus").to_dict()
+        ({1: 20}, {1: -8})
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [5, 6])
+        >>> A.ewise_mult(Vector.from_dense([2, 3])).to_dicts()
+        {0: {1: 15}, 1: {0: 12}}
+        """
         return self._ewise(ewise_mult, other, op, writing)
 
     @overload
@@ -69,16 +101,30 @@ class Elementwise(Sparse[Any]):
     def ewise_union(
         self, other: Any, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
     ) -> Any:
-        """C = op(self, other) on the union, with a default for the missing operand; the rest as `ewise_add`.
+        """C = op(self, other) on the union, with a default for the missing operand.
 
         Parameters
         ----------
+        other : of the same shape; or a Vector beside a Matrix, as in `ewise_add`
+        op : binary operator or monoid, by object or name
         left_default, right_default : scalars that replace the missing entries of self and of `other`
+        **writing : mask, accum, replace, out
 
         Raises
         ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
         EmptyObject
             If a default is a Scalar without a value.
+
+        Notes
+        -----
+        Cost O(entries of both).
+
+        Examples
+        --------
+        >>> u, v = Vector.from_coo([0, 1], [1, 2], size=3), Vector.from_coo([1, 2], [10, 20], size=3)
+        >>> u.ewise_union(v, "minus", 0, 0).to_dict()
+        {0: 1, 1: -8, 2: -20}
         """
         operands = self.store, self._partner(other).store
         plan = ewise_union(*operands, op, scalar(left_default), scalar(right_default))
@@ -112,6 +158,14 @@ class Elementwise(Sparse[Any]):
         Notes
         -----
         Cost O(nvals).  The structure is shared with the operand.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0, 2], [1, 4], size=3)
+        >>> v.apply("sqrt").to_dict(), v.apply("minus", left=10).to_dict(), v.apply(lambda x: 2 * x + 1).to_dict()
+        ({0: 1.0, 2: 2.0}, {0: 9, 2: 6}, {0: 3, 2: 9})
+        >>> v.apply("rowindex", 100).to_dict()
+        {0: 100, 2: 102}
         """
         plan = apply(self.store, op, left=scalar(left), right=scalar(right))
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
@@ -133,12 +187,18 @@ class Elementwise(Sparse[Any]):
         Notes
         -----
         Cost O(nvals).  A selection from a pending product of matrices (`Matrix.mxm`) is fused into it.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [5, -6, 7])
+        >>> A.select(">", 0).to_dicts(), A.select("triu", 1).to_dicts(), A.select(lambda x, i, j: x + i > 7).to_dicts()
+        ({0: {0: 5}, 1: {1: 7}}, {0: {1: -6}}, {1: {1: 7}})
         """
         if isinstance(op, (MaskView, Sparse)):
             if thunk is not None:
                 raise InvalidType("select: a mask has no thunk")
             return self._deliver(self._masked(MaskView(as_mask(op))), writing)  # type: ignore[no-any-return]
-        return self._deliver(select(self.source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
+        return self._deliver(select(self._source, op, scalar(thunk)), writing)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
@@ -175,8 +235,8 @@ class Elementwise(Sparse[Any]):
             return self.reduce_rowwise(aggregator) if rowwise else self.reduce_columnwise(aggregator)  # type: ignore[attr-defined]
         return self.reduce(aggregator)
 
-    def reduce(self, op: Any = "plus") -> Any:
-        """S = (+) of all entries."""
+    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
+        """S = (+) of all entries; see the methods of `Matrix` and `Vector`."""
         raise NotImplementedError
 
 

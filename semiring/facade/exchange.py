@@ -55,6 +55,12 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
         Notes
         -----
         Cost O(nvals).  Synchronises, and copies only the counts from a GPU.
+
+        Examples
+        --------
+        >>> axes = Vector.from_dense([1, 2, 2]).hist()
+        >>> [int(bar.get_height()) for bar in axes.patches]
+        [1, 2]
         """
         from ..plot import hist
 

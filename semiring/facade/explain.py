@@ -34,15 +34,23 @@ def explain() -> Iterator[Log]:
     """Record every engine call made inside the block: kernel, time, format of the result, bytes, push or pull.
 
     ``call.details`` holds ``"format"``, ``"bytes"`` (of the arrays of operands and result), ``"direction"`` (``"-"``
-    if the operation has none), and the details that the kernel adds.  Inside the block each call on the GPU is waited
-    for, so that its time excludes other calls: synchronises.
+    if the operation has none), and the details that the kernel adds.
 
-    >>> import semiring as sr
-    >>> v = sr.Vector.from_coo([0, 2], [1.0, 2.0], size=3)
+    Yields
+    ------
+    The log: a list of calls, which prints as a table.
+
+    Notes
+    -----
+    Inside the block each call on the GPU is waited for, so that its time excludes other calls: synchronises.
+
+    Examples
+    --------
+    >>> v = Vector.from_coo([0, 2], [1.0, 2.0], size=3)
     >>> with sr.explain() as log:
     ...     w = (v + v).wait()
-    >>> log[0].operation
-    'ewise'
+    >>> log[0].operation, log[0].details["direction"]
+    ('ewise', '-')
     """
     log = Log()
     with listen() as calls:

@@ -25,6 +25,9 @@ from .scalar import Scalar
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
+# Attributes through which other packages of this library reach what an object holds; they are not public.
+_INTERNAL = frozenset({"operand", "store", "with_store"})
+
 
 class Holder(Generic[StoreT]):
     """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
@@ -58,6 +61,12 @@ class Holder(Generic[StoreT]):
         self._store, self._plan, self.name = store, plan, name
         self._elements = self._chain = self._origin = self._transpose_of = None
 
+    def __dir__(self) -> list[str]:
+        """Return the names of the public interface, which completion offers."""
+        return sorted(
+            name for name in super().__dir__() if name not in _INTERNAL and (name[0] != "_" or name[1] == "_")
+        )
+
     @property
     def store(self) -> StoreT:
         """The store that holds the entries; executes a pending operation and applies writes to elements."""
@@ -84,13 +93,25 @@ class Holder(Generic[StoreT]):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
+        """The type of the values.
+
+        Examples
+        --------
+        >>> Vector.from_coo([0, 2], [1.5, 2.5]).dtype
+        dtype('float64')
+        """
         store = self._store
         return self._described.dtype if store is None else store.dtype
 
     @property
     def device(self) -> str:
-        """``"cpu"`` or ``"cuda"``."""
+        """The device that holds the entries: ``"cpu"`` or ``"cuda"``.
+
+        Examples
+        --------
+        >>> Vector(int, 3, device="cpu").device
+        'cpu'
+        """
         store = self._store
         return self._described.device if store is None else store.device
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from ..ops.select import select
 from ..ops.write import PLAIN
 from .chain import Chain, WithDefaults, linked
 from .elementwise import Elementwise
-from .operand import is_scalar, no_operand, scalar
+from .operand import Number, is_scalar, no_operand, scalar
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 # For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
 _ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
@@ -48,8 +51,8 @@ class Infix(Elementwise):
             return self._ewise(ewise_add if union else ewise_mult, other, op, {})
         return self.apply(op, right=scalar(other)) if is_scalar(other) else self._unknown(other)
 
-    def _reflected(self, other: Any, op: str) -> Any:
-        return self.apply(op, left=scalar(other)) if is_scalar(other) else self._unknown(other)
+    def _reflected(self, other: Any, op: str) -> Self:
+        return self.apply(op, left=scalar(other)) if is_scalar(other) else cast(Self, self._unknown(other))
 
     def _unknown(self, other: Any) -> Any:
         no_operand(other)
@@ -64,43 +67,67 @@ class Infix(Elementwise):
     def __rand__(self, other: Any) -> Any:
         return self._unknown(other)
 
+    @overload
+    def __add__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __add__(self, other: Infix | Number) -> Self: ...
     def __add__(self, other: Any) -> Any:
         return self._arithmetic(other, "plus", union=True)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Number) -> Self:
         return self._reflected(other, "plus")
 
+    @overload
+    def __sub__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __sub__(self, other: Infix | Number) -> Self: ...
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Infix):
             zero = dtypes.unify(self.dtype, other.dtype).type(0)  # booleans stay booleans
             return self.ewise_union(other, "minus", zero, zero)
         return self._arithmetic(other, "minus")
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Number) -> Self:
         return self._reflected(other, "minus")
 
+    @overload
+    def __mul__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __mul__(self, other: Infix | Number) -> Self: ...
     def __mul__(self, other: Any) -> Any:
         return self._arithmetic(other, "times")
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Number) -> Self:
         return self._reflected(other, "times")
 
+    @overload
+    def __truediv__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __truediv__(self, other: Infix | Number) -> Self: ...
     def __truediv__(self, other: Any) -> Any:
         return self._arithmetic(other, "truediv")
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Number) -> Self:
         return self._reflected(other, "truediv")
 
+    @overload
+    def __floordiv__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __floordiv__(self, other: Infix | Number) -> Self: ...
     def __floordiv__(self, other: Any) -> Any:
         return self._arithmetic(other, "floordiv")
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Number) -> Self:
         return self._reflected(other, "floordiv")
 
+    @overload
+    def __mod__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __mod__(self, other: Infix | Number) -> Self: ...
     def __mod__(self, other: Any) -> Any:
         return self._arithmetic(other, "mod")
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: Number) -> Self:
         return self._reflected(other, "mod")
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
@@ -109,16 +136,20 @@ class Infix(Elementwise):
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
+    @overload
+    def __pow__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __pow__(self, other: Infix | Number) -> Self: ...
     def __pow__(self, other: Any) -> Any:
         return self._arithmetic(other, "pow")
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Number) -> Self:
         return self._reflected(other, "pow")
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Self:
         return self.apply("ainv")
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Self:
         return self.apply("abs")
 
     def _compare(self, other: Any, op: str) -> Any:
@@ -145,34 +176,70 @@ class Infix(Elementwise):
             )
         return found
 
-    def __eq__(self, other: object) -> Any:
+    @overload  # type: ignore[override]  # element by element, where object's is a bool
+    def __eq__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __eq__(self, other: Infix | Number) -> Self: ...
+    def __eq__(self, other: Any) -> Any:
         return self._compare(other, "eq")
 
-    def __ne__(self, other: object) -> Any:
+    @overload  # type: ignore[override]  # element by element, where object's is a bool
+    def __ne__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __ne__(self, other: Infix | Number) -> Self: ...
+    def __ne__(self, other: Any) -> Any:
         return self._compare(other, "ne")
 
+    @overload
+    def __lt__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __lt__(self, other: Infix | Number) -> Self: ...
     def __lt__(self, other: Any) -> Any:
         return self._compare(other, "lt")
 
+    @overload
+    def __le__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __le__(self, other: Infix | Number) -> Self: ...
     def __le__(self, other: Any) -> Any:
         return self._compare(other, "le")
 
+    @overload
+    def __gt__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __gt__(self, other: Infix | Number) -> Self: ...
     def __gt__(self, other: Any) -> Any:
         return self._compare(other, "gt")
 
+    @overload
+    def __ge__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __ge__(self, other: Infix | Number) -> Self: ...
     def __ge__(self, other: Any) -> Any:
         return self._compare(other, "ge")
 
+    @overload
+    def __or__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __or__(self, other: Infix) -> Self: ...
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
             return self._unknown(other)
         return self._linked(other, ewise_add, "lor" if self._both_boolean(other) else "plus")
 
+    @overload
+    def __and__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __and__(self, other: Infix) -> Self: ...
     def __and__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
             return self._unknown(other)
         return self._linked(other, ewise_mult, "land" if self._both_boolean(other) else "times")
 
+    @overload
+    def __xor__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __xor__(self, other: Infix | Number) -> Self: ...
     def __xor__(self, other: Any) -> Any:
         if is_scalar(other):
             return self._of_truth(other, "lxor")
@@ -182,8 +249,8 @@ class Infix(Elementwise):
             raise InvalidType(f"^ is for booleans, got {self.dtype} and {other.dtype}; binary.bxor(A | B) takes bits")
         return self._ewise(ewise_add, other, "lxor", {})
 
-    def __rxor__(self, other: Any) -> Any:
-        return self ^ other if is_scalar(other) else self._unknown(other)
+    def __rxor__(self, other: Number) -> Self:
+        return self ^ other if is_scalar(other) else cast(Self, self._unknown(other))
 
     def _linked(self, other: Infix, operation: Any, op: str) -> Any:
         """Return a link of a chain, whose operator may be called later."""
@@ -200,51 +267,53 @@ class Infix(Elementwise):
     def _both_boolean(self, other: Infix) -> bool:
         return bool(self.dtype == dtypes.BOOL and other.dtype == dtypes.BOOL)
 
-    def __iadd__(self, other: Any) -> Any:
+    # In place the type of the object stays, where the operator returns a Matrix for a Vector and a Matrix.
+
+    def __iadd__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self + other)
 
-    def __isub__(self, other: Any) -> Any:
+    def __isub__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self - other)
 
-    def __imul__(self, other: Any) -> Any:
+    def __imul__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self * other)
 
-    def __itruediv__(self, other: Any) -> Any:
+    def __itruediv__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self / other)
 
-    def __ifloordiv__(self, other: Any) -> Any:
+    def __ifloordiv__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self // other)
 
-    def __imod__(self, other: Any) -> Any:
+    def __imod__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self % other)
 
-    def __ipow__(self, other: Any) -> Any:
+    def __ipow__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self**other)
 
-    def __imatmul__(self, other: Any) -> Any:
+    def __imatmul__(self, other: Infix) -> Self:
         product = self @ other
         if getattr(product, "ndim", self.ndim) != self.ndim:
             raise InvalidType(f"@= keeps a {type(self).__name__}; this product is a {type(product).__name__}")
         return self._in_place(product)
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self._of_truth(other, "lor") if is_scalar(other) else self | other)
 
-    def __iand__(self, other: Any) -> Any:
+    def __iand__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self._of_truth(other, "land") if is_scalar(other) else self & other)
 
-    def __ixor__(self, other: Any) -> Any:
+    def __ixor__(self, other: Any) -> Self:  # type: ignore[misc]
         return self._in_place(self ^ other)
 
-    def _of_truth(self, other: Any, op: str) -> Any:
+    def _of_truth(self, other: Any, op: str) -> Self:
         """Return `op` of the stored truths and one more; InvalidType for objects that are not boolean."""
         if self.dtype != dtypes.BOOL:
             raise InvalidType(f"{op} in place is for booleans; this {type(self).__name__} is of {self.dtype}")
         return self.apply(op, right=scalar(other))
 
-    def _in_place(self, result: Any) -> Any:
+    def _in_place(self, result: Any) -> Self:
         if self._origin is not None:
-            return result  # C[I, J] += x: Python hands the result to C.__setitem__
+            return cast(Self, result)  # C[I, J] += x: Python passes the result to C.__setitem__
         self._assign(result, PLAIN)
         return self
 

@@ -92,16 +92,55 @@ def stored(a: Any) -> Any:
 
 
 def hstack(parts: Sequence[Any], dtype: Any = None, *, name: str | None = None) -> Any:
-    """C = [A, B, ...]: matrices with equally many rows side by side, or vectors one after the other; see `concat`."""
+    """C = [A, B, ...]: matrices with equally many rows side by side, or vectors one after the other.
+
+    Parameters
+    ----------
+    parts : list of Matrix objects, or of Vectors
+    dtype : type of the values; by default the one that holds those of all parts
+    name : shown by `repr`
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch, DeviceMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost and synchronisation as `concat`.
+
+    Examples
+    --------
+    >>> A, B = Matrix.from_coo([0], [1], [5], shape=(2, 2)), Matrix.from_coo([1], [0], [6], shape=(2, 1))
+    >>> hstack([A, B]).to_dicts()
+    {0: {1: 5}, 1: {2: 6}}
+    """
     listed = _row(parts, "a list of objects")
     vectors = listed and all(isinstance(part, Sparse) and part.ndim == 1 for part in listed)
     return concat(listed if vectors else [listed], dtype, name=name)
 
 
 def vstack(parts: Sequence[Any], dtype: Any = None, *, name: str | None = None) -> Any:
-    """C = [[A], [B], ...]: matrices with equally many columns, one below the other; see `concat`.
+    """C = [[A], [B], ...]: matrices with equally many columns, one below the other.
 
-    A Vector is one row of C.
+    Parameters
+    ----------
+    parts : list of Matrix objects and Vectors; a Vector is one row of C
+    dtype : type of the values; by default the one that holds those of all parts
+    name : shown by `repr`
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch, DeviceMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost and synchronisation as `concat`.
+
+    Examples
+    --------
+    >>> A, v = Matrix.from_coo([0], [1], [5], shape=(2, 2)), Vector.from_dense([6, 7])
+    >>> vstack([A, v]).to_dicts()
+    {0: {1: 5}, 2: {0: 6, 1: 7}}
     """
     rows = [part.reshape(1, -1) if getattr(part, "ndim", 2) == 1 else part for part in _row(parts, "a list of objects")]
     return concat([[row] for row in rows], dtype, name=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast, overload
 
 from ..engines.operands import Mask
 from ..exceptions import InvalidType, InvalidValue, RankMismatch
@@ -29,13 +29,14 @@ from . import (
     rowwise,
 )
 from .matrix_operations import MatrixOperations
-from .operand import device_for, dimensions, is_empty, is_scalar, scalar
+from .operand import Integer, Several, device_for, dimensions, is_empty, is_scalar, scalar
 from .vector import Vector, check_element, index_value
 from .vector_arrays import constructed
 from .writing import MaskView, Writing
 
 if TYPE_CHECKING:
     from ..engines.operands import Index
+    from .scalar import Scalar
 
 
 class Matrix(MatrixOperations):
@@ -44,15 +45,30 @@ class Matrix(MatrixOperations):
     Parameters
     ----------
     dtype : type of the values (NumPy dtype, Python type or name)
-    nrows, ncols : the shape
+    nrows, ncols (or shape) : the number of rows and of columns; 0 by default
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the configured one
+
+    Raises
+    ------
+    DomainMismatch
+        If the first argument is not a type.
+    InvalidValue
+        For a size that is negative or not an integer.
+    OutOfMemory
 
     Notes
     -----
     Missing is not zero: only stored entries exist, and explicit zeros stay.  Stored as compressed sparse rows, or, if
     few of very many rows have entries, as a list of these (see `convert`); the transpose is derived when an operation
     needs it, and cached with the entries.
+
+    Examples
+    --------
+    >>> A = Matrix(int, 2, 3)
+    >>> A[0, 1] = 5
+    >>> A.shape, A.nvals, A.to_dicts()
+    ((2, 3), 1, {0: {1: 5}})
     """
 
     __slots__ = ()
@@ -135,20 +151,56 @@ class Matrix(MatrixOperations):
 
     @property
     def codec(self) -> str | None:
-        """The codec of compressed rows (see `compress`); None where rows are uncompressed."""
+        """The codec of compressed rows (see `compress`); None where rows are uncompressed.
+
+        Examples
+        --------
+        >>> Matrix.identity(3).codec, Matrix.identity(3).compress("varint").codec
+        (None, 'varint')
+        """
         codec: str | None = self.store.pattern.codec
         return codec
 
     @property
     def is_symmetric_structure(self) -> bool:
-        """True if (j, i) is stored wherever (i, j) is.  O(nvals log degree) the first time; synchronises."""
+        """True if (j, i) is stored wherever (i, j) is.  O(nvals log degree) the first time; synchronises.
+
+        Examples
+        --------
+        >>> A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2)])
+        >>> A.is_symmetric_structure, (A + A.T).is_symmetric_structure
+        (False, True)
+        """
         return structure.is_symmetric(self.store.pattern)
 
     def get(self, row: int, col: int, default: Any = None) -> Any:
         """A(row, col), or `default` where nothing is stored.
 
-        Negative indices count from the end; IndexOutOfBound past it, InvalidValue for anything but an integer.
+        Parameters
+        ----------
+        row, col : integers; negative ones count from the end
+        default : returned where nothing is stored
+
+        Returns
+        -------
+        A Python number, or `default`.
+
+        Raises
+        ------
+        IndexOutOfBound
+            For an index past the end.
+        InvalidValue
+            For anything but an integer.
+
+        Notes
+        -----
         Cost O(log degree).  Synchronises on the GPU.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [2, 0], [5, 6], shape=(2, 3))
+        >>> A.get(0, 2), A.get(-1, 0), A.get(0, 0, default=0)
+        (5, 6, 0)
         """
         value = self._element(self._place(row, col))()
         return default if value is None else value.item()
@@ -162,12 +214,42 @@ class Matrix(MatrixOperations):
 
     # -- parts -------------------------------------------------------------------------------------------
 
+    @overload
+    def __getitem__(self, key: tuple[Integer, Integer]) -> Scalar: ...
+    @overload
+    def __getitem__(
+        self, key: Integer | tuple[Integer, Several | Vector] | tuple[Several | Vector, Integer]
+    ) -> Vector: ...
+    @overload
+    def __getitem__(self, key: Several | Vector | MaskView | tuple[Several | Vector, Several | Vector]) -> Self: ...
     def __getitem__(self, key: Any) -> Any:
         """A[i, j]: a Scalar.  A[i, J], A[I, j], A[i]: a Vector.  A[I, J], A[I]: a Matrix, A(I[p], J[q]).
 
-        I and J are slices, integers, boolean arrays, or full Vectors of integers.  The result is a value; left of
-        ``<<`` it is the target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.  ``A[i, j] = x``,
-        ``A[i, j](accum) << x`` and ``del A[i, j]`` cost O(1): they are collected and applied when A is next used.
+        A mask in brackets, A[M.S], keeps the entries that it admits.  The result is a value; left of ``<<`` it is the
+        target, so that ``A[I, J] << x`` and ``A[I, J](mask) << x`` write into A.
+
+        Parameters
+        ----------
+        key : a pair of indices, or one for rows alone: integers, slices, lists or arrays of integers, boolean arrays,
+            full Vectors of integers; or a mask (``M.S``)
+
+        Raises
+        ------
+        IndexOutOfBound, InvalidValue, DimensionMismatch, DeviceMismatch
+
+        Notes
+        -----
+        ``A[i, j] = x``, ``A[i, j](accum) << x`` and ``del A[i, j]`` cost O(1): they are collected and applied when A is
+        next used.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 6, 7], shape=(2, 3))
+        >>> A[0, 2].value, A[0].to_dict(), A[:, 1].to_dict(), A[[1, 0], 1:].to_dicts()
+        (6, {0: 5, 2: 6}, {1: 7}, {0: {0: 7}, 1: {1: 6}})
+        >>> A[:, 1] = 0
+        >>> A.to_dicts()
+        {0: {0: 5, 1: 0, 2: 6}, 1: {1: 0}}
         """
         made: Any
         if isinstance(key, MaskView):
@@ -177,7 +259,7 @@ class Matrix(MatrixOperations):
         rows, cols = _split(key)
         if is_scalar(rows) and is_scalar(cols):
             at = self._place(rows, cols)
-            return self._scalar_class.pending(self.dtype, self._element(at), (self, at))
+            return self._scalar_class._pending(self.dtype, self._element(at), (self, at))
         if is_scalar(rows) or is_scalar(cols):
             made = self._vector_class._new(None, self._line(rows, cols))
         else:
@@ -193,9 +275,19 @@ class Matrix(MatrixOperations):
         rows, cols : slice, integers, boolean array, full Vector of integers, or (one of both) an integer
         **writing : mask, accum, replace, out
 
+        Returns
+        -------
+        Matrix; or Vector where one of both indices is an integer.
+
         Raises
         ------
         IndexOutOfBound, InvalidValue, DomainMismatch, DeviceMismatch
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 6, 7], shape=(2, 3))
+        >>> A.extract([1, 0], slice(1, 3)).to_dicts(), A.extract(0, [2, 0]).to_dict()
+        ({0: {0: 7}, 1: {1: 6}}, {0: 6, 1: 5})
         """
         if is_scalar(rows) or is_scalar(cols):
             return self._deliver(self._line(rows, cols), writing, self._vector_class)
@@ -288,6 +380,12 @@ class Matrix(MatrixOperations):
         Notes
         -----
         Cost O(nvals).  Synchronises, and copies only the counts of the cells from a GPU.
+
+        Examples
+        --------
+        >>> axes = sr.random.grid2d(4, 4).spy(resolution=100)
+        >>> len(axes.images)
+        1
         """
         from ..plot import spy
 

@@ -18,8 +18,9 @@ from ..ops.extract import column_numbers, row_numbers
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
+from .exports import exported_indices, exported_values
 from .operand import device_for, exported, scalar
-from .vector_arrays import as_values, exported_indices, exported_values
+from .vector_arrays import as_values
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -52,6 +53,8 @@ def from_csr(
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
     dup_op : binary operator that combines repeated columns of a row
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
     placement : ``"device"``, ``"pinned"``, ``"host"`` or ``"auto"``, as `Matrix.to`
 
     Raises
@@ -69,6 +72,11 @@ def from_csr(
     to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
     NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
     page-locked in place.
+
+    Examples
+    --------
+    >>> Matrix.from_csr([0, 2, 2, 3], [0, 2, 1], [5, 6, 7]).to_dicts()
+    {0: {0: 5, 2: 6}, 2: {1: 7}}
     """
     where = device_for(indptr, col_indices, values, device=device)
     indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
@@ -102,7 +110,7 @@ def from_csc(
     ----------
     indptr : ncols + 1 offsets
     row_indices : rows
-    values, dtype, dup_op : as `from_csr`
+    values, dtype, dup_op, name, device : as `from_csr`
     nrows, ncols (or shape) : by default the largest row + 1, and as many columns as `indptr` has
 
     Raises
@@ -112,6 +120,11 @@ def from_csc(
     Notes
     -----
     Cost O(nvals): the rows are derived from the columns.
+
+    Examples
+    --------
+    >>> Matrix.from_csc([0, 1, 1, 3], [0, 0, 2], [5, 6, 7]).to_dicts()
+    {0: {0: 5, 2: 6}, 2: {2: 7}}
     """
     nrows, ncols = sizes("from_csc", shape, nrows=nrows, ncols=ncols)
     columns = cls.from_csr(indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device)
@@ -137,7 +150,7 @@ def from_coo(
     Parameters
     ----------
     rows, columns : integers, in any order
-    values, dtype : as `from_csr`
+    values, dtype, name, device : as `from_csr`
     nrows, ncols (or shape) : by default the largest index + 1
     dup_op : binary operator that combines repeated positions
 
@@ -150,6 +163,13 @@ def from_coo(
     Notes
     -----
     Cost O(k log k) for k triples.  On the GPU the checks synchronise.
+
+    Examples
+    --------
+    >>> Matrix.from_coo([1, 0, 1], [0, 2, 0], [5, 6, 7], dup_op="plus").to_dicts()
+    {0: {2: 6}, 1: {0: 12}}
+    >>> Matrix.from_coo([0, 1], [1, 2], True, shape=(3, 3)).to_dicts()
+    {0: {1: True}, 1: {2: True}}
     """
     where = device_for(rows, columns, values, device=device)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
@@ -177,8 +197,10 @@ def from_scalar(
     Parameters
     ----------
     value : number or Scalar
-    nrows, ncols (or shape) : the shape
+    nrows, ncols (or shape) : the number of rows and of columns
     dtype : type of the value; by default its own
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the configured one
 
     Raises
     ------
@@ -187,6 +209,12 @@ def from_scalar(
     Notes
     -----
     Cost and memory O(nrows).
+
+    Examples
+    --------
+    >>> A = Matrix.from_scalar(2.5, 2, 3)
+    >>> A.format, A.nvals, A[1, 2].value
+    ('full', 6, 2.5)
     """
     value, where = scalar(value), device_for(device=device)
     chosen = value_type("value", np.asarray(value), dtype)
@@ -206,10 +234,21 @@ def identity(
     n : number of rows and columns
     dtype : type of the value; by default its own
     value : number or Scalar
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the configured one
 
     Raises
     ------
     InvalidValue, EmptyObject, DomainMismatch
+
+    Notes
+    -----
+    Cost and memory O(n).
+
+    Examples
+    --------
+    >>> Matrix.identity(3).to_dicts(), Matrix.identity(2, value=2.5).to_dicts()
+    ({0: {0: 1}, 1: {1: 1}, 2: {2: 1}}, {0: {0: 2.5}, 1: {1: 2.5}})
     """
     value = scalar(value)
     chosen = value_type("value", np.asarray(value), dtype)
@@ -227,7 +266,7 @@ def build(
     nrows: int | None = None,
     ncols: int | None = None,
 ) -> M:
-    """Fill this empty matrix: A(rows[p], columns[p]) = values[p].
+    """Fill this empty matrix, A(rows[p], columns[p]) = values[p], and return it.
 
     Parameters
     ----------
@@ -240,6 +279,15 @@ def build(
     OutputNotEmpty
         If it has entries, and not `clear`.
     DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+
+    Notes
+    -----
+    Cost O(k log k) for k triples.  On the GPU the checks synchronise.
+
+    Examples
+    --------
+    >>> Matrix(int, 2, 3).build([0, 1], [2, 0], [5, 6]).to_dicts()
+    {0: {2: 5}, 1: {0: 6}}
     """
     if not clear and self.nvals:
         raise OutputNotEmpty(
@@ -281,6 +329,12 @@ def to_csr(
     for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
     entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
     except to execute a pending operation, and for such rows.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> [part.tolist() for part in A.to_csr()]
+    [[0, 2, 2, 3], [0, 2, 1], [5, 6, 7]]
     """
     return _compressed("to_csr", self.store, index_dtype, device, dtype)
 
@@ -288,7 +342,26 @@ def to_csr(
 def to_csc(
     self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
 ) -> tuple[Any, Any, Any]:
-    """(indptr, row_indices, values): `to_csr` of the transpose, which costs O(nvals) once and is cached."""
+    """(indptr, row_indices, values): `to_csr` of the transpose.
+
+    Parameters
+    ----------
+    dtype, index_dtype, device, sort : as `to_csr`; the rows of a column are ascending either way
+
+    Raises
+    ------
+    InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost as `to_csr`, and O(nvals) once for the transpose, which is cached.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> [part.tolist() for part in A.to_csc()]
+    [[0, 1, 2, 3], [0, 2, 0], [5, 7, 6]]
+    """
     return _compressed("to_csc", structure.transposed(self.store), index_dtype, device, dtype)
 
 
@@ -330,6 +403,12 @@ def to_coo(
     -----
     Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals); 16 bytes an entry
     for int64 indices, half of that with ``index_dtype=None``, which shares the columns.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> [part.tolist() for part in A.to_coo()]
+    [[0, 0, 2], [0, 2, 1], [5, 6, 7]]
     """
     store = listed_or_resident(self.store)
     return (

@@ -56,6 +56,13 @@ def compress(self: M, codec: str = "packed") -> M:
 
     Source: the layout is described in `semiring.formats.codecs`; packed tiles patch a bit width as PFOR does
     (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
+
+    Examples
+    --------
+    >>> A = sr.random.kronecker(10, seed=1)
+    >>> B = A.compress("varint")
+    >>> B.format, B.codec, B.isequal(A), B.nbytes < A.nbytes
+    ('ccsr', 'varint', True, True)
     """
     made = compression.compress(self.store, codec)
     return self if made is self.store else self._new(made, name=self.name)
@@ -84,6 +91,12 @@ def convert(self: M, to: str) -> M:
     when it is built, and as the result of an operation on a hypersparse matrix or of one that changes the shape.
     Every operation accepts the format; its time and memory do not depend on the shape, except where it reads or makes a
     vector with an entry for each row.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 2], [1, 0], [5, 6], shape=(3, 2))
+    >>> A.convert("hypersparse").format, A.convert("csr").format
+    ('hypersparse', 'csr')
     """
     self._store = compression.convert(self.store, to)  # no entry changes, so a part of another object may be converted
     return self
@@ -100,6 +113,12 @@ def decompress(self: M) -> M:
     Notes
     -----
     Cost O(nvals).  Synchronises if the entries reside in host memory, which is decoded slice by slice.
+
+    Examples
+    --------
+    >>> A = Matrix.identity(3).compress()
+    >>> A.format, A.decompress().format
+    ('ccsr', 'csr')
     """
     made = compression.decompress(self.store)
     return self if made is self.store else self._new(made, name=self.name)
@@ -120,14 +139,40 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
     Notes
     -----
     Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
+
+    Examples
+    --------
+    >>> A = sr.random.kronecker(10, seed=1)
+    >>> A.compressed_nbytes("varint") == A.compress("varint").nbytes
+    True
     """
     return compression.measure(self.store, codec)
 
 
 def diag(self: Matrix, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
-    """w(p) = A(p, p + k): the k-th diagonal as a Vector (k > 0: above the main one; empty outside the matrix).
+    """w(p) = A(p, p + k): the k-th diagonal.
 
-    `dtype`: type of the values, by default theirs; `name`: shown by `repr`.  Cost O(nvals).
+    Parameters
+    ----------
+    k : which diagonal; above the main one for k > 0, below for k < 0; empty outside the matrix
+    dtype : type of the values; by default theirs
+    name : shown by `repr`
+
+    Raises
+    ------
+    TypeError
+        For a k that is not an integer.
+    DomainMismatch
+
+    Notes
+    -----
+    Cost O(nvals).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1, 0], [0, 1, 1], [5, 6, 7])
+    >>> A.diag().to_dict(), A.diag(1).to_dict()
+    ({0: 5, 1: 6}, {0: 7})
     """
     made: Vector = self._vector_class._new(reshape.diagonal_vector(self.store, operator.index(k)), name=name)
     return made if dtype is None else made.dup(dtype, name=name)
@@ -187,6 +232,10 @@ def resize(
 ) -> None:
     """Change the shape to nrows x ncols (or `shape`); entries outside it are dropped.
 
+    Parameters
+    ----------
+    nrows, ncols (or shape) : the new number of rows and of columns
+
     Raises
     ------
     InvalidValue
@@ -195,6 +244,13 @@ def resize(
     Notes
     -----
     Cost O(nvals) if it shrinks, else O(nrows).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [0, 2], [5, 6], shape=(2, 3))
+    >>> A.resize(4, 2)
+    >>> A.shape, A.to_dicts()
+    ((4, 2), {0: {0: 5}})
     """
     nrows, ncols = sizes("resize", shape, nrows=nrows, ncols=ncols)
     self._become(reshape.resize_matrix(self.store, extent("nrows", nrows), extent("ncols", ncols)))

@@ -43,6 +43,8 @@ def from_dense(
     dtype : type of the values; by default theirs
     copy : False: share the values if they have the type, are on the device, contiguous by rows, and none is
         missing.  The array must not be written to afterwards.
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the GPU if the array is there, else the configured one
 
     Raises
     ------
@@ -51,6 +53,13 @@ def from_dense(
     Notes
     -----
     Cost O(nrows ncols); O(nrows) for values that are shared.  With a `missing_value` it synchronises on the GPU.
+
+    Examples
+    --------
+    >>> Matrix.from_dense([[5, 0], [0, 7]], missing_value=0).to_dicts()
+    {0: {0: 5}, 1: {1: 7}}
+    >>> Matrix.from_dense(np.ones((2, 3))).format
+    'full'
     """
     where = device_for(values, device=device)
     array = as_array("from_dense", values)
@@ -89,6 +98,12 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     -----
     Cost O(nrows ncols).  To read the values of a matrix in the format ``"full"`` without a copy, use DLPack:
     ``numpy.from_dlpack(A)``, or that of CuPy or PyTorch.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [0, 2], [5, 6], shape=(2, 3))
+    >>> A.to_dense(fill_value=0).tolist()
+    [[5, 0, 0], [0, 0, 6]]
     """
     store, fill = self.store, scalar(fill_value)
     missing = store.nrows * store.ncols - store.nvals

@@ -51,6 +51,7 @@ def from_edgelist(
     nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
         only one is given, the other is the largest index on its side + 1
     dup_op : binary operator that combines repeated edges
+    name : shown by `repr`
 
     Raises
     ------
@@ -66,6 +67,8 @@ def from_edgelist(
 
     Examples
     --------
+    >>> Matrix.from_edgelist([(0, 1), (1, 2)]).to_dicts()
+    {0: {1: True}, 1: {2: True}}
     >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
     >>> A.shape, A[1, 2].value
     ((3, 3), 2.0)
@@ -109,6 +112,12 @@ def to_edgelist(
     Notes
     -----
     Cost O(nvals); 32 bytes an entry for int64 pairs, half of them while it runs.
+
+    Examples
+    --------
+    >>> pairs, values = Matrix.from_coo([0, 1], [2, 0], [5, 6]).to_edgelist()
+    >>> pairs.tolist(), values.tolist()
+    ([[0, 2], [1, 0]], [5, 6])
     """
     rows, columns, weights = self.to_coo(dtype, index_dtype=index_dtype, values=values)
     with allocating("to_edgelist", self.device):
@@ -130,6 +139,12 @@ def to_dicts(self: Matrix, order: str = "rowwise") -> dict[int, dict[int, Any]]:
     Notes
     -----
     Cost O(nvals) objects; synchronises on the GPU.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> A.to_dicts(), A.to_dicts("columnwise")
+    ({0: {0: 5, 2: 6}, 2: {1: 7}}, {0: {0: 5}, 1: {2: 7}, 2: {0: 6}})
     """
     result: dict[int, dict[int, Any]] = {}
     source = self.T if _by_columns("to_dicts", order) else self
@@ -162,6 +177,16 @@ def from_dicts(
     Raises
     ------
     IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost O(k log k) for k entries, as Python objects.
+
+    Examples
+    --------
+    >>> A = Matrix.from_dicts({0: {1: 5, 2: 6}, 1: {0: 7}})
+    >>> A.shape, A.nvals, A[0, 2].value
+    ((2, 3), 3, 6)
     """
     nrows, ncols = sizes("from_dicts", shape, nrows=nrows, ncols=ncols)
     if _by_columns("from_dicts", order):

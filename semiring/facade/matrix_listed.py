@@ -19,8 +19,9 @@ from ..memory.arrays import to_device
 from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
+from .exports import exported_indices, exported_values
 from .operand import device_for, exported
-from .vector_arrays import as_values, exported_indices, exported_values
+from .vector_arrays import as_values
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -52,6 +53,8 @@ def from_dcsr(
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default the last listed row + 1, and the largest column + 1
     dup_op : binary operator that combines repeated columns of a row
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
 
     Returns
     -------
@@ -112,7 +115,26 @@ def from_dcsc(
 ) -> Matrix:
     """Column compressed_cols[p] holds the rows row_indices[indptr[p]:indptr[p + 1]]; all other columns are empty.
 
-    Parameters, errors and cost as `from_dcsr` of the transpose, and that of a transpose.
+    Parameters
+    ----------
+    compressed_cols : the columns that are listed, ascending without repeats
+    indptr : an offset for each listed column, and the number of rows given
+    row_indices : rows, in any order within a column
+    values, dtype, dup_op, name, device : as `from_dcsr`
+    nrows, ncols (or shape) : by default the largest row + 1, and the last listed column + 1
+
+    Raises
+    ------
+    InvalidFormat, DuplicateIndex, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost as `from_dcsr`, and that of a transpose.
+
+    Examples
+    --------
+    >>> Matrix.from_dcsc([1, 5], [0, 1, 3], [0, 0, 2], [5, 6, 7], shape=(3, 6)).to_dicts()
+    {0: {1: 5, 5: 6}, 2: {5: 7}}
     """
     nrows, ncols = sizes("from_dcsc", shape, nrows=nrows, ncols=ncols)
     columns = cls.from_dcsr(
@@ -143,6 +165,12 @@ def to_dcsr(
     -----
     Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
     not hypersparse, for which it synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> [part.tolist() for part in A.to_dcsr()]
+    [[0, 2], [0, 2, 3], [0, 2, 1], [5, 6, 7]]
     """
     return _listed("to_dcsr", self.store, dtype, index_dtype, device)
 
@@ -150,7 +178,26 @@ def to_dcsr(
 def to_dcsc(
     self: Matrix, dtype: Any = None, *, index_dtype: Any = np.int64, device: str | None = None, sort: bool = True
 ) -> tuple[Any, Any, Any, Any]:
-    """(compressed_cols, indptr, row_indices, values): `to_dcsr` of the transpose, which costs O(nvals) once."""
+    """(compressed_cols, indptr, row_indices, values): `to_dcsr` of the transpose.
+
+    Parameters
+    ----------
+    dtype, index_dtype, device, sort : as `to_dcsr`; the rows of a column are ascending either way
+
+    Raises
+    ------
+    InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost as `to_dcsr`, and O(nvals) once for the transpose, which is cached.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 2, 1], [5, 6, 7])
+    >>> [part.tolist() for part in A.to_dcsc()]
+    [[0, 1, 2], [0, 1, 2, 3], [0, 2, 0], [5, 7, 6]]
+    """
     return _listed("to_dcsc", structure.transposed(self.store), dtype, index_dtype, device)
 
 

@@ -5,7 +5,7 @@ A method has the name of its module in `ops`.  Element-wise operations are share
 
 from __future__ import annotations
 
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, Unpack, cast, overload
 
 from .. import operators
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue, UnknownOperator
@@ -33,18 +33,36 @@ class MatrixOperations(Infix):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(nrows, ncols)."""
+        """(nrows, ncols).
+
+        Examples
+        --------
+        >>> Matrix(int, 2, 3).shape
+        (2, 3)
+        """
         store = self._store
         return cast("CSR", self._described).shape if store is None else store.shape
 
     @property
     def nrows(self) -> int:
-        """The number of rows."""
+        """The number of rows.
+
+        Examples
+        --------
+        >>> Matrix(int, 2, 3).nrows
+        2
+        """
         return self.shape[0]
 
     @property
     def ncols(self) -> int:
-        """The number of columns."""
+        """The number of columns.
+
+        Examples
+        --------
+        >>> Matrix(int, 2, 3).ncols
+        3
+        """
         return self.shape[1]
 
     @property
@@ -52,6 +70,12 @@ class MatrixOperations(Infix):
         """The transpose, pending: products read A in place, any other use derives it once and caches it with A.
 
         It is a value like any result, A(j, i) of the present entries.  It cannot be written to; ``.dup()`` of it can.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0], [2], [5], shape=(2, 3))
+        >>> A.T.to_dicts(), A.T.shape, (A @ A.T).to_dicts()
+        ({2: {0: 5}}, (3, 2), {0: {0: 25}})
         """
         back, chain = self._transpose_of, self._chain
         if back is not None:
@@ -102,6 +126,15 @@ class MatrixOperations(Infix):
         is computed with it, and then no product is stored: ``L.mxm(L.T, "plus_pair", mask=L.S).reduce_scalar()`` counts
         triangles in the memory of L.  A second use computes and stores the product; uses that are requested before the
         first is executed share one stored product.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+        >>> A.mxm(A).to_dicts(), A.mxm(A.T, "plus_pair", mask=A.S).to_dicts()
+        ({0: {2: 2}}, {0: {1: 1}})
+        >>> D = Matrix.identity(3, int, value=0) + A
+        >>> D.mxm(D, "min_plus")[0, 2].value
+        3
         """
         if not isinstance(other, MatrixOperations):
             raise expected("mxm", "Matrix", other)
@@ -125,6 +158,13 @@ class MatrixOperations(Infix):
         Notes
         -----
         Cost O(nvals) at most; see `Vector.vxm` for push and pull.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+        >>> u = Vector.from_coo([1, 2], [10, 100], size=3)
+        >>> A.mxv(u).to_dict(), A.mxv(u, "min_plus").to_dict()
+        ({0: 910, 1: 200}, {0: 11, 1: 102})
         """
         if not isinstance(other, Vector):
             raise expected("mxv", "Vector", other)
@@ -163,6 +203,12 @@ class MatrixOperations(Infix):
         Cost O(nrows r + nvals s) for s entries of `other`, and as much memory: a mask selects from the whole product.
         Values that the operator does not read are not accessed.  Synchronises only for an operand that is transposed or
         copied from another storage kind.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [1, 2])
+        >>> A.kronecker(A).to_dicts()
+        {0: {3: 1}, 1: {2: 2}, 2: {1: 2}, 3: {0: 4}}
         """
         if not isinstance(other, MatrixOperations):
             raise expected("kronecker", "Matrix", other)
@@ -172,6 +218,10 @@ class MatrixOperations(Infix):
         plan = kronecker(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b)
         return self._deliver(plan, writing)  # type: ignore[no-any-return]
 
+    @overload
+    def __matmul__(self, other: Vector) -> Vector: ...
+    @overload
+    def __matmul__(self, other: MatrixOperations) -> Self: ...
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
             return linked(self._vector_class, "product", self, other, _mxv, "plus_times")
@@ -198,6 +248,12 @@ class MatrixOperations(Infix):
         Notes
         -----
         Cost: at most 2 log2(n) products.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+        >>> A.power(2).to_dicts(), A.power(0).to_dicts()
+        ({0: {2: 2}}, {0: {0: 1}, 1: {1: 1}, 2: {2: 1}})
         """
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise InvalidType(f"power: n must be an integer from 0, got {n!r}")
@@ -245,6 +301,11 @@ class MatrixOperations(Infix):
         Notes
         -----
         Cost O(nvals) once; the transpose is cached with the entries.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0], [2], [5], shape=(2, 3)).transpose().to_dicts()
+        {2: {0: 5}}
         """
         return self._deliver(transpose(self.store), writing)  # type: ignore[no-any-return]
 
@@ -280,6 +341,12 @@ class MatrixOperations(Infix):
         -----
         Cost O(nvals log degree), one pass over the entries.  The cached transpose is not passed on; the fact
         that the structure is symmetric is, if q is p.  On the GPU the checks synchronise.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 6], shape=(3, 3))
+        >>> A.permute([2, 1, 0]).to_dicts(), A.permute([1, 0, 2], [0, 1, 2]).to_dicts()
+        ({1: {0: 6}, 2: {1: 5}}, {0: {2: 6}, 1: {1: 5}})
         """
         nrows, ncols = self.shape
         if q is None and nrows != ncols:

@@ -11,7 +11,7 @@ from .. import operators
 from ..ops.reduce import reduce_rows
 from ..ops.reduce import reduce_scalar as scalar_of
 from . import aggregate
-from .base import plan_of
+from .contents import plan_of
 from .scalar import Scalar
 from .vector import Vector
 from .writing import Writing
@@ -35,12 +35,38 @@ def reduce_rowwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -
     Notes
     -----
     Cost O(nvals) for a monoid, which is fused into a pending product (`mxm`); an aggregator makes a few such passes.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 1, 1], [5, 6, 7])
+    >>> A.reduce_rowwise().to_dict(), A.reduce_rowwise("max").to_dict(), A.reduce_rowwise("count").to_dict()
+    ({0: 11, 2: 7}, {0: 6, 2: 7}, {0: 2, 2: 1})
     """
     return _by_rows(self, op, False, writing)
 
 
 def reduce_columnwise(self: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
-    """w(j) = (+)_i self(i, j), for the columns that have entries; see `reduce_rowwise`."""
+    """w(j) = (+)_i self(i, j), for the columns that have entries.
+
+    Parameters
+    ----------
+    op : monoid or aggregator, by object or name
+    **writing : mask, accum, replace, out
+
+    Raises
+    ------
+    DomainMismatch, UnknownOperator
+
+    Notes
+    -----
+    Cost O(nvals) for a monoid, a few times that for an aggregator.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 1, 1], [5, 6, 7])
+    >>> A.reduce_columnwise().to_dict(), A.reduce_columnwise("mean").to_dict()
+    ({0: 5, 1: 13}, {0: 5.0, 1: 6.5})
+    """
     return _by_rows(self, op, True, writing)
 
 
@@ -48,7 +74,7 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     """Reduce each row, or each column under `columns`."""
     aggregator = aggregate.as_aggregator(op)
     if aggregator is None and self._transpose_of is None and not columns:
-        return cast(Vector, self._deliver(reduce_rows(self.source, op), writing, self._vector_class))
+        return cast(Vector, self._deliver(reduce_rows(self._source, op), writing, self._vector_class))
     a, transposed = self.operand
     if aggregator is None:
         plan = reduce_rows(a, op, transposed=columns != transposed)
@@ -76,15 +102,40 @@ def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -
     -----
     Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.  A monoid is
     fused into a pending product (`mxm`).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [0, 1, 1], [5, 6, 7])
+    >>> A.reduce_scalar().value, A.reduce_scalar("max").value, Matrix(int, 2, 2).reduce_scalar(allow_empty=False).value
+    (18, 7, 0)
     """
     aggregator = aggregate.as_aggregator(op)
     if aggregator is not None:
         return aggregate.whole(self, aggregator, allow_empty)
     monoid = operators.lookup_monoid(op).typed(self.dtype)
-    source = self.source if self._transpose_of is None else self.operand[0]
+    source = self._source if self._transpose_of is None else self.operand[0]
     return aggregate.pending(self._scalar_class, monoid, scalar_of(source, monoid), allow_empty)
 
 
 def reduce(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
-    """S = (+) of all entries, by the name that Vector uses; parameters, errors and cost as `reduce_scalar`."""
+    """S = (+) of all entries: `reduce_scalar`, by the name that Vector uses.
+
+    Parameters
+    ----------
+    op : monoid or aggregator, by object or name; positions are i * ncols + j
+    allow_empty : False: the monoid's identity in place of an empty Scalar
+
+    Raises
+    ------
+    DomainMismatch, UnknownOperator, InvalidValue
+
+    Notes
+    -----
+    Cost and synchronisation as `reduce_scalar`.
+
+    Examples
+    --------
+    >>> Matrix.from_coo([0, 0, 2], [0, 1, 1], [5, 6, 7]).reduce("times").value
+    210
+    """
     return reduce_scalar(self, op, allow_empty=allow_empty)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from ..exceptions import InvalidType
 from ..memory.arrays import to_device, to_host
 from ..storage.coerce import on_gpu
 from .scalar import Scalar
+
+# What is one value beside a Matrix or Vector, and what selects several rows, columns or positions.
+Number: TypeAlias = int | float | complex | np.generic | Scalar
+Integer: TypeAlias = int | np.integer[Any] | Scalar
+Several: TypeAlias = slice | range | list[int] | list[bool] | np.ndarray[Any, Any]
 
 _NUMBERS = (int, float, complex, Scalar)
 

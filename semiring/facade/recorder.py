@@ -25,6 +25,8 @@ __all__ = ["Recorder"]
 # Packages whose variables are not the user's.
 _INTERNAL = ("facade", "ops", "engines", "formats", "memory", "operators", "storage", "plot", "apart", "config")
 _FRAMES = 8
+# Methods that operations call; they are not public.
+_CALLED = frozenset({"elements", "region", "request", "write"})
 # Operations whose result is at hand, or a transpose that is cached.
 _AT_HAND = ("update", "dup", "transpose")
 
@@ -70,7 +72,7 @@ class Recorder(Sequence[str]):
     >>> A = sr.Matrix.from_edgelist([(0, 1), (1, 2)], [2.0, 3.0], nrows=3, ncols=3)
     >>> v = sr.Vector.from_coo([0], [0.0], size=3)
     >>> with sr.Recorder() as r:
-    ...     v(accum="min") << v.vxm(A, "min_plus")
+    ...     _ = v(accum="min") << v.vxm(A, "min_plus")
     >>> print(*r)
     v min= v min.plus A
     """
@@ -88,13 +90,31 @@ class Recorder(Sequence[str]):
     # -- recording ---------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to record; what was recorded before stays."""
+        """Begin to record; what was recorded before stays.
+
+        Examples
+        --------
+        >>> r, A = sr.Recorder(), Matrix.identity(2, float)
+        >>> r.start()
+        >>> B = (A @ A).wait()
+        >>> r.stop()
+        >>> print(*r)
+        B = A plus.times A
+        """
         if self._token is None:
             self._token = recording.FORMULAS.set(self)
             recording.count_users(1)
 
     def stop(self) -> None:
-        """Stop recording."""
+        """Stop recording.
+
+        Examples
+        --------
+        >>> r = sr.Recorder(start=True)
+        >>> r.stop()
+        >>> r.is_recording
+        False
+        """
         if self._token is not None:
             self._named_now()
             recording.count_users(-1)
@@ -105,7 +125,19 @@ class Recorder(Sequence[str]):
             self._token = None
 
     def clear(self) -> None:
-        """Forget all lines."""
+        """Forget all lines.
+
+        Examples
+        --------
+        >>> A = Matrix.identity(2, float)
+        >>> with sr.Recorder() as r:
+        ...     B = (A @ A).wait()
+        >>> len(r)
+        1
+        >>> r.clear()
+        >>> len(r)
+        0
+        """
         self._lines.clear()
         self._known.clear()
         self._count = 0
@@ -137,8 +169,25 @@ class Recorder(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: Any) -> Any:
+        """Return one line, or several of them.
+
+        Parameters
+        ----------
+        at : int or slice
+
+        Examples
+        --------
+        >>> A = Matrix.identity(2, float)
+        >>> with sr.Recorder() as r:
+        ...     B = (A @ A).wait()
+        >>> r[0]
+        'B = A plus.times A'
+        """
         lines = self._lines[at]
         return [_text(line) for line in lines] if isinstance(at, slice) else _text(lines)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - _CALLED)
 
     def __iter__(self) -> Iterator[str]:
         return map(_text, self._lines)

@@ -168,7 +168,22 @@ def selectk(self: M, how: str, k: int, order: str = "rowwise", *, seed: int = 0,
 
 
 def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: Unpack[Writing]) -> Vector:
-    """Select up to k entries, which stay where they are; parameters, errors and cost as `Matrix.selectk`.
+    """Select up to k entries, which stay where they are.
+
+    Parameters
+    ----------
+    how : ``"first"``, ``"last"``, ``"smallest"``, ``"largest"`` or ``"random"``, as `Matrix.selectk`
+    k : integer from 0
+    seed : integer from 0, of ``"random"``
+    **writing : mask, accum, replace, out
+
+    Raises
+    ------
+    InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    Cost O(nvals) for the first and the last, else O(nvals log nvals).  Synchronises on the GPU.
 
     Examples
     --------

@@ -7,18 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import dtypes, operators
-from ..engines.numpy_helpers import evaluate
+from .. import dtypes
 from ..exceptions import EmptyObject, InvalidMask, InvalidType, InvalidValue
 from ..memory.allocation import methods_report_memory
 from ..operators.families import IndexUnary, Select, Semiring
 from ..operators.types import TypedIndexUnary, TypedSemiring, accept_numbers
-from ..ops.apply import scalar_dtype
 from ..ops.cast import cast_scalar
 from ..ops.write import Write
 from . import scalar_operations
 from .chain import Chain, with_defaults
-from .scalar_numbers import Numeric, unwrapped
+from .scalar_numbers import Numeric
 from .writing import Target, checked_wait, parse_write
 
 
@@ -31,10 +29,21 @@ class Scalar(Numeric):
     dtype : type of the value
     name : shown by `repr`
 
+    Raises
+    ------
+    DomainMismatch
+        If `dtype` is not a type.
+
     Notes
     -----
     Arithmetic and comparisons use its value (`EmptyObject` if there is none); ``==`` also compares empty ones,
     and an empty one counts as false.
+
+    Examples
+    --------
+    >>> s = Scalar(int)
+    >>> s.is_empty, (s << 5).value, float(s) / 2, s == 5
+    (True, 5, 2.5, True)
     """
 
     __slots__ = ("__weakref__", "_chain", "_compute", "_dtype", "_origin", "_value", "name")
@@ -63,6 +72,12 @@ class Scalar(Numeric):
         Raises
         ------
         DomainMismatch, InvalidValue
+
+        Examples
+        --------
+        >>> s = Scalar.from_value(2.5)
+        >>> s.value, s.dtype, Scalar.from_value(s, int).value, Scalar.from_value(None).is_empty
+        (2.5, dtype('float64'), 2, True)
         """
         if isinstance(value, Scalar):
             dtype, value = value.dtype if dtype is None else dtype, value._read()
@@ -73,7 +88,7 @@ class Scalar(Numeric):
         return made
 
     @classmethod
-    def pending(cls, dtype: np.dtype[Any], compute: Callable[[], Any], origin: tuple[Any, Any] | None = None) -> Self:
+    def _pending(cls, dtype: np.dtype[Any], compute: Callable[[], Any], origin: tuple[Any, Any] | None = None) -> Self:
         """Return a scalar whose value (None: there is none) is computed when it is first read.
 
         Parameters
@@ -92,6 +107,11 @@ class Scalar(Numeric):
     ewise_mult = scalar_operations.ewise_mult
     ewise_union = scalar_operations.ewise_union
     select = scalar_operations.select
+    apply = scalar_operations.apply
+    dup = scalar_operations.dup
+    new = scalar_operations.new
+    isequal = scalar_operations.isequal
+    isclose = scalar_operations.isclose
 
     def __or__(self, other: Any) -> Any:
         return scalar_operations.linked(self, other, union=True)
@@ -113,7 +133,22 @@ class Scalar(Numeric):
     # -- the value ---------------------------------------------------------------------------------------
 
     def get(self, default: Any = None) -> Any:
-        """Return the value as a Python number, or `default` if there is none.  Synchronises if pending on the GPU."""
+        """Return the value as a Python number, or `default` if there is none.
+
+        Parameters
+        ----------
+        default : returned if there is no value
+
+        Notes
+        -----
+        Synchronises if the value is pending on the GPU.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0], [5], size=3)
+        >>> v[0].get(), v[1].get(), v[1].get(default=0)
+        (5, None, 0)
+        """
         value = self._read()
         return default if value is None else value.item()
 
@@ -125,9 +160,19 @@ class Scalar(Numeric):
             self._compute, self._chain = None, None if self._chain is None else self._chain.spent()
         return self._value
 
+    def __dir__(self) -> list[str]:
+        """Return the names of the public interface, which completion offers."""
+        return sorted(name for name in super().__dir__() if name[0] != "_" or name[1] == "_")
+
     @property
     def value(self) -> Any:
-        """The value as a Python number, or None if there is none.  Synchronises if it is pending on the GPU."""
+        """The value as a Python number, or None if there is none.  Synchronises if it is pending on the GPU.
+
+        Examples
+        --------
+        >>> Vector.from_dense([5, 6]).reduce().value
+        11
+        """
         return self.get()
 
     @value.setter
@@ -151,7 +196,14 @@ class Scalar(Numeric):
 
     @property
     def is_empty(self) -> bool:
-        """True if there is no value."""
+        """True if there is no value.  Synchronises if the value is pending on the GPU.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0], [5], size=3)
+        >>> v[0].is_empty, v[1].is_empty
+        (False, True)
+        """
         return self._read() is None
 
     @property
@@ -160,14 +212,30 @@ class Scalar(Numeric):
         return 0 if self.is_empty else 1
 
     def update(self, value: Any) -> Self:
-        """Set another value (None or an empty Scalar empties it); the type is unchanged.
+        """Set another value; the type is unchanged.  On an element, ``A[i, j] << x``, this changes A.
 
-        On an element, ``A[i, j] << value``, this changes A.
+        Parameters
+        ----------
+        value : number or Scalar; None or an empty Scalar removes the value
+
+        Returns
+        -------
+        This Scalar.
 
         Raises
         ------
         InvalidValue
             If this is an element of an object and its value was read before: the target would be ambiguous.
+        DomainMismatch
+
+        Examples
+        --------
+        >>> Scalar(int).update(2.5).value
+        2
+        >>> v = Vector.from_coo([0], [5], size=3)
+        >>> _ = v[1].update(6)
+        >>> v.to_dict()
+        {0: 5, 1: 6}
         """
         value = value._read() if isinstance(value, Scalar) else value
         if self._origin is not None:
@@ -191,13 +259,27 @@ class Scalar(Numeric):
     def __lshift__(self, value: Any) -> Self:
         return self.update(value)
 
-    def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target:
+    def __call__(self, *parts: Any, mask: Any = None, accum: Any = None, replace: bool = False) -> Target[Any]:
         """Return the left side of ``<<``: ``s(accum="plus") << x``, or for one element ``A[i, j](accum="plus") << x``.
+
+        Parameters
+        ----------
+        *parts : mask, accumulator and ``semiring.replace``, in any order
+        mask : of an element: a mask over the object that it is of
+        accum : binary operator that combines the stored value with the new one
+        replace : of an element: delete what the mask does not admit
 
         Raises
         ------
         InvalidMask, InvalidType
             A Scalar that is not an element has neither a mask nor `replace`.
+        UnknownOperator
+
+        Examples
+        --------
+        >>> s = Scalar.from_value(5)
+        >>> (s(accum="plus") << 3).value
+        8
         """
         write = parse_write(parts, mask, accum, replace)
         if self._origin is None:
@@ -224,82 +306,32 @@ class Scalar(Numeric):
         Raises
         ------
         InvalidValue
+
+        Examples
+        --------
+        >>> Vector.from_dense([5, 6]).reduce().wait().value
+        11
         """
         checked_wait(how)
         self._read()
         return self
 
     def clear(self) -> None:
-        """Remove the value."""
-        self.update(None)
+        """Remove the value.
 
-    def dup(
-        self, dtype: Any = None, *, clear: bool = False, is_cscalar: bool | None = None, name: str | None = None
-    ) -> Scalar:
-        """Return a copy.
-
-        Parameters
-        ----------
-        dtype : type to cast the value to
-        clear : leave the value out
-        is_cscalar : accepted for programs of python-graphblas; changes nothing
-        name : shown by `repr`
-
-        Raises
-        ------
-        DomainMismatch
+        Examples
+        --------
+        >>> s = Scalar.from_value(5)
+        >>> s.clear()
+        >>> s.is_empty
+        True
         """
-        return self.from_value(None if clear else self._read(), self._dtype if dtype is None else dtype, name=name)
-
-    def new(
-        self,
-        dtype: Any = None,
-        *,
-        mask: Any = None,
-        input_mask: Any = None,
-        is_cscalar: bool | None = None,
-        name: str | None = None,
-    ) -> Scalar:
-        """Return a copy, by python-graphblas's name; the rest as `dup`.  InvalidType for a mask: a Scalar has none."""
-        if mask is not None or input_mask is not None:
-            raise InvalidType("new: a Scalar has no mask")
-        return self.dup(dtype, name=name)
+        self.update(None)
 
     @property
     def is_cscalar(self) -> bool:
         """False: the value may be pending."""
         return False
-
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Scalar:
-        """op(value), op(value, right) or op(left, value); empty stays empty.
-
-        Parameters
-        ----------
-        op : unary operator, or binary operator with one side bound
-        right, left : the bound side
-
-        Raises
-        ------
-        DomainMismatch, UnknownOperator, InvalidValue, EmptyObject
-        """
-        x = self._read()
-        variables: dict[str, Any] = {"x": x}
-        if right is not None and left is not None:
-            raise InvalidType("apply: bind left= or right=, not both")
-        if right is not None:
-            right = unwrapped(right)
-            typed: Any = operators.lookup_binary(op).typed(self._dtype, scalar_dtype(right, self._dtype))
-            variables["y"] = right
-        elif left is not None:
-            left = unwrapped(left)
-            typed = operators.lookup_binary(op).typed(scalar_dtype(left, self._dtype), self._dtype)
-            variables = {"x": left, "y": x}
-        else:
-            typed = operators.lookup_unary(op).typed(self._dtype)
-        if x is None:
-            return type(self)(typed.z)
-        variables = {name: cast_scalar(value, getattr(typed, name)) for name, value in variables.items()}
-        return self.from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         chain = self._chain
@@ -321,41 +353,10 @@ class Scalar(Numeric):
             raise EmptyObject("the Scalar is empty where a value is needed; test .is_empty, or use .get(default)")
         return value
 
-    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """Return True if both are empty, or both hold equal values (NaN equals NaN).
-
-        Parameters
-        ----------
-        other : Scalar, number, or None for an empty one
-        check_dtype : whether the types must agree too
-        """
-        a, b = self._read(), _comparable(other)
-        if check_dtype and isinstance(other, Scalar) and self._dtype != other._dtype:
-            return False
-        if a is None or b is None:
-            return a is None and b is None
-        return bool(a == b or (a != a and b != b))
-
-    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
-        """Return True if both are empty, or both hold values with |a - b| <= abs_tol + rel_tol |b|.
-
-        Parameters
-        ----------
-        other : Scalar, number, or None for an empty one
-        rel_tol, abs_tol : the tolerances
-        check_dtype : whether the types must agree too
-        """
-        a, b = self._read(), _comparable(other)
-        if check_dtype and isinstance(other, Scalar) and self._dtype != other._dtype:
-            return False
-        if a is None or b is None:
-            return a is None and b is None
-        return bool(np.isclose(a, b, rtol=rel_tol, atol=abs_tol, equal_nan=True))
-
     def __eq__(self, other: object) -> Any:
         if getattr(other, "ndim", 0):
             return NotImplemented  # element by element, by the method of the other operand
-        return self.isequal(other) if _is_comparable(other) else NotImplemented
+        return self.isequal(other) if scalar_operations.is_comparable(other) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
         equal = self.__eq__(other)
@@ -395,17 +396,6 @@ class Scalar(Numeric):
         from .display import html_line
 
         return html_line(repr(self))
-
-
-def _is_comparable(value: Any) -> bool:
-    return value is None or isinstance(value, (Scalar, int, float, complex, np.generic, np.ndarray))
-
-
-def _comparable(value: Any) -> Any:
-    """Return the number that a Scalar is compared with, or None; InvalidType if it is neither."""
-    if not _is_comparable(value):
-        raise InvalidType(f"a Scalar is compared with a Scalar, a number or None, got {type(value).__name__}")
-    return value._read() if isinstance(value, Scalar) else value
 
 
 def _restore(cls: type[Scalar], value: Any, dtype: str, name: str | None) -> Scalar:

@@ -1,4 +1,4 @@
-"""Operations of Scalars with each other: union, intersection, selection, and accumulation; `Scalar` binds them.
+"""Operations of Scalars: with each other, by operators, copies and comparison; `Scalar` binds them.
 
 A Scalar is a vector of one position: on the union of two, the present one counts where the other is missing.
 """
@@ -15,9 +15,13 @@ from ..exceptions import EmptyObject, InvalidType
 from ..ops.apply import scalar_dtype
 from ..ops.cast import cast_scalar
 from .chain import Chain, WithDefaults
+from .scalar_numbers import unwrapped
 
 if TYPE_CHECKING:
     from .scalar import Scalar
+
+# What a Scalar is compared with, besides other Scalars and None.
+_COMPARED = (int, float, complex, np.generic, np.ndarray)
 
 
 def ewise_add(self: Scalar, other: Any, op: Any = "plus") -> Scalar:
@@ -31,26 +35,57 @@ def ewise_add(self: Scalar, other: Any, op: Any = "plus") -> Scalar:
     Raises
     ------
     InvalidType, DomainMismatch, UnknownOperator
+
+    Examples
+    --------
+    >>> s, missing = Scalar.from_value(5), Scalar(int)
+    >>> s.ewise_add(3).value, s.ewise_add(missing).value, s.ewise_add(3, "max").value
+    (8, 5, 5)
     """
     return _joined(self, _operand("ewise_add", self, other), op, union=True)
 
 
 def ewise_mult(self: Scalar, other: Any, op: Any = "times") -> Scalar:
-    """S = self (x) other: `op` of both, empty if one is missing; the rest as `ewise_add`."""
+    """S = self (x) other: `op` of both; empty if one is missing.
+
+    Parameters
+    ----------
+    other : Scalar or number
+    op : binary operator or monoid, by object or name
+
+    Raises
+    ------
+    InvalidType, DomainMismatch, UnknownOperator
+
+    Examples
+    --------
+    >>> s, missing = Scalar.from_value(5), Scalar(int)
+    >>> s.ewise_mult(3).value, s.ewise_mult(missing).value
+    (15, None)
+    """
     return _joined(self, _operand("ewise_mult", self, other), op, union=False)
 
 
 def ewise_union(self: Scalar, other: Any, op: Any, left_default: Any, right_default: Any) -> Scalar:
-    """S = op(self, other), with a default for the missing one; empty if both are; the rest as `ewise_add`.
+    """S = op(self, other), with a default for the missing one; empty if both are.
 
     Parameters
     ----------
+    other : Scalar or number
+    op : binary operator or monoid, by object or name
     left_default, right_default : numbers or Scalars that replace self and `other`
 
     Raises
     ------
     EmptyObject
         If a default is a Scalar without a value.
+    InvalidType, DomainMismatch, UnknownOperator
+
+    Examples
+    --------
+    >>> s, missing = Scalar.from_value(5), Scalar(int)
+    >>> missing.ewise_union(s, "minus", 0, 0).value
+    -5
     """
     return _united(self, _operand("ewise_union", self, other), WithDefaults(op, left_default, right_default))
 
@@ -66,6 +101,12 @@ def select(self: Scalar, op: Any, thunk: Any = 0) -> Scalar:
     Raises
     ------
     InvalidType, DomainMismatch, UnknownOperator
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(5)
+    >>> s.select(">", 3).value, s.select(">", 7).value
+    (5, None)
     """
     typed = operators.lookup_select(op).typed(self._dtype, scalar_dtype(_number(thunk), self._dtype))
     value = self._read()
@@ -75,6 +116,160 @@ def select(self: Scalar, op: Any, thunk: Any = 0) -> Scalar:
     zero = np.int64(0)
     kept = evaluate(typed.expr, bound | {"i": zero, "j": zero}, typed.z)[()]
     return self.dup() if kept else type(self)(self.dtype)
+
+
+def apply(self: Scalar, op: Any, right: Any = None, *, left: Any = None) -> Scalar:
+    """op(value), op(value, right) or op(left, value); empty stays empty.
+
+    Parameters
+    ----------
+    op : unary operator, or binary operator with one side bound
+    right, left : the bound side
+
+    Raises
+    ------
+    DomainMismatch, UnknownOperator, InvalidValue, EmptyObject
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(4)
+    >>> s.apply("sqrt").value, s.apply("minus", left=10).value, s.apply("pow", right=3).value
+    (2.0, 6, 64)
+    """
+    x = self._read()
+    variables: dict[str, Any] = {"x": x}
+    if right is not None and left is not None:
+        raise InvalidType("apply: bind left= or right=, not both")
+    if right is not None:
+        right = unwrapped(right)
+        typed: Any = operators.lookup_binary(op).typed(self._dtype, scalar_dtype(right, self._dtype))
+        variables["y"] = right
+    elif left is not None:
+        left = unwrapped(left)
+        typed = operators.lookup_binary(op).typed(scalar_dtype(left, self._dtype), self._dtype)
+        variables = {"x": left, "y": x}
+    else:
+        typed = operators.lookup_unary(op).typed(self._dtype)
+    if x is None:
+        return type(self)(typed.z)
+    variables = {name: cast_scalar(value, getattr(typed, name)) for name, value in variables.items()}
+    return type(self).from_value(evaluate(typed.expr, variables, typed.z)[()], typed.z)
+
+
+def dup(
+    self: Scalar, dtype: Any = None, *, clear: bool = False, is_cscalar: bool | None = None, name: str | None = None
+) -> Scalar:
+    """Return a copy.
+
+    Parameters
+    ----------
+    dtype : type to cast the value to
+    clear : leave the value out
+    is_cscalar : accepted for programs of python-graphblas; changes nothing
+    name : shown by `repr`
+
+    Raises
+    ------
+    DomainMismatch
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(2.5)
+    >>> s.dup(int).value, s.dup(clear=True).is_empty
+    (2, True)
+    """
+    return type(self).from_value(None if clear else self._read(), self._dtype if dtype is None else dtype, name=name)
+
+
+def new(
+    self: Scalar,
+    dtype: Any = None,
+    *,
+    mask: Any = None,
+    input_mask: Any = None,
+    is_cscalar: bool | None = None,
+    name: str | None = None,
+) -> Scalar:
+    """Return a copy, by python-graphblas's name.
+
+    Parameters
+    ----------
+    dtype, is_cscalar, name : as `dup`
+    mask, input_mask : accepted as None alone, for a Scalar has no mask
+
+    Raises
+    ------
+    InvalidType
+        For a mask.
+    DomainMismatch
+
+    Examples
+    --------
+    >>> Vector.from_dense([5, 6]).reduce().new(float).value
+    11.0
+    """
+    if mask is not None or input_mask is not None:
+        raise InvalidType("new: a Scalar has no mask")
+    return self.dup(dtype, name=name)
+
+
+def isequal(self: Scalar, other: Any, *, check_dtype: bool = False) -> bool:
+    """Return True if both are empty, or both hold equal values (NaN equals NaN).
+
+    Parameters
+    ----------
+    other : Scalar, number, or None for an empty one
+    check_dtype : whether the types must agree too
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(5)
+    >>> s.isequal(5.0), s.isequal(None), Scalar(int).isequal(None)
+    (True, False, True)
+    """
+    a, b = self._read(), _comparable(other)
+    if check_dtype and isinstance(other, type(self)) and self._dtype != other._dtype:
+        return False
+    if a is None or b is None:
+        return a is None and b is None
+    return bool(a == b or (a != a and b != b))
+
+
+def isclose(
+    self: Scalar, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
+) -> bool:
+    """Return True if both are empty, or both hold values with |a - b| <= abs_tol + rel_tol |b|.
+
+    Parameters
+    ----------
+    other : Scalar, number, or None for an empty one
+    rel_tol, abs_tol : the tolerances
+    check_dtype : whether the types must agree too
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(2.0)
+    >>> s.isclose(2.001), s.isclose(2.001, rel_tol=0.01)
+    (False, True)
+    """
+    a, b = self._read(), _comparable(other)
+    if check_dtype and isinstance(other, type(self)) and self._dtype != other._dtype:
+        return False
+    if a is None or b is None:
+        return a is None and b is None
+    return bool(np.isclose(a, b, rtol=rel_tol, atol=abs_tol, equal_nan=True))
+
+
+def is_comparable(value: Any) -> bool:
+    """Return whether a Scalar may be compared with this: a Scalar, a number or None."""
+    return value is None or hasattr(value, "_unwrapped") or isinstance(value, _COMPARED)
+
+
+def _comparable(value: Any) -> Any:
+    """Return the number that a Scalar is compared with, or None; InvalidType if it is neither."""
+    if not is_comparable(value):
+        raise InvalidType(f"a Scalar is compared with a Scalar, a number or None, got {type(value).__name__}")
+    return value._read() if hasattr(value, "_read") else value
 
 
 def linked(self: Scalar, other: Any, *, union: bool, reflected: bool = False) -> Any:

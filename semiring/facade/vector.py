@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
-from .. import operators
 from ..engines.operands import Index
 from ..exceptions import InvalidMask, InvalidType
-from ..formats import VectorStore
 from ..formats.vectors import empty_vector
-from ..operators.types import TypedSemiring
-from ..ops import check, reshape
-from ..ops.assign import assign_vector, column_matrix, row_matrix
-from ..ops.convert import convert, index_list
+from ..ops import check
+from ..ops.assign import assign_vector
+from ..ops.convert import convert
 from ..ops.extract import extract_vector
-from ..ops.inner import inner
-from ..ops.mxv import vxm
-from ..ops.reduce import reduce_scalar
-from ..ops.write import Plan, Write
-from ..storage.coerce import extent, sizes
+from ..ops.write import Write
+from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import aggregate, display, iteration, layout, rowwise, vector_arrays
+from . import display, exports, iteration, layout, rowwise, vector_arrays, vector_operations
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
-from .operand import device_for, dimensions, expected, is_empty, is_scalar, scalar
+from .operand import Integer, Several, device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .writing import MaskView, Writing
 
@@ -39,14 +33,28 @@ class Vector(Infix):
     Parameters
     ----------
     dtype : type of the values (NumPy dtype, Python type or name)
-    size : number of positions
+    size (or shape) : number of positions; 0 by default
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the configured one
+
+    Raises
+    ------
+    DomainMismatch
+        If the first argument is not a type.
+    InvalidValue
+        For a size that is negative or not an integer.
 
     Notes
     -----
     Missing is not zero: only stored entries exist.  Stored as an index list, a bitmap or full, as chosen
     by the operation that made it; `convert` changes the format.
+
+    Examples
+    --------
+    >>> v = Vector(int, 4)
+    >>> v[2] = 5
+    >>> v.size, v.nvals, v.to_dict()
+    (4, 1, {2: 5})
     """
 
     __slots__ = ()
@@ -73,14 +81,22 @@ class Vector(Infix):
     from_dict = classmethod(vector_arrays.from_dict)
     from_pairs = classmethod(vector_arrays.from_pairs)
     build = vector_arrays.build
-    to_coo = vector_arrays.to_coo
+    to_coo = exports.to_coo
     to_dense = vector_arrays.to_dense
-    to_dict = vector_arrays.to_dict
+    to_dict = exports.to_dict
     __dlpack__ = vector_arrays.dlpack
     __dlpack_device__ = vector_arrays.dlpack_device
     items = iteration.vector_items
     __reduce__ = vector_arrays.pickled
 
+    # -- operations: functions of `vector_operations`, and of modules that Matrix shares -------------------
+
+    vxm = vector_operations.vxm
+    inner = vector_operations.inner
+    outer = vector_operations.outer
+    reduce = vector_operations.reduce
+    diag = vector_operations.diag
+    resize = vector_operations.resize
     reposition = layout.reposition_vector
     reshape = layout.reshape_vector
     scan = rowwise.scan_vector
@@ -91,13 +107,25 @@ class Vector(Infix):
 
     @property
     def size(self) -> int:
-        """The number of positions."""
+        """The number of positions.
+
+        Examples
+        --------
+        >>> Vector(int, 4).size
+        4
+        """
         store = self._store
         return check.shape_of(self._described)[0] if store is None else store.size
 
     @property
     def shape(self) -> tuple[int]:
-        """(size,)."""
+        """(size,).
+
+        Examples
+        --------
+        >>> Vector(int, 4).shape
+        (4,)
+        """
         return (self.size,)
 
     def __len__(self) -> int:
@@ -106,8 +134,31 @@ class Vector(Infix):
     def get(self, index: int, default: Any = None) -> Any:
         """w(index), or `default` where nothing is stored.
 
-        Negative indices count from the end; IndexOutOfBound past it, InvalidValue if it is not an integer.  Cost O(1),
-        or O(log nvals) for an index list.  Synchronises on the GPU.
+        Parameters
+        ----------
+        index : integer; a negative one counts from the end
+        default : returned where nothing is stored
+
+        Returns
+        -------
+        A Python number, or `default`.
+
+        Raises
+        ------
+        IndexOutOfBound
+            For an index past the end.
+        InvalidValue
+            For anything but an integer.
+
+        Notes
+        -----
+        Cost O(1), or O(log nvals) for an index list.  Synchronises on the GPU.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0, 2], [5, 6], size=3)
+        >>> v.get(0), v.get(-1), v.get(1, default=0)
+        (5, 6, 0)
         """
         value = self._element(self._at(index))()
         return default if value is None else value.item()
@@ -128,23 +179,58 @@ class Vector(Infix):
         Raises
         ------
         InvalidValue
+
+        Notes
+        -----
+        Cost O(size).  Synchronises on the GPU.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0, 2], [5, 6], size=3)
+        >>> v.convert("bitmap").format, v.convert("index").format
+        ('bitmap', 'index')
         """
         self._store = convert(self.store, to)  # no entry changes, so a part of another object may be converted too
         return self
 
     # -- parts -------------------------------------------------------------------------------------------
 
+    @overload
+    def __getitem__(self, key: Integer) -> Scalar: ...
+    @overload
+    def __getitem__(self, key: Several | Vector | MaskView) -> Self: ...
     def __getitem__(self, key: Any) -> Any:
-        """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).
+        """w[i]: a Scalar.  w[I]: a Vector, w(I[p]).  w[M]: a Vector of the size of w.
 
-        I is a slice, integers, a boolean array, a full Vector of integers, or a mask (``m.S``): the result then has the
-        size of w.  The result is a value; left of
-        ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write into w.  ``w[i] = x``,
-        ``w[i](accum) << x`` and ``del w[i]`` cost O(1): they are collected and applied when w as a whole is next used.
+        The result is a value; left of ``<<`` it is the target, so that ``w[I] << x`` and ``w[I](mask) << x`` write
+        into w.
+
+        Parameters
+        ----------
+        key : integer, slice, list or array of integers, boolean array, or full Vector of integers; or a mask
+            (``m.S``), whose positions are kept
+
+        Raises
+        ------
+        IndexOutOfBound, InvalidValue, DimensionMismatch, DeviceMismatch
+
+        Notes
+        -----
+        ``w[i] = x``, ``w[i](accum) << x`` and ``del w[i]`` cost O(1): they are collected and applied when w as a whole
+        is next used.
+
+        Examples
+        --------
+        >>> w = Vector.from_coo([0, 2], [5, 6], size=4)
+        >>> w[2].value, w[1:].to_dict(), w[[2, 2, 0]].to_dict()
+        (6, {1: 6}, {0: 6, 1: 6, 2: 5})
+        >>> w[1:3] = 0
+        >>> w.to_dict()
+        {0: 5, 1: 0, 2: 0}
         """
         if is_scalar(key):
             at = self._at(key)
-            return self._scalar_class.pending(self.dtype, self._element(at), (self, at[0]))
+            return self._scalar_class._pending(self.dtype, self._element(at), (self, at[0]))
         plan = self._masked(key) if isinstance(key, MaskView) else extract_vector(self.store, self._index(key))
         made = self._new(None, plan)
         made._origin = (self, key)
@@ -161,6 +247,15 @@ class Vector(Infix):
         Raises
         ------
         IndexOutOfBound, InvalidValue, DomainMismatch, DeviceMismatch
+
+        Notes
+        -----
+        Cost O(nvals + number of indices).
+
+        Examples
+        --------
+        >>> Vector.from_coo([0, 2], [5, 6], size=4).extract([2, 3, 0]).to_dict()
+        {0: 6, 2: 5}
         """
         return self._deliver(extract_vector(self.store, self._index(index)), writing)  # type: ignore[no-any-return]
 
@@ -210,130 +305,19 @@ class Vector(Infix):
 
     # -- operations --------------------------------------------------------------------------------------
 
-    def vxm(self, other: Matrix, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
-        """w(j) = (+)_k self(k) (x) A(k, j).
-
-        Parameters
-        ----------
-        other : Matrix of shape (size, n); the ``.T`` of one is read in place
-        op : semiring, by object or name
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost: O(entries of the rows in self) for push, at most O(nvals) for pull; a mask on the output reduces both.
-        The cost model chooses push or pull (`config.direction` forces one).
-        """
-        if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
-            raise expected("vxm", "Matrix", other)
-        u, (a, transposed) = self.store, other.operand
-        return self._deliver(vxm(u, a, op, transposed=transposed), writing)  # type: ignore[no-any-return]
-
+    @overload
+    def __matmul__(self, other: Vector) -> Scalar: ...
+    @overload
+    def __matmul__(self, other: Matrix) -> Vector: ...
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Sparse):
             return self._unknown(other)
         if not isinstance(other, Vector):
-            return linked(type(self), "product", self, other, _vxm, "plus_times")
-        made, chain = link("product", self, other, partial(_inner, self._scalar_class), "plus_times")
+            return linked(type(self), "product", self, other, vector_operations.linked_vxm, "plus_times")
+        join = partial(vector_operations.linked_inner, self._scalar_class)
+        made, chain = link("product", self, other, join, "plus_times")
         made._chain = chain
         return made
-
-    def inner(self, other: Vector, op: Any = "plus_times") -> Scalar:
-        """S = (+)_k self(k) (x) other(k); empty where they have no position in common.
-
-        Parameters
-        ----------
-        other : of the same size
-        op : semiring, by object or name
-
-        Raises
-        ------
-        DimensionMismatch, DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(entries of both), queued at once.  Reading the value waits for it, not for what is queued later.
-        """
-        plan = inner(self.store, self._same_kind(other).store, op)
-        return self._scalar_class.pending(plan.dtype, plan.queue())  # type: ignore[no-any-return]
-
-    def outer(self, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
-        """C(i, j) = self(i) (x) other(j).
-
-        Parameters
-        ----------
-        other : Vector
-        op : binary operator, by object or name
-        **writing : mask, accum, replace, out
-
-        Raises
-        ------
-        DomainMismatch, DeviceMismatch, UnknownOperator
-
-        Notes
-        -----
-        Cost O(entries of self times entries of `other`), without a mask.
-        """
-        column = self._matrix_class._new(column_matrix(index_list(self.store)))
-        row = self._matrix_class._new(row_matrix(index_list(self._same_kind(other).store)))
-        mult = operators.lookup_binary(op).typed(self.dtype, other.dtype)
-        add = operators.monoid.any.typed(mult.z)
-        return column.mxm(row, TypedSemiring(add, mult), **writing)  # type: ignore[no-any-return]
-
-    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
-        """S = (+) of all entries; empty if there are none.
-
-        Parameters
-        ----------
-        op : monoid or aggregator, by object or name
-        allow_empty : False: the monoid's identity in place of an empty Scalar
-
-        Raises
-        ------
-        DomainMismatch, UnknownOperator
-        InvalidValue
-            For ``allow_empty=False`` with an aggregator, or a monoid, that has no identity.
-
-        Notes
-        -----
-        Cost O(nvals) at most, queued at once.  Reading the value waits for it, not for what is queued later.
-        """
-        aggregator = aggregate.as_aggregator(op)
-        if aggregator is not None:
-            return aggregate.whole(self, aggregator, allow_empty)
-        store = self.store
-        monoid = operators.lookup_monoid(op).typed(store.dtype)
-        return aggregate.pending(self._scalar_class, monoid, reduce_scalar(store, monoid), allow_empty)
-
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Matrix:
-        """D(p, p + k) = w(p): the square Matrix of size + abs(k) rows with this vector on its k-th diagonal.
-
-        k > 0 is above the main one, k < 0 below.  `dtype`: type of the values, by default theirs; `name`: shown by
-        `repr`.  InvalidType for a k that is not an integer.  Cost O(size + nvals).
-        """
-        if isinstance(k, bool) or not hasattr(k, "__index__"):
-            raise InvalidType(f"diag: k must be an integer, got {k!r}")
-        store = self.store if dtype is None else self.dup(dtype).store
-        return self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()), name=name)  # type: ignore[no-any-return]
-
-    def resize(self, size: int | None = None, *, shape: tuple[int] | None = None) -> None:
-        """Change the number of positions to `size` (or `shape`); entries past the end are dropped.
-
-        Raises
-        ------
-        InvalidValue
-            For a size that is missing, negative or not an integer.
-
-        Notes
-        -----
-        Cost O(nvals).
-        """
-        (count,) = sizes("resize", shape, size=size)
-        self._become(reshape.resize_vector(self.store, extent("size", count)))
 
     def __repr__(self) -> str:
         return display.vector(self)
@@ -343,15 +327,6 @@ class Vector(Infix):
 
 
 Sparse._vector_class = Vector
-
-
-def _vxm(u: Any, a: Any, op: Any) -> Plan[VectorStore]:
-    return vxm(u[0], a[0], op, transposed=a[1])
-
-
-def _inner(cls: type[Scalar], u: Any, v: Any, op: Any) -> Scalar:
-    plan = inner(u[0], v[0], op)
-    return cls.pending(plan.dtype, plan.value)
 
 
 def index_value(key: Any) -> Any:

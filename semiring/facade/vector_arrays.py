@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import dtypes
-from ..config import engine_for
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
-from ..memory.arrays import read_only, to_device, to_host
+from ..memory.arrays import to_device, to_host
 from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
-from ..ops.cast import cast_scalar, cast_store
+from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
 from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
 from .display import counted
@@ -51,6 +50,8 @@ def from_coo(
     dtype : type of the values; by default theirs
     size (or shape) : number of positions; by default the largest index + 1
     dup_op : binary operator that combines repeated indices
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
 
     Raises
     ------
@@ -61,6 +62,13 @@ def from_coo(
     Notes
     -----
     Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
+
+    Examples
+    --------
+    >>> Vector.from_coo([2, 0, 2], [5, 6, 7], size=4, dup_op="plus").to_dict()
+    {0: 6, 2: 12}
+    >>> Vector.from_coo([0, 3], True).to_dict()
+    {0: True, 3: True}
     """
     where = device_for(indices, values, device=device)
     if type(indices) is list and len(indices) == 1 and type(values) in _NUMBERS and dtype is not None:
@@ -91,6 +99,8 @@ def from_dense(
     values : one-dimensional NumPy or CuPy array, or a list
     missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present
     dtype : type of the values; by default theirs
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the GPU if the array is there, else the configured one
 
     Raises
     ------
@@ -99,6 +109,13 @@ def from_dense(
     Notes
     -----
     Cost O(size); the values are copied.  With a `missing_value` it synchronises on the GPU.
+
+    Examples
+    --------
+    >>> Vector.from_dense([5, 0, 7], missing_value=0).to_dict()
+    {0: 5, 2: 7}
+    >>> Vector.from_dense(np.arange(3.0)).format
+    'full'
     """
     where = device_for(values, device=device)
     array = as_array("from_dense", values)
@@ -134,10 +151,21 @@ def full(
     value : number or Scalar
     size (or shape) : number of positions
     dtype : type of the value; by default its own
+    name : shown by `repr`
+    device : ``"cpu"`` or ``"cuda"``; by default the configured one
 
     Raises
     ------
     InvalidValue, EmptyObject, DomainMismatch
+
+    Notes
+    -----
+    Cost and memory O(1).
+
+    Examples
+    --------
+    >>> Vector.full(2.5, 3).to_dict()
+    {0: 2.5, 1: 2.5, 2: 2.5}
     """
     value = scalar(value)
     chosen = value_type("value", np.asarray(value), dtype)
@@ -154,7 +182,29 @@ def from_dict(
     shape: tuple[int] | None = None,
     name: str | None = None,
 ) -> Vector:
-    """w(i) = entries[i]; `dtype`, `size`, `shape`, `name` and errors as `from_coo`."""
+    """w(i) = entries[i].
+
+    Parameters
+    ----------
+    entries : dictionary {index: value}
+    dtype : type of the values; by default theirs
+    size (or shape) : number of positions; by default the largest index + 1
+    name : shown by `repr`
+
+    Raises
+    ------
+    InvalidValue, IndexOutOfBound, DomainMismatch
+
+    Notes
+    -----
+    Cost O(k log k) for k entries.
+
+    Examples
+    --------
+    >>> v = Vector.from_dict({0: 5, 3: 6}, size=5)
+    >>> v.size, v.to_dict()
+    (5, {0: 5, 3: 6})
+    """
     if not isinstance(entries, Mapping):
         raise InvalidValue(f"from_dict: expected a dictionary {{index: value}}, got {type(entries).__name__}")
     return cls.from_coo(list(entries), list(entries.values()), dtype, size=size, shape=shape, name=name)
@@ -170,7 +220,29 @@ def from_pairs(
     dup_op: Any = None,
     name: str | None = None,
 ) -> Vector:
-    """w(i) = x for every pair (i, x); `dtype`, `size`, `shape`, `dup_op`, `name` and errors as `from_coo`."""
+    """w(i) = x for every pair (i, x).
+
+    Parameters
+    ----------
+    pairs : pairs (index, value), in any order
+    dtype : type of the values; by default theirs
+    size (or shape) : number of positions; by default the largest index + 1
+    dup_op : binary operator that combines repeated indices
+    name : shown by `repr`
+
+    Raises
+    ------
+    InvalidValue, DuplicateIndex, IndexOutOfBound, DomainMismatch
+
+    Notes
+    -----
+    Cost O(k log k) for k entries.
+
+    Examples
+    --------
+    >>> Vector.from_pairs([(3, 5), (0, 6)]).to_dict()
+    {0: 6, 3: 5}
+    """
     try:
         listed = [(i, x) for i, x in pairs]
     except (TypeError, ValueError) as error:
@@ -180,7 +252,7 @@ def from_pairs(
 
 
 def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: int | None = None) -> V:
-    """Fill this empty vector: w(indices[p]) = values[p].
+    """Fill this empty vector, w(indices[p]) = values[p], and return it.
 
     Parameters
     ----------
@@ -193,6 +265,15 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
     OutputNotEmpty
         If it has entries, and not `clear`.
     DuplicateIndex, IndexOutOfBound, InvalidValue, DomainMismatch
+
+    Notes
+    -----
+    Cost O(k log k) for k entries.  On the GPU the checks synchronise.
+
+    Examples
+    --------
+    >>> Vector(int, 4).build([3, 0], [5, 6]).to_dict()
+    {0: 6, 3: 5}
     """
     if not clear and self.nvals:
         raise OutputNotEmpty(
@@ -206,45 +287,6 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
 
 
 # -- exports ---------------------------------------------------------------------------------------------
-
-
-def to_coo(
-    self: Vector,
-    dtype: Any = None,
-    *,
-    index_dtype: Any = np.int64,
-    device: str | None = None,
-    indices: bool = True,
-    values: bool = True,
-    sort: bool = True,
-) -> tuple[Any, Any]:
-    """(indices, values), ascending.
-
-    Parameters
-    ----------
-    dtype : type of the values; None: unchanged
-    indices, values : False: None in place of that array
-    sort : accepted for programs of python-graphblas; the entries are ascending either way
-    index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy;
-        arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
-    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the vector's device
-
-    Raises
-    ------
-    InvalidValue
-        If the type cannot hold the last position.
-    DomainMismatch, OutOfMemory
-
-    Notes
-    -----
-    Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
-    to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
-    and O(nvals) for one value that all share.  Synchronises on the GPU for a bitmap.
-    """
-    entries = index_list(self.store)
-    places = exported_indices("to_coo", entries.indices, entries.size, index_dtype) if indices else None
-    listed = exported_values("to_coo", entries, dtype, device) if values else None
-    return None if places is None else exported(places, device), listed
 
 
 def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -261,6 +303,15 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     InvalidValue
         If an entry is missing and there is no `fill_value`.
     DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost O(size).
+
+    Examples
+    --------
+    >>> Vector.from_coo([0, 2], [5, 6], size=4).to_dense(fill_value=-1).tolist()
+    [5, -1, 6, -1]
     """
     store, fill = self.store, scalar(fill_value)
     if fill is None and store.nvals != store.size:
@@ -315,12 +366,6 @@ def dlpack_device(self: Vector) -> tuple[int, int]:
     return 2, int(array_module("cuda").cuda.Device().id)
 
 
-def to_dict(self: Vector) -> dict[int, Any]:
-    """{index: value}.  Synchronises on the GPU."""
-    indices, values = self.to_coo(index_dtype=None)
-    return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))
-
-
 def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
     entries = index_list(self.store)
@@ -371,30 +416,6 @@ def as_values(values: Any) -> Any:
 def differs(array: Any, missing: Any) -> Any:
     """Return where `array` differs from `missing`; NaN counts as equal to NaN."""
     return array == array if missing != missing else array != missing
-
-
-def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) -> Any:
-    """Indices below `size` in the requested type (None: unchanged), shared if they have it."""
-    if index_dtype is None:
-        return read_only(indices)
-    wanted = dtypes.lookup(index_dtype)
-    if wanted.kind not in "iu":
-        raise DomainMismatch(f"{operation}: index_dtype= must be a type of integers or None, got {wanted}")
-    if size - 1 > np.iinfo(wanted).max:
-        raise InvalidValue(f"{operation}: index_dtype={wanted} cannot hold {size - 1}; expected int64, or None")
-    if wanted == indices.dtype:
-        return read_only(indices)
-    device = device_of(indices)
-    require(operation, device, int(indices.size) * wanted.itemsize)
-    with allocating(operation, device):
-        return read_only(indices.astype(wanted))
-
-
-def exported_values(operation: str, store: Any, dtype: Any, device: str | None) -> Any:
-    """Values of a store in the requested type (None: theirs) on a device (None: its own), shared if they have both."""
-    wanted = store.dtype if dtype is None else dtypes.lookup(dtype)
-    with allocating(operation, store.device):
-        return exported(read_only(dense_values(cast_store(store, wanted, engine_for(store.device)))), device)
 
 
 def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:

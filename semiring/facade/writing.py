@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypedDict
+from typing import Any, Generic, NoReturn, TypedDict, TypeVar, cast
 
 from .. import dtypes, operators
 from ..engines.operands import Mask
@@ -11,6 +11,8 @@ from ..formats import CSR, VectorStore
 from ..memory.allocation import methods_report_memory
 from ..ops import masks
 from ..ops.write import PLAIN, Write
+
+T = TypeVar("T")
 
 
 class Writing(TypedDict, total=False):
@@ -28,7 +30,15 @@ class Writing(TypedDict, total=False):
 
 
 class Replace:
-    """``C(mask, replace) << x``: the keyword ``replace=True`` as a positional part, by python-graphblas's name."""
+    """``C(mask, replace) << x``: the keyword ``replace=True`` as a positional part, by python-graphblas's name.
+
+    Examples
+    --------
+    >>> v = Vector.from_dense([1, 2, 3])
+    >>> m = Vector.from_coo([0, 2], True, size=3)
+    >>> (v(m.S, sr.replace) << 7).to_dict()
+    {0: 7, 2: 7}
+    """
 
     __slots__ = ()
 
@@ -62,32 +72,39 @@ class MaskView(_NoValue):
     ``A.S & B.V`` admits what both admit, ``A.S | ~B.V`` what one of them admits; both compute a structure at once.
     ``C[A.S]`` are the entries of C that the mask admits; ``C[A.S] = x`` is ``C(A.S) << x``, and ``del C[A.S]`` deletes.
     Its truth and its comparisons raise TypeError: `nvals`, `isequal` and ``apply("one")`` are methods of the objects.
+
+    Examples
+    --------
+    >>> u, v = Vector.from_coo([0, 1], [5, 6], size=4), Vector.from_coo([1, 2], [7, 8], size=4)
+    >>> w = Vector.full(1, 4)
+    >>> w[u.S & v.S].to_dict(), w[u.S | v.S].to_dict(), w[~u.S].to_dict()
+    ({1: 1}, {0: 1, 1: 1, 2: 1}, {2: 1, 3: 1})
     """
 
-    __slots__ = ("__weakref__", "mask")
+    __slots__ = ("__weakref__", "_mask")
     _hint = "use A.nvals for whether there are entries, A.apply('one').isequal(B.apply('one')) for equal structures"
 
     def __init__(self, mask: Mask) -> None:
-        self.mask = mask
+        self._mask = mask
 
     def __invert__(self) -> MaskView:
-        return MaskView(self.mask.negated())
+        return MaskView(self._mask.negated())
 
     def __and__(self, other: Any) -> MaskView:
-        return MaskView(masks.both(self.mask, as_mask(other)))
+        return MaskView(masks.both(self._mask, as_mask(other)))
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> MaskView:
-        return MaskView(masks.either(self.mask, as_mask(other)))
+        return MaskView(masks.either(self._mask, as_mask(other)))
 
     __ror__ = __or__
 
     def __repr__(self) -> str:
-        store = self.mask.store
+        store = self._mask.store
         kind, shape = ("Matrix", store.shape) if isinstance(store, CSR) else ("Vector", (store.size,))
-        view = f"{kind}.{'S' if self.mask.structural else 'V'}"
-        return f"<mask {'~' if self.mask.complement else ''}{view} of shape {shape}>"
+        view = f"{kind}.{'S' if self._mask.structural else 'V'}"
+        return f"<mask {'~' if self._mask.complement else ''}{view} of shape {shape}>"
 
     def _repr_html_(self) -> str:
         """Return the text, and the preview of the object that the mask is of."""
@@ -95,14 +112,14 @@ class MaskView(_NoValue):
         from .matrix import Matrix
         from .vector import Vector
 
-        store = self.mask.store
+        store = self._mask.store
         return html_line(repr(self)) + html((Matrix if isinstance(store, CSR) else Vector)._new(store))
 
 
 def as_mask(value: Any) -> Mask:
     """Return a mask from ``.S``, ``.V``, their complements, or a boolean Matrix or Vector (which means ``.V``)."""
     if isinstance(value, MaskView):
-        return value.mask
+        return value._mask
     store = getattr(value, "store", None)
     if not isinstance(store, (CSR, VectorStore)):
         raise InvalidMask(
@@ -143,30 +160,69 @@ def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) ->
 
 
 @methods_report_memory
-class Target(_NoValue):
+class Target(_NoValue, Generic[T]):
     """``C(mask, accum, replace)``, or a region of it.
 
     sub: the mask and `replace` concern the region alone, ``C[I, J](mask)``, not all of C, ``C(mask)[I, J]``.
+
+    Examples
+    --------
+    >>> w, m = Vector.from_dense([1, 2, 3]), Vector.from_coo([0, 2], True, size=3)
+    >>> (w(m.S, accum="plus") << 10).to_dict(), (w(m.S)[1:] << 0).to_dict()
+    ({0: 11, 1: 2, 2: 13}, {0: 11, 1: 2, 2: 0})
     """
 
     __slots__ = ("_object", "_region", "_sub", "_write")
     _hint = "it is the left side of <<, as in C(mask, accum) << x"
 
-    def __init__(self, target: Any, write: Write = PLAIN, region: Any = None, *, sub: bool = False) -> None:
-        self._object, self._write, self._region, self._sub = target, write, region, sub
+    def __init__(self, target: T, write: Write = PLAIN, region: Any = None, *, sub: bool = False) -> None:
+        self._object: Any = target
+        self._write, self._region, self._sub = write, region, sub
 
-    def __lshift__(self, value: Any) -> Any:
+    def __lshift__(self, value: Any) -> T:
         if self._region is None:
             self._object._assign(value, self._write)
         else:
             self._object._assign_region(self._region, value, self._write, sub=self._sub)
-        return self._object
+        return self._object  # type: ignore[no-any-return]
 
-    def update(self, value: Any) -> Any:
-        """Write `value`: ``C(mask, accum).update(x)`` is ``C(mask, accum) << x``."""
-        return self << value
+    def update(self, value: Any) -> T:
+        """Write `value`: ``C(mask, accum).update(x)`` is ``C(mask, accum) << x``; returns C.
 
-    def __getitem__(self, key: Any) -> Target:
+        Parameters
+        ----------
+        value : an object of the shape of the target, or a scalar for all its positions
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, InvalidValue, DeviceMismatch
+
+        Examples
+        --------
+        >>> w, m = Vector.from_dense([1, 2, 3]), Vector.from_coo([0, 2], True, size=3)
+        >>> w(m.S, accum="plus").update(10).to_dict()
+        {0: 11, 1: 2, 2: 13}
+        """
+        return cast(T, self << value)
+
+    def __getitem__(self, key: Any) -> Target[T]:
+        """C(mask, accum)[I, J], the left side of ``<<`` for a region.
+
+        Parameters
+        ----------
+        key : an index of the object: see `Matrix.__getitem__`
+
+        Raises
+        ------
+        InvalidType
+            If a region is given already, and for a Scalar.
+
+        Examples
+        --------
+        >>> w, m = Vector.from_dense([1, 2, 3]), Vector.from_coo([0, 2], True, size=3)
+        >>> (w(m.S)[1:] << 0).to_dict()
+        {0: 1, 1: 2, 2: 0}
+        """
         if self._region is not None:
             raise InvalidType("the region is given already")
         if self._object.ndim == 0:
@@ -182,31 +238,40 @@ class Target(_NoValue):
 
         self[key] << Scalar(bool)
 
-    def __call__(self, *_: Any, **__: Any) -> Target:
-        """Raise InvalidType: the parts of a write are given once."""
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise InvalidType: the parts of a write are given once.
+
+        Examples
+        --------
+        >>> w = Vector.from_dense([1, 2, 3])
+        >>> w(accum="plus")(w.S)
+        Traceback (most recent call last):
+            ...
+        semiring.exceptions.InvalidType: mask and accumulator are given already: ...
+        """
         raise InvalidType("mask and accumulator are given already: C(mask, accum)[I, J] << x, or C[I, J](mask) << x")
 
     def __repr__(self) -> str:
         return f"<left side of <<: a {type(self._object).__name__}; nothing is written until a value follows>"
 
 
-class TargetOfPart(Target):
+class TargetOfPart(Target[T]):
     """``C(input_mask=M.S)``: what is written must be a part of an object, taken from the entries that M admits."""
 
     __slots__ = ("_input_mask",)
 
-    def __init__(self, target: Any, write: Write, input_mask: Any) -> None:
+    def __init__(self, target: T, write: Write, input_mask: Any) -> None:
         if write.mask is not None:
             raise InvalidType("give mask= or input_mask=, not both")
         super().__init__(target, write)
         self._input_mask = MaskView(as_mask(input_mask))
 
-    def __lshift__(self, value: Any) -> Any:
+    def __lshift__(self, value: Any) -> T:
         from .parts import extracted_under
 
         return super().__lshift__(extracted_under(value, self._input_mask))
 
-    def __getitem__(self, key: Any) -> Target:
+    def __getitem__(self, key: Any) -> Target[T]:
         """Raise InvalidType: the source has the mask, and the target none."""
         raise InvalidType("input_mask= is for a part of another object: C(input_mask=M.S) << A[I, J]")
 

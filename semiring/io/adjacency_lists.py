@@ -34,6 +34,14 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     The first line is ``n m [fmt [ncon]]``; line ``i`` after it lists the neighbours of vertex ``i``, counted from 1.
     ``fmt`` has three digits: vertex sizes, vertex weights (both are ignored), edge weights.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    dup_op : binary operator, optional
+        How to combine the weights of repeated edges.
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
     Returns
     -------
     Matrix
@@ -46,6 +54,18 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
         ``m``, as the GAP benchmark suite writes directed graphs.
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> with open("small.graph", "w") as file:
+    ...     for line in ("3 2", "2", "1 3", "2"):
+    ...         print(line, file=file)
+    >>> sr.io.read_metis("small.graph").to_dicts()
+    {0: {1: True}, 1: {0: True, 2: True}, 2: {1: True}}
     """
     return edges_to_matrix(parse_metis(read_text(path, progress), os.fspath(path), progress), dup_op)
 
@@ -121,6 +141,12 @@ def _ranks_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matrix:
     """Read WebGraph's ASCII format: the number of nodes, then for each node a line of its successors, counted from 0.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
     Returns
     -------
     Matrix
@@ -132,6 +158,18 @@ def read_graph_txt(path: PathLike, *, progress: Progress | None = None) -> Matri
         With file and line.
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> with open("small.graph-txt", "w") as file:
+    ...     for line in ("3", "1 2", "", "0"):
+    ...         print(line, file=file)
+    >>> sr.io.read_graph_txt("small.graph-txt").to_dicts()
+    {0: {1: True, 2: True}, 2: {0: True}}
     """
     return edges_to_matrix(parse_graph_txt(read_text(path, progress), os.fspath(path), progress), None)
 

@@ -20,10 +20,28 @@ def from_cupy_sparse(X: Any) -> Matrix:
     A canonical csr (sorted columns, no duplicates) is not copied: both objects share the buffers, so do not write into
     them afterwards. Any other is converted on the GPU; entries at the same position are added. ``X`` is not changed.
 
+    Parameters
+    ----------
+    X : CuPy sparse matrix
+
+    Returns
+    -------
+    Matrix
+
     Raises
     ------
     InvalidValue
         ``X`` is not a CuPy sparse matrix.
+
+    Notes
+    -----
+    Cost O(1) for a canonical csr, else O(nnz log nnz).
+
+    Examples
+    --------
+    >>> import cupyx.scipy.sparse  # doctest: +SKIP
+    >>> sr.io.from_cupy_sparse(cupyx.scipy.sparse.eye(3, format="csr")).nvals  # doctest: +SKIP
+    3
     """
     from cupyx.scipy.sparse import issparse
 
@@ -44,12 +62,29 @@ def to_cupy_sparse(A: Matrix) -> Any:
     Iso values are written out; a matrix on the CPU is copied to the GPU. Do not write into shared buffers: every object
     that shares them would change. ``to_cupy_sparse(A).copy()`` is independent.
 
+    Parameters
+    ----------
+    A : Matrix
+
+    Returns
+    -------
+    ``cupyx.scipy.sparse.csr_matrix``
+
     Raises
     ------
     DomainMismatch
         CuPy's sparse matrices hold bool, float32 and float64 only.
     NotSupported
         CuPy is not installed.
+
+    Notes
+    -----
+    Cost O(1) for a csr on the GPU with a value for each entry, else O(nvals).
+
+    Examples
+    --------
+    >>> sr.io.to_cupy_sparse(Matrix.identity(3, float)).nnz  # doctest: +SKIP
+    3
     """
     if A.dtype.name not in _DTYPES:
         raise DomainMismatch(

@@ -39,6 +39,14 @@ _CLASSES: Final = character_classes(b"", b"c")
 def read_dimacs(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a DIMACS ``.gr`` file, compressed or not.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    dup_op : binary operator, optional
+        How to combine arcs that occur twice.
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
     Returns
     -------
     Matrix
@@ -52,6 +60,18 @@ def read_dimacs(path: PathLike, *, dup_op: Any = None, progress: Progress | None
         An arc occurs twice and there is no ``dup_op`` (``"min"`` keeps the shortest).
     OutOfMemory
         The text, its arcs or the matrix do not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> with open("roads.gr", "w") as file:
+    ...     for line in ("p sp 3 2", "a 1 2 40", "a 2 3 25"):
+    ...         print(line, file=file)
+    >>> sr.io.read_dimacs("roads.gr").to_dicts()
+    {0: {1: 40}, 1: {2: 25}}
     """
     return edges_to_matrix(parse_dimacs(read_text(path, progress), os.fspath(path), progress), dup_op)
 

@@ -108,6 +108,8 @@ def read_edgelist(
         the value 1 that all entries share; by default bool.
     dup_op : binary operator, optional
         How to combine the weights of repeated edges. Repeated edges without weights are one entry.
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
 
     Returns
     -------
@@ -130,6 +132,14 @@ def read_edgelist(
     -----
     O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.  The text stays in memory while it
     is read, beside 8 bytes for each number.
+
+    Examples
+    --------
+    >>> with open("roads.csv", "w") as file:
+    ...     for line in ("from,to,km", "0,1,3.5", "1,2,2.0"):
+    ...         print(line, file=file)
+    >>> sr.io.read_edgelist("roads.csv", skip_lines=1).to_dicts()
+    {0: {1: 3.5}, 1: {2: 2.0}}
     """
     text = read_text(path, progress)
     triples, ids = parse_edgelist(
@@ -322,6 +332,10 @@ def read_graphalytics(
         The edge file; compressed or not, like the vertex file.
     directed : bool
         As in the graph's ``.properties`` file; an undirected graph lists each edge once.
+    dtype : optional
+        The type of the weights, as in `read_edgelist`.
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
 
     Returns
     -------
@@ -332,6 +346,19 @@ def read_graphalytics(
     ------
     InvalidFormat
         A malformed line, or an edge whose end is not in the vertex file; with file and line.
+
+    Notes
+    -----
+    Cost O(bytes), a sort of the ids, and the building of the matrix.
+
+    Examples
+    --------
+    >>> with open("small.e", "w") as file:
+    ...     for line in ("10 20", "20 30"):
+    ...         print(line, file=file)
+    >>> A, ids = sr.io.read_graphalytics("small.e")
+    >>> A.to_dicts(), ids.tolist()
+    ({0: {1: True}, 1: {2: True}}, [10, 20, 30])
     """
     triples, ids = load_graphalytics(path, directed=directed, dtype=dtype, progress=progress)
     return edges_to_matrix(triples, None), ids

@@ -31,6 +31,16 @@ _HEAD_BYTES = 17
 def read_sg(path: PathLike, *, weights: bool = False, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a ``.sg`` file, or with ``weights=True`` a ``.wsg`` file.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    weights : bool
+        Whether it is a ``.wsg`` file.
+    dup_op : binary operator, optional
+        How to combine the weights of repeated edges.
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
     Returns
     -------
     Matrix
@@ -42,6 +52,18 @@ def read_sg(path: PathLike, *, weights: bool = False, dup_op: Any = None, progre
         The arrays do not fit the file or each other; with the byte.
     OutOfMemory
         The file, its arcs or the matrix do not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> sizes, offsets, targets = [2, 2], [0, 1, 2], [1, 0]  # one undirected edge, stored in both directions
+    >>> with open("small.sg", "wb") as file:
+    ...     _ = file.write(bytes(1) + np.array(sizes + offsets, "<i8").tobytes() + np.array(targets, "<i4").tobytes())
+    >>> sr.io.read_sg("small.sg").to_dicts()
+    {0: {1: True}, 1: {0: True}}
     """
     return edges_to_matrix(parse_sg(read_bytes(path, progress), os.fspath(path), weights=weights), dup_op)
 

@@ -78,8 +78,11 @@ def rmat(
     scale : int
         0 to 31.
     edge_factor : int
+        Edges that are drawn for each vertex.
     seed : int
+        From 0; equal seeds produce equal graphs.
     a, b, c : float
+        Probabilities of three quadrants.
     symmetric : bool
         Store each edge in both directions.
     loops : bool
@@ -89,6 +92,7 @@ def rmat(
     weights : ``"uniform"`` or None
         int32 weights from 1 to 255, equal in both directions.
     progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
 
     Returns
     -------
@@ -102,6 +106,12 @@ def rmat(
     Notes
     -----
     O(m log m) for m edges, and 16 bytes of memory for each (32 if symmetric); synchronises.
+
+    Examples
+    --------
+    >>> A = sr.random.rmat(8, 4, seed=1, symmetric=True)
+    >>> A.shape, A.dtype, A.nvals <= 2 * 4 * 256, A.is_symmetric_structure
+    ((256, 256), dtype('bool'), True, True)
     """
     scale = arrays.checked("scale", scale, 0, 31)
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
@@ -131,7 +141,30 @@ def kronecker(
 ) -> Matrix:
     """Generate the Graph500 graph: `rmat` with a = .57, b = c = .19, permuted, symmetric, without loops and duplicates.
 
-    Source: Graph 500 specification, section 3 (graph500.org). Parameters, errors and cost as in `rmat`.
+    Source: Graph 500 specification, section 3 (graph500.org).
+
+    Parameters
+    ----------
+    scale, edge_factor, seed, weights, progress : as `rmat`
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    InvalidValue
+        A parameter outside its range.
+
+    Notes
+    -----
+    Cost and synchronisation as `rmat`.
+
+    Examples
+    --------
+    >>> A = sr.random.kronecker(8, seed=1)
+    >>> A.shape, A.is_symmetric_structure, A.diag().nvals
+    ((256, 256), True, 0)
     """
     return rmat(
         scale,
@@ -159,7 +192,30 @@ def uniform(
 ) -> Matrix:
     """Generate an Erdos-Renyi graph of ``n`` vertices and at most ``n * edge_factor`` uniform random edges.
 
-    Parameters, errors and cost as in `rmat`; ``n`` is at most ``2**31``.
+    Parameters
+    ----------
+    n : int
+        At most ``2**31``.
+    edge_factor, seed, symmetric, loops, weights, progress : as `rmat`
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    InvalidValue
+        A parameter outside its range.
+
+    Notes
+    -----
+    Cost and synchronisation as `rmat`.
+
+    Examples
+    --------
+    >>> A = sr.random.uniform(100, 4, seed=1)
+    >>> A.shape, A.is_symmetric_structure, A.nvals <= 2 * 400
+    ((100, 100), True, True)
     """
     n = arrays.checked("n", n, 0, _LARGEST_N)
     xp = array_module(default_device())
@@ -172,25 +228,97 @@ def uniform(
 
 @reports_memory
 def grid2d(rows: int, cols: int) -> Matrix:
-    """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbours."""
+    """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbours.
+
+    Parameters
+    ----------
+    rows, cols : int
+
+    Returns
+    -------
+    Matrix, symmetric.
+
+    Notes
+    -----
+    Cost O(rows cols).
+
+    Examples
+    --------
+    >>> sr.random.grid2d(2, 3).to_dicts()[1]
+    {0: True, 2: True, 4: True}
+    """
     return _grid((rows, cols))
 
 
 @reports_memory
 def grid3d(depth: int, rows: int, cols: int) -> Matrix:
-    """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbours, the last axis fastest."""
+    """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbours, the last axis fastest.
+
+    Parameters
+    ----------
+    depth, rows, cols : int
+
+    Returns
+    -------
+    Matrix, symmetric.
+
+    Notes
+    -----
+    Cost O(depth rows cols).
+
+    Examples
+    --------
+    >>> sr.random.grid3d(2, 2, 2).to_dicts()[0]
+    {1: True, 2: True, 4: True}
+    """
     return _grid((depth, rows, cols))
 
 
 @reports_memory
 def path(n: int) -> Matrix:
-    """Generate the path 0 - 1 - ... - (n - 1). O(n)."""
+    """Generate the path 0 - 1 - ... - (n - 1). O(n).
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    Matrix, symmetric.
+
+    Notes
+    -----
+    Cost O(n).
+
+    Examples
+    --------
+    >>> sr.random.path(3).to_dicts()
+    {0: {1: True}, 1: {0: True, 2: True}, 2: {1: True}}
+    """
     return _grid((n,))
 
 
 @reports_memory
 def star(leaves: int) -> Matrix:
-    """Generate a star: vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves)."""
+    """Generate a star: vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves).
+
+    Parameters
+    ----------
+    leaves : int
+
+    Returns
+    -------
+    Matrix, symmetric.
+
+    Notes
+    -----
+    Cost O(leaves).
+
+    Examples
+    --------
+    >>> sr.random.star(2).to_dicts()
+    {0: {1: True, 2: True}, 1: {0: True}, 2: {0: True}}
+    """
     leaves = arrays.checked("leaves", leaves, 0, 2**60)
     xp = array_module(default_device())
     require("star", default_device(), 4 * leaves * index_dtype(2 * leaves).itemsize)

@@ -25,6 +25,12 @@ __all__ = ["parse_jlg", "read_jlg"]
 def read_jlg(path: PathLike, *, progress: Progress | None = None) -> Matrix:
     """Read a JuliaGraphs file: ``n,m,u|d,name`` and then m lines ``u,v``, counted from 1.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
     Returns
     -------
     Matrix
@@ -36,6 +42,18 @@ def read_jlg(path: PathLike, *, progress: Progress | None = None) -> Matrix:
         With file and line.
     OutOfMemory
         The text, its edges or the matrix do not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> with open("small.jlg", "w") as file:
+    ...     for line in ("3,2,u,path", "1,2", "2,3"):
+    ...         print(line, file=file)
+    >>> sr.io.read_jlg("small.jlg").to_dicts()
+    {0: {1: True}, 1: {0: True, 2: True}, 2: {1: True}}
     """
     return edges_to_matrix(parse_jlg(read_text(path, progress), os.fspath(path), progress), None)
 

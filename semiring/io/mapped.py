@@ -60,6 +60,10 @@ def open(
         matrix is symmetric if the file states it. For an invalid file, results are wrong, and kernels may read and
         write out of bounds.
 
+    Returns
+    -------
+    Matrix, or Vector.
+
     Raises
     ------
     InvalidFormat
@@ -75,6 +79,13 @@ def open(
     -----
     Cost O(1) where the mapped pages are used directly, else O(bytes) that are read, locked, encoded or verified.
     Copies to the GPU may still run, in order on the current stream; encoding and verifying synchronise.
+
+    Examples
+    --------
+    >>> sr.io.write("graph.srb", Matrix.identity(3))
+    >>> A = sr.io.open("graph.srb")
+    >>> A.nvals
+    3
     """
     return _opened(path, placement, compress, verify, None)
 
@@ -87,9 +98,31 @@ def read_srb(
     compress: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix | Vector:
-    """Read a ``.srb`` file and check all of it: ``open(..., verify=True)``, with its parameters and errors.
+    """Read a ``.srb`` file and check all of it: ``open(..., verify=True)``.
 
-    progress : called as ``progress(what, share)``.  Cost O(bytes).  Synchronises on the GPU.
+    Parameters
+    ----------
+    path, placement, compress : as `open`
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
+    Returns
+    -------
+    Matrix, or Vector.
+
+    Raises
+    ------
+    InvalidFormat, InvalidValue, NotSupported, OutOfMemory
+
+    Notes
+    -----
+    Cost O(bytes).  Synchronises on the GPU.
+
+    Examples
+    --------
+    >>> sr.io.write_srb("graph.srb", Matrix.identity(3))
+    >>> sr.io.read_srb("graph.srb").nvals
+    3
     """
     return _opened(path, placement, compress, True, progress)
 
@@ -97,8 +130,28 @@ def read_srb(
 def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None = None) -> None:
     """Write a ``.srb`` file atomically; compressed rows stay compressed, and a vector keeps its format.
 
-    The cached symmetry of a matrix is written too; its placement is not. O(bytes). Synchronises and copies arrays in
-    GPU memory to the host.
+    The cached symmetry of a matrix is written too; its placement is not.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    A : Matrix or Vector
+    progress : callable, optional
+        Called as ``progress(what, share)``, with the share done from 0 to 1.
+
+    Raises
+    ------
+    InvalidValue, OSError
+
+    Notes
+    -----
+    Cost O(bytes).  Synchronises and copies arrays in GPU memory to the host.
+
+    Examples
+    --------
+    >>> sr.io.write_srb("graph.srb", Matrix.identity(3).compress("varint"))
+    >>> sr.io.read_srb("graph.srb").codec
+    'varint'
     """
     held = A.store
     arrays: dict[str, np.ndarray[Any, Any]] = {}

@@ -92,6 +92,14 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     Notes
     -----
     O(bytes) and the building of the matrix.  The text stays in memory while it is read, beside 8 bytes for each number.
+
+    Examples
+    --------
+    >>> with open("graph.mtx", "w") as file:
+    ...     for line in ("%%MatrixMarket matrix coordinate real symmetric", "3 3 2", "2 1 1.5", "3 2 2.5"):
+    ...         print(line, file=file)
+    >>> sr.io.mmread("graph.mtx").to_dicts()
+    {0: {1: 1.5}, 1: {0: 1.5, 2: 2.5}, 2: {1: 2.5}}
     """
     return parse_matrix_market(read_text(path, progress), os.fspath(path), progress).to_matrix(dup_op)
 

@@ -29,6 +29,14 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     A ``%%GraphBLAS type`` comment states the type, and numbers are written with enough digits to read back the same
     ones. A matrix whose entries all share the value 1 is written as a ``pattern``.
 
+    Parameters
+    ----------
+    path : str or PathLike
+        With a known extension of a compression, ``.gz`` for example, the file is compressed.
+    A : Matrix or Vector
+    comment : str
+        Lines for the header of the file.
+
     Raises
     ------
     InvalidValue
@@ -36,8 +44,14 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
 
     Notes
     -----
-    The write is atomic: on any error an older file is unchanged. Copies a matrix on the GPU to the host
-    (synchronises).
+    The write is atomic: on any error an older file is unchanged.  Cost O(bytes).  Copies a matrix on the GPU to the
+    host (synchronises).
+
+    Examples
+    --------
+    >>> sr.io.mmwrite("graph.mtx", Matrix.from_coo([0, 1], [1, 2], [1.5, 2.5], shape=(3, 3)), comment="two edges")
+    >>> sr.io.mmread("graph.mtx").to_dicts()
+    {0: {1: 1.5}, 1: {2: 2.5}}
     """
     write_matrix_market(path, host_triples(A), comment=comment)
 

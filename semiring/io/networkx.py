@@ -42,6 +42,10 @@ def from_networkx(
     dup_op : binary operator, optional
         How to combine parallel edges of a multigraph with weights; without weights they are one entry.
 
+    Returns
+    -------
+    Matrix
+
     Raises
     ------
     InvalidValue
@@ -52,6 +56,14 @@ def from_networkx(
     Notes
     -----
     O(nodes + edges), in Python.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> G = nx.Graph()
+    >>> G.add_edge("a", "b", weight=5)
+    >>> sr.io.from_networkx(G, weight="weight").to_dicts()
+    {0: {1: 5}, 1: {0: 5}}
     """
     return edges_to_matrix(networkx_triples(G, weight, nodelist, dtype), dup_op)
 
@@ -105,6 +117,10 @@ def to_networkx(
     nodes : sequence, optional
         The node of each row; by default 0, 1, ...
 
+    Returns
+    -------
+    The graph.
+
     Raises
     ------
     DimensionMismatch
@@ -117,6 +133,12 @@ def to_networkx(
     Notes
     -----
     O(nrows + nvals), in Python. Synchronises and copies to the host where ``A`` is on the GPU.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 6], shape=(3, 3))
+    >>> sorted(sr.io.to_networkx(A).edges(data="weight"))
+    [(0, 1, 5), (1, 2, 6)]
     """
     try:
         import networkx

@@ -27,6 +27,16 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
     Entries at the same position are added, as SciPy defines them; ``dup_op`` changes that.  Only the arrays of the
     matrix are unpacked.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    dup_op : binary operator
+        How to combine entries at the same position.
+
+    Returns
+    -------
+    Matrix
+
     Raises
     ------
     InvalidFormat
@@ -34,6 +44,16 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
         announce; with the file and the array's name.
     OutOfMemory
         An array or the matrix does not fit in the free memory.
+
+    Notes
+    -----
+    Cost O(bytes), and the building of the matrix.
+
+    Examples
+    --------
+    >>> sr.io.save_npz("graph.npz", Matrix.identity(3))
+    >>> sr.io.load_npz("graph.npz").to_dicts()
+    {0: {0: 1}, 1: {1: 1}, 2: {2: 1}}
     """
     return parse_npz(path).to_matrix(dup_op)
 
@@ -42,6 +62,28 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
     """Write a matrix for ``scipy.sparse.load_npz``: csr, or coo if it is hypersparse, with all values, atomically.
 
     Synchronises and copies to the host where ``A`` is on the GPU.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    A : Matrix
+    compressed : bool
+        Compress the arrays in the file.
+
+    Raises
+    ------
+    InvalidValue, NotSupported, OSError
+
+    Notes
+    -----
+    Cost O(bytes).  Synchronises and copies to the host where ``A`` is on the GPU.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> sr.io.save_npz("graph.npz", Matrix.identity(3))
+    >>> scipy.sparse.load_npz("graph.npz").nnz
+    3
     """
     from semiring.memory.arrays import to_host
 

@@ -138,6 +138,13 @@ def read(
     Cost O(bytes), and a sort of the entries for a format that is not ordered by rows.  Synchronises on the GPU.
     The whole text is in memory while it is parsed: the peak is its unpacked size, 8 bytes for each number in it, and
     the building of the matrix.  Each part is compared with the free memory before it is allocated.
+
+    Examples
+    --------
+    >>> sr.io.write("graph.mtx", Matrix.from_coo([0, 1], [1, 2], [1.5, 2.5], shape=(3, 3)))
+    >>> A = sr.io.read("graph.mtx")
+    >>> A.shape, A.to_dicts()
+    ((3, 3), {0: {1: 1.5}, 1: {2: 2.5}})
     """
     progress = checked_progress(progress)
     kind, compression = extension(_checked_path("read", path))
@@ -176,6 +183,13 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     The write is atomic: on any error an older file is unchanged. Options are those of `mmwrite`, `save_npz` and
     `write_srb`.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    A : Matrix or Vector
+    **options
+        Those of `mmwrite`, `save_npz` or `write_srb`.
+
     Raises
     ------
     NotSupported
@@ -188,6 +202,12 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     -----
     Only ``.srb`` keeps compressed rows compressed.  Cost O(bytes).  Synchronises, and copies arrays in GPU memory to
     the host.
+
+    Examples
+    --------
+    >>> sr.io.write("graph.mtx.gz", Matrix.identity(3), comment="made by an example")
+    >>> sr.io.read("graph.mtx.gz").nvals
+    3
     """
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector

@@ -41,6 +41,12 @@ def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) ->
     -----
     A canonical csr shares its arrays with the result on the CPU engine, so do not write into them afterwards;
     anything else costs a conversion, O(nnz).
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> sr.io.from_scipy_sparse(scipy.sparse.csr_array([[0, 5], [6, 0]])).to_dicts()
+    {0: {1: 5}, 1: {0: 6}}
     """
     from scipy.sparse import issparse
 
@@ -79,6 +85,12 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr", *, copy: bool = Tru
     Notes
     -----
     O(nvals). Synchronises and copies to the host where ``A`` is on the GPU.
+
+    Examples
+    --------
+    >>> S = sr.io.to_scipy_sparse(Matrix.from_coo([0, 1], [1, 0], [5, 6]))
+    >>> S.toarray().tolist(), S.format
+    ([[0, 5], [6, 0]], 'csr')
     """
     from scipy.sparse import csr_array
 

@@ -103,6 +103,23 @@ def reports_memory(function: Callable[P, R], name: str | None = None) -> Callabl
 
     This converts MemoryError from NumPy, SciPy or numba, and the errors of CuPy and the CUDA runtime.  An OutOfMemory
     raised by an operation inside is propagated unchanged.
+
+    Parameters
+    ----------
+    function : the function to decorate
+    name : the name in the messages; by default that of the function
+
+    Returns
+    -------
+    A function with the same parameters.
+
+    Examples
+    --------
+    >>> @sr.ops.reports_memory
+    ... def reach(A: Matrix, source: int) -> Vector:
+    ...     return sr.algorithms.bfs_levels(A, source).apply("one")
+    >>> reach(Matrix.identity(3, bool), 1).to_dict()
+    {1: 1}
     """
     operation = (name or function.__name__).strip("_")
 

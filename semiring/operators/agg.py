@@ -84,6 +84,12 @@ class Aggregator:
     ------
     InvalidOperator
         For a `composite` without `finalize`, or one that contains something else than aggregators.
+
+    Examples
+    --------
+    >>> v = Vector.from_dense([3, 1, 2])
+    >>> sr.agg.mean(v).value, v.reduce(sr.agg.argmax).value
+    (2.0, 0)
     """
 
     kind: ClassVar[str] = "agg"
@@ -122,10 +128,19 @@ class Aggregator:
     def typed(self, x: object) -> Plan:
         """Return the plan for operands of type `x`.
 
+        Parameters
+        ----------
+        x : a type, as `semiring.dtypes.lookup` accepts it
+
         Raises
         ------
         DomainMismatch
             Where an operator of a part has no such type.
+
+        Examples
+        --------
+        >>> sr.agg.mean.typed("int8").dtype
+        dtype('float64')
         """
         made = []
         operand = widest(x) if self.wide else lookup(x)
@@ -159,7 +174,17 @@ class Aggregator:
         return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
 
     def __getitem__(self, dtype: object) -> TypedAggregator:
-        """Return the aggregator on entries of one type: ``agg.sum["float64"]``."""
+        """Return the aggregator on entries of one type: ``agg.sum["float64"]``.
+
+        Parameters
+        ----------
+        dtype : a type, as `semiring.dtypes.lookup` accepts it
+
+        Examples
+        --------
+        >>> sr.agg.sum["float64"](Vector.from_dense([1, 2])).value
+        3.0
+        """
         return _typed(self, lookup(dtype))
 
     def __contains__(self, dtype: object) -> bool:
@@ -173,7 +198,29 @@ class Aggregator:
             return False
 
     def __call__(self, operand: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
-        """Reduce the operand by this aggregator: all entries, or each row or column of a Matrix."""
+        """Reduce the operand by this aggregator: all entries, or each row or column of a Matrix.
+
+        Parameters
+        ----------
+        operand : a Matrix, a Vector, or a pending result
+        rowwise, columnwise : one result for each row, or each column, of a Matrix
+
+        Returns
+        -------
+        Scalar; or Vector of the rows or columns that have entries.
+
+        Raises
+        ------
+        InvalidValue
+            For both, and for a Vector with one of them.
+        DomainMismatch, InvalidType
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [1, 2, 6])
+        >>> sr.agg.mean(A).value, sr.agg.mean(A, rowwise=True).to_dict()
+        (3.0, {0: 1.5, 1: 6.0})
+        """
         return dispatch(self, operand, rowwise=rowwise, columnwise=columnwise)
 
     def __repr__(self) -> str:
@@ -195,6 +242,11 @@ class TypedAggregator:
 
     The result is cast to that type too if both are integers, floats or complex, and for a count; ``agg.mean["int64"]``
     is a float, and a position is int64.
+
+    Examples
+    --------
+    >>> sr.agg.sum["float64"](Vector.from_dense([1, 2])).value
+    3.0
     """
 
     parent: Aggregator
@@ -216,7 +268,22 @@ class TypedAggregator:
         return self.type if _is_cast(found, self.type) else found
 
     def __call__(self, operand: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
-        """Reduce the operand by this aggregator: see `Aggregator.__call__`."""
+        """Reduce the operand by this aggregator: all entries, or each row or column of a Matrix.
+
+        Parameters
+        ----------
+        operand, rowwise, columnwise : as `Aggregator.__call__`
+
+        Raises
+        ------
+        InvalidValue, DomainMismatch, InvalidType
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [1, 2, 6])
+        >>> sr.agg.sum["float64"](A, columnwise=True).to_dict()
+        {0: 1.0, 1: 8.0}
+        """
         return dispatch(self, operand, rowwise=rowwise, columnwise=columnwise)
 
     def __repr__(self) -> str:
@@ -239,7 +306,21 @@ _SYMBOLS: Final = {"+": "sum", "*": "prod", "&": "all", "|": "any"}
 
 
 def from_string(text: str) -> Aggregator | TypedAggregator:
-    """Return the aggregator of this name or symbol, with an optional type in brackets: ``"sum[float64]"``."""
+    """Return the aggregator of this name or symbol, with an optional type in brackets: ``"sum[float64]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("+"), from_string("sum[float64]")
+    (agg.sum, agg.sum[float64])
+    """
     name, bracket, dtype = text.strip().partition("[")
     found = lookup_agg(_SYMBOLS.get(name, name))
     if not bracket:
@@ -252,10 +333,19 @@ def from_string(text: str) -> Aggregator | TypedAggregator:
 def lookup_agg(obj: object) -> Aggregator:
     """Return the aggregator for `obj`: a name or an aggregator.
 
+    Parameters
+    ----------
+    obj : a name or an aggregator
+
     Raises
     ------
     UnknownOperator
         If there is none; the message gives close names.
+
+    Examples
+    --------
+    >>> lookup_agg("mean")
+    agg.mean
     """
     if isinstance(obj, Aggregator):
         return obj

@@ -134,7 +134,21 @@ register_new, register_anonymous = registration(Binary, "lambda x, y: abs(x - y)
 
 
 def from_string(text: str) -> Binary | TypedBinary:
-    """Return the operator of this name or symbol, with an optional type in brackets: ``"plus[int32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"plus[int32]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("+"), from_string("plus[int32]")
+    (binary.plus, binary.plus[int32])
+    """
     return lookup_binary(text)
 
 

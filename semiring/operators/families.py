@@ -34,7 +34,13 @@ _LAWS: Final = {"c": "commutative", "a": "associative", "i": "idempotent", "s": 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unary(ScalarFamily[TypedUnary]):
-    """A function of one value."""
+    """A function of one value.
+
+    Examples
+    --------
+    >>> Vector.from_dense([1, 4]).apply(sr.unary.sqrt).to_dict(), sr.unary.sqrt(4).value
+    ({0: 1.0, 1: 2.0}, 2.0)
+    """
 
     kind: ClassVar[str] = "unary"
 
@@ -44,7 +50,21 @@ class Unary(ScalarFamily[TypedUnary]):
         return False
 
     def typed(self, x: object) -> TypedUnary:
-        """Return the operator for operands of type `x`; `DomainMismatch` where there is none."""
+        """Return the operator for operands of type `x`; `DomainMismatch` where there is none.
+
+        Parameters
+        ----------
+        x : a type, as `semiring.dtypes.lookup` accepts it
+
+        Raises
+        ------
+        DomainMismatch
+
+        Examples
+        --------
+        >>> sr.unary.sqrt.typed("int32").return_type
+        dtype('float64')
+        """
         operand = lookup(x)
 
         def make() -> TypedUnary:
@@ -65,6 +85,12 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
     a(ssociative), i(dempotent), s(elective: the result is one of the operands). `follows` names the operand
     whose type alone determines the typed operator, where there is one. `counts`: the result is 0 or 1 of the
     operands' type, and sums of it are counts.
+
+    Examples
+    --------
+    >>> u, v = Vector.from_dense([1, 4]), Vector.from_dense([3, 2])
+    >>> u.ewise_add(v, sr.binary.max).to_dict(), sr.binary.max(u | v).to_dict(), sr.binary.max(3, 4).value
+    ({0: 3, 1: 4}, {0: 3, 1: 4}, 4)
     """
 
     kind: ClassVar[str] = "binary"
@@ -98,10 +124,19 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
     def typed(self, x: object, y: object = None) -> TypedBinary:
         """Return the operator for operands of types `x` and `y` (by default that of x).
 
+        Parameters
+        ----------
+        x, y : types, as `semiring.dtypes.lookup` accepts them
+
         Raises
         ------
         DomainMismatch
             Where the family has none for them; the message lists the supported types.
+
+        Examples
+        --------
+        >>> sr.binary.plus.typed("int32", "float32").return_type
+        dtype('float64')
         """
         known = self._known(x, y)
         if known is not None:
@@ -133,7 +168,14 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndexUnary(ScalarFamily[TypedIndexUnary]):
-    """A function of a value, its row and column, and a thunk that the caller passes."""
+    """A function of a value, its row and column, and a thunk that the caller passes.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [1, 0], [5, 6])
+    >>> A.apply(sr.indexunary.rowindex).to_dicts(), sr.indexunary.colindex(A, thunk=10).to_dicts()
+    ({0: {1: 0}, 1: {0: 1}}, {0: {1: 11}, 1: {0: 10}})
+    """
 
     kind: ClassVar[str] = "indexunary"
 
@@ -147,6 +189,19 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
 
         By default the thunk has the type of x where the two are compared, int64 elsewhere. An operator that
         does not read the value has one typed form, whatever `x` is.
+
+        Parameters
+        ----------
+        x, k : types of the values and of the thunk, as `semiring.dtypes.lookup` accepts them
+
+        Raises
+        ------
+        DomainMismatch
+
+        Examples
+        --------
+        >>> sr.indexunary.rowindex.typed(float).return_type
+        dtype('int64')
         """
         known = self._known(x, k)
         if known is not None:
@@ -179,7 +234,14 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Select(IndexUnary):
-    """A condition on a value and its position: entries for which it holds are kept."""
+    """A condition on a value and its position: entries for which it holds are kept.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 0], [5, 6, 7])
+    >>> A.select(sr.select.tril).to_dicts(), sr.select.valuege(A, 6).to_dicts()
+    ({0: {0: 5}, 1: {0: 7}}, {0: {1: 6}, 1: {0: 7}})
+    """
 
     kind: ClassVar[str] = "select"
 
@@ -190,6 +252,12 @@ class Monoid(MonoidRelations, Family[TypedMonoid]):
 
     `is_any`: the result is either operand. `sums`: it adds, so that a semiring with it may count.
     `declared_idempotent`: the user states that ``f(x, x) == x``, which the laws of a user-defined operator do not say.
+
+    Examples
+    --------
+    >>> v = Vector.from_dense([3, 1, 2])
+    >>> v.reduce(sr.monoid.min).value, sr.monoid.min["int8"].identity
+    (1, np.int8(127))
     """
 
     kind: ClassVar[str] = "monoid"
@@ -214,7 +282,21 @@ class Monoid(MonoidRelations, Family[TypedMonoid]):
         return f"{self.op.expr}, identity {constant_text(self.identity)}{terminal}"
 
     def typed(self, x: object, y: object = None) -> TypedMonoid:
-        """Return the monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none."""
+        """Return the monoid for operands of type `x` (and `y`); `DomainMismatch` where there is none.
+
+        Parameters
+        ----------
+        x, y : types, as `semiring.dtypes.lookup` accepts them
+
+        Raises
+        ------
+        DomainMismatch
+
+        Examples
+        --------
+        >>> sr.monoid.plus.typed("int32").identity
+        np.int32(0)
+        """
         operand = lookup(x) if y is None else unify(x, y)
 
         def make() -> TypedMonoid:
@@ -249,7 +331,14 @@ class Monoid(MonoidRelations, Family[TypedMonoid]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Semiring(SemiringRelations, Family[TypedSemiring]):
-    """Products by a binary operator, reduced by a monoid."""
+    """Products by a binary operator, reduced by a monoid.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+    >>> A.mxm(A, sr.semiring.min_plus).to_dicts(), sr.semiring.max_times(A @ A).to_dicts()
+    ({0: {2: 3}}, {0: {2: 2}})
+    """
 
     kind: ClassVar[str] = "semiring"
     add: Monoid
@@ -276,6 +365,19 @@ class Semiring(SemiringRelations, Family[TypedSemiring]):
         type of the monoid (``plus_times`` on booleans counts in int64, ``lor_times`` is always boolean). Counts
         (``plus_pair``, ``plus_iseq``) are int64, uint64 or float64 for any operands; indexing (``plus_pair[int8]``)
         chooses another type.
+
+        Parameters
+        ----------
+        x, y : types, as `semiring.dtypes.lookup` accepts them
+
+        Raises
+        ------
+        DomainMismatch
+
+        Examples
+        --------
+        >>> sr.semiring.plus_times.typed("int32", "float32").return_type
+        dtype('float64')
         """
         known = self._known(x, y)
         if known is not None:

@@ -53,7 +53,22 @@ class Family(Generic[T]):
     _cache: dict[Any, T] = field(default_factory=dict, kw_only=True, init=False)
 
     def __getitem__(self, dtype: object) -> T:
-        """Return the operator for operands of this type, as `typed`; for positions, the one with this result type."""
+        """Return the operator for operands of this type, as `typed`; for positions, the one with this result type.
+
+        Parameters
+        ----------
+        dtype : a type, as `semiring.dtypes.lookup` accepts it; or a pair of types
+
+        Raises
+        ------
+        DomainMismatch
+            If the operator is not defined on it.
+
+        Examples
+        --------
+        >>> sr.binary.plus["int32"], sr.binary.plus[float].return_type
+        (binary.plus[int32], dtype('float64'))
+        """
         raise NotImplementedError
 
     @property
@@ -94,6 +109,14 @@ class Family(Generic[T]):
         ------
         InvalidType
             If `operand` is not an object of this package that accepts an operator.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+        >>> sr.semiring.min_plus(A @ A).to_dicts(), sr.binary.minus(10, A).to_dicts()
+        ({0: {2: 3}}, {0: {1: 9, 2: 1}, 1: {2: 8}})
+        >>> sr.unary.sqrt(A).to_dicts(), sr.select.triu(A, 2).to_dicts()
+        ({0: {1: 1.0, 2: 3.0}, 1: {2: 1.4142135623730951}}, {0: {2: 9}})
         """
         return dispatch(self, operand, *rest, **options)
 

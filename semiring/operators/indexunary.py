@@ -51,7 +51,21 @@ register_new, register_anonymous = registration(IndexUnary, "lambda x, i, j, k: 
 
 
 def from_string(text: str) -> IndexUnary | TypedIndexUnary:
-    """Return the operator of this name or symbol, with an optional type in brackets: ``"rowindex[int32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"rowindex[int32]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("rowindex"), from_string("valuegt[int32]")
+    (indexunary.rowindex, indexunary.valuegt[int32])
+    """
     return lookup_indexunary(text)
 
 

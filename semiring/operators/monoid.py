@@ -93,6 +93,10 @@ def register_new(
     lazy : bool
         Make the monoid at its first use, when errors are raised too; the result is None.
 
+    Returns
+    -------
+    Monoid
+
     Raises
     ------
     NameTaken, UdfParseError
@@ -101,6 +105,12 @@ def register_new(
         If the identity is not a number, or if a law does not hold; the message contains a counterexample.
     DomainMismatch
         If no type exists on which the operator is closed and which holds the identity.
+
+    Examples
+    --------
+    >>> hypot = sr.monoid.register_new("hypot", "sqrt(x * x + y * y)", identity=0)
+    >>> Vector.from_dense([3.0, 4.0, 12.0]).reduce(hypot).value
+    13.0
     """
     make = partial(register_anonymous, op, identity, name, terminal=terminal, is_idempotent=is_idempotent)
     return table.register("monoid", name, make, lazy=lazy)  # type: ignore[no-any-return]
@@ -114,7 +124,27 @@ def register_anonymous(
     terminal: Value = None,
     is_idempotent: bool = False,
 ) -> Monoid:
-    """Make a monoid as `register_new` does, without registering it; `name` is only displayed."""
+    """Make a monoid as `register_new` does, without registering it.
+
+    Parameters
+    ----------
+    op, identity, terminal, is_idempotent : as `register_new`
+    name : only displayed
+
+    Returns
+    -------
+    Monoid
+
+    Raises
+    ------
+    UdfParseError, InvalidValue, DomainMismatch
+
+    Examples
+    --------
+    >>> hypot = sr.monoid.register_anonymous("sqrt(x * x + y * y)", 0)
+    >>> Vector.from_dense([3.0, 4.0]).reduce(hypot).value
+    5.0
+    """
     if isinstance(op, str) and (known := table.find("binary", op)) is not None:
         op = known
     if isinstance(op, (Monoid, TypedMonoid)) or (isinstance(op, Parameterized) and op.kind != "binary"):
@@ -140,7 +170,21 @@ def register_anonymous(
 
 
 def from_string(text: str) -> Monoid | TypedMonoid:
-    """Return the monoid of this name or symbol, with an optional type in brackets: ``"plus[int32]"``."""
+    """Return the monoid of this name or symbol, with an optional type in brackets: ``"plus[int32]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("+"), from_string("min[int32]")
+    (monoid.plus, monoid.min[int32])
+    """
     return lookup_monoid(text)
 
 

@@ -28,10 +28,19 @@ _KINDS = ("binary", "unary", "indexunary", "semiring", "monoid")
 def from_string(text: str) -> Any:  # type: ignore[no-redef]
     """Return the operator of this name or symbol: the unary one, else the binary, the semiring, or the aggregator.
 
+    Parameters
+    ----------
+    text : str
+
     Raises
     ------
     UnknownOperator
         If there is none of any kind.
+
+    Examples
+    --------
+    >>> from_string("sqrt"), from_string("+"), from_string("min.+")
+    (unary.sqrt, binary.plus, semiring.min_plus)
     """
     from semiring.operators import agg, binary, semiring, unary  # their names are operators here
 

@@ -49,6 +49,19 @@ class RegisterAnonymous(Protocol[F_co]):
         """Make a user-defined operator."""
 
 
+# For the documentation of each kind: a name, an expression that uses the operator of the example, and its value.
+_EXAMPLES = {
+    "unary": ("clip01", "Vector.from_dense([-0.5, 0.25, 3.0]).apply(op).to_dict()", "{0: 0.0, 1: 0.25, 2: 1.0}"),
+    "binary": (
+        "absdiff",
+        "Vector.from_dense([1, 5]).ewise_mult(Vector.from_dense([4, 3]), op).to_dict()",
+        "{0: 3, 1: 2}",
+    ),
+    "indexunary": ("near", "Matrix.from_dense([[5, 6]]).apply(op, 0).to_dicts()", "{0: {0: True, 1: False}}"),
+    "select": ("near", "Matrix.from_dense([[5, 6], [7, 8]]).select(op, 0).to_dicts()", "{0: {0: 5}, 1: {1: 8}}"),
+}
+
+
 def registration(family: type[F], example: str) -> tuple[RegisterNew[F], RegisterAnonymous[F]]:
     """Return ``register_new`` and ``register_anonymous`` for the module of this family of operators.
 
@@ -60,6 +73,7 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
         A function with the parameters of this kind, for the documentation.
     """
     kind = family.kind
+    short, use, value = _EXAMPLES[kind]
     result = "cast to bool" if kind == "select" else "of the type that follows from the operands by NumPy's rules"
 
     def register_new(
@@ -121,10 +135,37 @@ def registration(family: type[F], example: str) -> tuple[RegisterNew[F], Registe
         If the name belongs to something else.
     InvalidValue
         If the name is not an identifier, or `function` is neither a function nor a text.
+
+    Examples
+    --------
+    >>> op = sr.{kind}.register_new("{short}", {example})
+    >>> {use}
+    {value}
     """
     register_anonymous.__doc__ = f"""Make an operator as ``{kind}.register_new`` does, without registering it.
 
-    `name` is only displayed; the other parameters are those of ``register_new``.
+    Parameters
+    ----------
+    function, parameterized, is_udt : as ``register_new``
+    name : str
+        Only displayed.
+    lazy : bool
+        Accepted for programs of python-graphblas; it changes nothing.
+
+    Returns
+    -------
+    {family.__name__}
+
+    Raises
+    ------
+    UdfParseError
+        If it cannot be turned into an expression; the message quotes the line.
+
+    Examples
+    --------
+    >>> op = sr.{kind}.register_anonymous({example})
+    >>> {use}
+    {value}
     """
     for function in (register_new, register_anonymous):
         function.__module__, function.__qualname__ = f"semiring.operators.{kind}", function.__name__

@@ -23,6 +23,12 @@ class By:
     """The subject of a comparison: values, rows, columns or indices. ``select.value(A > 3)`` keeps entries above 3.
 
     The pending result of ``A > 3`` holds the comparison and its thunk; it calls `operator` for the condition.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [5, 6, 7])
+    >>> sr.select.value(A > 5).to_dicts(), sr.select.column(A == 1).to_dicts()
+    ({0: {1: 6}, 1: {1: 7}}, {0: {1: 6}, 1: {1: 7}})
     """
 
     def __init__(self, name: str, variable: str) -> None:
@@ -35,10 +41,19 @@ class By:
     def operator(self, comparison: str) -> Select:
         """Return the condition for ``"eq"``, ``"ne"``, ``"gt"``, ``"ge"``, ``"lt"`` or ``"le"``.
 
+        Parameters
+        ----------
+        comparison : str
+
         Raises
         ------
         InvalidValue
             For anything else.
+
+        Examples
+        --------
+        >>> sr.select.value.operator("gt")
+        select.valuegt
         """
         if (found := self._operators.get(comparison)) is None:
             raise InvalidValue(
@@ -47,7 +62,22 @@ class By:
         return found
 
     def __call__(self, comparison: Any) -> Any:
-        """Return the entries, with their own values, for which a comparison with a number holds."""
+        """Return the entries, with their own values, for which a comparison with a number holds.
+
+        Parameters
+        ----------
+        comparison : the pending result of a comparison with a number, such as ``A > 3``
+
+        Raises
+        ------
+        InvalidType
+            For anything else.
+
+        Examples
+        --------
+        >>> sr.select.value(Vector.from_dense([5, 6, 7]) > 5).to_dict()
+        {1: 6, 2: 7}
+        """
         return dispatch(self, comparison)
 
     def __repr__(self) -> str:
@@ -86,7 +116,21 @@ register_new, register_anonymous = registration(Select, "lambda x, i, j, k: abs(
 
 
 def from_string(text: str) -> Select | IndexUnary | TypedIndexUnary:
-    """Return the operator of this name or symbol, with an optional type in brackets: ``">"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``">"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("tril"), from_string(">")
+    (select.tril, select.valuegt)
+    """
     return lookup_select(text)
 
 

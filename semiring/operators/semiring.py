@@ -289,6 +289,10 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str, *, lazy: bool
     lazy : bool
         Make the semiring at its first use, when errors are raised too; the result is None.
 
+    Returns
+    -------
+    Semiring
+
     Raises
     ------
     NameTaken
@@ -298,13 +302,39 @@ def register_new(name: str, add: Monoid | str, mult: Binary | str, *, lazy: bool
         If `add` is a binary operator, or `mult` a monoid.
     UnknownOperator
         If there is no such monoid or binary operator.
+
+    Examples
+    --------
+    >>> manhattan = sr.semiring.register_new("manhattan", "plus", sr.binary.register_anonymous("abs(x - y)"))
+    >>> Vector.from_dense([1, 5]).inner(Vector.from_dense([4, 3]), manhattan).value
+    5
     """
     made = table.register("semiring", name, partial(register_anonymous, add, mult, name), lazy=lazy)
     return made  # type: ignore[no-any-return]
 
 
 def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") -> Semiring:
-    """Make a semiring as `register_new` does, without registering it; `name` is only displayed."""
+    """Make a semiring as `register_new` does, without registering it.
+
+    Parameters
+    ----------
+    add, mult : as `register_new`
+    name : only displayed
+
+    Returns
+    -------
+    Semiring
+
+    Raises
+    ------
+    InvalidValue, UnknownOperator
+
+    Examples
+    --------
+    >>> closest = sr.semiring.register_anonymous("min", sr.binary.register_anonymous("abs(x - y)"))
+    >>> Vector.from_dense([1, 5]).inner(Vector.from_dense([4, 3]), closest).value
+    2
+    """
     parts = [table.find(kind, part) or part if isinstance(part, str) else part for kind, part in _parts(add, mult)]
     if any(isinstance(part, Parameterized) for part in parts):
         label = name or "_".join(getattr(part, "name", str(part)) for part in parts)
@@ -320,10 +350,24 @@ def register_anonymous(add: Monoid | str, mult: Binary | str, name: str = "") ->
 def get_semiring(add: Monoid | Binary | str, mult: Binary | Monoid | str, name: str = "") -> Semiring:
     """Make a semiring as `register_anonymous` does, of a monoid and a binary operator that may be given as each other.
 
+    Parameters
+    ----------
+    add, mult : monoid and binary operator, by object or name
+    name : only displayed
+
+    Returns
+    -------
+    Semiring
+
     Raises
     ------
     InvalidOperator
         If they are exchanged, or `add` is a binary operator of which no monoid is known.
+
+    Examples
+    --------
+    >>> sr.semiring.get_semiring("min", "plus")
+    semiring.min_plus
     """
     if isinstance(add, Binary) and isinstance(mult, Monoid):
         raise InvalidOperator(
@@ -337,7 +381,21 @@ def _parts(add: object, mult: object) -> tuple[tuple[str, object], tuple[str, ob
 
 
 def from_string(text: str) -> Semiring | TypedSemiring:
-    """Return the semiring of this name or of these symbols: ``"min_plus"``, ``"min.+"``, ``"plus_times[float]"``."""
+    """Return the semiring of this name or of these symbols: ``"min_plus"``, ``"min.+"``, ``"plus_times[float]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("min.+"), from_string("plus_times[float]")
+    (semiring.min_plus, semiring.plus_times[float64])
+    """
     return lookup_semiring(text)
 
 

@@ -18,7 +18,14 @@ _REL_TOL: Final = 1e-7
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IsClose(Binary):
-    """|x - y| <= max(rel_tol max(|x|, |y|), abs_tol)."""
+    """|x - y| <= max(rel_tol max(|x|, |y|), abs_tol).
+
+    Examples
+    --------
+    >>> u, v = Vector.from_dense([1.0, 2.0]), Vector.from_dense([1.0, 2.001])
+    >>> u.ewise_mult(v, sr.binary.isclose).to_dict()
+    {0: True, 1: False}
+    """
 
     def __call__(
         self, *operands: Any, rel_tol: float | None = None, abs_tol: float | None = None, **options: Any
@@ -36,6 +43,12 @@ class IsClose(Binary):
         ------
         InvalidValue
             For a tolerance that is negative or no number.
+
+        Examples
+        --------
+        >>> u, v = Vector.from_dense([1.0, 2.0]), Vector.from_dense([1.0, 2.001])
+        >>> u.ewise_mult(v, sr.binary.isclose(rel_tol=0.01)).to_dict()
+        {0: True, 1: True}
         """
         if 0 < len(operands) <= 2 and all(isinstance(operand, (int, float)) for operand in operands):
             given = dict(zip(("rel_tol", "abs_tol"), operands, strict=False))

@@ -105,7 +105,21 @@ register_new, register_anonymous = registration(Unary, "lambda x: min(max(x, 0.0
 
 
 def from_string(text: str) -> Unary | TypedUnary | IndexUnary | TypedIndexUnary:
-    """Return the operator of this name or symbol, with an optional type in brackets: ``"sqrt[float32]"``."""
+    """Return the operator of this name or symbol, with an optional type in brackets: ``"sqrt[float32]"``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownOperator, DomainMismatch
+
+    Examples
+    --------
+    >>> from_string("sqrt"), from_string("sqrt[float32]")
+    (unary.sqrt, unary.sqrt[float32])
+    """
     return lookup_unary(text)
 
 

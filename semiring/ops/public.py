@@ -49,8 +49,22 @@ V = TypeVar("V", bound=HasVector)
 class Closed:
     """A closure with the facts of its run.
 
-    vector: the closed vector.  steps: how many frontiers were expanded.
-    trace: one `Step` (direction, size of the frontier, its edges) for each.
+    Attributes
+    ----------
+    vector : Vector
+        The closed vector.
+    steps : int
+        How many frontiers were expanded.
+    trace : tuple of Step
+        Direction, size of the frontier and its edges, for each.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
+    >>> x = Vector.from_coo([0], [0], size=3)
+    >>> closed = sr.ops.closure_with_trace(x, A, "min_plus", weight=1)
+    >>> closed.steps, closed.trace[0].frontier, closed.vector.to_dict()
+    (3, 1, {0: 0, 1: 1, 2: 2})
     """
 
     vector: Any
@@ -92,6 +106,13 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     Cost: O(nvals) where entries are final on arrival (BFS), else O(nvals) a step.  Memory: at most 16 bytes a
     row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries reside in
     host memory.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
+    >>> x = Vector.from_coo([0], [0], size=3)
+    >>> sr.ops.closure(x, A, "min_plus").to_dict(), sr.ops.closure(x, A, "min_plus", weight=1).to_dict()
+    ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 1, 2: 1})
     """
     return _run(frontier, a, semiring, max_steps, weight, trace=False).vector  # type: ignore[no-any-return]
 
@@ -100,7 +121,31 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
 def closure_with_trace(
     frontier: HasVector, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None
 ) -> Closed:
-    """Return `closure` with the facts of each step: push or pull, entries in the frontier, edges that leave it."""
+    """Return `closure` with the facts of each step: push or pull, entries in the frontier, edges that leave it.
+
+    Parameters
+    ----------
+    frontier, a, semiring, max_steps, weight : as `closure`
+
+    Returns
+    -------
+    Closed
+
+    Raises
+    ------
+    DimensionMismatch, DomainMismatch, ConvergenceFailure
+
+    Notes
+    -----
+    Cost and synchronisation as `closure`.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2)])
+    >>> closed = sr.ops.closure_with_trace(Vector.from_coo([0], [0], size=3), A, "min_plus", weight=1)
+    >>> [(step.frontier, step.edges) for step in closed.trace]
+    [(1, 2), (2, 1)]
+    """
     return _run(frontier, a, semiring, max_steps, weight, trace=True)
 
 
@@ -147,9 +192,21 @@ def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
 class ClosedMany:
     """The closure of many sources.
 
-    levels: Matrix, k x n: levels(s, v) = the fewest steps from source s to v; missing where there is no path.
-    counts: Matrix, k x steps, int64: counts(s, d) = the number of v at level d; missing where there are none.
-    Either is None unless requested.  steps: the number of levels, of the source that has most of them.
+    Attributes
+    ----------
+    levels : Matrix, k x n, or None
+        levels(s, v) = the fewest steps from source s to v; missing where there is no path.  None unless requested.
+    counts : Matrix, k x steps, int64, or None
+        counts(s, d) = the number of v at level d; missing where there are none.  None unless requested.
+    steps : int
+        The number of levels, of the source that has most of them.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (2, 3)])
+    >>> closed = sr.ops.closure_many([0, 2], A, counts=True)
+    >>> closed.steps, closed.levels.to_dicts(), closed.counts.to_dicts()
+    (3, {0: {0: 0, 1: 1, 2: 1, 3: 2}, 1: {2: 0, 3: 1}}, {0: {0: 1, 1: 2, 2: 1}, 1: {0: 1, 1: 1}})
     """
 
     levels: Any
@@ -192,6 +249,13 @@ def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: boo
 
     Sources: Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014; directions:
     Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
+    >>> closed = sr.ops.closure_many([0, 1], A)
+    >>> closed.levels.to_dicts()
+    {0: {0: 0, 1: 1, 2: 2}, 1: {1: 0, 2: 1}}
     """
     matrix, transposed = _operand("closure_many", a)
     found = _closure_many(sources, matrix, transposed=transposed, levels=levels, counts=counts)
@@ -201,9 +265,24 @@ def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: boo
 
 @reports_memory
 def singletons(like: V) -> V:
-    """Return the forest in which every row is its own root: f(v) = v, on the device and of the size of `like`.
+    """f(v) = v: the forest in which every row is its own root, on the device and of the size of `like`.
 
-    int32, or int64 for sizes from 2**31.
+    Parameters
+    ----------
+    like : Vector
+
+    Returns
+    -------
+    Vector of int32, or int64 for sizes from 2**31.
+
+    Notes
+    -----
+    Cost O(n).  Does not synchronise.
+
+    Examples
+    --------
+    >>> sr.ops.singletons(Vector(bool, 3)).to_dict()
+    {0: 0, 1: 1, 2: 2}
     """
     store = like.store
     return like.with_store(_singletons(store.size, store.device))  # type: ignore[no-any-return]
@@ -232,6 +311,12 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     Notes
     -----
     Cost: O(visited entries).  Does not synchronise, unless the entries are streamed.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 2), (3, 4)])
+    >>> sr.ops.link(sr.ops.singletons(Vector(bool, 5)), A).to_dict()
+    {0: 0, 1: 1, 2: 0, 3: 3, 4: 3}
     """
     matrix, _ = _operand("link", a)  # a hook has no direction, so the transpose visits the same pairs
     label = skip.result if isinstance(skip, Label) else skip
@@ -240,7 +325,18 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a forest, which may still reside on the GPU.  result: as the engine returned it."""
+    """A label of a forest, which may still reside on the GPU.
+
+    Attributes
+    ----------
+    result : the label as the engine returned it
+
+    Examples
+    --------
+    >>> label = sr.ops.most_frequent(Vector.from_dense([0, 1, 1, 1], dtype="int32"))
+    >>> label.value
+    1
+    """
 
     result: ScalarResult
 
@@ -259,6 +355,10 @@ def most_frequent(forest: HasVector) -> Label:
     ----------
     forest : Vector of size n, full, from `singletons`, `link` or `link_sample`
 
+    Returns
+    -------
+    Label
+
     Raises
     ------
     InvalidValue
@@ -266,6 +366,11 @@ def most_frequent(forest: HasVector) -> Label:
     Notes
     -----
     Cost O(1).  Does not synchronise: a label on a GPU stays there, and `link` reads it there.
+
+    Examples
+    --------
+    >>> sr.ops.most_frequent(Vector.from_dense([0, 1, 1, 1], dtype="int32")).value
+    1
     """
     store = forest.store
     if store.format != "full" or store.values is None:
@@ -302,6 +407,14 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
 
     Source: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (3, 4)])
+    >>> A = A | A.T
+    >>> forest, position = sr.ops.link_sample(sr.ops.singletons(Vector(bool, 5)), A)
+    >>> sr.ops.link(forest, A, first=position).to_dict()
+    {0: 0, 1: 0, 2: 0, 3: 3, 4: 3}
     """
     matrix, _ = _operand("link_sample", a)
     result = _link_sample(forest.store, matrix, neighbours=neighbours)

@@ -40,9 +40,23 @@ _ROOT = Path(__file__).resolve().parents[2]
 class WarmReport:
     """The result of `warm`.
 
-    device: for which device.  kernels: for each algorithm how many kernels were compiled when it ran; a kernel that
-    several algorithms share counts for the one that ran first.  seconds: from the call to its end.  processes: how
-    many ran.
+    Attributes
+    ----------
+    device : str
+        For which device.
+    kernels : dict
+        For each algorithm how many kernels were compiled when it ran; a kernel that several algorithms share counts for
+        the one that ran first.
+    seconds : float
+        From the call to its end.
+    processes : int
+        How many ran.
+
+    Examples
+    --------
+    >>> report = sr.warm("bfs_levels", device="cpu")  # doctest: +SKIP
+    >>> print(report)  # doctest: +SKIP
+    12 kernels compiled for 1 algorithms on cpu, 9.1 s
     """
 
     device: str

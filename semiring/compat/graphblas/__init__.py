@@ -50,4 +50,14 @@ for _module in (agg, binary, indexunary, monoid, op, select, semiring, unary):
 
 
 def init(backend: Any = None, blocking: bool = False) -> None:
-    """Do nothing: this library needs no initialization.  The parameters are accepted and not read."""
+    """Do nothing: this library needs no initialization.
+
+    Parameters
+    ----------
+    backend, blocking : accepted for programs of python-graphblas, and not read
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.init("suitesparse", blocking=False)
+    """

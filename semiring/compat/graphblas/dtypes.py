@@ -48,6 +48,12 @@ class DataType:
         The type as NumPy has it.
     c_type : str
         The name in C, ``"int64_t"``.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.dtypes.INT64.name, gb.dtypes.INT64.np_type, gb.dtypes.INT64 == "INT64"
+    ('INT64', dtype('int64'), True)
     """
 
     __slots__ = ("c_type", "dtype", "name", "np_type")
@@ -108,10 +114,21 @@ np.sctypeDict.update({made.name: made.np_type.type for made in _TYPES})
 def lookup_dtype(key: Any, value: Any = None) -> DataType:
     """Return the type that `key` is or names, in C too; `value` is accepted and not read.
 
+    Parameters
+    ----------
+    key : a type or the name of one
+    value : accepted, and not read
+
     Raises
     ------
     DomainMismatch
         If no type has this name.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.dtypes.lookup_dtype("INT32").name, gb.Vector("FP64", 3).dtype == "FP64"
+    ('INT32', True)
     """
     if isinstance(key, DataType):
         return key
@@ -121,7 +138,22 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
 
 
 def unify(type1: Any, type2: Any) -> DataType:
-    """Return the type that holds the values of both."""
+    """Return the type that holds the values of both.
+
+    Parameters
+    ----------
+    type1, type2 : types, as `lookup_dtype` accepts them
+
+    Raises
+    ------
+    DomainMismatch
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.dtypes.unify("INT32", "FP32").name
+    'FP64'
+    """
     return _of(_own.unify(lookup_dtype(type1), lookup_dtype(type2)))
 
 

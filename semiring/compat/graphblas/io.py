@@ -22,10 +22,23 @@ _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:
     """As :func:`semiring.io.from_scipy_sparse`, but repeated positions need a `dup_op`.
 
+    Parameters
+    ----------
+    A : SciPy sparse matrix or array
+    dup_op : binary operator that combines entries at the same position
+    name : shown by `repr`
+
     Raises
     ------
     DuplicateIndex
         If a position repeats and there is no `dup_op`.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.io.from_scipy_sparse(scipy.sparse.eye_array(3)).nvals
+    3
     """
     if dup_op is None and getattr(A, "format", None) == "coo":
         rows, columns = A.coords
@@ -38,10 +51,22 @@ def from_networkx(
 ) -> Matrix:
     """As :func:`semiring.io.from_networkx`, with the edge attribute ``"weight"`` by default.
 
+    Parameters
+    ----------
+    G, nodelist, dtype, weight : as :func:`semiring.io.from_networkx`
+    name : shown by `repr`
+
     Raises
     ------
     networkx.NetworkXError
         For a graph without nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.io.from_networkx(nx.path_graph(3)).nvals
+    4
     """
     if not len(G):
         from networkx import NetworkXError
@@ -51,7 +76,19 @@ def from_networkx(
 
 
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
-    """As :func:`semiring.io.to_networkx`, with the edge attribute by python-graphblas's name."""
+    """As :func:`semiring.io.to_networkx`, with the edge attribute by python-graphblas's name.
+
+    Parameters
+    ----------
+    m : Matrix
+    edge_attribute : the edge attribute that receives the value; None for none
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.io.to_networkx(gb.Matrix.from_coo([0, 1], [1, 0], 2.5)).number_of_edges()
+    2
+    """
     return _own.to_networkx(m, edge_attribute)
 
 
@@ -65,10 +102,24 @@ def mmread(
 ) -> Matrix:
     """As :func:`semiring.io.mmread`, also from an open file; `engine` and `options` change nothing.
 
+    Parameters
+    ----------
+    source : path, or a file open for reading
+    engine, **options : accepted for programs of python-graphblas; they change nothing
+    dup_op : binary operator that combines entries at the same position
+    name : shown by `repr`
+
     Raises
     ------
     InvalidValue
         For an `engine` that python-graphblas does not have.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.io.mmwrite("graph.mtx", gb.Matrix.from_coo([0, 1], [1, 0], 2.5))
+    >>> gb.io.mmread("graph.mtx").nvals
+    2
     """
     _check(engine)
     if isinstance(source, (str, PathLike)):
@@ -92,10 +143,26 @@ def mmwrite(
 ) -> None:
     """As :func:`semiring.io.mmwrite`, also to a file open for bytes; `engine` and `options` change nothing.
 
+    Parameters
+    ----------
+    target : path, or a file open for writing bytes
+    matrix : Matrix or Vector
+    engine, **options : accepted for programs of python-graphblas; they change nothing
+    comment : lines for the header of the file
+
     Raises
     ------
     InvalidValue
         For an `engine` that python-graphblas does not have.
+
+    Examples
+    --------
+    >>> import io
+    >>> import semiring.compat.graphblas as gb
+    >>> file = io.BytesIO()
+    >>> gb.io.mmwrite(file, gb.Matrix.from_coo([0, 1], [1, 0], 2.5))
+    >>> file.getvalue().startswith(b"%%MatrixMarket")
+    True
     """
     _check(engine)
     if isinstance(target, (str, PathLike)):

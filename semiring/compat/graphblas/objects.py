@@ -60,20 +60,60 @@ class _Spelling:
 
 
 class Vector(_Spelling, semiring.Vector, metaclass=_Either):  # type: ignore[misc]
-    """`semiring.Vector` with python-graphblas's spelling."""
+    """`semiring.Vector` with python-graphblas's spelling.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> isinstance(gb.Vector(float, 3), sr.Vector)
+    True
+    """
 
     __slots__ = ()
 
     @classmethod
     def from_coo(cls, indices: Any, values: Any = 1.0, dtype: Any = None, **options: Any) -> Any:
-        """As `semiring.Vector.from_coo`, by the rules of this module."""
+        """As `semiring.Vector.from_coo`, by the rules of this module.
+
+        Parameters
+        ----------
+        indices, values, dtype, **options : as `semiring.Vector.from_coo`; values are 1.0 by default, and with one
+            value for all entries repeated indices are one entry
+
+        Raises
+        ------
+        InvalidValue
+            For a `dup_op` beside one value for all entries.
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> gb.Vector.from_coo([0, 2, 2]).to_dict()
+        {0: 1.0, 2: 1.0}
+        """
         options["dup_op"] = _shared(values, options.get("dup_op"))
         if isinstance(indices, list) and any(isinstance(index, float) for index in indices):
             indices = [int(index) for index in indices]
         return super().from_coo(indices, values, dtype, **options)
 
     def to_coo(self, dtype: Any = None, **options: Any) -> Any:
-        """As `semiring.Vector.to_coo`, with indices of type uint64."""
+        """As `semiring.Vector.to_coo`, with indices of type uint64.
+
+        Parameters
+        ----------
+        dtype, **options : as `semiring.Vector.to_coo`
+
+        Raises
+        ------
+        InvalidValue, DomainMismatch, OutOfMemory
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> indices, values = gb.Vector.from_coo([0, 2]).to_coo()
+        >>> str(indices.dtype), indices.tolist()
+        ('uint64', [0, 2])
+        """
         return super().to_coo(dtype, **{"index_dtype": np.uint64} | options)
 
     def __iter__(self) -> Iterator[int]:  # type: ignore[override]
@@ -82,7 +122,14 @@ class Vector(_Spelling, semiring.Vector, metaclass=_Either):  # type: ignore[mis
 
 
 class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[misc]
-    """`semiring.Matrix` with python-graphblas's spelling."""
+    """`semiring.Matrix` with python-graphblas's spelling.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> isinstance(gb.Matrix(float, 3, 3), sr.Matrix)
+    True
+    """
 
     __slots__ = ("_parent",)
     # The object whose transpose this one is, if it is one.
@@ -90,13 +137,46 @@ class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[mis
 
     @classmethod
     def from_coo(cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, **options: Any) -> Any:
-        """As `semiring.Matrix.from_coo`, by the rules of this module."""
+        """As `semiring.Matrix.from_coo`, by the rules of this module.
+
+        Parameters
+        ----------
+        rows, columns, values, dtype, **options : as `semiring.Matrix.from_coo`; values are 1.0 by default, and with
+            one value for all entries repeated positions are one entry
+
+        Raises
+        ------
+        InvalidValue
+            For a `dup_op` beside one value for all entries.
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> gb.Matrix.from_coo([0, 1, 1], [1, 0, 0]).to_dicts()
+        {0: {1: 1.0}, 1: {0: 1.0}}
+        """
         options["dup_op"] = _shared(values, options.get("dup_op"))
         return super().from_coo(rows, columns, values, dtype, **options)
 
     @classmethod
     def from_edgelist(cls, edges: Any, values: Any = None, dtype: Any = None, **options: Any) -> Any:
-        """As `semiring.Matrix.from_edgelist`; edges without values are 1.0, and the shape need not be square."""
+        """As `semiring.Matrix.from_edgelist`; edges without values are 1.0, and the shape need not be square.
+
+        Parameters
+        ----------
+        edges, values, dtype, **options : as `semiring.Matrix.from_edgelist`
+
+        Raises
+        ------
+        InvalidValue, DuplicateIndex
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> A = gb.Matrix.from_edgelist([(0, 1, 2.5), (0, 2, 3.5)])
+        >>> A.shape, A.to_dicts()
+        ((1, 3), {0: {1: 2.5, 2: 3.5}})
+        """
         made = super().from_edgelist(edges, values, dtype, **options)
         if dtype is None and values is None and made.is_iso and made.dtype == "BOOL":
             made = made.dup(float)
@@ -106,14 +186,45 @@ class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[mis
 
     @classmethod
     def from_dicts(cls, nested: Any, *arguments: Any, **options: Any) -> Any:
-        """As `semiring.Matrix.from_dicts`; InvalidObject for an index past the end."""
+        """As `semiring.Matrix.from_dicts`; InvalidObject for an index past the end.
+
+        Parameters
+        ----------
+        nested, *arguments, **options : as `semiring.Matrix.from_dicts`
+
+        Raises
+        ------
+        InvalidObject, InvalidValue, DomainMismatch, OutOfMemory
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> gb.Matrix.from_dicts({0: {1: 5}}).nvals
+        1
+        """
         try:
             return super().from_dicts(nested, *arguments, **options)
         except IndexOutOfBound as error:
             raise InvalidObject(str(error)) from None
 
     def to_coo(self, dtype: Any = None, **options: Any) -> Any:
-        """As `semiring.Matrix.to_coo`, with indices of type uint64; of ``A.T`` in the order of the entries of A."""
+        """As `semiring.Matrix.to_coo`, with indices of type uint64; of ``A.T`` in the order of the entries of A.
+
+        Parameters
+        ----------
+        dtype, **options : as `semiring.Matrix.to_coo`
+
+        Raises
+        ------
+        InvalidValue, DomainMismatch, OutOfMemory
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> rows, columns, values = gb.Matrix.from_coo([0, 1], [2, 0]).to_coo()
+        >>> str(rows.dtype), columns.tolist()
+        ('uint64', [2, 0])
+        """
         parent = getattr(self, "_parent", None)
         if parent is None:
             return super().to_coo(dtype, **{"index_dtype": np.uint64} | options)
@@ -132,7 +243,26 @@ class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[mis
         return made
 
     def setdiag(self, values: Any, k: int = 0, **options: Any) -> None:
-        """As `semiring.Matrix.setdiag`; IndexOutOfBound for a diagonal outside the matrix."""
+        """As `semiring.Matrix.setdiag`; IndexOutOfBound for a diagonal outside the matrix.
+
+        Parameters
+        ----------
+        values, k, **options : as `semiring.Matrix.setdiag`
+
+        Raises
+        ------
+        IndexOutOfBound
+            For a diagonal outside the matrix.
+        DimensionMismatch, InvalidValue, InvalidMask
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> A = gb.Matrix(int, 2, 2)
+        >>> A.setdiag(5)
+        >>> A.to_dicts()
+        {0: {0: 5}, 1: {1: 5}}
+        """
         if hasattr(k, "__index__") and not -max(self.nrows, 1) < k < max(self.ncols, 1):
             raise IndexOutOfBound(f"setdiag: the diagonal is out of range: k = {k} in shape {self.shape}")
         super().setdiag(values, k, **options)
@@ -144,7 +274,14 @@ class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[mis
 
 
 class Scalar(_Spelling, semiring.Scalar, metaclass=_Either):  # type: ignore[misc]
-    """`semiring.Scalar` with python-graphblas's spelling; `is_cscalar` is accepted and changes nothing."""
+    """`semiring.Scalar` with python-graphblas's spelling; `is_cscalar` is accepted and changes nothing.
+
+    Examples
+    --------
+    >>> import semiring.compat.graphblas as gb
+    >>> gb.Scalar(int, is_cscalar=True).is_empty
+    True
+    """
 
     __slots__ = ()
 
@@ -155,7 +292,19 @@ class Scalar(_Spelling, semiring.Scalar, metaclass=_Either):  # type: ignore[mis
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool | None = None, name: str | None = None
     ) -> Any:
-        """As `semiring.Scalar.from_value`."""
+        """As `semiring.Scalar.from_value`.
+
+        Parameters
+        ----------
+        value, dtype, name : as `semiring.Scalar.from_value`
+        is_cscalar : accepted for programs of python-graphblas; changes nothing
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> gb.Scalar.from_value(5, is_cscalar=True).value
+        5
+        """
         return super().from_value(value, dtype, name=name)
 
     def __neg__(self) -> Any:
