@@ -24,12 +24,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, required=True, help="trials to run")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", default="cpu", help="of the campaigns that compare engines")
+    parser.add_argument("--seconds", type=float, help="of the campaign that can be limited: no trial begins later")
     parser.add_argument("--out", type=Path, help="append the tally to this file")
     asked = parser.parse_args()
     began = time.perf_counter()
     trials = importlib.import_module(f"tests.faults.{asked.campaign}").trials
-    on_engine = {"engine": asked.engine} if "engine" in inspect.signature(trials).parameters else {}
-    tally = trials(asked.count, asked.seed, **on_engine)
+    accepted = inspect.signature(trials).parameters
+    options = {name: value for name, value in vars(asked).items() if name in accepted and name not in ("count", "seed")}
+    tally = trials(asked.count, asked.seed, **options)
     seconds = time.perf_counter() - began
     machine = f"{date.today()}, Python {platform.python_version()}, numpy {np.__version__}, {seconds:.0f} s"
     print(f"{tally}\n  {machine}")

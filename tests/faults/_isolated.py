@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,11 +25,19 @@ _HUNG = -1000
 
 
 def run_isolated(
-    module: str, count: int, seed: int, options: Sequence[str] = (), *, chunk: int = CHUNK, most: int = 8
+    module: str,
+    count: int,
+    seed: int,
+    options: Sequence[str] = (),
+    *,
+    chunk: int = CHUNK,
+    most: int = 8,
+    until: float = float("inf"),
 ) -> Tally:
     """The trials 0 to `count` of a campaign, in as many children at a time as there are processors, up to `most`.
 
-    chunk: the trials of one child.
+    chunk: the trials of one child.  until: a time (seconds since the epoch) after which no child starts; its trials
+    count as ``not run``.
 
     A child is ``python -m MODULE SEED FIRST LAST OPTIONS...``: for each trial it prints the trial's number before the
     trial, and ``OUTCOME<tab>DESCRIPTION`` (as JSON) after it, both at once.  While another program computes what a
@@ -37,13 +46,16 @@ def run_isolated(
     total = Tally(module.rpartition(".")[2], seed)
     chunks = [(first, min(first + chunk, count)) for first in range(0, count, chunk)]
     with ThreadPoolExecutor(min(os.cpu_count() or 1, most)) as pool:
-        for tally in pool.map(lambda part: _chunk(module, seed, *part, options), chunks):
+        for tally in pool.map(lambda part: _chunk(module, seed, *part, options, until), chunks):
             total.merge(tally)
     return total
 
 
-def _chunk(module: str, seed: int, first: int, last: int, options: Sequence[str]) -> Tally:
+def _chunk(module: str, seed: int, first: int, last: int, options: Sequence[str], until: float) -> Tally:
     tally = Tally(module.rpartition(".")[2], seed)
+    if time.time() >= until:
+        tally.outcomes["not run"] += last - first
+        return tally
     while first < last:
         first = _child(module, seed, first, last, options, tally)
     return tally

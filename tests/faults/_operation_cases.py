@@ -62,7 +62,9 @@ def _products(rng: Operands, case: Case) -> Request:
         rng.matrix("A", *((inner, nrows) if ta else (nrows, inner)), left)
         rng.matrix("B", *((ncols, inner) if tb else (inner, ncols)), right)
         return Request(
-            lambda s: of(s, "A", ta).mxm(of(s, "B", tb), s.operator("semiring", op, left)), (nrows, ncols), None
+            lambda s: of(s, "A", ta).mxm(of(s, "B", tb), s.operator("semiring", op, left), **s.product_options),
+            (nrows, ncols),
+            None,
         )
     matrix, vector = (left, right) if case.operation == "mxv" else (right, left)
     rng.vector("u", inner, vector)

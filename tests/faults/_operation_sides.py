@@ -32,7 +32,7 @@ class Operands:
     """Stores by name, drawn for one trial."""
 
     def __init__(self, rng: np.random.Generator, engine: str) -> None:
-        self.rng, self.engine = rng, engine
+        self.rng, self.engine, self.special = rng, engine, SPECIAL
         self.stores: dict[str, Store] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.kinds: dict[str, tuple[str | None, Placement]] = {}
@@ -78,7 +78,7 @@ class Operands:
             if store.iso is not None:
                 return replace(store, iso=store.dtype.type(abs(int(store.iso)) % 8))
             return replace(store, values=(np.abs(store.values.astype(np.float64)) % 8).astype(store.dtype))
-        if store.dtype.kind == "f" and store.values is not None and self.maybe(SPECIAL):
+        if store.dtype.kind == "f" and store.values is not None and self.maybe(self.special):
             special = self.rng.random(store.values.size) < 0.15
             drawn = self.rng.choice(np.array([np.nan, np.inf, -np.inf, -0.0], store.dtype), store.values.size)
             return replace(store, values=np.where(special, drawn, store.values))
@@ -86,11 +86,15 @@ class Operands:
 
 
 class Side:
-    """One of the two libraries: its operands by name, made when they are first used."""
+    """One of the two libraries: its operands by name, made when they are first used.
+
+    product_options: keyword arguments of a product of matrices.
+    """
 
     def __init__(self, library: Any, operands: Operands) -> None:
         self.library, self._operands = library, operands
         self.is_ours = library is sr
+        self.product_options: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__["_operands"].stores.get(name)

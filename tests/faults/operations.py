@@ -54,7 +54,15 @@ def trials(count: int, seed: int, engine: str = "cpu") -> Tally:
 
 
 class Trial:
-    """One operation with its operands and its write."""
+    """One operation with its operands and its write.
+
+    accumulators: by the kind of the target's type.  mask_types: of the objects that masks are of.
+    wider: the share of targets of a wider type than the result's.
+    """
+
+    accumulators = _ACCUMULATORS
+    mask_types: tuple[str, ...] = ("bool", "bool", "int64")
+    wider = 0.2
 
     def __init__(self, seed: int, number: int, cases: int, engine: str) -> None:
         rng = Operands(np.random.default_rng([seed, number]), engine)
@@ -70,9 +78,9 @@ class Trial:
     def _draw_write(self, rng: Operands) -> None:
         shape, region = self.request.shape, self.request.region
         dtype = self.request.dtype or self._result_dtype(rng)
-        accums = _ACCUMULATORS["b" if dtype == "bool" else ""]
+        accums = self.accumulators["b" if dtype == "bool" else ""]
         self.accum = rng.pick(accums) if rng.maybe(0.5) else None
-        if rng.maybe(0.2):
+        if rng.maybe(self.wider):
             dtype = _WIDER.get(dtype, dtype)
         self.malformed = rng.maybe(_MALFORMED) and region is None
         target_shape = (shape[0] + 1, *shape[1:]) if self.malformed else shape
@@ -95,9 +103,9 @@ class Trial:
             if rng.maybe(0.1) and masked_shape == shape and self.target in "Cw" and not self.malformed:
                 name = self.target  # the output is its own mask
             elif len(shape) == 2:
-                rng.matrix("M", *masked_shape, rng.pick(("bool", "bool", "int64")))
+                rng.matrix("M", *masked_shape, rng.pick(self.mask_types))
             else:
-                rng.vector("m", *masked_shape, rng.pick(("bool", "bool", "int64")))
+                rng.vector("m", *masked_shape, rng.pick(self.mask_types))
             self.mask = (name, rng.pick("SV"), rng.maybe(0.5))
         self.replace = self.mask is not None and rng.maybe(0.4)
 
@@ -125,14 +133,7 @@ class Trial:
         if self.accum is not None:
             options["accum"] = s.operator("binary", self.accum)
         if self.mask is not None:
-            name, kind, complement = self.mask
-            masking = getattr(s, name)
-            if not s.is_ours:
-                # A copy, since SuiteSparse 9.4.5 may crash where the target is its own mask; and of type bool, since it
-                # takes -0.0 for true.
-                masking = masking.dup(dtype=bool) if kind == "V" else masking.dup()
-            mask = getattr(masking, kind)
-            options.update(mask=~mask if complement else mask, replace=self.replace)
+            options.update(mask=self._mask_on(s, *self.mask), replace=self.replace)
         target = getattr(s, self.target)
         made = self.request.call(s)
         if not s.is_ours and hasattr(made, "new"):
@@ -148,6 +149,16 @@ class Trial:
         else:
             target(**options)[self.request.region[0]] << made
         return target
+
+    def _mask_on(self, s: Side, name: str, kind: str, complement: bool) -> Any:
+        """The mask on one side."""
+        masking = getattr(s, name)
+        if not s.is_ours:
+            # A copy, since SuiteSparse 9.4.5 may crash where the target is its own mask; and of type bool, since it
+            # takes -0.0 for true.
+            masking = masking.dup(dtype=bool) if kind == "V" else masking.dup()
+        mask = getattr(masking, kind)
+        return ~mask if complement else mask
 
     def outcome(self, gb: Any) -> tuple[str, str]:
         """The outcome of the trial, and the differences."""
