@@ -40,6 +40,11 @@ def _rebuilt(A: Matrix) -> Matrix:
     return Matrix.from_coo(rows, cols, values, shape=A.shape)
 
 
+def _ranked(A: Matrix, call: Callable[[], Any]) -> Any:
+    """The result of the call, which ranks the columns of A."""
+    return _tuned(A, call, RANKED_ENTRIES=0, RANKED_PRODUCTS=1, RANKED_SAMPLE=1 << 10, RANKED_SHARE=0)
+
+
 def sorts(scale: int) -> None:
     """Sorts of several tiles, whose blocks wait for each other."""
     A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
@@ -59,6 +64,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "select, a range of columns": lambda s: _tuned(s.A, lambda: s.A.select("tril", 0), ONE_PASS_BYTES=0),
     "keep, two passes": lambda s: _tuned(s.A, lambda: s.A.dup(mask=s.E.S), ONE_PASS_BYTES=0),
     "outside, two passes": lambda s: _tuned(s.A, lambda: _assigned(s.A, s.A, [1, 3], [0, 2]), ONE_PASS_BYTES=0),
+    "mxv pull ranked": lambda s: _ranked(s.A, lambda: s.A.mxv(s.u, "plus_times")),
+    "mxv pull ranked, float": lambda s: _ranked(s.A, lambda: s.A.dup("float64").mxv(s.v, "min_plus")),
+    "vxm pull ranked, flipped": lambda s: _ranked(s.A, lambda: s.u.vxm(s.A.T, "plus_minus")),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
     "assign to rows": lambda s: _assigned(s.A, s.A, [3, 1]),

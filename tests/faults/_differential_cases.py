@@ -93,13 +93,11 @@ class Block:
         self.case = CASES[order[number % len(CASES)]]
         rng = np.random.default_rng([seed, number, 1])
         kinds: list[tuple[str | None, Placement]] = [*KINDS, *((name, "device") for name in OTHER_FORMATS)]
-        self.kinds = [kinds[int(k)] for k in rng.permutation(len(kinds))[:2]]
+        self.kinds = [kinds[int(rng.integers(len(kinds)))]]
         if self.kinds[0][0] in OTHER_FORMATS:
             self.kinds[0] = (self.kinds[0][0], PLACEMENTS[int(rng.integers(len(PLACEMENTS)))])
-        self.accumulators = {
-            kind: [names[int(k)] for k in rng.permutation(len(names))[:2]] for kind, names in _ACCUMULATORS.items()
-        }
-        self.mask_types = ("bool",) if rng.random() < 0.7 else ("bool", "int64")
+        self.accumulators = {kind: [names[int(rng.integers(len(names)))]] for kind, names in _ACCUMULATORS.items()}
+        self.mask_types = ("bool",) if rng.random() < 0.7 else ("int64",)
         self.wider = 0.5 if rng.random() < 0.2 else 0.0
         positional = self.case.operator[-1:] in ("i", "j") or (
             self.case.operation == "select" and not self.case.operator.startswith("value")

@@ -40,8 +40,8 @@ from tests.faults.tally import Tally
 from tests.storage_kinds import small_slices
 
 # Trials of a block, and blocks of a child process at most.
-_BLOCK = 250
-_CHILD = 4
+_BLOCK = 400
+_CHILD = 2
 _PROCESSES = 14
 
 

@@ -19,6 +19,7 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of, words_of
 from .mxv_kernels import PLANS, Output, balanced_kernels, pull_kernel, types_of
 from .mxv_mask import KernelMask
+from .mxv_ranked import pull_ranked, ranked_columns
 from .primitives import as_dense
 from .row_tiles import row_tiles
 
@@ -89,6 +90,12 @@ def _launch(q: Mxv, a: CSR, u: VectorStore, mask: KernelMask, likely: bool, out:
         mask.values, out.words, out.values, q.nout,
     )  # fmt: skip
     valued = out.constant is None
+    if out.words is None and isinstance(u, Full) and rows.skewed:
+        found = ranked_columns(q, a, u)
+        if found is not None:
+            assert out.values is not None
+            pull_ranked(q, a, u, found, out.values)
+            return "ranked"
     key = q.semiring, a.dtype, u.dtype, type(u), mask.form, mask.complement, mask.dtype, q.flip, valued, likely
     plan = rows.plans.get(key)
     if plan is None:

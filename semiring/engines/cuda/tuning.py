@@ -114,6 +114,35 @@ TILE_BLOCK: Final = _row(
     "1.000, cuSPARSE 0.950); loads that do not allocate in L1, or in L2, 0.965; columns of high degree in shared "
     "memory 0.925 to 1.54",
 )  # fmt: skip
+RANKED_ENTRIES: Final = _row(
+    "RANKED_ENTRIES", 1 << 23, "reasoned",
+    "entries from which on columns are ranked; with fewer, the copy of the most frequent values to every "
+    "multiprocessor is a part of the product's time",
+)  # fmt: skip
+RANKED_PRODUCTS: Final = _row(
+    "RANKED_PRODUCTS", 5, "measured",
+    "the product for which columns are ranked; H200, call of mxv float32: on kron22 ranking takes about 1.8 ms and "
+    "each later product saves 0.35, on kron24 5.5 and 1.7",
+)  # fmt: skip
+RANKED_SAMPLE: Final = _row(
+    "RANKED_SAMPLE", 1 << 25, "reasoned",
+    "entries of which columns are counted, at least; H200, kernel on kron22: all entries 1.46 ms, every 16th 0.24 and "
+    "the same columns but for 0.2% of the entries",
+)  # fmt: skip
+RANKED_SHARED: Final = _row(
+    "RANKED_SHARED", 163 << 10, "measured",
+    "bytes of shared memory of a block, with RANKED_TILE steps a tile; more leave the first-level cache too small for "
+    "loads in flight; H200, call of mxv float32 on kron22, KB x tile: 67 x 128 0.857 ms, 99 x 128 0.828, 131 x 128 "
+    "0.816, 163 x 128 0.735, 195 x 128 0.865, 226 x 128 1.138; 163 x 256 0.843, 195 x 256 0.787; on kron24 163 x 128 "
+    "3.61, 163 x 256 3.46, 195 x 256 3.58",
+)  # fmt: skip
+RANKED_TILE: Final = _row("RANKED_TILE", 128, "measured", "see RANKED_SHARED")
+RANKED_SHARE: Final = _row(
+    "RANKED_SHARE", 30, "reasoned", "percent of the entries that the first ranks must have, or no columns are ranked"
+)
+RANKED_PART: Final = _row(
+    "RANKED_PART", 4, "reasoned", "the ranks may occupy 1/4 of the free memory, because the caller needs memory as well"
+)
 PUSH_BLOCK: Final = _row("PUSH_BLOCK", 512, "reasoned", "as GRID_BLOCK")
 BALANCED_SKEW: Final = _row(
     "BALANCED_SKEW", 8, "reasoned",

@@ -1,0 +1,45 @@
+// Completes the rows that span several tiles of a product.
+// See product.cuh for the prologue; here also TILE (steps of the merge path a tile) and BLOCK.
+
+#pragma once
+
+#include "product.cuh"
+
+// Adds the carries of each row, a run of consecutive tiles that ends with the row, to the sum of the tile in which the
+// row ends.  The thread of the first tile reduces a short run, its warp a long one.
+DEVICE void add_carries(const P* indptr, const i64* first_row, const bool* hit, const Z* value, i64 tiles, u32* out_words,
+                        Z* out_values, i64 nout) {
+    constexpr int SHORT_RUN = 4;
+    auto part = [&](i64 t) { return Maybe<Z>{hit[t], VALUED ? value[t] : Z()}; };
+    const i64 t = thread_id();
+    i64 o = nout, length = 0;
+    if (t < tiles) {
+        const i64 row = first_row[t + 1];
+        if (row < nout && (t == 0 || first_row[t] != row)) {
+            o = row;
+            length = (i64(indptr[o + 1]) + o) / TILE - t;
+        }
+    }
+    Maybe<Z> sum = {false, Z()};
+#pragma unroll
+    for (int s = 0; s < SHORT_RUN; s++) {
+        if (s < length && length <= SHORT_RUN) sum = join(sum, part(t + s), Add());
+    }
+    for (u32 runs = __ballot_sync(FULL_WARP, length > SHORT_RUN); runs; runs &= runs - 1) {
+        const int lane = __ffs(int(runs)) - 1;
+        const i64 first = shuffle(t, lane), last = first + shuffle(length, lane);
+        Maybe<Z> parts = {false, Z()};
+#pragma unroll 4
+        for (i64 s = first + lane_id(); s < last; s += 32) parts = join(parts, part(s), Add());
+        parts = warp_reduce(parts, Add());
+        parts.hit = __shfl_sync(FULL_WARP, int(parts.hit), 0) != 0;
+        parts.value = shuffle(parts.value, 0);
+        if (lane_id() == lane) sum = parts;
+    }
+    if (!sum.hit) return;
+    if constexpr (VALUED) {
+        const bool found = UNMASKED_FULL ? i64(indptr[o + 1]) + o > (t + length) * TILE : bit_test(out_words, o);
+        out_values[o] = found ? Z(add(sum.value, out_values[o])) : sum.value;
+    }
+    if constexpr (!UNMASKED_FULL) atomicOr(out_words + (o >> 5), 1u << (o & 31));
+}

@@ -1,0 +1,110 @@
+// Pull of a full vector over ranked columns (ranked.cuh): the values of the first TABLE ranks are in shared memory, where
+// most gathers of a skewed graph are served; the others read the second-level cache.
+//
+// The merge path of row ends and entries is partitioned into tiles of TILE steps, as in mxv_balanced.cuh.  One block a
+// multiprocessor is resident; each of its warps processes every so-many-th tile, and loads the entries of its next tile
+// before it reduces the rows of this one.
+// Loads in flight occupy lines of the first-level cache, which shares its memory with the table: with a larger table, the
+// gathers from the second-level cache wait for lines.
+// See product.cuh for the prologue; here also TILE, BLOCK, and TABLE, a multiple of 16.
+
+#include "mxv_carry.cuh"
+
+static_assert(UNMASKED_FULL && VALUED && READS_U && !READS_O && !COMPRESSED, "what the host chooses this kernel for");
+
+constexpr int ROUNDS = int(TILE) / 32;
+
+// The entries of a tile, ROUNDS a lane, and the rows and positions that it spans.
+struct EntryTile {
+    i64 row0, row1, p0;
+    int entries;
+    J rank[ROUNDS];
+    A x[ROUNDS];
+
+    DEVICE void load(const J* ranks, const Matrix& a, const i64* first_row, i64 tile, i64 steps) {
+        const i64 at = tile * TILE, end = at + TILE < steps ? at + TILE : steps;
+        row0 = first_row[tile];
+        row1 = first_row[tile + 1];
+        p0 = at - row0;
+        entries = int(end - row1 - p0);
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int e = 32 * r + lane_id();
+            rank[r] = e < entries ? load_streaming(ranks + p0 + e) : J(0);
+            x[r] = e < entries ? a.value(p0 + e) : A();
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1)
+    mxv_ranked(const P* indptr, const J* ranks, const A* a_values, A a_iso, const U* u_values, Z* out_values, i64 nout,
+               i64 nvals, const i64* first_row, bool* carry_hit, Z* carry_value, i64 tiles) {
+    extern __shared__ uint4 shared[];
+    U* const table = reinterpret_cast<U*>(shared);
+    Z* const values = reinterpret_cast<Z*>(table + TABLE) + TILE * warp_in_block();
+    const Matrix a = {a_values, a_iso};
+    for (int r = int(threadIdx.x); r < TABLE; r += int(BLOCK)) table[r] = u_values[r];
+    __syncthreads();
+
+    const i64 steps = nout + nvals;
+    i64 tile = warp_id();
+    EntryTile next;
+    if (tile < tiles) next.load(ranks, a, first_row, tile, steps);
+    while (tile < tiles) {
+        const i64 row0 = next.row0, row1 = next.row1, p0 = next.p0, here = tile;
+        const int entries = next.entries;
+        // The entries of row o in the tile, numbered from its first entry.
+        struct Span {
+            int start, end;
+        };
+        auto span = [&](i64 o) {
+            if (o > row1 || o >= nout) return Span{0, 0};
+            const i64 start = i64(indptr[o]) - p0, end = i64(indptr[o + 1]) - p0;
+            return Span{start > 0 ? int(start) : 0, end < entries ? int(end) : entries};
+        };
+        U y[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            y[r] = next.rank[r] < J(TABLE) ? table[next.rank[r]] : u_values[next.rank[r]];
+        }
+        i64 o = row0 + lane_id();
+        Span mine = span(o);
+        __syncwarp();  // lanes may still read the values of the tile before
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) values[32 * r + lane_id()] = product(next.x[r], y[r], 0, 0);
+        __syncwarp();
+        tile += warp_count();
+        if (tile < tiles) next.load(ranks, a, first_row, tile, steps);
+
+        for (i64 first = row0; first <= row1; first += 32, o += 32, mine = span(o)) {
+            Maybe<Z> sum = {false, Z()};
+            const bool longer = mine.end - mine.start > 32;
+            if (!longer) {
+                for (int e = mine.start; e < mine.end; e++) sum = join(sum, Maybe<Z>{true, values[e]}, Add());
+            }
+            for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
+                const int lane = __ffs(int(rows)) - 1;
+                const int stop = shuffle(mine.end, lane);
+                Maybe<Z> part = {false, Z()};
+                for (int e = shuffle(mine.start, lane) + lane_id(); e < stop; e += 32) {
+                    part = join(part, Maybe<Z>{true, values[e]}, Add());
+                }
+                part = warp_reduce(part, Add());
+                part.hit = true;
+                part.value = shuffle(part.value, 0);
+                if (lane_id() == lane) sum = part;
+            }
+            if (o < row1 && sum.hit) out_values[o] = sum.value;
+            if (o == row1) {
+                carry_hit[here] = sum.hit;
+                carry_value[here] = sum.value;
+            }
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) mxv_carry(const P* indptr, const i64* first_row, const bool* hit,
+                                                              const Z* value, i64 tiles, u32* out_words, Z* out_values,
+                                                              i64 nout) {
+    add_carries(indptr, first_row, hit, value, tiles, out_words, out_values, nout);
+}

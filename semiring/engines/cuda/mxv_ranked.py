@@ -1,0 +1,185 @@
+"""Pulls over ranked columns: renumbered by the number of their entries, cached with the pattern after some products.
+
+On a skewed graph few columns have most of the entries.  A product with a full vector copies the values of these columns
+to shared memory, and gathers the others from the second-level cache, where a vector in the order of ranks needs little
+space.  The renumbered columns are a copy of the columns of the entries, so they are made only where several products
+have been computed and the memory is there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+from cupy.cuda import runtime
+
+from ...dtypes import FP32, INT32, UINT8
+from ...formats import CSR, Array, Full, Pattern
+from ...memory.budget import free_device_memory
+from ...operators.types import TypedSemiring
+from ..recording import note
+from ..spec import Mxv
+from . import samples, tuning
+from .algebra import ring_facts
+from .columns import column_types
+from .kernel import Kernel, kernel
+from .launch import BLOCK, counter, grid, multiprocessors, read_one, values_of
+from .primitives import counting, gather
+from .radix import sort_keys
+from .row_tiles import row_tiles
+from .specialise import constants, semiring, typedefs
+
+__all__ = ["Ranked", "pull_ranked", "ranked_columns"]
+
+_FACT = "cuda.ranked"
+_THREADS = 1024
+# Bytes of a column while columns are ranked: its count and itself, sorted too, and its rank.
+_COLUMN_BYTES = 20
+_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
+
+
+class Ranked(NamedTuple):
+    """ranks: of the column of each entry.  columns: by rank."""
+
+    ranks: Array
+    columns: Array
+
+
+class _Products:
+    """The products of a pattern with a full vector so far, and its ranked columns once they are made."""
+
+    __slots__ = ("count", "found", "refused")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.refused = False
+        self.found: Ranked | None = None
+
+
+def ranked_columns(q: Mxv, a: CSR, u: Full) -> Ranked | None:
+    """Return the ranked columns of a skewed pattern for a product, or None where the usual pull is the better one.
+
+    They are made at product number `tuning.RANKED_PRODUCTS`.  Synchronises then, for the share of the entries in the
+    columns of the first ranks.
+    """
+    if a.nvals < tuning.RANKED_ENTRIES or u.values is None or not _fits(q.semiring, a, q.flip):
+        return None
+    known: _Products | None = a.pattern.facts.get(_FACT)
+    if known is None:
+        known = a.pattern.facts[_FACT] = _Products()
+    if known.found is not None or known.refused:
+        return known.found
+    known.count += 1
+    if known.count < tuning.RANKED_PRODUCTS:
+        return None
+    if tuning.RANKED_PART * (a.indices.nbytes + _COLUMN_BYTES * a.ncols) <= free_device_memory():
+        known.found = _rank(a.indices, a.ncols)  # synchronises
+        known.refused = known.found is None
+    return known.found
+
+
+def _fits(ring: TypedSemiring, a: CSR, flip: bool) -> bool:
+    """Whether the kernel has this product: it reads the vector, no positions, and columns of 32 bits."""
+    pattern, facts = a.pattern, ring_facts(ring)
+    return (
+        (facts.x if flip else facts.y)
+        and not facts.early
+        and not ring.mult.uses & _POSITIONS
+        and isinstance(pattern, Pattern)
+        and pattern.placement == "device"
+        and pattern.indices.dtype == INT32
+        and ring.z.itemsize <= 8
+        and pattern.ncols <= pattern.nvals
+    )
+
+
+def _rank(indices: Array, n: int) -> Ranked | None:
+    """Rank the n columns; None if those of the first ranks have too few of the entries.  Synchronises."""
+    entries = int(indices.size)
+    types = typedefs(J=indices.dtype)
+    step = max(entries // tuning.RANKED_SAMPLE, 1)
+    missing = cupy.empty(n, np.uint32)
+    missing.data.memset_async(0xFF, missing.nbytes)
+    kernel("ranked.cuh", "ranked_count", types)(grid(entries // step), BLOCK, indices, entries, step, missing)
+    missing, columns = sort_keys(missing, counting(n, indices.dtype), 32)
+    assert columns is not None
+    first, total = min(_table(4, 4), n), counter()
+    kernel("ranked.cuh", "ranked_share", types)(grid(first), BLOCK, missing, first, total)
+    if read_one(total) * step < tuning.RANKED_SHARE * entries / 100:  # synchronises
+        return None
+    rank, ranks = cupy.empty(n, indices.dtype), cupy.empty(entries, indices.dtype)
+    kernel("ranked.cuh", "ranked_invert", types)(grid(n), BLOCK, columns, n, rank)
+    kernel("ranked.cuh", "ranked_rename", types)(grid(entries), BLOCK, indices, rank, entries, ranks)
+    return Ranked(ranks, columns)
+
+
+@functools.cache
+def _shared_bytes(device: int) -> int:
+    return int(runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
+
+
+def _table(value: int, result: int) -> int:
+    """The values of a vector that fit into shared memory beside the results of a block, by the bytes of both."""
+    room = min(_shared_bytes(runtime.getDevice()), tuning.RANKED_SHARED) - _staged(result)
+    return room // value // 16 * 16
+
+
+def _staged(result: int) -> int:
+    """Bytes of shared memory for the products of the tiles of a block, by the bytes of one."""
+    return result * tuning.RANKED_TILE * (_THREADS // 32)
+
+
+@functools.lru_cache(maxsize=256)
+def _kernels(
+    ring: TypedSemiring, offset: np.dtype[Any], columns: str, element: np.dtype[Any], operand: np.dtype[Any],
+    flip: bool, table: int,
+) -> tuple[Kernel, Kernel]:  # fmt: skip
+    text = _prologue(ring, offset, columns, element, operand, flip, table)
+    product, carry = (kernel("mxv_ranked.cuh", name, text) for name in ("mxv_ranked", "mxv_carry"))
+    return product, carry
+
+
+def _prologue(
+    ring: TypedSemiring, offset: np.dtype[Any], columns: str, element: np.dtype[Any], operand: np.dtype[Any],
+    flip: bool, table: int,
+) -> str:  # fmt: skip
+    named = typedefs(P=offset, A=element, U=operand, M=UINT8) + columns
+    flags = constants(
+        FLIP=flip,
+        U_FULL=True,
+        MASK=0,
+        COMPLEMENT=False,
+        VALUED=True,
+        TILE=tuning.RANKED_TILE,
+        BLOCK=_THREADS,
+        TABLE=table,
+    )
+    return semiring(ring) + named + flags
+
+
+def pull_ranked(q: Mxv, a: CSR, u: Full, found: Ranked, values: Array) -> None:
+    """Write the values of the rows that are not empty."""
+    z = q.semiring.z
+    table = min(_table(u.dtype.itemsize, z.itemsize), a.ncols // 16 * 16)
+    run, carry = _kernels(q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, q.flip, table)
+    first_row = row_tiles(a.pattern, tuning.RANKED_TILE)
+    tiles = int(first_row.size) - 1
+    hit, value = cupy.empty(tiles, np.bool_), cupy.empty(tiles, z)
+    shared = table * u.dtype.itemsize + _staged(z.itemsize)
+    run(
+        multiprocessors(), _THREADS, a.indptr, found.ranks, *values_of(a), gather(u.values, found.columns), values,
+        q.nout, a.nvals, first_row, hit, value, tiles, shared=shared,
+    )  # fmt: skip
+    carry(-(-tiles // _THREADS), _THREADS, a.indptr, first_row, hit, value, tiles, None, values, a.nrows)
+    note(ranked_bytes=int(found.ranks.nbytes + found.columns.nbytes))
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    yield "ranked.cuh", typedefs(J=INT32)
+    for number, ring in enumerate(samples.SEMIRINGS[:2]):
+        operand = (FP32, INT32)[number]
+        yield "mxv_ranked.cuh", _prologue(ring, INT32, samples.UNCOMPRESSED, FP32, operand, number == 1, 4096)
