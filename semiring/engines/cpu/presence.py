@@ -18,6 +18,7 @@ from .bits import trailing_zeros
 from .compile import kernel
 from .members import is_wide
 from .operands import kernel_array
+from .threads import parts_for, run
 from .types import position
 
 Words = np.ndarray[Any, Any]
@@ -117,13 +118,24 @@ def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
         indices = np.empty(count_bits(words), index_dtype(size))
         _list_bits(words, indices)
         return indices
-    occupied = np.flatnonzero(words)
-    dtype = index_dtype(size)
-    if occupied.size * 2 > words.size:
-        return np.flatnonzero(to_flags(words, size)).astype(dtype, copy=False)
-    bits = np.unpackbits(words[occupied].view(np.uint8), bitorder="little").reshape(-1, 32)
-    rank, bit = np.nonzero(bits)
-    return (occupied[rank] * 32 + bit).astype(dtype, copy=False)
+    parts = parts_for(words.size)
+    bounds = np.arange(parts + 1) * words.size // parts
+    starts = np.zeros(parts + 1, np.int64)
+    np.cumsum(np.add.reduceat(np.bitwise_count(words), bounds[:-1], dtype=np.int64), out=starts[1:])
+    indices = np.empty(int(starts[-1]), index_dtype(size))
+    run(_list_part, parts, words, bounds, starts, indices)
+    return indices
+
+
+@kernel
+def _list_part(t: int, threads: int, control: Any, words: Any, bounds: Any, starts: Any, indices: Any) -> None:
+    p = starts[t]
+    for w in range(bounds[t], bounds[t + 1]):
+        bits = np.uint64(words[w])
+        while bits != 0:
+            indices[p] = (w << 5) + trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            p += 1
 
 
 @kernel

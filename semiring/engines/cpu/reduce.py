@@ -12,6 +12,7 @@ from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
+from .bits import trailing_zeros
 from .compile import device, kernel
 from .operands import kernel_array, values_of
 from .rows import share_words
@@ -146,9 +147,12 @@ def _reduce(
                     total = converted(add, value_at(values, p))
                     p += 1
                     while p < end and not stops(add, total):
-                        if present(words, p):
-                            total = combine(add, total, converted(add, value_at(values, p)))
-                        p += 1
+                        word = np.uint64(words[p >> 5]) >> np.uint64(p & 31)
+                        while word != 0:
+                            q = p + trailing_zeros(word)
+                            total = combine(add, total, converted(add, value_at(values, q)))
+                            word &= word - np.uint64(1)
+                        p = ((p >> 5) + 1) << 5
                 totals[chunk] = total
                 state[chunk] = _DONE
                 if stops(add, total):
