@@ -52,6 +52,9 @@ class Config:
     hyper_switch : float
         A matrix of at least 2^20 rows is hypersparse if at most this share of them has entries; 0 for none but those
         that `Matrix.convert` makes so.
+    bitmap_switch : float
+        The result of an operation on a bitmap matrix is one if at least this share of its positions has entries, else
+        it has rows; 0: no result is one, except those that have all entries of a bitmap operand.
     fusion : bool
         Let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
     cache_dir : str or path
@@ -70,6 +73,7 @@ class Config:
     direction: str = "auto"
     device_memory: int | None = None
     hyper_switch: float = 1 / 64
+    bitmap_switch: float = 1 / 8
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
     quiet: bool = False
@@ -229,6 +233,7 @@ _CHECKS: dict[str, Any] = {
     "direction": _one_of(_DIRECTIONS),
     "device_memory": _bytes,
     "hyper_switch": _share,
+    "bitmap_switch": _share,
     "fusion": _flag,
     "cache_dir": _path,
     "quiet": _flag,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.engines import registry
+from semiring.engines.bitmap.rows import bits_of
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
@@ -15,12 +16,14 @@ from semiring.engines.spec_rows import Scale, Scan
 from semiring.formats import (
     CSR,
     Bitmap,
+    BitmapPattern,
     CompressedPattern,
     Full,
     IndexList,
     Pattern,
     Store,
     index_dtype,
+    is_bitmap,
     structure_only,
     word_count,
 )
@@ -69,8 +72,9 @@ def result_of(spec: Spec, engine: str) -> Any:
             return found.to("cpu")
         if isinstance(found, CSR):
             unchanged = found is getattr(placed, "a", None)  # a selection of every entry
-            assert unchanged or isinstance(spec, (Apply, Scale, Scan)), (
-                "only operations that keep the structure keep the storage kind"
+            bits = any(kind.format == BitmapPattern.format for kind in placed.kinds())
+            assert bits or unchanged or isinstance(spec, (Apply, Scale, Scan)), (
+                "only operations that keep the structure, and those on bitmaps, keep the storage kind"
             )
         return storage_kinds.as_uncompressed(found, engine).to("cpu")
     return scalar_value(found) if callable(found) else found
@@ -212,8 +216,12 @@ def check_invariants(store: Store) -> None:
         assert store.values.dtype == store.dtype, f"values are {store.values.dtype}, dtype is {store.dtype}"
         assert store.values.ndim == 1
     slots = store.size if isinstance(store, (Bitmap, Full)) else store.nvals
-    assert store.values is None or store.values.size == slots
     if isinstance(store, CSR):
+        slots = store.pattern.slots
+    assert store.values is None or store.values.size == slots
+    if is_bitmap(store):
+        check_invariants(bits_of(structure_only(store.pattern)))
+    elif isinstance(store, CSR) and isinstance(store.pattern, Pattern):
         check_pattern(store.pattern)
     elif isinstance(store, IndexList):
         indices = to_host(store.indices)

@@ -1,4 +1,4 @@
-"""The same request with its matrices in other storage kinds: compressed, hypersparse, pinned, in host memory.
+"""The same request with its matrices in other storage kinds: compressed, listed rows, bitmaps, pinned, in host memory.
 
 The request and the seed of the run (`tests.sampling`) determine the storage kinds, so that a failing call fails again.
 """
@@ -26,6 +26,7 @@ from semiring.formats import (
     FORMATS,
     PLACEMENTS,
     AnyPattern,
+    BitmapPattern,
     CompressedPattern,
     HyperPattern,
     Pattern,
@@ -45,6 +46,8 @@ _USUALLY_ONE_IN = 6
 KINDS: tuple[tuple[str | None, Placement], ...] = tuple(
     (codec, placement) for codec in (None, *CODECS) for placement in PLACEMENTS if codec or placement != "device"
 )
+# The formats that every structure can have, besides the storage kinds above.
+_DRAWN_FORMATS = (HyperPattern.format, BitmapPattern.format)
 # The formats without a codec, other than rows with their columns.
 OTHER_FORMATS = tuple(name for name, kind in FORMATS.items() if not kind.HAS_CODEC and name != Pattern.format)
 
@@ -107,9 +110,9 @@ def _in_other_kinds(item: Any, engine: str, rng: np.random.Generator) -> Any:
     if isinstance(item, CSR) and not item.kind.uncompressed:
         return item  # it is in another storage kind already
     if isinstance(item, CSR):
-        drawn = int(rng.integers(len(KINDS) + 2))
+        drawn = int(rng.integers(len(KINDS) + len(_DRAWN_FORMATS)))
         if drawn >= len(KINDS):
-            return in_format(item, HyperPattern.format, "device", engine)
+            return in_format(item, _DRAWN_FORMATS[drawn - len(KINDS)], "device", engine)
         return in_kind(item, *KINDS[drawn], engine)
     if isinstance(item, Pattern):
         bare = CSR(item, np.dtype(np.bool_), None, np.bool_(True))

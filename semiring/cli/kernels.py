@@ -12,11 +12,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from ..engines import registry
-from ..engines.registry import EVERY_KIND, HYPERSPARSE, UNCOMPRESSED, Accepts
+from ..engines.registry import BITMAP, EVERY_KIND, HYPERSPARSE, UNCOMPRESSED, Accepts
 
 # The folders of the implementations for all engines, and what each decorator's implementations accept by default.
-_FOR_ALL = ("sliced", "hypersparse")
-_DECORATORS = {"implements": UNCOMPRESSED, "slices": EVERY_KIND, "renumbers": HYPERSPARSE}
+_FOR_ALL = ("sliced", "hypersparse", "bitmap")
+_DECORATORS = {"implements": UNCOMPRESSED, "slices": EVERY_KIND, "renumbers": HYPERSPARSE, "on_bits": BITMAP}
 
 
 @dataclass(frozen=True)

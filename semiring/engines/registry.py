@@ -8,7 +8,8 @@ accepts the operands, `NotSupported` is raised.
 Format, codec and placement of a matrix are separate capabilities (`Accepts`).  Operands that an engine does not accept
 as a whole are processed slice by slice, in the same way for every engine (`engines.sliced`); `find` makes that choice,
 and an engine never calls the sliced implementations itself.  Requests on hypersparse matrices are rewritten in the same
-way as requests on matrices whose rows and columns are renumbered (`engines.hypersparse`).
+way as requests on matrices whose rows and columns are renumbered (`engines.hypersparse`), and requests on bitmap
+matrices as requests on vectors (`engines.bitmap`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..apart import apart_once
 from ..exceptions import NotSupported
-from ..formats import CODECS, FORMATS, PLACEMENTS, HyperPattern, StorageKind
+from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
 from . import recording
 from .operands import Rows, Spec
@@ -63,6 +64,9 @@ RESIDENT_OR_FULL = RESIDENT._replace(formats=frozenset({"csr", "full"}))
 UNCOMPRESSED_OR_FULL = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
 # Hypersparse rows, which the layer above the engines renumbers.
 HYPERSPARSE = EVERY_KIND._replace(formats=frozenset({HyperPattern.format}))
+# Bitmap matrices, which the layer above the engines reads as vectors or rows; those in device memory.
+BITMAP = EVERY_KIND._replace(formats=frozenset({BitmapPattern.format}))
+RESIDENT_BITMAP = RESIDENT._replace(formats=frozenset({BitmapPattern.format}))
 # No matrix: requests on vectors alone.
 VECTORS = Accepts(frozenset(), frozenset(), frozenset())
 # The storage kind of uncompressed copies.
@@ -106,6 +110,7 @@ _MODULES = {
 }
 _SLICED = "semiring.engines.sliced.operations"
 _HYPERSPARSE = "semiring.engines.hypersparse.operations"
+_BITMAP = "semiring.engines.bitmap.operations"
 _DEFAULT = "semiring.engines.sliced.rewriting"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
@@ -115,6 +120,9 @@ _implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Impleme
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 # The same for hypersparse matrices; the function may return None for a request that it does not serve.
 _renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
+# The same for bitmap matrices; with the condition on the spec and the engine's name, if there is one, and whether the
+# function reads rows, so that slices serve matrices outside the memory of the device.
+_on_bits: dict[str, tuple[Callable[[Any, str], Any], frozenset[str], Callable[[Any, str], bool] | None, bool]] = {}
 _loaded: set[str] = set()
 # Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
@@ -169,6 +177,38 @@ def renumbers(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F],
     return register
 
 
+def on_bits(
+    spec: type[Spec],
+    *,
+    fuses: tuple[str, ...] = (),
+    when: Callable[[Any, str], bool] | None = None,
+    by_rows: bool = False,
+) -> Callable[[F], F]:
+    """Register a function of (spec, engine) for requests on bitmap matrices.
+
+    when: used only for specs and engines for which this holds.  by_rows: it reads uncompressed rows, so slices serve a
+    matrix outside the memory of the device.
+    """
+
+    def register(function: F) -> F:
+        _on_bits[spec.name] = function, frozenset(fuses), when, by_rows
+        return function
+
+    return register
+
+
+def accepts(spec: type[Spec], engine: str, kind: StorageKind) -> bool:
+    """Return True if an engine reads matrices of this kind in an operation, for some operands."""
+    load(engine)
+    return any(row.accepts.admits(kind) for row in _table.get((spec.name, engine), ()))
+
+
+def implemented(spec: type[Spec], engine: str) -> bool:
+    """Return True if an engine has an implementation of an operation, for some operands."""
+    load(engine)
+    return (spec.name, engine) in _table
+
+
 def load(engine: str) -> None:
     """Import an engine; the first call imports its libraries."""
     if engine not in _loaded:
@@ -205,9 +245,14 @@ def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Implem
 
 
 def _slice_by_slice(spec: Spec, engine: str, changes: dict[str, Any] | None = None) -> Implementation | None:
-    if any(kind.format == HyperPattern.format for kind in spec.kinds()):
+    formats = {kind.format for kind in spec.kinds()}
+    if HyperPattern.format in formats:
         return _hypersparse(spec, engine)
     importlib.import_module(_SLICED)
+    if BitmapPattern.format in formats:
+        row = _bitmap(spec, engine)
+        if row is not None:
+            return row
     found = _sliced.get(spec.name)
     if found is None:
         return _uncompressed_first(spec, engine)
@@ -239,6 +284,32 @@ def _hypersparse(spec: Spec, engine: str) -> Implementation | None:
             return module.with_all_rows_first(whole, engine)
 
     return Implementation(spec.name, engine, carried_out, None, fuses, f"{spec.name} on listed rows", HYPERSPARSE)
+
+
+def _bitmap(spec: Spec, engine: str) -> Implementation | None:
+    """Return the implementation for bitmap matrices, by default that for their rows; None if slices serve the spec."""
+    module = importlib.import_module(_BITMAP)
+    found = _on_bits.get(spec.name)
+    if found is None and not spec.decodable:
+        return None
+    function, fuses, when, by_rows = found or (module.rows_first, frozenset(), None, True)
+    if by_rows and spec.name in _sliced:
+        away = any(kind.format == BitmapPattern.format and kind.placement != "device" for kind in spec.kinds())
+        if away:
+            return None
+    if when is not None and not when(spec, engine):
+        return None
+    return Implementation(spec.name, engine, _for_engine(function, engine), None, fuses, f"{spec.name} on bits", BITMAP)
+
+
+def _for_engine(function: Callable[[Any, str], Any], engine: str) -> Callable[[Any], Any]:
+    """Return the function of a spec alone; it keeps the name, which `explain` prints."""
+
+    @functools.wraps(function)
+    def carried_out(whole: Any) -> Any:
+        return function(whole, engine)
+
+    return carried_out
 
 
 def _uncompressed_first(spec: Spec, engine: str) -> Implementation | None:

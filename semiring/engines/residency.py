@@ -13,12 +13,14 @@ from ..config import engine_for
 from ..formats import (
     CSR,
     Array,
+    BitmapPattern,
     CompressedPattern,
     FullPattern,
     HyperPattern,
     Pattern,
     array_module,
     index_dtype,
+    is_bitmap,
     structure_only,
 )
 from ..formats.hypersparse import with_all_rows
@@ -29,6 +31,7 @@ from ..memory.allocation import require
 from ..memory.arrays import to_host
 from ..memory.placement import placed
 from . import registry
+from .bitmap.rows import rows_of
 from .sliced.row_slices import uncompressed
 from .spec_storage import Slices
 
@@ -39,13 +42,15 @@ _FEW = 4096
 def resident(a: CSR) -> CSR:
     """Return the matrix with uncompressed rows in device memory; the matrix itself if it already has them.
 
-    Cost O(nvals) if it is compressed or resides in host memory, O(nrows) if it is hypersparse.  Raises OutOfMemory if
-    uncompressed rows do not fit.
+    Cost O(nvals) if it is compressed or resides in host memory, O(nrows) if it is hypersparse; a bitmap matrix caches
+    its rows.  Raises OutOfMemory if uncompressed rows do not fit.
     """
     if is_resident(a):
         return a
     if isinstance(a.pattern, HyperPattern):
         return place(with_all_rows(a), "device")
+    if is_bitmap(a):
+        return rows_of(a, engine_for(a.device))
     if a.kind.uncompressed:
         return place(a, "device")
     if a.kind.addressable:
@@ -81,11 +86,16 @@ def resident_rows(a: CSR, first: int, last: int) -> CSR:
 def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     """Return ascending columns of `row` that include `col` if it is stored, and the entry number of the first.
 
-    Uncompressed rows: all columns, not copied.  Full rows: the column itself.  Rows in tiles: one tile, found in
-    `base`.  Others: the row is decoded.  Synchronises.
+    Uncompressed rows: all columns, not copied.  Full rows: the column itself.  A bitmap: the column, if its bit is set,
+    and the number of its value.  Rows in tiles: one tile, found in `base`.  Others: the row is decoded.  Synchronises.
     """
     if isinstance(a.pattern, HyperPattern):
         return _columns_of_listed(a.pattern, row)
+    if isinstance(a.pattern, BitmapPattern):
+        position = row * a.ncols + col
+        word = int(to_host(a.pattern.words[position >> 5 : (position >> 5) + 1])[0])  # synchronises
+        present = word >> (position & 31) & 1
+        return np.array([col] if present else [], dtype=index_dtype(a.ncols)), position
     begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
     if isinstance(a.pattern, Pattern):
         return a.pattern.indices[begin:end], begin
@@ -102,12 +112,17 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
 def entries_between(a: CSR, first: int, last: int) -> tuple[Array, Array, Array]:
     """Return rows, columns and values of the entries numbered `first` to `last` (exclusive), as arrays on the host.
 
-    Cost O(log nrows) an entry; of compressed rows, the tiles that hold the entries are decoded.  Synchronises.
+    Cost O(log nrows) an entry; of compressed rows, the tiles that hold the entries are decoded, of
+    bitmaps the rows.  Synchronises.
     """
     xp, pattern = array_module(a.device), a.pattern
     offsets = pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr
     at = xp.searchsorted(offsets, xp.arange(first, last, dtype=offsets.dtype), side="right") - 1
     rows = to_host(pattern.rows[at] if isinstance(pattern, HyperPattern) else at)  # synchronises
+    if isinstance(pattern, BitmapPattern) and first < last:
+        part = resident_rows(a, int(rows[0]), int(rows[-1]) + 1)
+        low = int(to_host(offsets[int(rows[0])]))
+        a, pattern, first, last = part, part.pattern, first - low, last - low
     if isinstance(pattern, FullPattern):
         columns = to_host(pattern.columns(first, last))
     elif isinstance(pattern, CompressedPattern):

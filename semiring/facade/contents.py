@@ -77,8 +77,8 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
     def format(self) -> str:
         """How it is stored.
 
-        ``"csr"``, ``"ccsr"``, ``"full"`` or ``"hypersparse"`` of a Matrix; ``"index"``, ``"bitmap"`` or ``"full"`` of
-        a Vector.
+        ``"csr"``, ``"ccsr"``, ``"full"``, ``"bitmap"`` or ``"hypersparse"`` of a Matrix; ``"index"``, ``"bitmap"`` or
+        ``"full"`` of a Vector.
 
         Examples
         --------

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..config import default_device
+from ..engines.bitmap.rows import bits_of
 from ..engines.residency import listed_or_resident
 from ..exceptions import DimensionMismatch
-from ..formats import CSR, HyperPattern
-from ..memory.arrays import to_host
+from ..formats import CSR, BitmapPattern, HyperPattern
+from ..formats.bitmap import bit_count, cleared
+from ..memory.arrays import to_device, to_host
 from ..ops import reshape
 from ..storage import compression
 from ..storage.coerce import extent, sizes
+from ..storage.memory_plan import moved
 from . import matrix_listed
 from .operand import is_empty, is_scalar, scalar
 from .vector import Vector
@@ -74,7 +78,8 @@ def convert(self: M, to: str) -> M:
     Parameters
     ----------
     to : ``"csr"``, rows with their columns and an offset for each row; ``"full"``, rows without columns, if each row
-        holds every column or none; or ``"hypersparse"``, a list of the rows that have entries, with their columns
+        holds every column or none; ``"bitmap"``, a bit and a value for each position; or ``"hypersparse"``, a list of
+        the rows that have entries, with their columns
 
     Raises
     ------
@@ -84,8 +89,13 @@ def convert(self: M, to: str) -> M:
 
     Notes
     -----
-    Values are shared.  Cost O(nrows) to ``"full"`` and ``"hypersparse"``, and O(nvals) to ``"csr"``, or O(nrows) from
-    ``"hypersparse"``.  Synchronises.  For ``"ccsr"`` use `compress`.
+    Values are shared, except to and from ``"bitmap"``.  Cost O(nrows) to ``"full"`` and ``"hypersparse"``, and
+    O(nrows ncols) to ``"bitmap"``; to ``"csr"`` O(nvals), or O(nrows) from ``"hypersparse"``.  Synchronises.  For
+    ``"ccsr"`` use `compress`.
+
+    A bitmap makes element-wise operations and access to single elements fast where a large share of the positions has
+    entries; products read it as rows.  The results of operations on it have the format too as long as at least a share
+    of ``config.bitmap_switch`` of their positions has entries.
 
     A matrix of at least 2^20 rows of which a share of at most ``config.hyper_switch`` has entries is made hypersparse:
     when it is built, and as the result of an operation on a hypersparse matrix or of one that changes the shape.
@@ -257,8 +267,17 @@ def resize(
 
 
 def pickled(self: Matrix) -> Any:
-    """Return what `pickle` stores: uncompressed rows on the host, all or the listed ones, with codec and placement."""
-    held, store = self.store, listed_or_resident(self.store)
+    """Return what `pickle` stores: uncompressed rows on the host, all or the listed ones, with codec and placement.
+
+    Of a bitmap matrix: bits and values, with 0 where there is no entry.
+    """
+    held = self.store
+    if isinstance(held.pattern, BitmapPattern):
+        slots = held.iso if held.values is None else to_host(cleared(bits_of(held)))
+        return _restore_bitmap, (
+            type(self), to_host(held.pattern.words), slots, held.shape, held.dtype.str, self.name, held.placement,
+        )  # fmt: skip
+    store = listed_or_resident(held)
     values = store.iso if store.values is None else to_host(store.values)
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
@@ -268,6 +287,17 @@ def pickled(self: Matrix) -> Any:
     arrays = to_host(store.indptr), to_host(store.indices), values
     about = store.dtype.str, store.ncols, self.name, held.pattern.codec, held.placement
     return _restore, (type(self), *arrays, *about)
+
+
+def _restore_bitmap(
+    cls: type[Any], words: Any, values: Any, shape: tuple[int, int], dtype: str, name: str | None, placement: Any
+) -> Any:
+    device = default_device()
+    near = to_device(words, device)
+    iso = isinstance(values, np.generic)
+    held = None if iso else to_device(values, device)
+    made = CSR(BitmapPattern(*shape, near, bit_count(near)), np.dtype(dtype), held, values if iso else None)
+    return cls._new(moved(made, placement, None), name=name)
 
 
 def _restore(

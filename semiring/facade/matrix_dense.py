@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..engines.bitmap.rows import bits_of
 from ..engines.residency import resident
 from ..engines.sliced.dense_rows import dense_matrix, is_dense
 from ..exceptions import InvalidType, InvalidValue
-from ..formats import array_module, dense_values, device_of
+from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of, is_bitmap
+from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
 from ..memory.allocation import allocating, require
 from ..memory.arrays import to_device
 from ..ops.cast import cast_scalar
@@ -29,6 +31,7 @@ def from_dense(
     missing_value: Any = None,
     *,
     dtype: Any = None,
+    format: str | None = None,
     copy: bool = True,
     name: str | None = None,
     device: str | None = None,
@@ -41,8 +44,10 @@ def from_dense(
     missing_value : the value that represents a missing entry (NaN matches NaN); None: all are present, and the format
         is ``"full"``
     dtype : type of the values; by default theirs
+    format : ``"bitmap"``: a bit for each position marks the entries, and the values keep their positions, which is
+        faster to make; None: ``"csr"`` where there is a `missing_value`
     copy : False: share the values if they have the type, are on the device, contiguous by rows, and none is
-        missing.  The array must not be written to afterwards.
+        missing or the format is ``"bitmap"``.  The array must not be written to afterwards.
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the GPU if the array is there, else the configured one
 
@@ -70,13 +75,28 @@ def from_dense(
     if array.ndim != 2:
         raise InvalidValue(f"from_dense: expected two dimensions, got shape {array.shape}")
     chosen = value_type("from_dense", array, dtype)
-    if missing_value is None:
+    if format not in (None, BitmapPattern.format):
+        raise InvalidValue(f"from_dense: a format is None or 'bitmap', got {format!r}")
+    if format is None and missing_value is None:
         with allocating("from_dense", where):
-            same = array if device_of(array) == where else to_device(array, where)
-            held = same.astype(chosen, order="C", copy=copy and same is array)
-            return cls._new(dense_matrix(held, *array.shape), name=name)
+            return cls._new(dense_matrix(_held(array, chosen, where, copy), *array.shape), name=name)
+    if format is not None:
+        with allocating("from_dense", where):
+            same = to_device(array, where)
+            words = words_of_flags(
+                array_module(where).ones(array.shape, bool) if missing_value is None else differs(same, missing_value)
+            )
+            nrows, ncols = array.shape
+            pattern = BitmapPattern(nrows, ncols, words, bit_count(words))
+            return cls._new(CSR(pattern, chosen, _held(array, chosen, where, copy).reshape(-1)), name=name)
     rows, columns = differs(array, missing_value).nonzero()
     return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
+
+
+def _held(array: Any, dtype: Any, device: str, copy: bool) -> Any:
+    """Return the array on the device, contiguous by rows; itself if it is that already and no `copy` is requested."""
+    same = array if device_of(array) == device else to_device(array, device)
+    return same.astype(dtype, order="C", copy=copy and same is array)
 
 
 def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -114,12 +134,23 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     with allocating("to_dense", store.device):
         if is_dense(store):
             return exported(dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape), device)
+        if is_bitmap(store):
+            return exported(_filled(store, fill, chosen), device)
         store = resident(store)
         array = array_module(store.device).full(
             store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
     return exported(array, device)
+
+
+def _filled(store: CSR, fill: Any, dtype: Any) -> Any:
+    """Return the values of a bitmap matrix, and `fill` at the positions without entries."""
+    bits = bits_of(store)
+    present = flags_of_words(bits.words, bits.size)
+    absent = cast_scalar(0 if fill is None else fill, dtype)
+    values = dense_values(bits).astype(dtype, copy=False)
+    return array_module(store.device).where(present, values, absent).reshape(store.shape)
 
 
 def dlpack(self: Matrix, **options: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype
 from ..memory.placement import PLACEMENTS, Placement
+from .bitmap import BitmapPattern, is_bitmap
 from .ccsr import CompressedPattern
 from .codecs import CODECS, Codec
 from .csr import CSR, structure_only, uncompressed_pattern
@@ -16,7 +17,7 @@ from .vectors import Bitmap, Count, Full, IndexList, VectorStore, word_count
 Store = CSR | VectorStore
 # The formats of matrices.
 FORMATS: dict[str, type[AnyPattern]] = {
-    kind.format: kind for kind in (Pattern, CompressedPattern, FullPattern, HyperPattern)
+    kind.format: kind for kind in (Pattern, CompressedPattern, FullPattern, BitmapPattern, HyperPattern)
 }
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "AnyPattern",
     "Array",
     "Bitmap",
+    "BitmapPattern",
     "Codec",
     "CompressedPattern",
     "Count",
@@ -44,6 +46,7 @@ __all__ = [
     "dense_values",
     "device_of",
     "index_dtype",
+    "is_bitmap",
     "structure_only",
     "uncompressed_pattern",
     "with_values",

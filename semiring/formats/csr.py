@@ -27,7 +27,8 @@ class CSR:
     pattern: the structure, sorted and free of duplicates.
     dtype: of the values.
     values: one value for each entry of the pattern, in its order, or None for an iso-valued matrix.  They reside
-        where the entries do, or in the device's memory.
+        where the entries do, or in the device's memory.  In a bitmap matrix one for each position (`formats.bitmap`);
+        those of positions without an entry have arbitrary contents.
     iso: the value that all entries share, a NumPy scalar of `dtype` on the host, else None.
     cache: derived stores, kept as long as this one (``"transpose"``).
 

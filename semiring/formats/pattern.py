@@ -104,6 +104,11 @@ class AnyPattern:
         return getattr(self, self.ENTRIES)
 
     @property
+    def slots(self) -> int:
+        """The number of values of a matrix that is not iso-valued: one for each entry, or for each position."""
+        return self.nvals
+
+    @property
     def offset_rows(self) -> int:
         """The number of rows that have an offset in memory."""
         return self.nrows

@@ -30,5 +30,7 @@ def dense_values(store: CSR | VectorStore) -> Array:
     """Return the values as an array, one for each slot of the store, also where it is iso-valued."""
     if store.values is not None:
         return store.values
-    slots = store.size if isinstance(store, (Bitmap, Full)) else store.nvals
+    slots = (
+        store.pattern.slots if isinstance(store, CSR) else store.nvals if isinstance(store, IndexList) else store.size
+    )
     return array_module(store.device).full(slots, store.iso, dtype=store.dtype)

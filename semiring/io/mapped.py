@@ -13,7 +13,8 @@ from semiring.engines.spec_storage import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector
-from semiring.formats import CSR, Bitmap, Codec, Full, FullPattern, HyperPattern, IndexList
+from semiring.formats import CSR, Bitmap, BitmapPattern, Codec, Full, FullPattern, HyperPattern, IndexList
+from semiring.formats.bitmap import flags_of_words
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
@@ -182,10 +183,10 @@ def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, 
 
     Those slots are uninitialised memory, which must not leak into a file, and equal vectors must produce equal files.
     """
-    if not isinstance(held, Bitmap):
+    words = held.words if isinstance(held, Bitmap) else getattr(getattr(held, "pattern", None), "words", None)
+    if words is None:
         return values
-    bits = np.unpackbits(to_host(held.words).view(np.uint8), bitorder="little")[: held.size]
-    return np.where(bits, values, held.dtype.type(0))
+    return np.where(flags_of_words(to_host(words), values.size), values, held.dtype.type(0))
 
 
 def _opened(
@@ -234,7 +235,7 @@ def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
 
     O(nvals), with a stated symmetry O(nvals log degree); synchronises.
     """
-    if isinstance(held.pattern, FullPattern):  # its offsets, which are all its indices, were checked with the header
+    if isinstance(held.pattern, (FullPattern, BitmapPattern)):  # its only array was checked with the header
         _check_facts(held, described)
         return held
     values: Any = held.iso if held.values is None else held.values

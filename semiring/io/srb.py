@@ -20,9 +20,9 @@ byte   size  content
 Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. The description is an object with
 
 ``kind``      ``"matrix"`` or ``"vector"``
-``format``    for matrices ``"csr"``, ``"ccsr"`` (compressed rows), ``"full"`` (rows with all columns or none) or
-              ``"hypersparse"`` (a list of the rows that have entries); for vectors ``"index"``, ``"bitmap"`` or
-              ``"full"``. A reader rejects formats that it does not support.
+``format``    for matrices ``"csr"``, ``"ccsr"`` (compressed rows), ``"full"`` (rows with all columns or none),
+              ``"bitmap"`` or ``"hypersparse"`` (a list of the rows that have entries); for vectors ``"index"``,
+              ``"bitmap"`` or ``"full"``. A reader rejects formats that it does not support.
 ``codec``     only for ``"ccsr"``: the name of a codec, for example ``"varint"``
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
@@ -40,7 +40,7 @@ ccsr      ``indptr`` (nrows + 1), ``base`` (a tile), ``at`` (a tile, and one mor
 hyper-    ``rows`` (listed rows), ``offsets`` (listed rows + 1), ``indices`` (nvals), ``values`` (nvals)
 sparse
 index     ``indices`` (nvals), ``values`` (nvals)
-bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (size)
+bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (a position; of a matrix in row-major order)
 full      of a matrix ``indptr`` (nrows + 1), ``values`` (nvals); of a vector ``values`` (size)
 ========= =====================================================================================================
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
-from semiring.formats import CODECS, FORMATS, Codec, Pattern
+from semiring.formats import CODECS, FORMATS, BitmapPattern, Codec, Pattern
 from semiring.io.files import PathLike, Progress, checked_progress
 from semiring.io.srb import (
     DESCRIPTION_AT,
@@ -219,6 +219,7 @@ def _expected_sections(
     slots = nvals
     if kind == "matrix" and form in FORMATS and (codec is not None) == FORMATS[form].HAS_CODEC:
         wanted = FORMATS[form].sections(shape[0], shape[1], nvals, codec, elements)
+        slots = shape[0] * shape[1] if form == BitmapPattern.format else nvals
         # A file of uncompressed rows may have wider indices than necessary.
         sections = {
             name: (size, _INDEX_DTYPES if form == Pattern.format else (_little(dtype),))

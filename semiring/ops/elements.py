@@ -23,13 +23,15 @@ import numpy as np
 from .. import dtypes
 from ..config import engine_for
 from ..engines import recording, registry
+from ..engines.bitmap.rows import bits_of
 from ..engines.constants import POSITIONS
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.numpy_helpers import evaluate
 from ..engines.operands import Mask
 from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep
-from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, with_values
+from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
+from ..formats.bitmap import bits_shaped
 from ..memory.arrays import to_device, to_host
 from ..operators.types import TypedBinary
 from .apply import scalar_dtype
@@ -261,6 +263,9 @@ def _written(c: Any, positions: list[Position], values: Values) -> Any:
     same = c.iso is not None and values.tobytes() == np.full_like(values, c.iso).tobytes()
     if isinstance(c, Bitmap):
         return _marked(c, at[0], None if same else values)
+    if is_bitmap(c):
+        marked = _marked(bits_of(c), at[0] * c.ncols + at[1], None if same else values)
+        return bits_shaped(marked, *c.shape)
     if same:
         return merge(c, _of_positions(c, at, c.dtype, None, c.iso), engine_for(c.device))
     found = places(c, *at)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.bitmap.vectors import flat
 from ..engines.residency import listed_or_resident
 from ..engines.sliced.bounds import common_bounds
 from ..engines.sliced.row_slices import is_uncompressed, walk
-from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values
+from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values, is_bitmap
 from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host
 from . import check
@@ -32,6 +33,9 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
             return False
         if isinstance(a.pattern, HyperPattern) or isinstance(b.pattern, HyperPattern):
             return _same_listed(a, b, tolerance)
+        if is_bitmap(a) or is_bitmap(b):
+            engine = check.engine_of("isequal", a, b)
+            return same(flat(a, engine), flat(b, engine), check_dtype=False, tolerance=tolerance)
         both_full = a.kind == b.kind == _FULL
         if not both_full and not (is_uncompressed(a) and is_uncompressed(b)):
             return _same_rows(a, b, tolerance)

@@ -16,6 +16,7 @@ from ..formats import (
     FullPattern,
     HyperPattern,
     IndexList,
+    Pattern,
     VectorStore,
     array_module,
     device_of,
@@ -106,7 +107,7 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
         return _all_found(a.indices, xp.searchsorted(a.indices, rows.astype(a.indices.dtype)), a.nvals, rows)
     assert cols is not None
     cols = to_device(cols, a.device)
-    if a.placement != "device" or a.pattern.codec is not None or isinstance(a.pattern, HyperPattern):
+    if a.placement != "device" or not isinstance(a.pattern, (Pattern, FullPattern)):
         return None
     low, high = a.indptr[rows].astype(np.int64), a.indptr[rows + 1].astype(np.int64)
     if isinstance(a.pattern, FullPattern):

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.residency import resident_rows
+from ..engines.residency import resident, resident_rows
 from ..exceptions import InvalidValue
-from ..formats import CSR, Array, Bitmap, HyperPattern, array_module, device_of, structure_only
+from ..formats import CSR, Array, Bitmap, HyperPattern, array_module, device_of, is_bitmap, structure_only
 from ..memory.arrays import to_host
 from ..ops.convert import index_list
 
@@ -88,7 +88,8 @@ def histogram(store: Any, bins: int) -> Histogram:
         values: Any = np.full(min(store.nvals, 1), store.iso if store.nvals else 0)
         weight = store.nvals
     else:
-        values, weight = (index_list(store) if isinstance(store, Bitmap) else store).values, 1
+        held = index_list(store) if isinstance(store, Bitmap) else resident(store) if is_bitmap(store) else store
+        values, weight = held.values, 1
     xp = array_module(device_of(values))
     total = int(values.size)
     if values.dtype.kind == "f":

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..config import engine_for
 from ..engines import registry
+from ..engines.bitmap.rows import rows_of, with_bits
 from ..engines.encoding import Encoder, measured
 from ..engines.residency import is_resident, resident
 from ..engines.sliced.bounds import slice_bounds
@@ -17,24 +18,27 @@ from ..exceptions import InvalidValue
 from ..formats import (
     CODECS,
     CSR,
+    BitmapPattern,
     Codec,
     FullPattern,
     HyperPattern,
     Pattern,
     array_module,
     index_dtype,
+    is_bitmap,
     structure_only,
 )
 from ..formats.ccsr import compressed_nbytes
 from ..formats.hypersparse import hypersparse, with_all_rows
 from ..formats.pattern import offset_facts
+from ..formats.placement import place
 from ..memory.arrays import to_host
 from ..memory.locked import locked_empty
 from ..memory.placement import placed
 from ..memory.transfer import download
 
 # The formats that `convert` makes.
-_CONVERTED = (Pattern.format, FullPattern.format, HyperPattern.format)
+_CONVERTED = (Pattern.format, FullPattern.format, BitmapPattern.format, HyperPattern.format)
 
 
 def checked_codec(codec: Any) -> Codec:
@@ -50,7 +54,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     Values are shared.  Cost O(nvals), twice for entries outside the memory of a GPU.  Synchronises on the GPU.
     """
     codec = checked_codec(codec)
-    a = with_all_rows(a)
+    a = decompress(a) if is_bitmap(a) else with_all_rows(a)
     pattern = a.pattern
     if pattern.codec == codec:
         return a
@@ -70,12 +74,15 @@ def compress(a: CSR, codec: Any) -> CSR:
 def decompress(a: CSR) -> CSR:
     """Return the matrix with uncompressed rows, at the same placement; itself if it is uncompressed.
 
-    Values are shared.  Cost O(nvals); O(nrows) for a hypersparse matrix.
+    Values are shared, except those of a bitmap matrix.  Cost O(nvals); O(nrows) for a hypersparse matrix,
+    O(nrows ncols / 32 + nvals) for a bitmap matrix.
     """
     a = with_all_rows(a)
     pattern = a.pattern
     if isinstance(pattern, Pattern):
         return a
+    if is_bitmap(a):
+        return place(rows_of(a, engine_for(a.device)), a.placement)
     if pattern.placement == "device":
         return CSR(resident(structure_only(a.pattern)).pattern, a.dtype, a.values, a.iso)
     engine, dtype = engine_for(a.device), index_dtype(a.ncols)
@@ -96,7 +103,8 @@ def decompress(a: CSR) -> CSR:
 def convert(a: CSR, to: Any) -> CSR:
     """Return the matrix in a format of `_CONVERTED`; InvalidValue for another one, or rows that are not full.
 
-    Values are shared.  Cost O(nrows), O(nvals) to ``"csr"`` from compressed rows.  Synchronises.
+    Values are shared, except to and from ``"bitmap"``.  Cost O(nrows), O(nvals) to ``"csr"`` from compressed rows,
+    O(nrows ncols) to ``"bitmap"``.  Synchronises.
     """
     if to not in _CONVERTED:
         formats = f"{', '.join(map(repr, _CONVERTED[:-1]))} or {_CONVERTED[-1]!r}"
@@ -107,6 +115,8 @@ def convert(a: CSR, to: Any) -> CSR:
         return decompress(a)
     if to == HyperPattern.format:
         return hypersparse(decompress(a))
+    if to == BitmapPattern.format:
+        return place(with_bits(resident(a), engine_for(a.device)), a.placement)
     a = with_all_rows(a)
     pattern = a.pattern
     lengths = array_module(a.device).diff(pattern.indptr)
@@ -116,6 +126,7 @@ def convert(a: CSR, to: Any) -> CSR:
             f"convert: rows of a full matrix hold all {a.ncols} columns or none; {partial} of {a.nrows} rows do not "
             f"(ewise_union with a full matrix fills them)"
         )
+    a = decompress(a) if is_bitmap(a) else a
     facts = offset_facts(pattern)
     made = FullPattern(a.nrows, a.ncols, a.nvals, pattern.indptr, facts, pattern.placement)
     return CSR(made, a.dtype, a.values, a.iso)
@@ -123,7 +134,7 @@ def convert(a: CSR, to: Any) -> CSR:
 
 def measure(a: CSR, codec: Any) -> int:
     """Return the bytes that the matrix would occupy with compressed rows, values included; exact.  Cost O(nvals)."""
-    codec, a = checked_codec(codec), with_all_rows(a)
+    codec, a = checked_codec(codec), decompress(a) if is_bitmap(a) else with_all_rows(a)
     engine, pattern = engine_for(a.device), a.pattern
     values = 0 if a.values is None else int(a.values.nbytes)
     if pattern.codec == codec:

@@ -167,8 +167,8 @@ def test_the_format_follows_the_operation() -> None:
     assert Matrix.from_scalar(1, 10**4, 10**6).nbytes < 10**5
     with pytest.raises(InvalidValue, match="4 of 5 rows do not"):
         fixed().convert("full")
-    with pytest.raises(InvalidValue, match="'csr', 'full' or 'hypersparse'"):
-        a.convert("bitmap")
+    with pytest.raises(InvalidValue, match="'csr', 'full', 'bitmap' or 'hypersparse'"):
+        a.convert("dense")
 
 
 def test_dense_arrays_are_shared(engine: str) -> None:

@@ -243,8 +243,8 @@ def test_the_format_is_kept_by_the_rule_and_by_request(kind: str, tmp_path: Path
         assert sr.io.open(tmp_path / "a.srb", compress="varint").format == "ccsr"
         assert a.convert("csr").format == "csr"
         assert a.convert("hypersparse").format == "hypersparse"
-    with pytest.raises(InvalidValue, match="'csr', 'full' or 'hypersparse'"):
-        a.convert("bitmap")
+    with pytest.raises(InvalidValue, match="'csr', 'full', 'bitmap' or 'hypersparse'"):
+        a.convert("dense")
     with pytest.raises(InvalidValue, match="from 0 to 1"):
         config.set(hyper_switch=2)
 

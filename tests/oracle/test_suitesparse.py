@@ -375,3 +375,25 @@ def test_build(gb: Any, dtype: str, dup: str) -> None:
 
     for ours, theirs in zip(built(sr), built(gb), strict=True):
         assert_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("accum", [None, "plus"])
+@pytest.mark.parametrize("mask", MASKS)
+def test_bitmap_matrices(gb: Any, mask: str, accum: str | None) -> None:
+    """Element-wise operations, products and masked writes on matrices in the format "bitmap"."""
+    arrays = drawn(111, "int64")
+    sides = [Side(sr, arrays), Side(gb, arrays)]
+    for name in ("A", "B", "C", "M"):
+        getattr(sides[0], name).convert("bitmap")
+    for s in sides:
+        binary = s.library.binary
+        chosen = options(s, MASKS[mask](s.M), accum, False)
+        s.C(**chosen) << s.A.ewise_add(s.B, binary.minus)
+        s.B(**chosen) << s.A.ewise_mult(s.C, binary.times)
+        s.A(**chosen) << s.A.mxm(s.B, s.library.semiring.plus_times)
+        s.w << s.C.reduce_rowwise(s.library.monoid.plus)
+        s.v << s.C.mxv(s.u, s.library.semiring.min_plus)
+        s.u << s.v.vxm(s.C, s.library.semiring.plus_times)
+    assert sides[0].M.format == "bitmap"
+    for name in ("A", "B", "C", "u", "v", "w"):
+        assert_equal(getattr(sides[0], name), getattr(sides[1], name))

@@ -165,7 +165,7 @@ def _mixed(q: Ewise, dense: CSR, sparse: CSR, engine: str, *, dense_first: bool)
         alone = dense_values(registry.run(Ewise(*sides, q.op, "intersect"), engine))
     alone = array_module(dense.device).array(alone)  # a copy: an operator may return a side unchanged
     if sparse.nvals:
-        alone[_places(sparse, engine)] = dense_values(both)
+        alone[places(sparse, engine)] = dense_values(both)
     return CSR(dense.pattern, q.op.z, alone)
 
 
@@ -188,10 +188,10 @@ def _of_vector(done: VectorStore, pattern: AnyPattern, dtype: np.dtype[Any]) -> 
 def _at(dense: CSR, sparse: CSR, engine: str) -> Array:
     """Return the values of a dense matrix at the positions of a sparse one, in its order."""
     assert dense.values is not None
-    return dense.values[_places(sparse, engine)]
+    return dense.values[places(sparse, engine)]
 
 
-def _places(a: CSR, engine: str) -> Array:
-    """Return i ncols + j for each entry, in storage order."""
+def places(a: CSR, engine: str) -> Array:
+    """Return i ncols + j, of int64, for each entry of uncompressed rows, in storage order."""
     made = registry.run(Apply(structure_only(a.pattern), _PLACE, np.int64(a.ncols)), engine)
     return dense_values(made)

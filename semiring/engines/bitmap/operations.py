@@ -1,0 +1,9 @@
+"""All operations on bitmap matrices: importing this module registers them."""
+
+from .. import bitmap
+from ..discovery import import_modules
+from .rewriting import rows_first
+
+__all__ = ["rows_first"]
+
+import_modules(bitmap.__name__, bitmap.__path__)
