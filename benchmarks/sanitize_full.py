@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 
-from semiring import Matrix
+from semiring import Matrix, Vector
 
 from .sanitize_inputs import N, Small
 
@@ -34,6 +34,12 @@ def _few(s: Small, ncols: int) -> Matrix:
     return part.ewise_add(more, "first").new()
 
 
+def _bits(nrows: int, ncols: int) -> Matrix:
+    """A bitmap matrix in which two of three positions have an entry; the last word has bits past the end."""
+    values = np.arange(nrows * ncols).reshape(nrows, ncols) * 7 % 9 // 3
+    return Matrix.from_dense(values.astype(np.float32), missing_value=0, format="bitmap")
+
+
 def _segmented(s: Small, product: Callable[[Matrix], Any]) -> Any:
     """The row of the hub is divided into segments."""
     if s.A.device == "cpu":
@@ -55,6 +61,11 @@ def _segmented(s: Small, product: Callable[[Matrix], Any]) -> Any:
 
 # The steps, by name.  Each returns a Matrix.
 STEPS: dict[str, Callable[[Small], Any]] = {
+    "bitmap, by row": lambda s: _bits(67, 2099).mxv(Vector.full(2.0, 2099), "min_plus"),
+    "bitmap, by column": lambda s: Vector.from_coo([3, 90], [1.5, 2.0], size=N).vxm(_bits(N, 77), "plus_times"),
+    "bitmap, rows reduced": lambda s: _bits(N, 41).reduce_rowwise("max"),
+    "bitmap, transpose": lambda s: _bits(N, 41).T.new(),
+    "bitmap, rows": lambda s: _bits(N, 41).mxm(_bits(41, N)),
     "spmm": lambda s: s.A.mxm(_full(N, 20)),
     "spmm of one column": lambda s: s.E.mxm(_full(N, 1), "max_first"),
     "spmm of odd columns": lambda s: s.A.mxm(_full(N, 33), "min_plus"),

@@ -94,7 +94,8 @@ _CONSTANT = _Plan(types.STRUCTURE, None, None, False, False)
 
 
 @functools.lru_cache(maxsize=1024)
-def _plan(semiring: TypedSemiring, flip: bool) -> _Plan:
+def product_plan(semiring: TypedSemiring, flip: bool) -> _Plan:
+    """Return the operators of a product as kernel arguments."""
     add, mult, uses = types.monoid(semiring.add), types.binary(semiring.mult), semiring.mult.uses
     of_matrix, of_vector = ("y", "x") if flip else ("x", "y")
     return _Plan(add, mult, flip or None, of_matrix in uses, of_vector in uses)
@@ -109,7 +110,7 @@ class _Arguments:
         self.words = presence.no_bits(q.nout)
         self.values: Any = None
         if self.iso is None:
-            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _plan(q.semiring, q.flip)
+            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = product_plan(q.semiring, q.flip)
             self.values = presence.empty_slots("mxv", q.nout, q.semiring.z)
         else:
             self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _CONSTANT
