@@ -381,7 +381,7 @@ def test_build(gb: Any, dtype: str, dup: str) -> None:
 @pytest.mark.parametrize("mask", MASKS)
 def test_bitmap_matrices(gb: Any, mask: str, accum: str | None) -> None:
     """Element-wise operations, products and masked writes on matrices in the format "bitmap"."""
-    arrays = drawn(111, "int64")
+    arrays = drawn(111, "float64")
     sides = [Side(sr, arrays), Side(gb, arrays)]
     for name in ("A", "B", "C", "M"):
         getattr(sides[0], name).convert("bitmap")
