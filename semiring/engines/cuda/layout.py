@@ -48,7 +48,7 @@ def concat(q: Concat) -> CSR:
             _copy(tile, plan, q.cols[n], first, indices, values)
         else:
             operand = tile.nvals, tile.nrows, tile.indptr, tile.indices, *values_of(tile)
-            blocks = one_wave(plan.copy, tile.nvals, 4)
+            blocks = grid(tile.nvals, per_thread=4)  # in several waves: its writes are uneven
             plan.copy(blocks, BLOCK, *operand, q.cols[n], free[row:], first, indices, values)
             if q.rows[n + 1 : n + 2] == (row,):  # another tile fills the rest of these rows
                 plan.measure(grid(tile.nrows), BLOCK, tile.nrows, tile.indptr, free[row:])

@@ -43,7 +43,8 @@ def sort_rows(q: SortRows) -> SortedRows:
     columns, places = cupy.empty(a.nvals, a.indices.dtype), cupy.empty(a.nvals, np.int64)
     values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
     operand = a.nvals, a.nrows, a.indptr, a.indices, a.values
-    plan.sorted(one_wave(plan.sorted, a.nvals, 4), BLOCK, *operand, order, columns, values, places)
+    # Small ranges: neighbouring warps gather from the same rows.
+    plan.sorted(grid(a.nvals, per_thread=4), BLOCK, *operand, order, columns, values, places)
     pattern = Pattern(a.nrows, a.ncols, a.indptr, columns)
     return SortedRows(CSR(pattern, a.dtype, values, a.iso), CSR(pattern, np.dtype(np.int64), places))
 

@@ -21,8 +21,9 @@ from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
 from .specialise import constants, monoid, typedefs
 
-# Bytes of the sums of a tile in shared memory, and the most and the least steps of a tile.
-_TILE_BYTES, _MOST, _LEAST = 32 << 10, 8192, 2048
+# Bytes of the sums of a tile in shared memory, and the most and the least steps of a tile.  H200, calls, kron20 by
+# float32: 2048 steps 0.226 ms, 4096 0.177, 8192 0.240 (benchmarks/results/2026-11-22-nvidia-h200-entries.txt).
+_TILE_BYTES, _MOST, _LEAST = 32 << 10, 4096, 2048
 
 
 @implements(Scan, engine="cuda")

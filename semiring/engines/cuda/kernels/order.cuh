@@ -320,27 +320,29 @@ extern "C" __global__ void order_long_write(i64 n, i64 count, const i64* offsets
 
 // Values, columns and places of sorted rows: the q-th entry of a row, in `order`, moves to column q.  Null order: the
 // entries stay in their order.  Null out_values: they all have one value.
-extern "C" __global__ void __launch_bounds__(256, 4)
-order_sorted(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values, const P* order, I* columns,
-             A* out_values, i64* places) {
-    for_each_quad<1>(
+extern "C" __global__ void order_sorted(i64 n, i64 nrows, const P* indptr, const I* indices, const A* values,
+                                        const P* order, I* columns, A* out_values, i64* places) {
+    for_each_quad<32>(
         indptr, nrows, n,
-        [=](i64 p, int count) { return order == nullptr ? Quad<P>() : load_quad(order + p, count); },
+        [=](i64 p, int count) { return order == nullptr ? Quad<P>() : load_four<32>(order + p, count); },
         [=](i64 p, int count, const Quad<i64>& rows, const Quad<P>& read) {
-            Quad<I> column;
+            Quad<I> place;
             Quad<A> value;
-            Quad<i64> place;
 #pragma unroll
             for (int e = 0; e < QUAD; ++e) {
                 if (e >= count) continue;
-                const i64 from = order == nullptr ? p + e : i64(read.at[e]);
-                column.at[e] = I(p + e - i64(indptr[rows.at[e]]));
-                place.at[e] = i64(indices[from]);
+                const i64 from = order == nullptr ? p + 32 * e : i64(read.at[e]);
+                place.at[e] = indices[from];
                 if (out_values != nullptr) value.at[e] = values[from];
             }
-            store_quad(columns + p, column, count);
-            store_quad(places + p, place, count);
-            if (out_values != nullptr) store_quad(out_values + p, value, count);
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) {
+                if (e >= count) continue;
+                const i64 to = p + 32 * e;
+                columns[to] = I(to - i64(indptr[rows.at[e]]));
+                places[to] = i64(place.at[e]);
+                if (out_values != nullptr) out_values[to] = value.at[e];
+            }
         });
 }
 
