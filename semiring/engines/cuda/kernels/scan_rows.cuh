@@ -89,32 +89,33 @@ DEVICE void mark_starts(u32* bits, const RowTile& part, const P* indptr, i64 nro
 
 // The sums of tiles.  words[t] is 0 before the launch; its upper half becomes PART or WHOLE.  Its lower half is the sum,
 // if that fits; a larger sum is in `sums`.
+template <class V>
 struct Sums {
     static constexpr u32 PART = 1;   // of all entries of tile t, in which no row starts
     static constexpr u32 WHOLE = 2;  // of the entries before tile t + 1 in the row of the last one
-    static constexpr bool FITS = sizeof(add_z) <= 4;
+    static constexpr bool FITS = sizeof(V) <= 4;
     u64* words;
-    add_z* sums;  // two for each tile: PART and WHOLE
+    V* sums;  // two for each tile: PART and WHOLE
 
     // One thread calls.
-    DEVICE void publish(i64 t, u32 flag, add_z sum) const {
+    DEVICE void publish(i64 t, u32 flag, V sum) const {
         u64 word = u64(flag) << 32;
         if constexpr (FITS) {
-            word |= u64(from_bits<unsigned_of<sizeof(add_z)>>(sum));
+            word |= u64(from_bits<unsigned_of<sizeof(V)>>(sum));
         } else {
             sums[2 * t + flag - PART] = sum;
             __threadfence();
         }
         store_relaxed(words + t, word);
     }
-    DEVICE add_z sum(i64 t, u64 word) const {
-        if constexpr (FITS) return from_bits<add_z>(unsigned_of<sizeof(add_z)>(word));
+    DEVICE V sum(i64 t, u64 word) const {
+        if constexpr (FITS) return from_bits<V>(unsigned_of<sizeof(V)>(word));
         else return sums[2 * t + i64(word >> 32) - PART];
     }
     // The sum of the entries before tile t in the row that contains its first entry and begins in a tile before.  Blocks
     // start in the order of their numbers, so the tiles before are under way or complete, and waiting for them ends.
     // Every lane of one warp calls; valid in every lane.
-    DEVICE add_z before(i64 t) const {
+    DEVICE V before(i64 t) const {
         constexpr u32 WAIT_NS = 100;
         const i64 other = t - 1 - lane_id();
         u64 word = 0;
@@ -127,8 +128,8 @@ struct Sums {
             else __nanosleep(WAIT_NS);
         }
         if constexpr (!FITS) __threadfence();
-        const add_z mine = lane_id() <= last ? sum(other, word) : add_z();
-        add_z total = shuffle(mine, last);
+        const V mine = lane_id() <= last ? sum(other, word) : V();
+        V total = shuffle(mine, last);
         while (--last >= 0) total = add(total, shuffle(mine, last));
         return total;
     }
@@ -157,13 +158,13 @@ scan_rows(i64 nrows, i64 n, const P* indptr, const A* values, A iso, const i64* 
     Run running = block_runs_before(mine, total);
     const bool continues = part.entries > 0 && (starts[0] & 1u) == 0;  // the first entry is not the first of its row
     if (threadIdx.x < 32) {
-        const Sums all{words, sums};
+        const Sums<add_z> all{words, sums};
         const bool whole = total.starts || !continues;
-        if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums::WHOLE : Sums::PART, total.sum.value);
+        if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums<add_z>::WHOLE : Sums<add_z>::PART, total.sum.value);
         if (continues) {
             const add_z before = all.before(blockIdx.x);
             if (lane_id() == 0) {
-                if (!whole) all.publish(blockIdx.x, Sums::WHOLE, add(before, total.sum.value));
+                if (!whole) all.publish(blockIdx.x, Sums<add_z>::WHOLE, add(before, total.sum.value));
                 earlier = before;
             }
         }
