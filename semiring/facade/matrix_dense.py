@@ -14,7 +14,7 @@ from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of, is_bitmap
 from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
 from ..memory.allocation import allocating, require
-from ..memory.arrays import to_device
+from ..memory.arrays import as_type, to_device
 from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..storage.coerce import as_array, value_type
@@ -96,7 +96,7 @@ def from_dense(
 def _held(array: Any, dtype: Any, device: str, copy: bool) -> Any:
     """Return the array on the device, contiguous by rows; itself if it is that already and no `copy` is requested."""
     same = array if device_of(array) == device else to_device(array, device)
-    return same.astype(dtype, order="C", copy=copy and same is array)
+    return as_type(same, dtype, copy=copy and same is array)
 
 
 def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
@@ -133,14 +133,14 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
     with allocating("to_dense", store.device):
         if is_dense(store):
-            return exported(dense_values(store).astype(chosen, copy=store.iso is None).reshape(store.shape), device)
+            return exported(as_type(dense_values(store), chosen, copy=store.iso is None).reshape(store.shape), device)
         if is_bitmap(store):
             return exported(_filled(store, fill, chosen), device)
         store = resident(store)
         array = array_module(store.device).full(
             store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
-        array[row_numbers(store), store.indices] = dense_values(store).astype(chosen)
+        array[row_numbers(store), store.indices] = as_type(dense_values(store), chosen)
     return exported(array, device)
 
 
@@ -149,7 +149,7 @@ def _filled(store: CSR, fill: Any, dtype: Any) -> Any:
     bits = bits_of(store)
     present = flags_of_words(bits.words, bits.size)
     absent = cast_scalar(0 if fill is None else fill, dtype)
-    values = dense_values(bits).astype(dtype, copy=False)
+    values = as_type(dense_values(bits), dtype, copy=False)
     return array_module(store.device).where(present, values, absent).reshape(store.shape)
 
 

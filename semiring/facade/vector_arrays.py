@@ -12,7 +12,7 @@ from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmp
 from ..formats import Full, array_module, dense_values, device_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
-from ..memory.arrays import to_device, to_host
+from ..memory.arrays import as_type, to_device, to_host
 from ..ops import reshape
 from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
@@ -128,7 +128,7 @@ def from_dense(
     chosen = value_type("from_dense", array, dtype)
     if missing_value is None:
         with allocating("from_dense", where):
-            array = to_device(array, where).astype(chosen, copy=True)
+            array = as_type(to_device(array, where), chosen)
         return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
     indices = array_module(device_of(array)).flatnonzero(differs(array, missing_value))
     return cls.from_coo(indices, array[indices], chosen, size=int(array.size), name=name, device=where)
@@ -320,12 +320,12 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     require("to_dense", store.device, store.size * chosen.itemsize)
     with allocating("to_dense", store.device):
         if store.format == "full":
-            return exported(dense_values(store).astype(chosen, copy=store.iso is None), device)
+            return exported(as_type(dense_values(store), chosen, copy=store.iso is None), device)
         entries = index_list(store)
         array = array_module(store.device).full(
             store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
-        array[entries.indices] = dense_values(entries).astype(chosen)
+        array[entries.indices] = as_type(dense_values(entries), chosen)
     return exported(array, device)
 
 

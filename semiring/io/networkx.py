@@ -11,6 +11,7 @@ from semiring.dtypes import lookup
 from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.triples import TRUE, Triples, host_triples
+from semiring.memory.arrays import as_type
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -95,7 +96,7 @@ def networkx_triples(
         values = np.array([edge[2] for edge in kept])
         if values.ndim != 1 or values.dtype.kind not in "biufc":
             raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
-        values = values.astype(lookup(values.dtype if dtype is None else dtype), copy=False)
+        values = as_type(values, lookup(values.dtype if dtype is None else dtype), copy=False)
     triples = Triples(n, n, ends[:, 0], ends[:, 1], values)
     return triples if G.is_directed() else triples.symmetrised()
 

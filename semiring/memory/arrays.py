@@ -91,6 +91,16 @@ def _download() -> Callable[[Array, np.ndarray[Any, Any]], None]:
     return download
 
 
+def as_type(array: Array, dtype: np.dtype[Any], *, copy: bool = True) -> Array:
+    """Return the array in another type, as ``astype`` does; complex numbers that become real ones keep their real part.
+
+    copy: also an array that has the type already.
+    """
+    if array.dtype.kind == "c" and dtype.kind not in "cb":
+        array, copy = array.real, True  # NumPy's and CuPy's astype would warn
+    return array.astype(dtype, order="C", copy=copy)
+
+
 def read_only(array: Array) -> Array:
     """Return a read-only view of an array of a store; a CuPy array is returned itself, as CuPy has no such views."""
     if not isinstance(array, np.ndarray):

@@ -18,7 +18,7 @@ from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
-from ..memory.arrays import array_module, to_device, to_host
+from ..memory.arrays import array_module, as_type, to_device, to_host
 from .cast import cast_scalar
 
 
@@ -120,7 +120,7 @@ def entry_values(
         raise InvalidValue(f"values must hold {count} numbers, one for each entry; got shape {values.shape}")
     values = to_device(values, device)
     if values.dtype != dtype and convert:
-        values = cast_values(values, dtype) if isinstance(values, np.ndarray) else values.astype(dtype)
+        values = cast_values(values, dtype) if isinstance(values, np.ndarray) else as_type(values, dtype)
     return values, None
 
 

@@ -19,7 +19,7 @@ from ..engines.spec import ImportCSR
 from ..exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from ..formats import CSR, Array, Pattern, Placement, device_of, index_dtype
 from ..memory.allocation import allocating, free_memory, require
-from ..memory.arrays import address_of, to_device, to_host
+from ..memory.arrays import address_of, as_type, to_device, to_host
 from ..memory.placement import placed
 from ..ops.build import duplicate_operator, entry_values
 from .memory_plan import arriving, checked_placement, moved
@@ -91,7 +91,7 @@ def import_chunks(
             continue
         offsets = to_device(indptr[first : last + 1] - begin, device)
         part = to_device(indices[begin:end], device)
-        x = None if values is None else to_device(values[begin:end], device).astype(dtype, copy=False)
+        x = None if values is None else as_type(to_device(values[begin:end], device), dtype, copy=False)
         request = ImportCSR(last - first, ncols, dtype, offsets, part, x, iso, dup)
         try:
             made = registry.run(request, engine)

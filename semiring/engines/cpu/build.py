@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...formats import CSR, Pattern, VectorStore, index_dtype
+from ...memory.arrays import as_type
 from ..refusals import check_columns, check_offsets, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
@@ -55,7 +56,7 @@ def import_csr(q: ImportCSR) -> CSR:
         pattern = Pattern(q.nrows, q.ncols, indptr, indices)
         if q.values is None:
             return CSR(pattern, q.dtype, None, q.iso)
-        return CSR(pattern, q.dtype, kernel_array(q.values.astype(q.dtype, copy=False)))
+        return CSR(pattern, q.dtype, kernel_array(as_type(q.values, q.dtype, copy=False)))
     return _sorted_rows(q.ncols, q.dtype, indptr, None, indices, _given(q.values, q.iso), q.dup, keep_last=False)
 
 
@@ -108,7 +109,7 @@ def _lexsorted(nrows: int, ncols: int, dtype: np.dtype[Any], rows: Array, cols: 
     pattern = Pattern(nrows, ncols, offsets, cols.astype(index_dtype(ncols), copy=False))
     if isinstance(values, np.generic):
         return CSR(pattern, dtype, None, values)
-    return CSR(pattern, dtype, values.astype(dtype, copy=False)[order])
+    return CSR(pattern, dtype, as_type(values, dtype, copy=False)[order])
 
 
 def _sorted_rows(
@@ -149,7 +150,7 @@ def _sorted_rows(
         run(_unpack, parts, indptr, order, keys, indices, sources)
         if made is not None:
             assert isinstance(values, np.ndarray)
-            np.take(values.astype(dtype, copy=False), sources, out=made)
+            np.take(as_type(values, dtype, copy=False), sources, out=made)
     else:
         folded = None if iso is not None else values
         op = None if dup is None else types.binary(dup)
