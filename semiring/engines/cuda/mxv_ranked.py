@@ -138,7 +138,7 @@ def _kernels(
     flip: bool, table: int,
 ) -> tuple[Kernel, Kernel]:  # fmt: skip
     text = _prologue(ring, offset, columns, element, operand, flip, table)
-    product, carry = (kernel("mxv_ranked.cuh", name, text) for name in ("mxv_ranked", "mxv_carry"))
+    product, carry = (kernel("mxv_ranked.cuh", name, text) for name in ("mxv_ranked", "mxv_ranked_carry"))
     return product, carry
 
 
