@@ -223,7 +223,12 @@ def test_storage_kinds(dtype: Any, engine: str) -> None:
     a = random(400, 300, 0.05, dtype, sampling.seed % 1000)
     A = from_scipy_sparse(a)
     u = Vector.from_dense(numbers(300, dtype, 16))
-    stored = [A.dup().compress("varint"), A.dup().compress("packed"), A.dup().convert("hypersparse")]
+    stored = [
+        A.dup().compress("varint"),
+        A.dup().compress("packed"),
+        A.dup().convert("hypersparse"),
+        A.dup().convert("bitmap"),
+    ]
     for B in (*stored, Matrix.from_dense(a.toarray())):
         assert close(dense(B @ u), a @ dense(u))
         assert close(dense(B @ A.T), (a @ a.T).toarray())
