@@ -33,6 +33,7 @@ from semiring.formats import (
     Placement,
     Store,
 )
+from semiring.formats.hypersparse import with_all_rows
 from semiring.memory.arrays import to_host
 from semiring.storage.compression import convert
 from tests import sampling
@@ -91,7 +92,7 @@ def in_format(a: CSR, format: str, placement: Placement, engine: str) -> CSR:
 
 def as_uncompressed(store: Store, engine: str) -> Store:
     """The store, decoded and copied to device memory if it is a matrix in another storage kind."""
-    return uncompressed(store, engine, "test") if isinstance(store, CSR) else store
+    return uncompressed(with_all_rows(store), engine, "test") if isinstance(store, CSR) else store
 
 
 def _patterns(item: Any) -> list[Pattern]:

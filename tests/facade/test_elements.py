@@ -221,7 +221,7 @@ def test_errors_rise_at_once(form: str) -> None:
     ):
         with pytest.raises(IndexOutOfBound):
             change()
-    for value in ("text", None, 1j):
+    for value in ("text", None):
         with pytest.raises(SemiringError):
             x[at] = value
     with pytest.raises(SemiringError):
