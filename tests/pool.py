@@ -45,10 +45,10 @@ class Operator(NamedTuple):
 def _parameters(name: str, usual: list[Any], more: list[Any]) -> list[Any]:
     """Parametrisation of a test: a sample of the usual rows and one of the others, and under --exhaustive all rows.
 
-    As many as there are usual rows; half of these on the CPU engine, which takes longest to compile.
+    As many as there are usual rows; a third of these on the CPU engine, which takes longest to compile.
     """
     others = [row for row in dict.fromkeys(more) if row not in usual]
-    count = max(len(usual) // 2, 2) if sampling.engine == "cpu" else len(usual)
+    count = max(len(usual) // 3, 2) if sampling.engine == "cpu" else len(usual)
     sample = sampling.draw(name, usual, count - 1) + sampling.draw(f"{name}, others", others, 1)
     return [pytest.param(row, id=_id(row), marks=sampling.marks(row, sample)) for row in [*usual, *others]]
 

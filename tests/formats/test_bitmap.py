@@ -24,7 +24,7 @@ from tests.formats.test_full import assert_alike
 
 EXHAUSTIVE = pytest.mark.exhaustive
 OPERATIONS = test_hypersparse.OPERATIONS
-DRAWN = sampling.draw("bitmap", OPERATIONS, 10)
+DRAWN = sampling.draw("bitmap", OPERATIONS, 6)
 PLACEMENTS = ("device", *(pytest.param(name, marks=EXHAUSTIVE) for name in ("pinned", "host")))
 
 

@@ -29,7 +29,7 @@ FLOATING = ("float", "complex")
 # Types of one run: of integers and booleans, and of floats; and batches of their operators.  All under --exhaustive.
 SAMPLED = {"cpu": (1, 1)}
 USUALLY_SAMPLED = (5, 2)
-SAMPLED_BATCHES = {"cpu": 5}
+SAMPLED_BATCHES = {"cpu": 4}
 
 
 def values_of(dtype: np.dtype[Any]) -> Array:
