@@ -193,7 +193,9 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         wanted = None if placement is None else checked_placement(placement)
         if self.ndim == 1 and wanted not in (None, "device"):
-            raise NotSupported(f"a Vector lies in the memory of its device; placement {placement!r} is for a Matrix")
+            raise NotSupported(
+                f"a Vector is always in the memory of its device; placement {placement!r} is for a Matrix"
+            )
         target = None if device is None else checked_device(device)
         if target in (None, self.device) and (self.ndim == 1 or placement is None):
             return self

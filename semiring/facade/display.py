@@ -27,7 +27,7 @@ _WIDEST = 1 << 16
 # The words of a bitmap, at either end, in which entries are searched for.
 _SEARCHED = 2048
 
-# The lines of a table: the first is its header; None stands for what is left out.
+# The lines of a table: the first is its header; None marks what is left out.
 _Lines = list[list[str | None]]
 
 

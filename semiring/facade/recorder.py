@@ -206,7 +206,7 @@ class Recorder(Sequence[str]):
         return html_table(lines) if len(self) else html_line(repr(self))
 
     def _shown(self) -> list[tuple[int, str | None]]:
-        """Return the first and the last lines with their numbers; None stands for what is left out."""
+        """Return the first and the last lines with their numbers; None marks what is left out."""
         lines: list[tuple[int, str | None]] = list(enumerate(self))
         if len(lines) <= self.max_rows:
             return lines

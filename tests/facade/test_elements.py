@@ -210,6 +210,14 @@ def test_copies_and_operations_hold_the_entries_of_their_moment() -> None:
 
 
 @pytest.mark.parametrize("form", ["vector", "matrix"])
+def test_a_complex_number_written_to_a_real_type_is_its_real_part(form: str) -> None:
+    x = made(form)
+    at: Any = 4 if form == "vector" else (1, 2)
+    x[at] = 2 + 1j
+    assert (x.dtype, x[at].value) == (np.dtype(np.float64), 2.0)
+
+
+@pytest.mark.parametrize("form", ["vector", "matrix"])
 def test_errors_rise_at_once(form: str) -> None:
     x = made(form)
     at: Any = 4 if form == "vector" else (1, 2)

@@ -91,7 +91,7 @@ def test_what_is_no_placement_is_refused() -> None:
     for x in (some_matrix(), Vector.full(1.0, 3)):
         with pytest.raises(sr.exceptions.InvalidValue, match="'device', 'pinned', 'host' or 'auto'"):
             x.to(placement="gpu")
-    with pytest.raises(sr.exceptions.NotSupported, match="a Vector lies in the memory of its device"):
+    with pytest.raises(sr.exceptions.NotSupported, match="a Vector is always in the memory of its device"):
         Vector.full(1.0, 3).to(placement="pinned")
     v = Vector.full(1.0, 3)
     assert v.to(placement="device") is v

@@ -101,24 +101,24 @@ def expected(op: Any, given: dict[str, Array]) -> Array:
 
 def disagreement(op: Any, given: dict[str, Array], got: Array) -> str:
     """What differs, or nothing: floats may to the tolerance of the type; infinities and NaN must be where expected."""
-    want = expected(op, given)
-    assert got.dtype == want.dtype
-    if want.dtype.kind in "fc":
-        bound = TOLERANCE[want.dtype]
+    correct = expected(op, given)
+    assert got.dtype == correct.dtype
+    if correct.dtype.kind in "fc":
+        bound = TOLERANCE[correct.dtype]
         with np.errstate(over="ignore", invalid="ignore"):
-            right = np.isclose(got, want, rtol=bound, atol=bound, equal_nan=True)
-            if want.dtype.kind == "c":  # an infinite part beside one that is only close
+            right = np.isclose(got, correct, rtol=bound, atol=bound, equal_nan=True)
+            if correct.dtype.kind == "c":  # an infinite part beside one that is only close
                 parts = [
-                    np.isclose(a, b, rtol=bound, atol=bound) for a, b in zip(_parts(got), _parts(want), strict=True)
+                    np.isclose(a, b, rtol=bound, atol=bound) for a, b in zip(_parts(got), _parts(correct), strict=True)
                 ]
                 right |= parts[0] & parts[1]
     else:
-        right = got == want
+        right = got == correct
     if right.all():
         return ""
     p = int(np.argmin(right))
     at = {name: value[p] for name, value in given.items() if name in op.uses}
-    return f"{op!r} = {op.expr}: {(~right).sum()} of {right.size} differ; {at} gives {got[p]!r}, not {want[p]!r}"
+    return f"{op!r} = {op.expr}: {(~right).sum()} of {right.size} differ; {at} gives {got[p]!r}, not {correct[p]!r}"
 
 
 def _parts(z: Array) -> tuple[Array, Array]:
