@@ -38,6 +38,8 @@ from semiring.memory.arrays import to_host
 from semiring.storage.compression import convert
 from tests import sampling
 
+# A matrix with more positions, of which few have entries, is not made a bitmap.
+MOST_POSITIONS = 1 << 24
 # Entries and rows of a slice: the drawn matrices then have up to three.
 SMALL = 40
 # One request in so many runs again in other storage kinds; all of them under --exhaustive.  On the CPU each needs
@@ -85,8 +87,9 @@ def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR
 
 def in_format(a: CSR, format: str, placement: Placement, engine: str) -> CSR:
     """The matrix, which is uncompressed and device-resident, in another format, if its structure has that form."""
-    with suppress(InvalidValue):
-        a = convert(a, format)
+    if format != BitmapPattern.format or a.nrows * a.ncols <= MOST_POSITIONS:
+        with suppress(InvalidValue):
+            a = convert(a, format)
     return _placed(replace(a, cache={}), placement)
 
 

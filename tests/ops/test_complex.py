@@ -18,7 +18,7 @@ from semiring.io import from_scipy_sparse, to_scipy_sparse
 from tests import sampling
 from tests.compare import TOLERANCE
 
-COMPLEX = [np.complex64, np.complex128]
+COMPLEX = [pytest.param(np.complex64, marks=pytest.mark.wide), np.complex128]  # each compiles kernels of its own
 Array = np.ndarray[Any, Any]
 
 
