@@ -1,11 +1,10 @@
 """Graph algorithms, each a composition of public matrix operations that users can write themselves."""
 
 from . import ordering
-from .bfs import BfsTrace, bfs_levels, bfs_parents, bfs_trace
+from .centrality import pagerank
 from .components import connected_components
 from .ordering import bfs_order, degree_order, locality_order, reverse_cuthill_mckee
-from .pagerank import pagerank
-from .sssp import sssp
+from .paths import BfsTrace, bfs_levels, bfs_parents, bfs_trace, sssp
 
 __all__ = [
     "BfsTrace",

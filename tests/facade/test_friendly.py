@@ -72,7 +72,7 @@ def test_html_of_the_rest() -> None:
     html: Any = log._repr_html_()  # type: ignore[attr-defined]
     assert html.count("<tr>") == len(log) + 2
     assert "<td>ewise</td>" in html
-    trace = sr.algorithms.bfs.bfs_trace(A, 0)
+    trace = sr.algorithms.bfs_trace(A, 0)
     assert trace._repr_html_().count("<tr>") == len(trace.steps) + 1
     assert repr(trace).splitlines()[1].split() == ["0", trace.steps[0].direction, "1", "2"]
 

@@ -118,7 +118,7 @@ def test_degrees_are_counted(by: str) -> None:
 @draws
 def test_frontiers_of_levels_and_of_a_trace() -> None:
     A = graph()
-    trace = sr.algorithms.bfs.bfs_trace(A, 1)
+    trace = sr.algorithms.bfs_trace(A, 1)
     expected = [[step.edges for step in trace.steps], [step.frontier for step in trace.steps]]
     for B in kinds(A).values():
         lines = plot.frontiers(trace.levels, B).lines

@@ -1,12 +1,4 @@
-"""Orders of the vertices, and the mapping of results of a reordered graph to the original.
-
-An order is a permutation as a full Vector p of integers: p(k) is the vertex that becomes vertex k, so that
-``A.permute(p)`` is the reordered matrix, B(i, j) = A(p(i), p(j)).  Results on B use the new numbers; `restore` maps
-them to the numbers of A, and `inverse` maps a source to its new number:
-
-    B = A.permute(p)
-    levels = restore(bfs_levels(B, inverse(p)[source].value), p)
-"""
+"""Orders by a breadth-first search: by distance, and reverse Cuthill-McKee."""
 
 from __future__ import annotations
 
@@ -14,13 +6,10 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from .checks import row, square
-from .components import connected_components
+from ..checks import row, square
+from ..components import connected_components
 from .degrees import degree_order
-from .locality import locality_order
-from .permutations import inverse, numbers, restore, sorted_by
-
-__all__ = ["bfs_order", "degree_order", "inverse", "locality_order", "restore", "reverse_cuthill_mckee"]
+from .permutations import inverse, numbers, sorted_by
 
 
 @ops.reports_memory
@@ -127,7 +116,3 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
     order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=A.is_symmetric_structure)
     # A copy: the array of SciPy has a negative stride.
     return Vector.from_dense(np.ascontiguousarray(order), dtype=np.int32 if n < 2**31 else np.int64, device=A.device)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

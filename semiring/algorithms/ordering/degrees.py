@@ -6,7 +6,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops
 
-from .checks import square
+from ..checks import square
 from .permutations import numbers, sorted_by
 
 

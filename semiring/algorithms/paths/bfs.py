@@ -26,7 +26,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from .checks import is_many, row, square
+from ..checks import is_many, row, square
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

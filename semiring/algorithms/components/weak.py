@@ -8,7 +8,7 @@ from __future__ import annotations
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from .checks import square
+from ..checks import square
 
 # Neighbours of each row that are hooked before the search for the giant component.  Two suffice to join most of it
 # (Sutton et al., section V).

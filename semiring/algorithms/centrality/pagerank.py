@@ -9,7 +9,7 @@ import numpy as np
 from semiring import Matrix, Vector, binary, monoid, ops, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch
 
-from .checks import count, number, square
+from ..checks import count, number, square
 
 # The L1 distance of two vectors, as an inner product.
 _plus_absdiff = semiring.register_anonymous(

@@ -15,7 +15,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure, NegativeCycle
 
-from .checks import row, square
+from ..checks import row, square
 
 
 @ops.reports_memory

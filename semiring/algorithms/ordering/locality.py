@@ -30,8 +30,8 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from .checks import square
-from .components import connected_components
+from ..checks import square
+from ..components import connected_components
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
 

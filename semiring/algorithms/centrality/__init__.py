@@ -1,0 +1,5 @@
+"""How central each vertex is."""
+
+from .pagerank import pagerank
+
+__all__ = ["pagerank"]

@@ -1,0 +1,5 @@
+"""Components of graphs."""
+
+from .weak import connected_components
+
+__all__ = ["connected_components"]
