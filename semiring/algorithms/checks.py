@@ -7,8 +7,8 @@ from collections.abc import Sized
 from numbers import Real
 from typing import Any
 
-from semiring import Matrix
-from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semiring import Matrix, Vector
+from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 
 
 def square(name: str, A: Matrix) -> int:
@@ -19,6 +19,72 @@ def square(name: str, A: Matrix) -> int:
     if nrows != ncols:
         raise DimensionMismatch(f"{name}: an adjacency matrix is square, got shape {A.shape}")
     return nrows
+
+
+def undirected(name: str, A: Any, *, values: bool = False) -> int:
+    """Return the number of rows of A; InvalidValue unless A(v, u) is stored wherever A(u, v) is.
+
+    values: and has the same value.  O(nvals) the first time that a matrix is used, and each time for values;
+    synchronises.
+    """
+    n = square(name, A)
+    if not A.is_symmetric_structure:
+        raise InvalidValue(
+            f"{name}: the graph must be undirected, and A stores an edge in one direction only; "
+            'store each in both with A.ewise_add(A.T, "any")'
+        )
+    if values and not A.is_iso and not A.isequal(A.T):
+        raise InvalidValue(
+            f"{name}: the graph must be undirected, and A(u, v) differs from A(v, u) for some edge; "
+            'make one weight of both, such as A.ewise_add(A.T, "max")'
+        )
+    return n
+
+
+def weights(name: str, A: Matrix, *, least: float | None = None, above: float | None = None) -> None:
+    """Raise DomainMismatch for complex weights, and InvalidValue for NaN and for weights out of range.
+
+    least, above: the smallest weight allowed, or a bound that every weight exceeds; None: any number.  O(nvals);
+    synchronises.
+    """
+    if A.dtype.kind not in "biuf":
+        raise DomainMismatch(f"{name}: weights are real numbers, got a matrix of {A.dtype}")
+    if A.nvals == 0:
+        return
+    if A.dtype.kind == "f" and bool(A.apply("isnan").reduce_scalar("lor")):
+        raise InvalidValue(f"{name}: a weight is NaN")
+    if least is None and above is None:
+        return
+    smallest = A.reduce_scalar("min").value
+    if least is not None and smallest < least:
+        bound = "must not be negative" if least == 0 else f"must be at least {least:g}"
+        raise InvalidValue(f"{name}: weights {bound}, got {smallest}")
+    if above is not None and smallest <= above:
+        bound = "must be positive" if above == 0 else f"must exceed {above:g}"
+        raise InvalidValue(f"{name}: weights {bound}, got {smallest}")
+
+
+def vector(name: str, parameter: str, v: Any, n: int) -> Vector:
+    """Return a Vector of size n; InvalidValue for another object, DimensionMismatch for another size."""
+    if not isinstance(v, Vector):
+        raise InvalidValue(f"{name}: {parameter} must be a Vector, got {_described(v)}")
+    if v.size != n:
+        raise DimensionMismatch(f"{name}: {parameter} has size {v.size}, and the matrix {n} rows")
+    return v
+
+
+def seed_of(name: str, seed: Any) -> int:
+    """Return a seed, an integer that int64 holds; InvalidValue otherwise."""
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not -(2**63) <= operator.index(seed) < 2**63:
+        raise InvalidValue(f"{name}: seed must be an integer of 64 bits, got {seed!r}")
+    return operator.index(seed)
+
+
+def choice(name: str, parameter: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return one of the allowed words; InvalidValue otherwise."""
+    if value not in allowed:
+        raise InvalidValue(f"{name}: {parameter} is one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return str(value)
 
 
 def _described(A: Any) -> str:

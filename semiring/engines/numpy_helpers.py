@@ -265,6 +265,21 @@ def _binom(a: Array, b: Array) -> Array:
     return np.array(made, a.dtype).reshape(pairs[0].shape)
 
 
+# Odd steps of a Weyl sequence for each integer, and the mixing of splitmix64 with the factors of Stafford's variant 13.
+# Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+WEYL: Final = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7)
+MIXERS: Final = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+def _random(*keys: Array) -> Array:
+    words = (cast(key, INT64).astype(np.uint64) * np.uint64(step) for key, step in zip(keys, WEYL, strict=True))
+    z = np.asarray(functools.reduce(np.add, words))
+    for shift, factor in zip((30, 27), MIXERS, strict=True):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    made: Array = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return made
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "min": _promoted(_min),
     "max": _promoted(_max),
@@ -317,6 +332,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "isfinite": _floating(np.isfinite),
     "toint": lambda a: cast(a, INT64),
     "tofloat": lambda a: cast(a, FP64),
+    "random": _random,
     "sqrt": _floating(np.sqrt),
     "cbrt": _floating(np.cbrt),
     "exp": _floating(np.exp),

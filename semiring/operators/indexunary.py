@@ -5,7 +5,7 @@ In a vector the row is the index and the column is 0. ``A.apply(indexunary.rowin
 
 from __future__ import annotations
 
-from semiring.dtypes import ALL, BOOL, ORDERED, DType
+from semiring.dtypes import ALL, BOOL, FP64, INT64, ORDERED, DType
 from semiring.operators import table
 from semiring.operators.families import IndexUnary
 from semiring.operators.family import POSITION_TYPES
@@ -25,6 +25,9 @@ rowindex = _row("rowindex", "i + k", POSITION_TYPES)
 colindex = _row("colindex", "j + k", POSITION_TYPES)
 diagindex = _row("diagindex", "j - i + k", POSITION_TYPES)
 index = _row("index", "i + k", POSITION_TYPES)
+
+# A number in [0, 1) that depends on the position and on the thunk, a seed, alone.
+random = _row("random", "random(i, j, k)", (INT64,), FP64)
 
 # Conditions on the position (the row is the index in a vector).
 tril = _row("tril", "j <= i + k", ALL, BOOL)

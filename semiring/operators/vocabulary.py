@@ -88,6 +88,8 @@ HELPERS: Final[dict[str, Helper]] = {
     # casts
     "toint": Helper(1, "int64", "cast to int64: truncated, saturated, NaN to 0"),
     "tofloat": Helper(1, "float64", "cast to float64"),
+    # random numbers
+    "random": Helper(3, "float64", "a number in [0, 1) that depends on three integers alone, as if drawn uniformly"),
 } | {
     # the functions of C's math.h, in double for integer arguments
     name: Helper(arity, "float", f"{name} of C's math.h")
@@ -102,7 +104,7 @@ HELPERS: Final[dict[str, Helper]] = {
 # The functions that need an order, integers, real parts or a formula of real analysis.
 _ON_REALS: Final = {
     *("min", "max", "floordiv", "mod", "fmod", "remainder", "copysign", "ldexp", "nextafter", "frexpx", "frexpe"),
-    *("cmplx", "toint", "tofloat", "cbrt", "erf", "erfc", "lgamma", "tgamma", "atan2", "hypot"),
+    *("cmplx", "toint", "tofloat", "random", "cbrt", "erf", "erfc", "lgamma", "tgamma", "atan2", "hypot"),
     *(name for name, helper in HELPERS.items() if helper.result in ("integer", "first")),
 }
 # The functions that accept complex numbers; rounding is by component.

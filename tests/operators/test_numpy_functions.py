@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring import Vector, binary, monoid, unary
+from semiring import Matrix, Vector, binary, indexunary, monoid, unary
 from semiring.dtypes import FLOATS, INTEGERS
 
 INTEGER_PAIRS = [(a, b) for a in (0, 1, 2, 6, 12, 60, 66, 100, 127) for b in (0, 1, 2, 3, 8, 33, 64, 127)]
@@ -60,3 +60,34 @@ def test_monoids_of_these() -> None:
     assert monoid.gcd.is_idempotent
     assert Vector.from_dense([0.0, 0.0]).reduce(monoid.numpy.logaddexp2) == 1.0
     assert Vector(float, 3).reduce(monoid.logaddexp, allow_empty=False).value == -np.inf
+
+
+def mixed(i: int, j: int, k: int) -> float:
+    """splitmix64's mixing of i, j and k, in Python's integers."""
+    word = (1 << 64) - 1
+    z = (i * 0x9E3779B97F4A7C15 + j * 0xD1B54A32D192ED03 + k * 0x8CB92BA72F3D8DD7) & word
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & word
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & word
+    return ((z ^ (z >> 31)) >> 11) * 2.0**-53
+
+
+@pytest.mark.parametrize("seed", [0, 7, -3, 2**40])
+def test_random_numbers_depend_on_position_and_seed_alone(seed: int) -> None:
+    A = Matrix.from_coo([0, 3, 3, 5], [2, 0, 4, 1], np.array([1, 2, 2, 9], np.uint8), nrows=6, ncols=5)
+    found = A.apply("random", right=seed).to_dicts()
+    assert found == {i: {j: mixed(i, j, seed) for j in row} for i, row in A.to_dicts().items()}
+    by_text = A.apply(indexunary.register_anonymous("random(i, j, k)"), right=seed)
+    assert by_text.to_dicts() == found
+    assert A.apply("random(x, 0, 1)").to_dicts()[5][1] == mixed(9, 0, 1)
+
+
+def test_random_numbers_are_uniform() -> None:
+    values = Vector.full(True, 1 << 16).apply("random", right=5).to_numpy()
+    assert values.min() >= 0
+    assert values.max() < 1
+    assert np.unique(values).size == values.size
+    counts = np.bincount((values * 64).astype(int), minlength=64)
+    assert ((counts - 1024) ** 2 / 1024).sum() < 120  # chi-squared, 63 degrees of freedom: 120 has p = 2e-5
+    other = Vector.full(True, 1 << 16).apply("random", right=6).to_numpy()
+    assert abs(np.corrcoef(values, other)[0, 1]) < 0.02
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.02

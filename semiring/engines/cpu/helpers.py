@@ -13,6 +13,7 @@ import numpy as np
 
 from ...dtypes import DType
 from .compile import device
+from .random_numbers import random
 
 # Arguments are booleans.
 INLINE = {
@@ -413,6 +414,7 @@ FUNCTIONS: dict[str, Any] = (
         "gcd": _gcd,
         "binom": _binom,
         "nextafter": _nextafter,
+        "random": random,
     }
     | {name: _numpy(ufunc) for name, ufunc in _NUMPY.items()}
     | {name: _math(called) for name, called in _MATH.items()}

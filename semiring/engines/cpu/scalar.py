@@ -144,6 +144,9 @@ class Writer:
         if name in ("toint", "tofloat"):
             target = INT64 if name == "toint" else FP64
             return self.cast(values[0], target), target
+        if name == "random":
+            self.calls[name] = helpers.function(name, INT64)
+            return self.assign(f"random({', '.join(self.cast(value, INT64) for value in values)})"), FP64
         if rule == "branch":
             dtype = common(values[1][1], values[2][1])
             condition = self.cast(values[0], BOOL)

@@ -304,6 +304,16 @@ DEVICE f64 tofloat(A a) {
     return f64(a);
 }
 
+// A number in [0, 1): the highest 53 bits of a mixture of three integers (numpy_helpers.py names the source).
+template <class A, class B, class C>
+DEVICE f64 random(A i, B j, C k) {
+    u64 z = u64(cast<i64>(i)) * 0x9E3779B97F4A7C15ull + u64(cast<i64>(j)) * 0xD1B54A32D192ED03ull +
+            u64(cast<i64>(k)) * 0x8CB92BA72F3D8DD7ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return f64((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
 // Rounding does not change integers; the other functions of C convert them to double.
 #define ROUNDING(name, function32, function64)                  \
     template <class A>                                          \
