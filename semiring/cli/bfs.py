@@ -8,7 +8,7 @@ from typing import Any
 import semiring as sr
 from semiring.cli import chart, picture
 from semiring.cli.frontier import frontiers
-from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, source_argument, source_row
+from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, number_of, source_argument, source_row
 from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, runs, shown
@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
         picture.check(args.plot)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
-    source = source_row(A, args.source)
+    source = source_row(A, number_of(args, args.source))
     with progress.step(f"searching from {source}"):
         found = search(A, source)
     if args.out:
         with progress.step("writing"):
-            save(args.out, sr.algorithms.bfs_parents(A, source) if args.parents else found.levels)
+            save(args.out, sr.algorithms.bfs_parents(A, source) if args.parents else found.levels, ids=args.ids)
     if args.out != "-":
         emit(_facts(args, A, found), as_json=args.json)
     if args.chart or args.plot:
@@ -70,7 +70,7 @@ def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, A
     facts = {
         "file": shown(args.file),
         "engine": engine_description(),
-        "source": found.source,
+        "source": found.source if args.ids is None else int(args.ids[found.source]),
         "reached": found.reached,
         "rows": A.nrows,
         "levels": int(found.vertices.size),

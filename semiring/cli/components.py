@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         _, again_s = timed(lambda: sr.algorithms.connected_components(A, method=args.method))
     if args.out:
         with progress.step("writing"):
-            save(args.out, labels)
+            save(args.out, labels, ids=args.ids)
     sizes = component_sizes(labels)
     largest = sizes[:_SHOWN].tolist()
     facts = {

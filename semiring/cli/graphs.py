@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,12 +55,23 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
 
 def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what: str = "") -> None:
     """Add the arguments that name a graph file and its reader options."""
-    parser.add_argument("file", metavar="FILE", nargs=nargs, help=f"{what}{' '.join(READERS)}, text also compressed")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs=nargs,
+        help=f"{what}{' '.join(READERS)}, text also compressed; or -: standard input",
+    )
     group = parser.add_argument_group("reading")
     group.add_argument("--symmetric", action="store_true", help="store each edge in both directions")
     group.add_argument("--dup-op", metavar="OP", help="combine repeated entries by this operator (default: an error)")
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
+    group.add_argument(
+        "--relabel", action="store_true", help="edge lists: the numbers in the file are names of vertices"
+    )
+    group.add_argument(
+        "--input-format", metavar="EXT", help="the format of standard input (default: .txt, an edge list)"
+    )
     group.add_argument("--trust", action="store_true", help=".srb: map the file without checking its contents")
     add_memory(group)
 
@@ -86,7 +103,31 @@ def memory_argument(word: str) -> str:
 
 def load(args: argparse.Namespace, progress: Progress) -> Any:
     """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
-    kind = extension(args.file)[0]
+    if args.file == "-":
+        with _standard_input(args) as path:
+            return _load(args, path, progress)
+    if args.input_format is not None:
+        raise UsageError("--input-format is the format of standard input: pass - as FILE")
+    return _load(args, args.file, progress)
+
+
+@contextlib.contextmanager
+def _standard_input(args: argparse.Namespace) -> Iterator[str]:
+    """Copy standard input to a file for the time of reading."""
+    kind = args.input_format or ".txt"
+    kind = kind if kind.startswith(".") else f".{kind}"
+    if extension(f"-{kind}")[0] not in READERS:
+        raise UsageError(f"--input-format {shown(kind)}: expected one of {' '.join(READERS)}")
+    with tempfile.TemporaryDirectory(prefix="semiring-") as folder:
+        path = os.path.join(folder, f"standard-input{kind}")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield path
+
+
+def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
+    args.ids = None
+    kind = extension(path)[0]
     options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
     if options and kind in READERS:
         allowed = options_of(READERS[kind])
@@ -96,11 +137,17 @@ def load(args: argparse.Namespace, progress: Progress) -> Any:
     storage = {"compress": args.compress, "placement": args.placement}
     # The union with the transpose needs an uncompressed, device-resident matrix.
     storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
+    if args.relabel and "relabel" not in options_of(READERS.get(kind, sr.io.read)):
+        raise UsageError(f"--relabel: edge lists have names of vertices, {kind or 'such'} files have none")
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
-            A = sr.io.open(args.file, **storage)
+            A = sr.io.open(path, **storage)
+        elif args.relabel:
+            A, args.ids = sr.io.read(path, progress=progress, relabel=True, **options)
+            A = A if args.compress is None or args.symmetric else A.compress(args.compress)
+            A = A if args.placement is None or args.symmetric else A.to(placement=args.placement)
         else:
-            A = sr.io.read(args.file, progress=progress, **storage, **options)
+            A = sr.io.read(path, progress=progress, **storage, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
             A = A.ewise_add(A.T.new(), "any").wait()
@@ -132,6 +179,16 @@ def source_argument(word: str) -> int | str:
         return int(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a row number or {_MAX_DEGREE}, got {word!r}") from None
+
+
+def number_of(args: argparse.Namespace, source: int | str) -> int | str:
+    """Return the row of a vertex, which ``--relabel`` lets be named by its id in the file."""
+    if args.ids is None or isinstance(source, str):
+        return source
+    row = int(np.searchsorted(args.ids, source))
+    if row == args.ids.size or args.ids[row] != source:
+        raise InvalidValue(f"no edge of {shown(args.file)} has a vertex {source}")
+    return row
 
 
 def source_row(A: sr.Matrix, source: int | str) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
 from semiring.cli.machine import engine_description
+from semiring.cli.outcome import named
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, table
 from semiring.cli.results import add_out, check_out, save
@@ -40,17 +41,19 @@ def run(args: argparse.Namespace) -> int:
         rank, spent_s = timed(lambda: sr.algorithms.pagerank(A, args.damping, args.tol, args.max_iter))
     if args.out:
         with progress.step("writing"):
-            save(args.out, rank)
+            save(args.out, rank, ids=args.ids)
     if args.out == "-":
         return 0
     values = rank.to_numpy()
     first = np.lexsort((np.arange(values.size), -values))[: max(args.top, 0)]
     facts = {"file": shown(args.file), "engine": engine_description(), "rows": A.nrows, "ms": spent_s * 1e3}
     if args.json:
-        top = [{"vertex": int(v), "rank": float(values[v])} for v in first]
+        names = named(first, args.ids).tolist()
+        top = [{"vertex": name, "rank": float(values[v])} for name, v in zip(names, first, strict=True)]
         emit({**facts, "top": top}, as_json=True)
         return 0
     emit(facts, as_json=False)
     print()
-    print(table(["vertex", "rank"], [[str(v), f"{values[v]:.6g}"] for v in first.tolist()]))
+    names = named(first, args.ids).tolist()
+    print(table(["vertex", "rank"], [[str(name), f"{values[v]:.6g}"] for name, v in zip(names, first, strict=True)]))
     return 0

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import semiring as sr
-from semiring.cli import bfs, cache, components, convert, demo, generate, info, pagerank, warm
+from semiring.cli import algorithms, bfs, cache, components, convert, demo, generate, info, pagerank, warm
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import unavailable_reason
 from semiring.cli.report import shown
@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add(commands)
+    algorithms.add(commands)
     return made
 
 

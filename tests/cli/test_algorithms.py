@@ -1,0 +1,172 @@
+"""The commands made of the functions of `semiring.algorithms`: options, results, files, standard input, ids."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring import Matrix, Vector
+from semiring.cli import algorithms, main
+from semiring.cli.outcome import outcome_of
+from semiring.exceptions import SemiringError
+
+EDGES = [(0, 1, 3), (0, 2, 1), (1, 2, 5), (1, 3, 2), (2, 3, 4), (4, 5, 1), (3, 6, 7)]
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    path = tmp_path / "small.mtx"
+    body = "\n".join(f"{j + 1} {i + 1} {w}" for i, j, w in EDGES)
+    path.write_text(f"%%MatrixMarket matrix coordinate integer symmetric\n8 8 {len(EDGES)}\n{body}\n")
+    return str(path)
+
+
+@pytest.fixture
+def as_json(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def run(*words: str) -> Any:
+        assert main([*words, "--json", "--no-progress"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_every_function_has_a_command() -> None:
+    without = {"bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank"}  # in modules of their own
+    of_a_matrix = {
+        name
+        for name in sr.algorithms.__all__
+        if inspect.isfunction(found := getattr(sr.algorithms, name))
+        and next(iter(inspect.signature(found).parameters)) == "A"
+    }
+    commands = {name.replace("-", "_") for name in algorithms.functions()}
+    needs_an_object = {
+        name for name in of_a_matrix - commands - without if algorithms.options_of(getattr(sr.algorithms, name)) is None
+    }
+    assert commands == of_a_matrix - without - needs_an_object
+    assert {"sssp", "degree_order"} <= commands
+
+
+@pytest.mark.parametrize("name", sorted(algorithms.functions()))
+def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    function, A = algorithms.functions()[name], sr.io.read(graph)
+    words, given = [], {}
+    for option in algorithms.options_of(function) or []:
+        if option.kind == "vertex":
+            words += [option.flag, "1"]
+            given[option.name] = 1
+        elif (
+            option.default is None
+            and inspect.signature(function).parameters[option.name].default is inspect.Parameter.empty
+        ):
+            value = {"int": 2, "float": 0.5, "str": "any"}.get(option.kind)
+            if value is None:
+                pytest.skip(f"{name} needs a file for {option.name}")
+            words += [option.flag, str(value)]
+            given[option.name] = value
+    expected, refusal = None, ""
+    try:
+        expected = outcome_of(function(A, **given)).wait()
+    except SemiringError as error:
+        refusal = str(error).splitlines()[0]
+    if expected is None:
+        assert main([name, graph, *words, "--json", "--no-progress"]) == 1
+        assert refusal in capsys.readouterr().err
+        return
+    assert main([name, graph, *words, "--json", "--no-progress"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 8
+    for fact, value in expected.facts.items():
+        shown = json.loads(
+            json.dumps(value, default=lambda thing: thing.item() if isinstance(thing, np.generic) else str(thing))
+        )
+        assert found[fact] == pytest.approx(shown) if isinstance(shown, float) else found[fact] == shown
+    if expected.parts:
+        assert len(found["top"]) == min(10, expected.main().nvals)
+
+
+def test_the_table_has_the_largest_first(graph: str, as_json: Callable[..., Any]) -> None:
+    found = as_json("sssp", graph, "--source", "0", "--top", "2")
+    assert found["top"] == [{"vertex": 6, "value": 12}, {"vertex": 3, "value": 5}]
+    assert (found["entries"], found["smallest"], found["largest"], found["distinct_values"]) == (5, 0, 12, 5)
+
+
+def test_help_is_the_docstring(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reverse-cuthill-mckee", "--help"]) == 0
+    assert "small bandwidth" in " ".join(capsys.readouterr().out.split())
+
+
+def test_ids_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "named.el"
+    path.write_text("10 20\n20 30\n30 10\n50 10\n")
+    found = as_json("sssp", str(path), "--relabel", "--source", "50")
+    assert {row["vertex"]: row["value"] for row in found["top"]} == {50: 0, 10: 1, 20: 2, 30: 3}
+    assert as_json("bfs", str(path), "--relabel", "--source", "50")["source"] == 50
+    assert {row["vertex"] for row in as_json("pagerank", str(path), "--relabel")["top"]} == {10, 20, 30, 50}
+    assert [row["value"] for row in as_json("degree-order", str(path), "--relabel")["top"]] == [10, 20, 30, 50]
+    assert main(["sssp", str(path), "--relabel", "--source", "50", "--out", "-", "--no-progress"]) == 0
+    assert capsys.readouterr().out == "10 1\n20 2\n30 3\n50 0\n"
+    assert main(["sssp", str(path), "--relabel", "--source", "11", "--no-progress"]) == 1
+    assert "has a vertex 11" in capsys.readouterr().err
+
+
+def test_relabel_needs_an_edge_list(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sssp", graph, "--relabel"]) == 2
+    assert "edge lists have names of vertices, .mtx files have none" in capsys.readouterr().err
+
+
+def test_standard_input(
+    graph: str, as_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def given(content: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    given(b"0 1\n1 2\n")
+    assert as_json("bfs", "-", "--source", "0")["reached"] == 3
+    given(Path(graph).read_bytes())
+    assert as_json("sssp", "-", "--input-format", "mtx", "--source", "0")["largest"] == 12
+    given(b"")
+    assert main(["bfs", "-", "--input-format", "xyz"]) == 2
+    assert main(["bfs", graph, "--input-format", "mtx"]) == 2
+    assert "standard input: pass - as FILE" in capsys.readouterr().err
+
+
+def test_parts_of_a_result() -> None:
+    v, A = Vector.from_coo([1, 2], [5, 5], size=3), Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
+    both = outcome_of((v, A, 3))
+    assert both.facts["part_2"] == 3
+    assert both.facts["part_0_entries"] == 2
+    assert both.facts["part_1_shape"] == [2, 2]
+    assert both.top(5, None, False) == (["vertex", "value"], [[1, 5], [2, 5]])
+    assert outcome_of(A).top(5, np.array([7, 9]), False) == (["row", "column", "value"], [[7, 9, 2.5]])
+    assert outcome_of(v.reduce("plus")).facts == {"value": 10}
+    assert outcome_of(4).top(3, None, False) == ([], [])
+
+
+def test_vectors_of_files(tmp_path: Path) -> None:
+    from semiring.cli.results import load_vector, save
+
+    v = Vector.from_coo([0, 3], [2, 5], size=4)
+    for name in ("v.txt", "v.csv", "v.srb"):
+        save(str(tmp_path / name), v)
+        assert load_vector(str(tmp_path / name), 4).isequal(v)
+    (tmp_path / "wrong.txt").write_text("0 1 2\n")
+    with pytest.raises(SemiringError, match="found 3 columns"):
+        load_vector(str(tmp_path / "wrong.txt"), 4)
+    with pytest.raises(SemiringError, match="expected a Vector of size 5"):
+        load_vector(str(tmp_path / "v.srb"), 5)
+
+
+def test_a_matrix_as_text(tmp_path: Path) -> None:
+    from semiring.cli.results import save
+
+    A = Matrix.from_coo([0, 1], [1, 0], [0.5, 2.0], nrows=2, ncols=2)
+    save(str(tmp_path / "A.tsv"), A)
+    assert (tmp_path / "A.tsv").read_text() == "0\t1\t0.5\n1\t0\t2.0\n"
