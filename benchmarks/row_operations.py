@@ -49,6 +49,12 @@ def moves(A: sr.Matrix) -> Iterator[tuple[str, Callable[[], Any], int]]:
     yield "scan plus", lambda: A.scan("plus"), 8 * A.nvals + 4 * n
     yield "scan max", lambda: A.scan("max"), 8 * A.nvals + 4 * n
     yield "selectk first 8", lambda: A.selectk("first", 8), 12 * n + 16 * 8 * n
+    yield "minloc", lambda: A.minloc()[1], 4 * A.nvals + 16 * n
+    yield "minloc of columns", lambda: A.minloc("columnwise")[1], 8 * A.nvals + 16 * n
+    values = sr.Vector.from_dense(graphs.module(A).arange(A.nvals, dtype=np.float32))
+    labels = sr.Vector.from_dense(A.to_coo(index_dtype=np.int32)[1])
+    yield "minloc_by", lambda: values.minloc_by(labels, size=n)[1], 8 * A.nvals + 16 * n
+    yield "reduce_by plus", lambda: values.reduce_by(labels, size=n), 8 * A.nvals + 4 * n
 
 
 def sorts(A: sr.Matrix) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -51,4 +51,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
     "selectk, last": lambda s: s.A.selectk("last", 2),
     "selectk, first of many": lambda s: s.A.selectk("first", N),
+    "minloc": lambda s: s.A.dup("float32").minloc()[1],
+    "minloc, pattern": lambda s: s.S.minloc()[1],
+    "maxloc, columns of 8 bytes": lambda s: s.A.dup("float64").maxloc("columnwise")[1],
+    "minloc of groups": lambda s: s.A.maxloc()[0].minloc_by(np.arange(N) % 7, size=40)[1],
+    "reduce by groups": lambda s: s.A.maxloc()[0].reduce_by(np.arange(N) % 7, "max"),
 }

@@ -1,17 +1,27 @@
-"""Specs of operations on the entries of each row: scaled, summed up in order, sorted, selected (see `spec`)."""
+"""Specs of operations on the entries of each row: scaled, summed in order, sorted, selected, located (see `spec`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ..formats import CSR, Full
+from ..formats import CSR, Full, VectorStore
 from ..formats.records import record
-from .operands import Spec
+from .operands import Index, Spec
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary, TypedMonoid
 
-__all__ = ["HOW", "Scale", "Scan", "SelectK", "SortRows", "SortedRows"]
+__all__ = [
+    "HOW",
+    "LocateGroups",
+    "LocateRows",
+    "Located",
+    "Scale",
+    "Scan",
+    "SelectK",
+    "SortRows",
+    "SortedRows",
+]
 
 # How `SelectK` chooses entries of a row.
 HOW = ("first", "last", "smallest", "largest", "random")
@@ -73,3 +83,37 @@ class SelectK(Spec):
     k: int
     how: str
     seed: int
+
+
+@record
+class LocateRows(Spec):
+    """The smallest value (`largest`: the largest) of each row that has entries, and its column.
+
+    Of equal values, 0.0 and -0.0 among them, the first one; NaN only where there is no number.  The result is
+    `Located`, with an element for each row.
+    """
+
+    name: ClassVar[str] = "locate_rows"
+    a: CSR
+    largest: bool
+
+
+@record
+class LocateGroups(Spec):
+    """The smallest value (`largest`: the largest) of each group, and its index: u(p) is in group index[p].
+
+    Chosen as by `LocateRows`.  The result is `Located`, with an element for each group that has entries.
+    """
+
+    name: ClassVar[str] = "locate_groups"
+    u: VectorStore
+    index: Index
+    largest: bool
+
+
+@record
+class Located:
+    """Values, and the positions that they have in their row or vector, of int64; both have the same structure."""
+
+    values: VectorStore
+    positions: VectorStore

@@ -2,8 +2,7 @@
 
 An aggregator is data (`operators.agg`).  Parts are reductions of a function of the entries, steps combine them:
 mean = (plus of x) / (plus of 1).  Searches (`argmin`, `first`) find the position or the value of one entry of
-each row: the entries equal to the extreme of the row are selected, and the first of them is the result (NaN equals
-nothing, so a row of NaN alone has no `argmin`).
+each row; NaN is behind all numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from ..engines.numpy_helpers import evaluate
 from ..exceptions import InvalidType, InvalidValue, UnknownOperator
 from ..memory.arrays import to_host
 from ..ops.cast import cast_scalar
+from ..ops.locate import Groups, as_rows, locate_by, reduce_by
 from .scalar import Scalar
 
 if TYPE_CHECKING:
@@ -52,10 +52,33 @@ def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
     if aggregator.at:
         return _search(a.T if transposed else a, aggregator)
     plan = aggregator.typed(a.dtype)
-    results: list[Any] = []
-    for init, monoid in plan.parts:
-        mapped = a.apply(init)
-        results.append(mapped.reduce_columnwise(monoid) if transposed else mapped.reduce_rowwise(monoid))
+    mapped = [(a.apply(init), monoid) for init, monoid in plan.parts]
+    if transposed:
+        return _finished(plan, [part.reduce_columnwise(monoid) for part, monoid in mapped])
+    return _finished(plan, [part.reduce_rowwise(monoid) for part, monoid in mapped])
+
+
+def by_groups(u: Vector, groups: Groups, aggregator: Any) -> Vector:
+    """Return the aggregate of each group that has entries.
+
+    Searches and composite aggregators read the groups as the rows of a matrix, in which the column is the index in u;
+    the smallest and the largest entry are found without it.
+    """
+    searched = aggregator.parent if isinstance(aggregator, operators.agg.TypedAggregator) else aggregator
+    if searched.at in ("min", "max") and searched is aggregator:
+        values, places = locate_by(groups, searched.at == "max")
+        return u._new(values if searched.gives == "value" else places)
+    if searched.at or searched.composite or searched is not aggregator:
+        return rowwise(u._matrix_class._new(as_rows(groups, u.size)), aggregator, False)
+    plan = aggregator.typed(u.dtype)
+    part = u._new(groups.u)
+    mapped = [(part.apply(init), monoid) for init, monoid in plan.parts]
+    return _finished(plan, [u._new(reduce_by(groups._replace(u=of.store), monoid).into()) for of, monoid in mapped])
+
+
+def _finished(plan: Any, parts: list[Any]) -> Vector:
+    """Return the result of the steps of a plan on the reduced parts."""
+    results = list(parts)
     for operator, left, right in plan.steps:
         if right is None:
             results.append(results[left].apply(operator))
@@ -68,13 +91,10 @@ def _search(a: Matrix, aggregator: Any) -> Vector:
     """Return the position or the value of one entry of each row: its extreme, its first or its last, its mode."""
     if aggregator.at == "mode":
         return _modes(a)
-    entries = a
     if aggregator.at in ("min", "max"):
-        extremes = a.reduce_rowwise(aggregator.at)
-        if aggregator.gives == "value":
-            return extremes
-        entries = a.dup(mask=_equal_to(extremes, a).V)
-    columns = entries.apply(operators.indexunary.colindex)
+        values, places = a.minloc() if aggregator.at == "min" else a.maxloc()
+        return values if aggregator.gives == "value" else places
+    columns = a.apply(operators.indexunary.colindex)
     place = columns.reduce_rowwise("max" if aggregator.at == "last" else "min")
     if aggregator.gives == "position":
         return place
@@ -194,7 +214,8 @@ def _found(x: Any, aggregator: Any) -> Any:
         extreme = x.reduce(aggregator.at)._read()
         if extreme is None or aggregator.gives == "value":
             return extreme
-        x = x.select("==", extreme)
+        if extreme == extreme:  # else all entries are NaN
+            x = x.select("==", extreme)
     if not x.nvals:
         return None
     parts = [to_host(part[-1:] if aggregator.at == "last" else part[:1])[0] for part in x.to_coo(index_dtype=None)]

@@ -18,6 +18,7 @@ from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import (
     display,
+    groups,
     iteration,
     layout,
     matrix_arrays,
@@ -146,6 +147,8 @@ class Matrix(MatrixOperations):
     scan = rowwise.scan
     sort = rowwise.sort
     selectk = rowwise.selectk
+    minloc = groups.minloc
+    maxloc = groups.maxloc
 
     # -- properties and elements -------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from ..ops.extract import extract_vector
 from ..ops.write import Write
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, exports, iteration, layout, rowwise, vector_arrays, vector_operations
+from . import display, exports, groups, iteration, layout, rowwise, vector_arrays, vector_operations
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -102,6 +102,9 @@ class Vector(Infix):
     scan = rowwise.scan_vector
     sort = rowwise.sort_vector
     selectk = rowwise.selectk_vector
+    reduce_by = groups.reduce_by
+    minloc_by = groups.minloc_by
+    maxloc_by = groups.maxloc_by
 
     # -- looking -----------------------------------------------------------------------------------------
 

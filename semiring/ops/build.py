@@ -149,4 +149,4 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
 
 
 def _axis(name: str) -> str:
-    return {"rows": "the rows", "columns": "the columns"}.get(name, "a vector")
+    return {"rows": "the rows", "columns": "the columns", "labels": "the groups"}.get(name, "a vector")

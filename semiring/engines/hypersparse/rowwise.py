@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ...formats import CSR
+from ...formats import CSR, IndexList
 from .. import registry
 from ..operands import Mask
 from ..order import random_keys
 from ..registry import renumbers
 from ..spec import Keep
-from ..spec_rows import Scan, SelectK, SortedRows, SortRows
+from ..spec_rows import Located, LocateRows, Scan, SelectK, SortedRows, SortRows
 from .elementwise import note
-from .lists import Listed, restored, row_numbers, rows_of
+from .lists import Listed, index_list, restored, row_numbers, rows_of
 
 
 @renumbers(Scan)
@@ -31,6 +31,16 @@ def sort_rows(q: SortRows, engine: str) -> SortedRows:
     note(listed)
     made = registry.run(replace(q, a=listed.matrix), engine)
     return SortedRows(*(restored(part, q.a.shape, listed.rows) for part in (made.values, made.columns)))
+
+
+@renumbers(LocateRows)
+def locate_rows(q: LocateRows, engine: str) -> Located:
+    """w(i) = min_j a(i, j), p(i) = the first such j: every listed row has entries."""
+    listed = rows_of(q.a)
+    note(listed)
+    made = registry.run(replace(q, a=listed.matrix), engine)
+    parts = (index_list(part, engine) for part in (made.values, made.positions))
+    return Located(*(IndexList(q.a.nrows, t.dtype, listed.rows, t.values, t.iso) for t in parts))
 
 
 @renumbers(SelectK)

@@ -8,35 +8,20 @@
 // together, as keys with the number of their row.  Equal keys keep the order of their entries.
 
 #include "entries.cuh"
+#include "order_keys.cuh"
 #include "lookback.cuh"
 
-constexpr KEY LAST_KEY = KEY(~KEY(0));
 // What the sort of long rows moves with a key: a position in the list of their entries, and beside a key of 64 bits the
 // number of the row.
 using LISTED = choose<sizeof(KEY) == 4, unsigned_of<sizeof(P)>, u64>;
 
-// --- keys: as engines/order.py computes them -------------------------------------------------------------
+// --- keys: of values, or at random as engines/order.py computes them -----------------------------------------
 
 // The finaliser of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 DEVICE u64 order_mix(u64 x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
-}
-template <class T>
-DEVICE KEY value_key(T value) {
-    constexpr KEY SIGN = KEY(1) << (8 * sizeof(KEY) - 1);
-    KEY key;
-    if constexpr (T(0.5) != T(0) && T(0.5) != T(1)) {  // a float
-        if (value != value) return LAST_KEY;
-        const KEY bits = from_bits<KEY>(value == T(0) ? T(0) : value);
-        key = bits & SIGN ? KEY(~bits) : KEY(bits | SIGN);
-    } else if constexpr (T(-1) < T(0)) {
-        key = KEY(i64(value)) ^ SIGN;
-    } else {
-        key = KEY(value);
-    }
-    return DESCENDING ? KEY(~key) : key;
 }
 struct Keys {
     const I* indices;

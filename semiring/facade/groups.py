@@ -1,0 +1,224 @@
+"""Reductions of groups of entries, and the entry that wins a reduction together with its position.
+
+`Matrix` and `Vector` bind these functions as their methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from ..ops import locate
+from ..ops.locate import Groups
+from ..ops.write import Plan
+from ..storage.coerce import as_indices, extent
+from . import aggregate
+from .base import Sparse
+from .contents import plan_of
+from .layout import by_columns
+from .operand import expected
+from .writing import Writing
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+    from .vector import Vector
+
+
+def minloc(self: Matrix, order: str = "rowwise") -> tuple[Vector, Vector]:
+    """Return (w, p): w(i) = min_j self(i, j), and p(i), the first column j where it is.
+
+    The reduction that MPI calls MINLOC: the value and its position, in one pass.
+
+    Parameters
+    ----------
+    order : ``"rowwise"``, or ``"columnwise"`` for each column and the first row
+
+    Returns
+    -------
+    Two Vectors with an element for each row (or column) that has entries: the values, and positions of int64.
+
+    Raises
+    ------
+    DomainMismatch
+        For values without an order, as complex numbers are.
+    InvalidValue
+        For another order.
+    OutOfMemory
+
+    Notes
+    -----
+    Of equal values the first wins, so all engines return the same.  NaN is behind all numbers, as in `sort`.  Cost
+    O(nrows + nvals); rows of any length are divided evenly on the GPU.  By columns the CPU engine uses one thread.
+
+    Any payload of the winning entries follows from p: ``v[p]`` where each row has entries.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 0, 2], [1, 3, 4, 0], [7, 3, 3, 5], shape=(3, 5))
+    >>> w, p = A.minloc()
+    >>> w.to_dict(), p.to_dict()
+    ({0: 3, 2: 5}, {0: 3, 2: 0})
+    """
+    return _located(self, order, "minloc")
+
+
+def maxloc(self: Matrix, order: str = "rowwise") -> tuple[Vector, Vector]:
+    """Return (w, p): w(i) = max_j self(i, j), and p(i), the first column j where it is.
+
+    Parameters
+    ----------
+    order : ``"rowwise"``, or ``"columnwise"`` for each column and the first row
+
+    Returns
+    -------
+    Two Vectors with an element for each row (or column) that has entries: the values, and positions of int64.
+
+    Raises
+    ------
+    DomainMismatch, InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    As `minloc`; NaN is behind all numbers here too.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 0, 2], [1, 3, 4, 0], [7, 3, 3, 5], shape=(3, 5))
+    >>> w, p = A.maxloc("columnwise")
+    >>> w.to_dict(), p.to_dict()
+    ({0: 5, 1: 7, 3: 3, 4: 3}, {0: 2, 1: 0, 3: 0, 4: 0})
+    """
+    return _located(self, order, "maxloc")
+
+
+def _located(a: Matrix, order: str, name: str) -> tuple[Vector, Vector]:
+    columns = by_columns(name, order)
+    store, transposed = a.operand
+    values, places = locate.locate(store, name == "maxloc", by_columns=columns != transposed)
+    return a._vector_class._new(values), a._vector_class._new(places)
+
+
+def reduce_by(
+    self: Vector, labels: Any, op: Any = "plus", *, size: int | None = None, **writing: Unpack[Writing]
+) -> Vector:
+    """w(g) = (+)_k self(k) over the entries with labels(k) = g: a segmented reduction.
+
+    Parameters
+    ----------
+    labels : Vector or array of integers, of the size of this one: the group of each entry.  An entry without a label
+        is in no group
+    op : monoid or aggregator, by object or name
+    size : number of groups; by default the size of this vector, as for labels that are vertices
+    **writing : mask, accum, replace, out
+
+    Returns
+    -------
+    Vector with an element for each group that has entries.
+
+    Raises
+    ------
+    DimensionMismatch
+        If there is not one label for each position.
+    IndexOutOfBound
+        For a label below 0, or not below `size`.
+    DomainMismatch, UnknownOperator, DeviceMismatch, OutOfMemory
+
+    Notes
+    -----
+    ``numpy.bincount`` and ``numpy.add.at`` for any monoid: ``v.reduce_by(labels, "plus", out=w, accum="plus")``.  Cost
+    O(size + nvals), without a sort: values of up to 8 bytes are combined by atomics on the GPU if the monoid is
+    commutative, in an order that may differ from run to run (which changes floating sums alone).  On the GPU it
+    synchronises, to check the labels.  `mode` and `first`, and aggregators of the user, sort the entries.
+
+    Examples
+    --------
+    >>> v, group = Vector.from_dense([1, 2, 3, 4]), Vector.from_coo([0, 1, 3], [2, 0, 2], size=4)
+    >>> v.reduce_by(group).to_dict(), v.reduce_by(group, "count", size=3).to_dict()
+    ({0: 2, 2: 5}, {0: 1, 2: 2})
+    """
+    aggregator, groups = aggregate.as_aggregator(op), _groups(self, labels, _size(self, size))
+    if aggregator is None:
+        plan: Plan[Any] = locate.reduce_by(groups, op)
+    else:
+        made = aggregate.by_groups(self, groups, aggregator)
+        plan = made._plan or plan_of("reduce_by", made.store)
+    return cast("Vector", self._deliver(plan, writing))
+
+
+def minloc_by(self: Vector, labels: Any, *, size: int | None = None) -> tuple[Vector, Vector]:
+    """Return (w, p): w(g) = min_k self(k) over the entries with labels(k) = g, and p(g), the first k where it is.
+
+    A scatter-reduction with the entry that won as its payload: the lightest edge of each component, say.
+
+    Parameters
+    ----------
+    labels : Vector or array of integers, of the size of this one: the group of each entry.  An entry without a label
+        is in no group
+    size : number of groups; by default the size of this vector
+
+    Returns
+    -------
+    Two Vectors with an element for each group that has entries: the values, and their indices, of int64.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+        As `reduce_by`.
+    DomainMismatch
+        For values without an order, as complex numbers are.
+    DeviceMismatch, OutOfMemory
+
+    Notes
+    -----
+    Of equal values the first wins, so all engines return the same.  NaN is behind all numbers.  Cost O(size + nvals),
+    without a sort; on one thread of the CPU engine.  On the GPU it synchronises, to check the labels.
+
+    Examples
+    --------
+    >>> weight, component = Vector.from_dense([4.0, 1.0, 2.0, 1.0]), [0, 0, 3, 0]
+    >>> w, p = weight.minloc_by(component)
+    >>> w.to_dict(), p.to_dict()
+    ({0: 1.0, 3: 2.0}, {0: 1, 3: 2})
+    """
+    return _located_by(self, labels, size, False)
+
+
+def maxloc_by(self: Vector, labels: Any, *, size: int | None = None) -> tuple[Vector, Vector]:
+    """Return (w, p): w(g) = max_k self(k) over the entries with labels(k) = g, and p(g), the first k where it is.
+
+    Parameters
+    ----------
+    labels, size : as `minloc_by`
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, DomainMismatch, DeviceMismatch, OutOfMemory
+
+    Notes
+    -----
+    As `minloc_by`; NaN is behind all numbers here too.
+
+    Examples
+    --------
+    >>> w, p = Vector.from_dense([4.0, 1.0, 2.0, 4.0]).maxloc_by([0, 0, 3, 0])
+    >>> w.to_dict(), p.to_dict()
+    ({0: 4.0, 3: 2.0}, {0: 0, 3: 2})
+    """
+    return _located_by(self, labels, size, True)
+
+
+def _located_by(u: Vector, labels: Any, size: int | None, largest: bool) -> tuple[Vector, Vector]:
+    values, places = locate.locate_by(_groups(u, labels, _size(u, size)), largest)
+    return u._new(values), u._new(places)
+
+
+def _size(u: Vector, size: int | None) -> int:
+    return u.size if size is None else extent("size", size)
+
+
+def _groups(u: Vector, labels: Any, size: int) -> Groups:
+    """Return the entries of u that have a label, by groups; labels are checked."""
+    if isinstance(labels, Sparse):
+        if labels.ndim != 1:
+            raise expected("labels", "Vector", labels)
+        return locate.grouped(u.store, labels.store, size)
+    return locate.grouped(u.store, as_indices("labels", labels), size)
