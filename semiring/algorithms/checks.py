@@ -73,6 +73,28 @@ def vector(name: str, parameter: str, v: Any, n: int) -> Vector:
     return v
 
 
+def partition(name: str, parameter: str, labels: Any, n: int) -> Vector:
+    """Return labels of n vertices; InvalidValue unless they are full, integers, and label(label(v)) = label(v).
+
+    Synchronises.
+    """
+    v = vector(name, parameter, labels, n)
+    if v.nvals != n or v.dtype.kind not in "iu":
+        raise InvalidValue(f"{name}: {parameter} must be a full Vector of integers, got {v.nvals} of {n} in {v.dtype}")
+    if n == 0:
+        return v
+    least, most = v.reduce("min").value, v.reduce("max").value
+    if least < 0 or most >= n:
+        raise IndexOutOfBound(
+            f"{name}: {parameter} contains {least if least < 0 else most}, and there are {n} vertices"
+        )
+    if not v[v].isequal(v):
+        raise InvalidValue(
+            f"{name}: {parameter} must label every label with itself, as connected_components returns them"
+        )
+    return v
+
+
 def seed_of(name: str, seed: Any) -> int:
     """Return a seed, an integer that int64 holds; InvalidValue otherwise."""
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not -(2**63) <= operator.index(seed) < 2**63:

@@ -1,5 +1,20 @@
-"""Components of graphs."""
+"""Components of graphs: weak, strong and biconnected ones, and two-colourings."""
 
-from .weak import connected_components
+from .biconnected import Blocks, articulation_points, biconnected_components, bridges
+from .bipartite import is_bipartite, two_colouring
+from .strong import Condensation, condensation, strongly_connected_components
+from .weak import connected_components, is_connected
 
-__all__ = ["connected_components"]
+__all__ = [
+    "Blocks",
+    "Condensation",
+    "articulation_points",
+    "biconnected_components",
+    "bridges",
+    "condensation",
+    "connected_components",
+    "is_bipartite",
+    "is_connected",
+    "strongly_connected_components",
+    "two_colouring",
+]

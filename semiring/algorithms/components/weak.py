@@ -8,7 +8,7 @@ from __future__ import annotations
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import square
+from ..checks import choice, partition, square
 
 # Neighbours of each row that are hooked before the search for the giant component.  Two suffice to join most of it
 # (Sutton et al., section V).
@@ -16,7 +16,7 @@ _SAMPLED_NEIGHBOURS = 2
 
 
 @ops.reports_memory
-def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
+def connected_components(A: Matrix, *, method: str = "afforest", start: Vector | None = None) -> Vector:
     """label(v) = the smallest vertex that a path joins to v, with edges in both directions.
 
     Parameters
@@ -25,6 +25,9 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
         A stored entry (u, v) joins u and v; values are not read.
     method : ``"afforest"`` or ``"fastsv"``
         Union-find over the rows, or matrix-vector products.
+    start : Vector of size n, full, of integers, optional
+        The components of a graph to which A adds edges, as this function returned them: new edges are joined to an old
+        result in O(n + nvals of A) by ``"afforest"``.
 
     Returns
     -------
@@ -33,9 +36,9 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     Raises
     ------
     DimensionMismatch
-        If A is not square.
+        If A is not square, or `start` has another size.
     InvalidValue
-        For another method.
+        For another method, and unless `start` holds the smallest vertex of each component.
 
     Notes
     -----
@@ -52,35 +55,85 @@ def connected_components(A: Matrix, *, method: str = "afforest") -> Vector:
     >>> A = Matrix.from_edgelist([(0, 1), (2, 1), (3, 4)], nrows=6, ncols=6)
     >>> sr.algorithms.connected_components(A).to_dict()
     {0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 5}
+    >>> added = Matrix.from_edgelist([(3, 5)], nrows=6, ncols=6)
+    >>> sr.algorithms.connected_components(added, start=sr.algorithms.connected_components(A)).to_dict()
+    {0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 3}
     """
     n = square("connected_components", A)
-    if method == "afforest":
-        return _afforest(A, n)
-    if method == "fastsv":
-        return _fastsv(A, n)
-    raise InvalidValue(f"connected_components: method is 'afforest' or 'fastsv', got {method!r}")
+    forest = ops.singletons(Vector(bool, n, device=A.device))
+    chosen = choice("connected_components", "method", method, ("afforest", "fastsv"))
+    if start is None:
+        return _afforest(A, forest) if chosen == "afforest" else _fastsv(A, forest)
+    old = _forest(start, forest)
+    return ops.link(old, A) if chosen == "afforest" else _fastsv(_with_stars(A, old), old)
 
 
-def _afforest(A: Matrix, n: int) -> Vector:
+@ops.reports_memory
+def is_connected(A: Matrix) -> bool:
+    """Return whether a path joins each two vertices, with edges in both directions.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        A stored entry (u, v) joins u and v; values are not read.
+
+    Returns
+    -------
+    bool; False for a graph without vertices.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+
+    Notes
+    -----
+    Cost that of `connected_components`.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (2, 1)])
+    >>> sr.algorithms.is_connected(A), sr.algorithms.is_connected(Matrix.from_edgelist([(0, 1)], nrows=3, ncols=3))
+    (True, False)
+    """
+    return square("is_connected", A) > 0 and bool(connected_components(A).reduce("max") == 0)
+
+
+def _forest(start: Vector, singletons: Vector) -> Vector:
+    """Return labels as a forest; InvalidValue unless each is the smallest vertex that has it."""
+    label = partition("connected_components", "start", start, singletons.size)
+    if bool(label.ewise_mult(singletons, "gt").reduce("lor")):
+        raise InvalidValue("connected_components: a label in start is not the smallest vertex of its component")
+    forest = singletons.dup()
+    forest << label  # cast to the type of a forest
+    return forest
+
+
+def _with_stars(A: Matrix, forest: Vector) -> Matrix:
+    """Return the pattern of A, and an edge from every vertex to its root: FastSV takes vertices out of their trees."""
+    vertices, roots = forest.to_coo()
+    stars = Matrix.from_coo(vertices, roots, True, nrows=A.nrows, ncols=A.nrows, device=A.device)
+    return A.apply("one").ewise_add(stars, "any")
+
+
+def _afforest(A: Matrix, forest: Vector) -> Vector:
     """Hook a few neighbours of every row; find the giant component in a sample; hook the rest of the other rows.
 
     Rows inside the giant component may be skipped where the structure is symmetric, because the row at the other end
     of each of their edges holds the same edge.  Otherwise no row is skipped.
     """
-    forest = ops.singletons(Vector(bool, n, device=A.device))
     forest, visited = ops.link_sample(forest, A, neighbours=_SAMPLED_NEIGHBOURS)
     giant = ops.most_frequent(forest) if A.is_symmetric_structure else None
     return ops.link(forest, A, first=visited, skip=giant)
 
 
-def _fastsv(A: Matrix, n: int) -> Vector:
+def _fastsv(A: Matrix, f: Vector) -> Vector:
     """Hook the trees of neighbours by the smallest grandparent, until no label changes.
 
     m(i) min= min_k gf(k) over the neighbours k of i          (the smallest grandparent of a neighbour)
     f(f(i)) min= m(i);   f(i) min= m(i);   f(i) min= gf(i)    (hook the root, hook i, shortcut)
     gf = f(f)
     """
-    f = ops.singletons(Vector(bool, n, device=A.device))
     grandparent, lowest = f.dup(), f.dup()
     both = not A.is_symmetric_structure
     while True:

@@ -1,0 +1,98 @@
+"""Bipartite graphs: two-colouring by the parity of levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring import Matrix, Vector, ops, semiring
+from semiring.exceptions import GraphProperty
+
+from ..checks import undirected
+from .weak import connected_components
+
+
+@ops.reports_memory
+def two_colouring(A: Matrix) -> Vector:
+    """c(v) in {0, 1} with c(u) != c(v) for every edge (u, v); 0 for the smallest vertex of each component.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, symmetric structure
+        An entry is an edge; values are not read.  A self-loop is a cycle of odd length.
+
+    Returns
+    -------
+    Vector of size n, full, int8.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    InvalidValue
+        If its structure is not symmetric.
+    GraphProperty
+        If a cycle has odd length, so that there is no such colouring.
+
+    Notes
+    -----
+    c(v) is the parity of the level of v in a search from the smallest vertex of its component.  Cost O(n + nvals).
+    Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3)])
+    >>> sr.algorithms.two_colouring(A.ewise_add(A.T, "any")).to_dict()
+    {0: 0, 1: 1, 2: 0, 3: 1}
+    """
+    n = undirected("two_colouring", A)
+    label = connected_components(A)
+    smallest = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True)
+    start = Vector(label.dtype, n, device=A.device)
+    start(smallest.S) << 0
+    level = ops.closure(start, A, semiring.min_plus, weight=label.dtype.type(1))
+    odd = level.apply("band", right=1)
+    for colour in (0, 1):
+        side = odd.select("==", colour)
+        clash = side.vxm(A, semiring.any_pair, mask=side.S)
+        if clash.nvals:  # synchronises
+            vertex = int(clash.apply("rowindex").reduce("min"))
+            raise GraphProperty(
+                f"two_colouring: vertex {vertex} is on a closed walk of odd length; the graph is not bipartite"
+            )
+    parity = Vector(np.int8, n, device=A.device)
+    parity << odd
+    return parity
+
+
+@ops.reports_memory
+def is_bipartite(A: Matrix) -> bool:
+    """Return whether the vertices have two colours such that every edge joins different ones.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, symmetric structure
+        An entry is an edge; values are not read.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue
+
+    Notes
+    -----
+    Cost and synchronisation as `two_colouring`.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0)])
+    >>> sr.algorithms.is_bipartite(A.ewise_add(A.T, "any"))
+    False
+    """
+    try:
+        two_colouring(A)
+    except GraphProperty:
+        return False
+    return True
