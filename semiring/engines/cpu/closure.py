@@ -18,11 +18,12 @@ from ..constants import arrivals, cast_value
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureResult, Step
-from . import closure_hubs, closure_levels, closure_relax, presence, types
+from . import closure_hubs, closure_levels, closure_order, closure_relax, presence, types
 from .closure_state import (
     CONVERGED,
     FRONTIER_EDGES,
     FRONTIER_SIZE,
+    HEAD,
     MANY_ENTRIES,
     MANY_TO_SHARE,
     NEEDS_ROWS,
@@ -36,6 +37,7 @@ from .closure_state import (
     TOO_MANY,
     TRACE_FULL,
     TRACE_SIZE,
+    UNORDERED,
     UNSEEN_EDGES,
 )
 from .convert import as_index_list
@@ -86,6 +88,9 @@ class _Search:
             self.mult = types.binary(mult)
             self.reads = "y" in mult.uses
             self.values = np.empty(n, self.z)
+            self.ordered = self._is_ordered()
+            if self.ordered:
+                self.values.fill(closure_order.worst(q.semiring.add.op.expr, self.z))
             self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
         # Also an array, so that one compiled kernel handles both cases.
         self.no_hubs: Array = np.empty(0, self.a.indices.dtype)
@@ -124,7 +129,7 @@ class _Search:
         while True:
             assisted(kernel, threads, *arguments(most), work=self.a.nvals + self.n)
             status = self.state[STATUS]
-            if status in (CONVERGED, TOO_MANY):
+            if status in (CONVERGED, TOO_MANY, UNORDERED):
                 return  # after PAUSED the search continues
             if status == NEEDS_ROWS:
                 self._allow_pull()
@@ -153,8 +158,7 @@ class _Search:
         """Search a matrix of few entries: a pull would save less than changing the direction costs."""
         indptr, indices = rows_of(self.a)
         matrix = (indptr, indices, values_of(self.a, self.reads))
-        buffer = np.empty(closure_levels.BUFFER, self.queue.dtype)
-        vectors = (self.mult, self.values, self.words, self.queue, buffer, self.state, self.trace.array)
+        vectors = (self.mult, self.values, self.words, self.queue, self.state, self.trace.array)
         self._drive(closure_levels.pushes, 1, lambda most: (*matrix, *vectors, self.q.max_steps))
 
     def _push_or_pull_levels(self) -> None:
@@ -183,12 +187,43 @@ class _Search:
         threads = available() if self.a.nvals >= MANY_TO_SHARE else 1
         self._drive(closure_levels.levels, threads, arguments)
 
+    def _is_ordered(self) -> bool:
+        """Return whether to relax in the order of values: of min or max, to the end, and without a trace of steps."""
+        q = self.q
+        if q.final_on_arrival or q.trace or q.max_steps < self.n or self.z.kind not in "iuf":
+            return False
+        return closure_order.ordered_by(q.semiring.add.op.expr) is not None
+
     def _relaxations(self) -> None:
-        n = self.n
         if self.iso is not None:  # all values are equal: entries can only be added, never improved
             self.state[PULL_ALLOWED] = 0
             self._levels()
             return
+        if self.ordered:
+            self._relax_in_order()
+            if self.state[STATUS] == CONVERGED:
+                return
+            self.state[STEPS] = 0
+        self._relax()
+
+    def _relax_in_order(self) -> None:
+        """Expand rows from the best value on, until nothing changes or a product is better than its operand."""
+        n, size = self.n, int(self.state[FRONTIER_SIZE])
+        links = np.full(2 * n, closure_order.ABSENT, self.queue.dtype)
+        heads = np.full(closure_order.SLOTS + 1, -1, self.queue.dtype)
+        occupied = np.zeros(closure_order.SLOTS // 64, np.uint64)
+        closure_order.chain(self.queue[:size], links, heads)
+        self.state[HEAD] = closure_order.BEYOND
+        indptr, indices = rows_of(self.a)
+        matrix = (indptr, indices, values_of(self.a, self.reads))
+        operators = (types.monoid(self.q.semiring.add), self.mult)
+        lists = (links, heads, occupied)
+        vectors = (self.values, self.words, *lists, self.queue, np.zeros(2), self.state)
+        self._drive(closure_order.ordered, 1, lambda most: (*matrix, *operators, *vectors))
+
+    def _relax(self) -> None:
+        """Expand all rows that changed, step by step."""
+        n = self.n
         spare = np.empty(n // 8 + 64, self.queue.dtype)
         changed = presence.no_bits(n)
         sums = np.zeros((available(), 2), np.int64)

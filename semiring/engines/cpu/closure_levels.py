@@ -33,8 +33,11 @@ from .closure_state import (
     PULLING,
     REACHED,
     ROWS,
+    SLICE,
     STATUS,
+    STEPS,
     TAIL,
+    TRACE_SIZE,
     UNSEEN_EDGES,
     VISITED,
     must_stop,
@@ -49,6 +52,8 @@ from .types import position, present, put, value_at
 # The cost model is a function of Python that all engines share; kernels compile it.
 for _shared in (expected_probes, prefers_pull):
     register_jitable(_shared)
+# Edges of a level that is always pushed by one thread: few, or few beside the words that a pull passes over.
+_SHORT, _WORDS_AN_EDGE = 64, 8
 # Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
 _QUEUE_CHUNK = 64
@@ -132,7 +137,11 @@ def levels(
                 return
             _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, state)
             leave_job(control)
-    while not stopped(control) and not must_stop(state, trace, max_steps):
+    while not stopped(control):
+        if state[PULLING] == 0 and state[PULL_ALLOWED] != 3:
+            _short(max(_SHORT, nwords // _WORDS_AN_EDGE), push, mult, values, seen, queue, state, trace, max_steps)
+        if must_stop(state, trace, max_steps):
+            break
         work = _decide(state, control, np.int64(indptr[-1]), nwords, threads, most_threads, many)
         if work < 0:
             break
@@ -181,21 +190,54 @@ def pushes(
     values: Any,
     seen: Any,
     queue: Any,
-    buffer: Any,
     state: Any,
     trace: Any,
     max_steps: int,
 ) -> None:
     """Levels by pushes of one thread until the frontier is empty; compiles in a third of the time of `levels`."""
     while not stopped(control) and not must_stop(state, trace, max_steps):
-        size = state[FRONTIER_SIZE]
-        record(state, trace, 0)
-        state[VISITED] += state[FRONTIER_EDGES] + size
-        state[TAIL] = state[HEAD] + size
-        state[FOUND] = state[FOUND_EDGES] = 0
-        control[CHUNK] = 0
-        _push(True, control, (indptr, indices, avals), mult, values, seen, queue, buffer, state)
-        _advance(state)
+        _short(indices.size, (indptr, indices, avals), mult, values, seen, queue, state, trace, max_steps)
+    dismiss(control)
+
+
+@device
+def _short(
+    most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: Any, state: Any, trace: Any, max_steps: int
+) -> None:
+    """Levels of at most so many edges by pushes of one thread, without a decision: a long path has one a row."""
+    indptr, indices, avals = rows
+    head, size, edges = state[HEAD], state[FRONTIER_SIZE], state[FRONTIER_EDGES]
+    steps, visited, left = state[STEPS], state[VISITED], state[UNSEEN_EDGES]
+    recording = trace.shape[0] > 0
+    tail = reached = head + size
+    while size > 0 and edges <= most and steps < max_steps and visited < SLICE:
+        if recording:
+            if state[TRACE_SIZE] == trace.shape[0]:
+                break
+            state[FRONTIER_SIZE], state[FRONTIER_EDGES] = size, edges
+            record(state, trace, 0)
+        steps += 1
+        visited += edges + size
+        left -= edges
+        level = tail
+        edges = np.int64(0)
+        for s in range(head, level):
+            k = position(queue, s)
+            x = value_at(values, k)
+            for p in range(np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])):
+                o = position(indices, p)
+                w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
+                if seen[w] & bit:
+                    continue
+                seen[w] |= bit
+                put(values, o, product(mult, True, value_at(avals, p), x, o, k))
+                queue[np.uintp(tail)] = o
+                tail += 1
+                edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
+        head, size = level, tail - level
+    state[HEAD], state[FRONTIER_SIZE], state[FRONTIER_EDGES] = head, size, edges
+    state[STEPS], state[VISITED], state[UNSEEN_EDGES] = steps, visited, left
+    state[REACHED] += tail - reached
 
 
 @device

@@ -21,7 +21,8 @@ STATE_SIZE = 40
 VISITED = 14
 SLICE = 1 << 21
 
-CONVERGED, TOO_MANY, NEEDS_THREADS, NEEDS_ROWS, TRACE_FULL, PAUSED = range(6)
+# UNORDERED: a search in the order of values found a product that is better than its operand.
+CONVERGED, TOO_MANY, NEEDS_THREADS, NEEDS_ROWS, TRACE_FULL, PAUSED, UNORDERED = range(7)
 
 # The visits of a step from which helpers join: in a relaxation, where each part reads the whole frontier, and in a
 # search by levels.

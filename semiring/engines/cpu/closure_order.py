@@ -1,0 +1,328 @@
+"""Relaxation in the order of values, for closures of min and max: delta-stepping with adaptive buckets.
+
+Shortest paths, widest paths and other closures whose products are no better than their operand need each row once if
+rows are expanded from the best value on (Dijkstra).  The buckets here order approximately: a range of values is divided
+into slots of equal width, a list of changed rows each, and one list holds all rows beyond the range.  A round expands
+the rows of the best slot together; a slot is repeated until no row of it changes.  When all slots are empty, the list
+beyond is distributed over new slots, whose width follows from the values in it.  So no width is to be chosen, and the
+method does not depend on the operator that is multiplied.
+
+The order affects speed only: what improves is relaxed again, in any order.  A product that is better than its operand
+(a negative weight, for shortest paths) ends this search, because the number of repetitions is then unbounded;
+`closure_relax` continues from its state.
+
+Each row is in at most one list.  Lists are doubly linked through arrays, so a row whose value improves moves to its new
+slot in constant time, and memory is bounded: three indices a row.
+
+Sources: Dijkstra, "A Note on Two Problems in Connexion with Graphs", 1959; Brown, "Calendar Queues", CACM 31(10), 1988;
+Meyer, Sanders, "Delta-Stepping: A Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types as numba_types
+
+from .atomics import prefetch, stopped, trailing_zeros
+from .closure_state import (
+    CONVERGED,
+    FRONTIER_EDGES,
+    FRONTIER_SIZE,
+    HEAD,
+    PAUSED,
+    SLICE,
+    STATUS,
+    STEPS,
+    UNORDERED,
+    VISITED,
+)
+from .compile import device, kernel
+from .mxv import product
+from .types import OperatorType, combine, overload_for, position, value_at
+
+# The slots of a range, and the list beyond it.
+SLOTS = 4096
+BEYOND = SLOTS
+# Slots for the range of the values beyond are at least as many as these, and one for so many rows: fewer are slower
+# because rows are repeated, more because rounds are short.
+_FEWEST = 32
+_ROWS_A_SLOT = 4
+_AHEAD = 4
+# Marks of a row that is in no list: never reached; expanded with its value; or in the round and not yet expanded.
+ABSENT, _DONE, _WAITS = -2, -3, -4
+# Indices of `window`: value = best + slot / scale.
+_BEST, _SCALE = 0, 1
+
+
+def ordered_by(expr: str) -> str | None:
+    """Return how a better value compares with a worse one under the operator of a monoid; None without an order."""
+    return {"min(x, y)": "<", "max(x, y)": ">"}.get(expr)
+
+
+def better(add: Any, a: Any, b: Any) -> bool:
+    """Return whether `a` is better than `b`; False for NaN."""
+    raise NotImplementedError
+
+
+@overload_for(better)
+def _better(add: Any, a: Any, b: Any) -> Any:
+    assert isinstance(add, OperatorType)
+    if ordered_by(add.expr) == "<":
+        return lambda add, a, b: a < b
+    return lambda add, a, b: a > b
+
+
+def finite(value: Any) -> bool:
+    """Return whether a number is neither infinite nor NaN."""
+    raise NotImplementedError
+
+
+@overload_for(finite)
+def _finite(value: Any) -> Any:
+    if isinstance(value, numba_types.Float):
+        return lambda value: value - value == value - value
+    return lambda value: True
+
+
+def worst(expr: str, dtype: np.dtype[Any]) -> Any:
+    """Return the value of a type that no other is worse than."""
+    least = ordered_by(expr) == ">"
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if least else np.inf)
+    return np.iinfo(dtype).min if least else np.iinfo(dtype).max
+
+
+def chain(frontier: Any, links: Any, heads: Any) -> None:
+    """Link the rows of a frontier, an array, into the list beyond."""
+    if frontier.size == 0:
+        return
+    heads[BEYOND] = frontier[0]
+    links[2 * frontier[1:] + 1], links[2 * frontier[0] + 1] = frontier[:-1], -1 - BEYOND
+    links[2 * frontier[:-1]], links[2 * frontier[-1]] = frontier[1:], -1
+
+
+@kernel
+def ordered(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    indices: Any,
+    avals: Any,
+    add: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    links: Any,
+    heads: Any,
+    occupied: Any,
+    queue: Any,
+    window: Any,
+    state: Any,
+) -> None:
+    """Expand slot after slot until nothing changes or Python must act; the frontier is in the list beyond at first.
+
+    values: the worst one where no bit of `seen` is set.  links: two columns, the next row of a list (-1 for none, or a
+    mark) and the previous one (-1 - slot for the first).  heads: the first row of each list.  occupied: bits of the
+    slots that may have rows.
+    """
+    rows, operators = (indptr, indices, avals), (add, mult)
+    lists = (links, heads, occupied)
+    monotone = True
+    slot = state[HEAD]
+    while monotone:
+        if state[VISITED] >= SLICE or stopped(control):
+            state[STATUS], state[VISITED] = PAUSED, 0
+            state[HEAD] = slot
+            return
+        slot = _first(heads, occupied, slot)
+        if slot == BEYOND:
+            if heads[BEYOND] < 0:
+                state[FRONTIER_SIZE] = 0
+                state[STATUS] = CONVERGED
+                return
+            state[VISITED] += _distribute(add, values, lists, queue, window)
+            slot = 0
+            continue
+        size = _take(lists, queue, slot)
+        state[STEPS] += 1
+        visits, monotone = _expand(rows, operators, values, seen, lists, queue, window, slot, size)
+        state[VISITED] += visits
+    size = 0
+    edges = np.int64(0)
+    for slot in range(BEYOND + 1):
+        first = size
+        size += _take(lists, queue[size:], slot)
+        for s in range(first, size):
+            k = position(queue, s)
+            seen[k >> 5] |= np.uint32(1) << np.uint32(k & 31)
+            edges += np.int64(indptr[k + 1]) - np.int64(indptr[k])
+    state[FRONTIER_SIZE], state[FRONTIER_EDGES] = size, edges
+    state[STATUS] = UNORDERED
+
+
+@device
+def _slot_of(value: Any, window: Any) -> Any:
+    """Return the slot of a value: -1 for one better than the best of the range, BEYOND past its end and for NaN."""
+    place = (np.float64(value) - window[_BEST]) * window[_SCALE]
+    if place < SLOTS:
+        return np.int64(max(place, -1.0))
+    return BEYOND
+
+
+@device
+def _first(heads: Any, occupied: Any, slot: int) -> int:
+    """Return the first slot with rows from `slot` on; BEYOND for none."""
+    w = slot >> 6
+    bits = occupied[w] & (~np.uint64(0) << np.uint64(slot & 63)) if w < occupied.size else np.uint64(0)
+    while w < occupied.size:
+        while bits != 0:
+            found = (w << 6) + trailing_zeros(bits)
+            if heads[found] >= 0:
+                return found  # type: ignore[no-any-return]
+            bits &= bits - np.uint64(1)
+            occupied[w] = bits
+        w += 1
+        if w < occupied.size:
+            bits = occupied[w]
+    return BEYOND
+
+
+@device
+def _insert(lists: Any, slot: int, v: int) -> None:
+    """Insert row v, which is in no list, at the head of a list."""
+    links, heads, occupied = lists
+    following = np.int64(heads[slot])
+    links[2 * v], links[2 * v + 1] = following, -1 - slot
+    if following >= 0:
+        links[2 * following + 1] = v
+    elif slot < BEYOND:
+        occupied[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
+    heads[slot] = v
+
+
+@device
+def _remove(lists: Any, v: int) -> None:
+    """Remove row v from its list."""
+    links, heads, _ = lists
+    following, previous = np.int64(links[2 * v]), np.int64(links[2 * v + 1])
+    if previous >= 0:
+        links[2 * previous] = following
+    else:
+        heads[-1 - previous] = following
+    if following >= 0:
+        links[2 * following + 1] = previous
+
+
+@device
+def _take(lists: Any, queue: Any, slot: int) -> Any:
+    """Move the rows of a list to the queue, and return their number."""
+    links, heads, _ = lists
+    size = 0
+    v = np.int64(heads[slot])
+    while v >= 0:
+        queue[size] = v
+        size += 1
+        following = np.int64(links[2 * v])
+        links[2 * v] = _WAITS
+        v = following
+    heads[slot] = -1
+    return size
+
+
+@device
+def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any) -> Any:
+    """Choose the range of the slots from the values of the list beyond, and distribute its rows; return their number.
+
+    The best row is always in a slot, so that the search progresses.
+    """
+    size = _take(lists, queue, BEYOND)
+    some = False
+    best = last = values[position(queue, 0)]
+    for s in range(size):
+        value = values[position(queue, s)]
+        if not finite(value):
+            continue
+        if not some or better(add, value, best):
+            best = value
+        if not some or better(add, last, value):
+            last = value
+        some = True
+    span = np.float64(last) - np.float64(best)
+    slots = min(max(size // _ROWS_A_SLOT, _FEWEST), SLOTS // 2)
+    window[_BEST] = np.float64(best) if some else 0.0
+    most = 1e300 if is_floating(best) else 1.0  # finite, so that the best value has a slot
+    scale = most if span == 0 else min(slots / abs(span), most)
+    window[_SCALE] = scale if better(add, 0, 1) else -scale
+    for s in range(size):
+        v = position(queue, s)
+        _insert(lists, max(_slot_of(values[v], window), 0) if some else 0, v)
+    return size
+
+
+@device
+def _expand(
+    rows: Any, operators: Any, values: Any, seen: Any, lists: Any, queue: Any, window: Any, slot: int, size: int
+) -> Any:
+    """Relax the rows of a round; return (visits, whether no product was better than its operand)."""
+    indptr, indices, avals = rows
+    add, mult = operators
+    links = lists[0]
+    visits: Any = size
+    monotone = True
+    for s in range(size):
+        if s + 3 * _AHEAD < size:
+            prefetch(indptr, queue[s + 3 * _AHEAD])
+        if s + 2 * _AHEAD < size:
+            later = np.int64(indptr[position(queue, s + 2 * _AHEAD)])
+            prefetch(indices, later)
+            prefetch(avals, later)
+        if s + _AHEAD < size:
+            later = position(queue, s + _AHEAD)
+            for e in range(np.int64(indptr[later]), min(np.int64(indptr[later + 1]), np.int64(indptr[later]) + 8)):
+                neighbour = position(indices, e)
+                prefetch(values, neighbour)
+                prefetch(links, 2 * neighbour)
+        k = position(queue, s)
+        links[2 * k] = _DONE
+        seen[k >> 5] |= np.uint32(1) << np.uint32(k & 31)
+        x = values[k]
+        p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])
+        visits += end - p
+        while p < end:
+            o = position(indices, p)
+            new = product(mult, True, value_at(avals, p), x, o, k)
+            p += 1
+            old = values[o]
+            if better(add, old, new):
+                continue
+            mark = np.int64(links[2 * o])
+            if not better(add, new, old) and mark != ABSENT:  # equal, or NaN
+                new = combine(add, old, new)
+                if new == old or (new != new and old != old):
+                    continue
+            if better(add, new, x):
+                monotone = False
+            values[o] = new
+            if mark == _WAITS:
+                continue
+            to = max(_slot_of(new, window), slot)
+            if mark >= -1:
+                if max(_slot_of(old, window), slot) == to:
+                    continue
+                _remove(lists, o)
+            _insert(lists, to, o)
+    return visits, monotone
+
+
+def is_floating(value: Any) -> bool:
+    """Return whether a value is of a floating type."""
+    raise NotImplementedError
+
+
+@overload_for(is_floating)
+def _is_floating(value: Any) -> Any:
+    found = isinstance(value, numba_types.Float)
+    return lambda value: found
