@@ -1,0 +1,243 @@
+"""Clustering: how many of the pairs of neighbours of a vertex are joined.
+
+All coefficients come from two products of the symmetric matrix W = A + A' without a diagonal, under the mask L of its
+entries below the diagonal, one for each pair of vertices:
+
+    C<L> = W W'  over plus_times    t(v) = sum over edges e of v of W(e) C(e) = (W W W)(v, v)
+    C<L> = W W'  over plus_second   the arcs between v and w's common neighbours and w
+
+Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki, Kertész,
+Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005; Fagiolo,
+"Clustering in complex directed networks", Physical Review E 76, 2007; Iosup et al., "LDBC Graphalytics", PVLDB 9(13),
+2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring import Matrix, Vector, ops
+
+from ..checks import square, undirected, weights
+from .oriented import degrees, ends, oriented, without_loops
+from .triangles import triangle_count, triangles
+
+
+@ops.reports_memory
+def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
+    """c(v) = (W W W)(v, v) / (2 (d(v) (d(v) - 1) - 2 r(v))), W = A + A'.
+
+    d(v) is the number of arcs that leave or enter v, r(v) the number of neighbours joined to it by arcs in both
+    directions.  On an undirected graph, which stores every edge in both directions, this is the share of the pairs of
+    neighbours of v that are joined: 2 t(v) / (d (d - 1)) for t(v) triangles and d neighbours.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an arc from u to v; self-loops are ignored.
+    weighted : whether to use the weights: W = cbrt(A) + cbrt(A'), A divided by its largest weight
+        A triangle counts the geometric mean of its weights.  Otherwise values are not read.
+
+    Returns
+    -------
+    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbours.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    InvalidValue
+        For weights that are negative or NaN.
+    DomainMismatch
+        For complex weights.
+
+    Notes
+    -----
+    Equals ``networkx.clustering``, on directed and undirected graphs, except that NetworkX divides by the largest
+    weight of self-loops too.  `lcc` counts arcs otherwise on directed graphs.
+
+    Cost as `triangle_count` of the graph without directions; memory 8 bytes an edge, and for directed graphs and
+    weights that of A + A'.  Synchronises.
+
+    Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki,
+    Kertész, Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005;
+    Fagiolo, "Clustering in complex directed networks", Physical Review E 76, 2007.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3), (3, 0)])
+    >>> G = A.ewise_add(A.T, "any")
+    >>> {v: round(c, 3) for v, c in sr.algorithms.clustering(G).to_dict().items()}
+    {0: 0.667, 1: 1.0, 2: 0.667, 3: 1.0}
+    >>> {v: round(c, 3) for v, c in sr.algorithms.clustering(A).to_dict().items()}
+    {0: 0.333, 1: 0.5, 2: 0.333, 3: 0.5}
+    """
+    n = square("clustering", A)
+    if weighted:
+        weights("clustering", A, least=0)
+    P = without_loops(A)
+    if A.is_symmetric_structure and not weighted:
+        return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)
+    arcs = _both(P, np.int64(1))
+    total = arcs.reduce_rowwise("plus")
+    mutual = arcs.select("==", 2).apply("second", right=np.int64(2)).reduce_rowwise("plus")
+    possible = _pairs(total).ewise_union(mutual, "minus", 0, 0).apply("times", right=2)
+    W = _both(_roots(A)) if weighted else arcs
+    graph = oriented(W)
+    common = graph.matrix.mxm(graph.matrix.T, "plus_times", mask=graph.lower.S)
+    closed = ends(common.ewise_mult(graph.lower, "times"))
+    return share(graph.restored(closed), possible, n)
+
+
+@ops.reports_memory
+def lcc(A: Matrix) -> Vector:
+    """c(v) = the arcs among the neighbours N(v) / (|N(v)| (|N(v)| - 1)), N(v) by arcs of either direction.
+
+    The local clustering coefficient of LDBC Graphalytics.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an arc from u to v; values are not read; self-loops are ignored.
+
+    Returns
+    -------
+    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbours.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+
+    Notes
+    -----
+    Equals `clustering` on undirected graphs.  On directed ones the direction of the arcs at v counts in `clustering`,
+    which looks for directed triangles, and does not here: each neighbour counts once, each arc between neighbours too.
+
+    Cost as `triangle_count` of the graph without directions, for directed graphs twice; memory 8 bytes an edge, and
+    for directed graphs that of A + A'.  Synchronises.
+
+    Source: Iosup et al., "LDBC Graphalytics: A Benchmark for Large-Scale Graph Analysis on Parallel and Distributed
+    Platforms", PVLDB 9(13), 2016; the specification is arXiv:2011.15028.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2), (2, 3)])
+    >>> {v: round(c, 3) for v, c in sr.algorithms.lcc(A).to_dict().items()}
+    {0: 0.5, 1: 0.5, 2: 0.167, 3: 0.0}
+    """
+    n = square("lcc", A)
+    P = without_loops(A)
+    if A.is_symmetric_structure:
+        return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)
+    graph = oriented(_both(P, np.int64(1)))
+    W, mask = graph.matrix, graph.lower.S
+    # The arcs between two neighbours of v count at both of its entries with them, whichever of its ends v is.
+    found = Vector.full(np.int64(0), n, device=A.device)
+    found(accum="plus") << W.mxm(W.T, "plus_second", mask=mask).reduce_rowwise("plus")
+    found(accum="plus") << W.mxm(W.T, "plus_first", mask=mask).reduce_columnwise("plus")
+    found = found.apply("floordiv", right=2)
+    return share(graph.restored(found), graph.restored(_pairs(degrees(W))), n)
+
+
+@ops.reports_memory
+def average_clustering(A: Matrix, *, weighted: bool = False, count_zeros: bool = True) -> float:
+    """Return the mean over the vertices of `clustering`.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an arc from u to v; self-loops are ignored.
+    weighted : as in `clustering`
+    count_zeros : whether vertices whose coefficient is 0 count
+
+    Returns
+    -------
+    float; 0 if no vertex counts.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch
+        As `clustering`.
+
+    Notes
+    -----
+    Cost and memory as `clustering`.  Synchronises.
+
+    Source: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; without zeros: Kaiser,
+    "Mean clustering coefficients: the role of isolated nodes and leafs on clustering measures for small-world
+    networks", New Journal of Physics 10, 2008.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])
+    >>> round(sr.algorithms.average_clustering(A.ewise_add(A.T, "any")), 3)
+    0.583
+    """
+    square("average_clustering", A)
+    found = clustering(A, weighted=weighted)
+    if not count_zeros:
+        found = found.select("!=", 0).wait()
+    return float(found.reduce("plus").get(0)) / found.nvals if found.nvals else 0.0  # synchronises
+
+
+@ops.reports_memory
+def transitivity(A: Matrix) -> float:
+    """Return 3 triangles / the number of paths of two edges: the share of these paths that an edge closes.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, of symmetric structure
+        An undirected graph.  Values are not read; self-loops are ignored.
+
+    Returns
+    -------
+    float, from 0 to 1; 0 where there is no path of two edges.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    InvalidValue
+        If the structure of A is not symmetric.
+
+    Notes
+    -----
+    Cost as `triangle_count`.  Synchronises.
+
+    Source: Newman, Watts, Strogatz, "Random graph models of social networks", PNAS 99, 2002.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])
+    >>> sr.algorithms.transitivity(A.ewise_add(A.T, "any"))
+    0.6
+    """
+    undirected("transitivity", A)
+    paths = int(_pairs(degrees(without_loops(A))).reduce("plus").get(0)) // 2  # synchronises
+    return 3 * triangle_count(A) / paths if paths else 0.0
+
+
+def _pairs(degree: Vector) -> Vector:
+    """p(v) = d(v) (d(v) - 1)."""
+    return degree.ewise_mult(degree.apply("minus", right=1), "times")
+
+
+def _both(M: Matrix, value: np.generic | None = None) -> Matrix:
+    """W = M + M'; value: of each entry of M instead of its own."""
+    M = M if value is None else M.apply("second", right=value).dup()
+    return M.ewise_add(M.T, "plus").wait()
+
+
+def _roots(A: Matrix) -> Matrix:
+    """R(u, v) = the cube root of A(u, v) over the largest weight, for u other than v; 0 if all weights are 0."""
+    M = A.select("offdiag").dup(np.float64)
+    most = M.reduce_scalar("max").get(0)  # synchronises
+    return M.apply("truediv", right=most or 1.0).apply("cbrt")
+
+
+def share(part: Vector, whole: Vector, n: int) -> Vector:
+    """c(v) = part(v) / whole(v), 0 where `whole` is 0 or missing."""
+    c = Vector.full(0.0, n, device=part.device)
+    c(accum="second") << part.ewise_mult(whole.select(">", 0), "truediv")
+    return c

@@ -1,0 +1,107 @@
+"""Edges by the degrees of their ends, and vertices by the triangles of their edges."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring import Matrix, Vector, ops
+
+from ..checks import undirected
+from .oriented import degrees, without_loops
+from .triangles import edge_triangles
+
+
+@ops.reports_memory
+def rich_club(A: Matrix) -> Vector:
+    """phi(k) = 2 E(k) / (N(k) (N(k) - 1)): the density of the subgraph of the vertices with more than k neighbours.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, of symmetric structure
+        An undirected graph.  Values are not read; self-loops are ignored.
+
+    Returns
+    -------
+    Vector of size n, float64: an entry for each k that at least two vertices exceed.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    InvalidValue
+        If the structure of A is not symmetric.
+
+    Notes
+    -----
+    Equals ``networkx.rich_club_coefficient(G, normalized=False)``.  Not normalised by a random graph of the same
+    degrees.  Cost O(n + nvals).  Synchronises.
+
+    Sources: Zhou, Mondragón, "The rich-club phenomenon in the Internet topology", IEEE Communications Letters 8, 2004;
+    Colizza, Flammini, Serrano, Vespignani, "Detecting rich-club ordering in complex networks", Nature Physics 2, 2006.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])
+    >>> phi = sr.algorithms.rich_club(A.ewise_add(A.T, "any"))
+    >>> {k: round(x, 3) for k, x in phi.to_dict().items()}
+    {0: 0.667, 1: 1.0}
+    """
+    n = undirected("rich_club", A)
+    if n == 0:
+        return Vector(np.float64, 0, device=A.device)
+    P = without_loops(A)
+    d = Vector.full(np.int64(0), n, device=A.device)
+    d(accum="plus") << degrees(P)
+    # An edge is in the subgraph of k < the smaller degree of its ends.
+    least = d.ewise_mult(P.select("tril", -1), "first").ewise_mult(d, "min")
+    edges, vertices = (Vector.full(np.int64(0), n, device=A.device) for _ in range(2))
+    edges(accum="plus")[Vector.from_dense(least.to_coo()[2], device=A.device)] << 1
+    vertices(accum="plus")[d] << 1
+    above = _above(vertices)
+    pairs = above.ewise_mult(above.apply("minus", right=1), "times").select(">", 0)
+    return _above(edges).apply("times", right=2).ewise_mult(pairs, "truediv").wait()
+
+
+@ops.reports_memory
+def generalized_degree(A: Matrix) -> Matrix:
+    """D(v, s) = the number of edges of v that are in exactly s triangles.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, of symmetric structure
+        An undirected graph.  Values are not read; self-loops are ignored.
+
+    Returns
+    -------
+    Matrix, n x n, int64: an entry where the number is not 0.
+
+    Raises
+    ------
+    DimensionMismatch
+        If A is not square.
+    InvalidValue
+        If the structure of A is not symmetric.
+
+    Notes
+    -----
+    Equals ``networkx.generalized_degree``.  Cost as `edge_triangles`, and the building of a matrix of nvals entries.
+    Synchronises.
+
+    Source: Fronczak, Fronczak, "Networks with arbitrary edge multiplicities", EPL 102, 2013: the edge multiplicity is
+    the number of triangles.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])
+    >>> sr.algorithms.generalized_degree(A.ewise_add(A.T, "any")).to_dicts()
+    {0: {1: 2}, 1: {1: 2}, 2: {0: 1, 1: 2}, 3: {0: 1}}
+    """
+    n = undirected("generalized_degree", A)
+    rows, _, found = edge_triangles(A).to_coo()
+    return Matrix.from_coo(rows, found, np.int64(1), shape=(n, n), dup_op="plus", device=A.device)
+
+
+def _above(counted: Vector) -> Vector:
+    """w(k) = the sum of the counts of numbers above k."""
+    total = counted.reduce("plus").get(0)  # synchronises
+    return counted.scan("plus").apply("minus", left=total)
