@@ -2,15 +2,16 @@
 
 The modules contain functions on stores; most return a `Plan`, which the facade executes together with the output,
 mask and accumulator of the write.  The public functions here, beyond the methods of Matrix and Vector, accept Matrix
-and Vector objects: `closure` (a whole traversal in one call), `closure_many` (from many sources at once), and `link`,
-`link_sample`, `most_frequent`, `singletons` (union-find over rows).  `reports_memory` decorates an algorithm whose
-failed allocations are to raise `OutOfMemory`.
+and Vector objects: `closure` (a whole traversal in one call), `closure_many` (from many sources at once), `link`,
+`link_sample`, `most_frequent`, `singletons` (union-find over rows), and `vote` (the group with the most weight in each
+row).  `reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 
-from . import public
+from . import public, public_vote
 from .public import *  # noqa: F403  # the public names are listed once, in `public`
+from .public_vote import *  # noqa: F403
 
-__all__ = public.__all__
+__all__ = [*public.__all__, *public_vote.__all__]
 
 
 def __dir__() -> list[str]:

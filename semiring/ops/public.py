@@ -152,7 +152,7 @@ def closure_with_trace(
 def _run(
     frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, weight: Any, *, trace: bool
 ) -> Closed:
-    matrix, transposed = _operand("closure", a)
+    matrix, transposed = operand_of("closure", a)
     store = frontier.store
     if weight is not None:
         matrix = _weighted(matrix, cast_scalar(weight, weight.dtype if isinstance(weight, np.generic) else store.dtype))
@@ -181,7 +181,7 @@ def _weighted(matrix: CSR, weight: np.generic) -> CSR:
     return made
 
 
-def _operand(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
+def operand_of(operation: str, a: HasMatrix) -> tuple[CSR, bool]:
     operand = getattr(a, "operand", None)
     if operand is None:
         raise InvalidValue(f"{operation}: expected a Vector and then a Matrix, got {type(a).__name__} second")
@@ -257,7 +257,7 @@ def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: boo
     >>> closed.levels.to_dicts()
     {0: {0: 0, 1: 1, 2: 2}, 1: {1: 0, 2: 1}}
     """
-    matrix, transposed = _operand("closure_many", a)
+    matrix, transposed = operand_of("closure_many", a)
     found = _closure_many(sources, matrix, transposed=transposed, levels=levels, counts=counts)
     made = [None if store is None else a.with_store(store) for store in (found.levels, found.counts)]
     return ClosedMany(levels=made[0], counts=made[1], steps=found.steps)
@@ -318,7 +318,7 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
     >>> sr.ops.link(sr.ops.singletons(Vector(bool, 5)), A).to_dict()
     {0: 0, 1: 1, 2: 0, 3: 3, 4: 3}
     """
-    matrix, _ = _operand("link", a)  # a hook has no direction, so the transpose visits the same pairs
+    matrix, _ = operand_of("link", a)  # a hook has no direction, so the transpose visits the same pairs
     label = skip.result if isinstance(skip, Label) else skip
     return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=label))  # type: ignore[no-any-return]
 
@@ -416,7 +416,7 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
     >>> sr.ops.link(forest, A, first=position).to_dict()
     {0: 0, 1: 0, 2: 0, 3: 3, 4: 3}
     """
-    matrix, _ = _operand("link_sample", a)
+    matrix, _ = operand_of("link_sample", a)
     result = _link_sample(forest.store, matrix, neighbours=neighbours)
     return forest.with_store(result.store), result.visited
 

@@ -398,3 +398,15 @@ SORT_BIG: Final = _row(
 SORT_BLOCKS: Final = _row(
     "SORT_BLOCKS", 32, "reasoned", "blocks for each multiprocessor: as many as it holds, four times over"
 )
+
+# Votes.
+VOTE_WARP: Final = _row(
+    "VOTE_WARP", 256, "reasoned", "longest row of a warp, a power of two: its table of 512 slots takes 4 to 8 KB"
+)
+VOTE_SMALL: Final = _row("VOTE_SMALL", 1024, "reasoned", "longest row of a block of 256 threads: 2,048 slots, 24 KB")
+VOTE_LARGE: Final = _row(
+    "VOTE_LARGE", 4096, "reasoned",
+    "longest row of one block of 512 threads: 8,192 slots, 64 to 128 KB of shared memory; every device from sm_80 has "
+    "more",
+)  # fmt: skip
+VOTE_BLOCKS: Final = _row("VOTE_BLOCKS", 16, "reasoned", "blocks for each multiprocessor, as SORT_BLOCKS")

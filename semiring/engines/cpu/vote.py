@@ -1,0 +1,141 @@
+"""The group with the most weight among the entries of each row.
+
+The groups of a short row are searched in a list; those of a longer one are added up in a dense array of the thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import Full
+from ...memory.allocation import require
+from ..registry import RESIDENT, implements
+from ..spec_vote import Vote
+from .atomics import next_chunk, stopped
+from .compile import device, kernel
+from .operands import kernel_array, rows_of, values_of
+from .rows import share
+from .threads import run, threads_for
+from .types import value_at
+
+_CHUNKS_PER_THREAD = 32
+# Entries of a row up to which its groups are compared one by one (reasoned: the list of groups is in the first cache).
+_SHORT = 16
+
+
+@implements(Vote, engine="cpu", accepts=RESIDENT)
+def vote(q: Vote) -> Full:
+    """t(i) = the group of the highest sum of a(i, j), less rate mass(i) total(G)."""
+    a, n = q.a, q.a.nrows
+    work = a.nvals + n
+    threads = threads_for(work)
+    require("vote", "cpu", threads * n * 16 + n * q.labels.dtype.itemsize)
+    labels = _array(q.labels)
+    made = labels.copy()
+    scored = q.mass is not None and q.totals is not None
+    masses = (_array(q.mass), _array(q.totals)) if q.mass is not None and q.totals is not None else (_NONE, _NONE)
+    votes = _EVERY if q.rows is None else _array(q.rows)
+    marks, sums = np.zeros((threads, n), np.int64), np.empty((threads, n))
+    lists = np.empty((threads, n), labels.dtype)
+    options = (scored, q.rate, q.keep)
+    run(
+        _vote, threads, *rows_of(a), values_of(a), labels, *masses, votes, *options, marks, sums, lists, made, work=work
+    )
+    return Full(n, q.labels.dtype, made)
+
+
+_NONE = np.zeros(1)
+_EVERY = np.zeros(0, np.bool_)
+
+
+def _array(v: Full) -> Any:
+    return np.full(v.size, v.iso) if v.values is None else kernel_array(v.values)
+
+
+@kernel
+def _vote(
+    t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any,
+    votes: Any, scored: bool, rate: float, keep: bool, marks: Any, sums: Any, lists: Any, made: Any,
+) -> None:  # fmt: skip
+    mark, total, listed = marks[t], sums[t], lists[t]
+    few, partial = np.empty(_SHORT, np.int64), np.empty(_SHORT)
+    chunks = threads * _CHUNKS_PER_THREAD
+    while True:
+        chunk = next_chunk(control)
+        if chunk >= chunks:
+            return
+        for i in range(share(indptr, chunk, chunks), share(indptr, chunk + 1, chunks)):
+            if stopped(control):
+                return
+            if votes.size != 0 and not votes[i]:
+                continue
+            begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            own = np.int64(labels[i])
+            weight = mass[i] if scored else 0.0
+            best, group, own_sum = -np.inf, np.int64(-1), 0.0
+            if end - begin <= _SHORT:
+                found = 0
+                for p in range(begin, end):
+                    g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
+                    if g < 0 or g >= mark.size:
+                        continue
+                    s = 0
+                    while s < found and few[s] != g:
+                        s += 1
+                    if s == found:
+                        few[s], partial[s] = g, x
+                        found += 1
+                    else:
+                        partial[s] += x
+                for s in range(found):
+                    g = few[s]
+                    if keep and g == own:
+                        own_sum = partial[s]
+                        continue
+                    score = _score(partial[s], g, own, weight, totals, scored, rate)
+                    if score > best or (score == best and (g < group or group < 0)):
+                        best, group = score, g
+            else:
+                stamp, found = i + 1, 0
+                for p in range(begin, end):
+                    g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
+                    if g < 0 or g >= mark.size:
+                        continue
+                    if mark[g] == stamp:
+                        total[g] += x
+                    else:
+                        mark[g] = stamp
+                        total[g] = x
+                        listed[found] = g
+                        found += 1
+                for s in range(found):
+                    g = np.int64(listed[s])
+                    if keep and g == own:
+                        own_sum = total[g]
+                        continue
+                    score = _score(total[g], g, own, weight, totals, scored, rate)
+                    if score > best or (score == best and (g < group or group < 0)):
+                        best, group = score, g
+            if group < 0:
+                continue
+            if (
+                keep
+                and own >= 0
+                and own < mark.size
+                and _score(own_sum, own, own, weight, totals, scored, rate) >= best
+            ):
+                continue
+            made[i] = group
+
+
+@device
+def _score(sum: float, group: int, own: int, weight: float, totals: Any, scored: bool, rate: float) -> float:
+    """Return the score of a group; operations are rounded one by one."""
+    if not scored:
+        return sum
+    other = totals[group]
+    if group == own:
+        other -= weight
+    return sum - rate * weight * other  # type: ignore[no-any-return]
