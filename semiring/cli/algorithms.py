@@ -25,7 +25,9 @@ from semiring.cli.search import timed
 _ELSEWHERE = frozenset({"bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank"})
 _VERTEX_PARAMETERS = frozenset({"source", "target"})
 # Functions whose results contain vertices, which `--relabel` maps to the ids of the file.
-_RETURNS_VERTICES = frozenset({"bfs_order", "degree_order", "locality_order", "reverse_cuthill_mckee"})
+_RETURNS_VERTICES = frozenset(
+    {"bfs_order", "cdlp", "degree_order", "label_propagation", "locality_order", "reverse_cuthill_mckee"}
+)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
 
 

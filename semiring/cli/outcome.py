@@ -18,12 +18,14 @@ Ids = NDArray[Any] | None
 class Outcome:
     """What a function returned.
 
-    facts: its numbers, and for each Vector or Matrix the entries, and the smallest and largest value.
+    facts: its numbers, the lengths of its tuples, and for each Vector or Matrix the entries, and the smallest and
+    largest value.
     """
 
     def __init__(self, parts: dict[str, Any]) -> None:
         self.parts = {name: part for name, part in parts.items() if isinstance(part, (sr.Vector, sr.Matrix))}
-        self.numbers = {name: part for name, part in parts.items() if name not in self.parts and part is not None}
+        others = {name: part for name, part in parts.items() if name not in self.parts and part is not None}
+        self.numbers = {name: len(part) if isinstance(part, tuple) else part for name, part in others.items()}
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -1,0 +1,23 @@
+"""Communities: groups of vertices with many edges within, and how good they are."""
+
+from .coarsening import coarsen
+from .leiden import leiden
+from .louvain import louvain
+from .modularity import PartitionQuality, modularity, partition_quality
+from .moving import Communities
+from .propagation import cdlp, label_propagation
+from .subgraphs import ego_graph, induced_subgraph
+
+__all__ = [
+    "Communities",
+    "PartitionQuality",
+    "cdlp",
+    "coarsen",
+    "ego_graph",
+    "induced_subgraph",
+    "label_propagation",
+    "leiden",
+    "louvain",
+    "modularity",
+    "partition_quality",
+]
