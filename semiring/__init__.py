@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import dtypes, exceptions, ops
 from .config import config, cuda_available, use
 from .exceptions import SemiringError
+from .facade.block import block
 from .facade.explain import explain
 from .facade.layout import concat, hstack, vstack
 from .facade.matrix import Matrix
@@ -39,6 +40,7 @@ __all__ = [
     "agg",
     "algorithms",
     "binary",
+    "block",
     "concat",
     "config",
     "cuda_available",

@@ -71,7 +71,7 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            if hasattr(type(self), name):
+            if any(name in vars(cls) for cls in type(self).__mro__):
                 return object.__getattribute__(self, name)  # a property that raised an AttributeError raises it again
             from .hints import no_attribute
 

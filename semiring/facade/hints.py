@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["constructor_of", "no_attribute"]
+__all__ = ["Named", "constructor_of", "no_attribute"]
 
 # The name that NumPy, SciPy, NetworkX, PyTorch, pandas, or an earlier GraphBLAS library has -> what to write here.
 _BOTH = {
@@ -31,11 +31,20 @@ _BOTH = {
 _MATRIX = {
     "tocsr tocsc tocoo asformat to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(A)",
     "to_networkx": "semiring.io.to_networkx(A)",
-    "from_networkx": "semiring.io.from_networkx(G)",
-    "from_scipy from_scipy_sparse": "semiring.io.from_scipy_sparse(S)",
-    "from_numpy from_array": "Matrix.from_dense(array, missing_value)",
-    "from_pandas": "Matrix.from_edgelist(table)",
-    "from_file read load mmread": "semiring.io.read(path)",
+    "from_networkx from_graph": "semiring.io.from_networkx(G)",
+    "from_scipy from_scipy_sparse from_sparse": "semiring.io.from_scipy_sparse(S)",
+    "from_cupy_sparse from_cupyx": "semiring.io.from_cupy_sparse(X)",
+    "from_numpy from_array from_arrays from_list from_lists from_torch from_tensor from_cupy from_dlpack": (
+        "Matrix.from_dense(array, missing_value)"
+    ),
+    "from_pandas from_polars from_arrow from_edges from_igraph": "Matrix.from_edgelist(edges)",
+    "from_values from_triples from_tuples": "Matrix.from_coo(rows, columns, values, shape=)",
+    "from_dict": "Matrix.from_dicts(dicts, shape=)",
+    "from_file from_mtx read load open mmread": "semiring.io.read(path)",
+    "zeros empty sparse": "Matrix(dtype, nrows, ncols), which has no entries",
+    "ones full": "Matrix.from_scalar(1, nrows, ncols)",
+    "eye": "Matrix.identity(n)",
+    "random rand rmat": "semiring.random",
     "save write": "semiring.io.write(path, A)",
     "indices indptr": ".to_csr()",
     "values": ".to_coo(), which ends with the values",
@@ -57,7 +66,16 @@ _MATRIX = {
 }
 _VECTOR = {
     "to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(v)",
-    "from_numpy from_array from_list": "Vector.from_dense(array, missing_value)",
+    "from_numpy from_array from_list from_torch from_tensor from_cupy from_dlpack": (
+        "Vector.from_dense(array, missing_value)"
+    ),
+    "from_scipy from_scipy_sparse": "semiring.io.from_scipy_sparse(S)[0], of a matrix of one row",
+    "from_values from_tuples": "Vector.from_coo(indices, values, size=)",
+    "from_dicts": "Vector.from_dict(entries, size=)",
+    "zeros": "Vector.full(0, size), or Vector(dtype, size), which has no entries",
+    "empty sparse": "Vector(dtype, size), which has no entries",
+    "ones": "Vector.full(1, size)",
+    "arange": "Vector.from_dense(np.arange(size))",
     "indices values": ".to_coo()",
     "mxv": "A.mxv(v, op), a method of the Matrix",
     "mxm": "A.mxv(v, op), or v.vxm(A, op)",
@@ -70,9 +88,24 @@ _HINTS = {
 }
 
 
-def no_attribute(cls: type[Any], name: str) -> AttributeError:
-    """Return the error for an attribute that an object of a class lacks; it names what the library has instead."""
-    text = f"{cls.__name__!r} object has no attribute {name!r}"
+class Named(type):
+    """The class of Matrix and Vector: a name that they lack raises an error with what the library has instead.
+
+    Python calls `__getattr__` only where a name is not found, so that others cost nothing.
+    """
+
+    if not TYPE_CHECKING:  # a type checker reports the attributes that do not exist
+
+        def __getattr__(cls, name: str) -> Any:
+            raise no_attribute(cls, name, "type object ", "")
+
+
+def no_attribute(cls: type[Any], name: str, before: str = "", after: str = " object") -> AttributeError:
+    """Return the error for an attribute that an object of a class lacks; it names what the library has instead.
+
+    before, after: the words around the name of the class, as Python has them.
+    """
+    text = f"{before}{cls.__name__!r}{after} has no attribute {name!r}"
     hint = "" if name.startswith("_") else _hint(cls, name)
     return AttributeError(f"{text}{hint}", name=name)
 

@@ -20,6 +20,7 @@ from ..ops.elements import Elements, Position
 from ..ops.extract import element
 from ..ops.write import Plan
 from .chain import Chain
+from .hints import Named
 from .operand import is_empty, scalar
 from .scalar import Scalar
 
@@ -29,7 +30,7 @@ StoreT = TypeVar("StoreT", CSR, VectorStore)
 _INTERNAL = frozenset({"operand", "store", "with_store"})
 
 
-class Holder(Generic[StoreT]):
+class Holder(Generic[StoreT], metaclass=Named):
     """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
 
     __slots__ = ("__weakref__", "_chain", "_elements", "_origin", "_plan", "_store", "_transpose_of", "name")

@@ -80,6 +80,9 @@ def test_html_of_the_rest() -> None:
 HINTS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "method of SciPy": (AttributeError, r"'todense'; use \.to_numpy\(fill_value=0\)", lambda: A.todense()),
     "constructor": (AttributeError, r"use semiring\.io\.from_scipy_sparse", lambda: A.from_scipy_sparse),
+    "of a class": (AttributeError, r"object 'Matrix'.*use semiring\.io\.from_networkx", lambda: Matrix.from_networkx),
+    "of a class of vectors": (AttributeError, r"use Vector\.from_dense", lambda: Vector.from_numpy),
+    "near constructor": (AttributeError, r"did you mean 'from_coo'", lambda: Matrix.from_cooo),
     "near name": (AttributeError, r"'to_dens'; did you mean 'to_dense'", lambda: A.to_dens),
     "of the other kind": (AttributeError, r"A\.mxv\(v, op\)", lambda: Vector(float, 3).mxv(A)),
     "of the package": (AttributeError, r"it is semiring\.io\.read", lambda: sr.read),
@@ -94,6 +97,12 @@ HINTS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "not an array": (ValueError, r"4 of 16 positions hold a value.*to_numpy", lambda: np.asarray(A)),
     "not shared": (ValueError, r"from_dlpack", lambda: Vector.full(1, 3, device="cpu").__array__(copy=False)),
 }  # fmt: skip
+
+
+def test_classes_complete_public_names_only() -> None:
+    assert not {"Named", "mro", "from_networkx"} & {*dir(Matrix), *dir(Vector)}
+    assert not hasattr(Matrix, "_ipython_display_")
+    assert isinstance(Vector(int, 3), Vector)
 
 
 @pytest.mark.parametrize("name", HINTS)

@@ -159,3 +159,33 @@ def test_a_mask_and_an_output(A: Matrix) -> None:
     C(A.S) << A.reposition(0, 1)
     assert C.to_dicts() == {}
     assert A.reposition(1, 0, mask=A.S, out=A.dup(), accum="plus").isequal(A)
+
+
+def test_blocks_in_nested_lists() -> None:
+    """As NumPy's, with zeros for None."""
+    rng = np.random.default_rng(5)
+
+    def made(nrows: int, ncols: int) -> Any:
+        return rng.integers(0, 3, (nrows, ncols))
+
+    a, b, c, d, e = made(2, 3), made(2, 2), made(4, 1), made(4, 4), made(1, 5)
+    zeros = np.zeros((2, 2), int)
+    A, B, C, D, E = (Matrix.from_dense(x, missing_value=0) for x in (a, b, c, d, e))
+    cases = [
+        ([[A, B], [C, D], [E]], [[a, b], [c, d], [e]]),
+        ([[A, None], [E], [None, B[:, [1]]]], [[a, zeros], [e], [np.zeros((2, 4), int), b[:, [1]]]]),
+        ([[A, None], [None, B]], [[a, zeros], [np.zeros((2, 3), int), b]]),
+        ([[[[A], [A]], D]], [[np.block([[a], [a]]), d]]),
+        ([A, B], [a, b]),
+        ([(A,), (A,)], [[a], [a]]),
+    ]
+    for blocks, expected in cases:
+        assert (sr.block(blocks).to_numpy(0) == np.block(expected)).all()
+    assert sr.block([[A, B], [E]], "float32", name="F").dtype == np.float32
+    assert sr.block([[A, B.dup(float)], [E]]).dtype == np.float64
+    for blocks in ([], [[]], A, [[A], None], [[A, 3]], [[A, None], [None, None, B]], [[None, None, A], [E]]):
+        with pytest.raises(InvalidValue, match="block"):
+            sr.block(blocks)
+    for blocks in ([[A, B], [D]], [[A, C]]):
+        with pytest.raises(DimensionMismatch):
+            sr.block(blocks)

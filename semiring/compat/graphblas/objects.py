@@ -22,11 +22,12 @@ import semiring
 from semiring.compat.graphblas.dtypes import DataType, lookup_dtype
 from semiring.compat.graphblas.exceptions import InvalidObject
 from semiring.exceptions import IndexOutOfBound, InvalidType, InvalidValue
+from semiring.facade.hints import Named
 
 __all__ = ["Matrix", "Scalar", "Vector", "adopted"]
 
 
-class _Either(type):
+class _Either(Named):
     """The type of a class that derives from one of `semiring`, of whose objects ``isinstance`` holds too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
