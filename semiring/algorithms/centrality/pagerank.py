@@ -1,22 +1,46 @@
-"""PageRank with uniform teleport; the mass of vertices without out-edges is distributed uniformly."""
+"""PageRank: with uniform teleport here; with weights, seeds and other rules for sinks in `teleport`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, monoid, ops, semiring
-from semiring.exceptions import ConvergenceFailure, DomainMismatch
+from semiring import Matrix, Vector, ops, semiring
 
 from ..checks import count, number, square
-
-# The L1 distance of two vectors, as an inner product.
-_plus_absdiff = semiring.register_anonymous(
-    monoid.plus, binary.register_anonymous("abs(x - y)", "absdiff"), "plus_absdiff"
-)
+from ..progress import Progress, reporter
+from .iteration import floating, not_converged, plus_absdiff
+from .teleport import Rule, ranks
 
 
+@overload
+def pagerank(
+    A: Matrix,
+    damping: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    *,
+    personalization: int | Vector | None = None,
+    weights: bool = False,
+    start: Vector | None = None,
+    dangling: Vector | str | None = None,
+    dtype: Any = np.float64,
+    progress: Progress | None = None,
+) -> Vector: ...
+@overload
+def pagerank(
+    A: Matrix,
+    damping: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    *,
+    personalization: Matrix,
+    weights: bool = False,
+    dangling: Vector | str | None = None,
+    dtype: Any = np.float64,
+    progress: Progress | None = None,
+) -> Matrix: ...
 @ops.reports_memory
 def pagerank(
     A: Matrix,
@@ -24,22 +48,38 @@ def pagerank(
     tol: float = 1e-6,
     max_iter: int = 100,
     *,
+    personalization: Any = None,
+    weights: bool = False,
+    start: Vector | None = None,
+    dangling: Any = None,
     dtype: Any = np.float64,
-) -> Vector:
+    progress: Progress | None = None,
+) -> Vector | Matrix:
     """r = (1 - d) / n + d (sum over edges (u, v) of r(u) / outdegree(u) + mass of the sinks / n).
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v; values are not read.
+        An entry (u, v) is an edge from u to v.
     damping : d, in [0, 1]
     tol : stop when the sum of |change| is below it; 0: exactly `max_iter` iterations
     max_iter : the largest number of iterations
+    personalization : int, Vector of size n, or Matrix, k x n
+        Where the teleport leads: to one vertex, or in proportion to the entries; of a Matrix in proportion to each of
+        its rows, for k results.  Entries must not be negative.  Default: to every vertex alike.
+    weights : bool
+        Whether an edge is followed in proportion to its value, which must not be negative; else values are not read.
+    start : Vector of size n; default: all entries equal
+    dangling : Vector of size n, or ``"drop"``
+        Where the mass of sinks is distributed, in proportion to the entries; ``"drop"``: nowhere, as in the GAP
+        benchmark.  Default: as the teleport.  A sink is a vertex without out-edges, or with weights of sum 0.
     dtype : float64 or float32
+    progress : function of (iterations done, None), called after each one
 
     Returns
     -------
-    Vector of size n, full; its entries sum to 1.
+    Vector of size n, full; for a Matrix of seeds a Matrix, k x n.  The entries of a vector or row sum to 1, unless
+    `dangling` is ``"drop"``.
 
     Raises
     ------
@@ -47,6 +87,8 @@ def pagerank(
         If A is not square.
     InvalidValue, DomainMismatch
         For parameters out of range.
+    IndexOutOfBound
+        If `personalization` is an int and not a row.
     ConvergenceFailure
         If `max_iter` iterations do not reach `tol` > 0; ``.result`` is the last vector.
 
@@ -58,6 +100,9 @@ def pagerank(
     change, if `tol` > 0.  Synchronises for each of these two sums, and the first time that a matrix is used for its row
     degrees.
 
+    With `weights`, `personalization`, `start` or `dangling` a matrix of the probabilities is made first, with a value
+    for each entry, and an iteration is a few launches more; a Matrix of seeds needs three dense n x k matrices.
+
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
     LDBC Graphalytics and NetworkX.
 
@@ -68,14 +113,20 @@ def pagerank(
     >>> {v: round(x, 2) for v, x in ranks.to_dict().items()}
     {0: 0.46, 1: 0.05, 2: 0.49}
     """
-    n = square("pagerank", A)
-    kind = Vector(dtype).dtype  # accepts every name of a dtype
-    if kind.kind != "f":
-        raise DomainMismatch(f"pagerank: dtype is float32 or float64, got {kind}")
+    n, kind = square("pagerank", A), floating("pagerank", dtype)
     damping = number("pagerank", "damping", damping, high=1)
     tol, max_iter = number("pagerank", "tol", tol), count("pagerank", "max_iter", max_iter)
-    if n == 0:
+    report = reporter("pagerank", progress)
+    if n == 0 and not isinstance(personalization, Matrix):
         return Vector(kind, 0, device=A.device)
+    if weights or personalization is not None or start is not None or dangling is not None:
+        rule = Rule(damping, tol, max_iter, kind, report)
+        return ranks(A, rule, weighted=weights, personalization=personalization, start=start, dangling=dangling)
+    return _uniform(A, damping, tol, max_iter, kind, report)
+
+
+def _uniform(A: Matrix, damping: float, tol: float, max_iter: int, kind: np.dtype[Any], report: Progress) -> Vector:
+    n = A.nrows
     degree = A.apply("second", right=kind.type(1)).reduce_rowwise("plus")
     whole = Vector.full(damping, n, kind, device=A.device)
     share = whole.ewise_union(degree, "truediv", kind.type(0), kind.type(np.inf))  # d / outdegree(u), 0 for sinks
@@ -88,7 +139,7 @@ def pagerank(
     for remaining in reversed(range(max_iter)):
         teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
-        moved = following.inner(rank, _plus_absdiff) if tol > 0 else None
+        moved = following.inner(rank, plus_absdiff) if tol > 0 else None
         if remaining:
             pending = None if entered is None else received.inner(entered, semiring.plus_first)
             received = _received(following, share, A)  # queued before the host waits for the sums
@@ -97,17 +148,13 @@ def pagerank(
                 entered = None
             mass = sinks * teleport + float(inflow or 0)
         rank = following
+        report(max_iter - remaining, None)
         if moved is not None:
             change = float(moved)  # synchronises
             if change < tol:
                 return rank
     if tol > 0:
-        raise ConvergenceFailure(
-            f"pagerank: the change is still {change:.3g} after {max_iter} iterations (tol={tol:g})",
-            result=rank,
-            iterations=max_iter,
-            residual=change,
-        )
+        raise not_converged("pagerank", max_iter, change, tol, rank)
     return rank
 
 

@@ -1,0 +1,254 @@
+"""Betweenness of vertices and edges, exact or from a sample of the sources, by Brandes' method (`brandes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semiring import Matrix, Vector, ops
+from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, OutOfMemory
+
+from ..checks import count, is_many, row, seed_of, square
+from ..progress import Progress, reporter
+from ..randomness import uniform
+from .brandes import Graph, Sweep, sweep
+
+# A batch has at most so many sources, and so many pairs of a vertex and a source: about 80 bytes each.
+_SOURCES = 128
+_PAIRS = {"cpu": 2**25, "cuda": 2**28}
+
+
+@ops.reports_memory
+def betweenness(
+    A: Matrix,
+    *,
+    k: int | None = None,
+    sources: Any = None,
+    seed: int = 0,
+    normalized: bool = True,
+    endpoints: bool = False,
+    directed: bool | None = None,
+    dtype: Any = np.float64,
+    batch: int | None = None,
+    progress: Progress | None = None,
+) -> Vector:
+    """b(v) = sum over s != v != t of the share of the shortest paths from s to t on which v lies.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v of length 1; values are not read, and self-loops have no effect.
+    k : int
+        Estimate from k random sources, as NetworkX does; default: all vertices are sources, which is exact.
+    sources : sequence of distinct rows
+        Sum over these s alone, and all t; not together with `k`.
+    seed : int, of the random sources
+    normalized : bool
+        Divide by the number of pairs (s, t): (n - 1)(n - 2), or n (n - 1) with `endpoints`.
+    endpoints : bool
+        Whether a path counts for its ends.
+    directed : bool
+        False: each pair of vertices counts once, which matters unless `normalized`.  Default: whether A(v, u) is
+        missing for some A(u, v).
+    dtype : float64 or float32, of paths and shares
+    batch : int
+        How many sources are processed together; default: up to 128, fewer for large graphs.
+    progress : function of (sources done, sources), called after each batch
+
+    Returns
+    -------
+    Vector of size n, full, float64.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
+    NotSupported
+        If there are more shortest paths between two vertices than `dtype` holds.
+    OutOfMemory
+        If one source does not fit.
+
+    Notes
+    -----
+    Cost O(nvals) for each source.  Memory about 80 bytes for each vertex and source of a batch, and a copy of the
+    structure; a batch that does not fit is halved.  Synchronises a few times a level.
+
+    Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Brandes, Pich, "Centrality Estimation in
+    Large Networks", 2007 (samples); scaling as in NetworkX.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (1, 3)])
+    >>> sr.algorithms.betweenness(A | A.T, normalized=False).to_dict()
+    {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
+    """
+    plan = _plan("betweenness", A, k, sources, seed, directed, dtype, batch)
+    total = Vector.full(0.0, plan.n, device=A.device)
+    for swept, chosen in plan.sweeps("betweenness", progress):
+        if swept.dependencies:
+            total(accum="plus") << swept.of_vertices(swept.dependencies, "plus")
+        if endpoints and len(swept.paths) > 1:
+            ends = swept.of_vertices(swept.paths[1:], "count")
+            total(accum="plus") << ends
+            total(accum="plus")[chosen] << swept.of_sources(swept.paths[1:])
+    _check_finite("betweenness", total.reduce("plus").get(0.0), plan.dtype)
+    own, other = _scales(plan, normalized, endpoints)
+    if own != other:
+        total(accum="times")[plan.sources] << own / other
+    return total.apply("times", right=other).new()
+
+
+@ops.reports_memory
+def edge_betweenness(
+    A: Matrix,
+    *,
+    k: int | None = None,
+    sources: Any = None,
+    seed: int = 0,
+    normalized: bool = True,
+    directed: bool | None = None,
+    dtype: Any = np.float64,
+    batch: int | None = None,
+    progress: Progress | None = None,
+) -> Matrix:
+    """B(u, v) = sum over s and t of the share of the shortest paths from s to t that contain the edge (u, v).
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v of length 1; values are not read, and self-loops have no effect.
+    k, sources, seed, dtype, batch, progress : as `betweenness`
+    normalized : bool
+        Divide by the number of pairs (s, t), n (n - 1).
+    directed : bool
+        False: an edge is both A(u, v) and A(v, u), whose sums are added, and each pair of vertices counts once, which
+        matters unless `normalized`.  Default: whether A(v, u) is missing for some A(u, v).
+
+    Returns
+    -------
+    Matrix with the structure of A, float64.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, NotSupported, OutOfMemory
+
+    Notes
+    -----
+    Cost, memory and synchronisation as `betweenness`, and one product under the mask A for each batch.
+
+    Sources: Brandes, "On Variants of Shortest-Path Betweenness Centrality and their Generic Computation", 2008.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
+    >>> sr.algorithms.edge_betweenness(A, normalized=False).to_dicts()
+    {0: {1: 2.0}, 1: {2: 2.0}}
+    """
+    plan = _plan("edge_betweenness", A, k, sources, seed, directed, dtype, batch)
+    total = A.apply("second", right=0.0).new()
+    for swept, _ in plan.sweeps("edge_betweenness", progress):
+        if swept.shares:
+            total(accum="plus") << swept.of_edges(A)
+    _check_finite("edge_betweenness", total.reduce_scalar("plus").get(0.0), plan.dtype)
+    if not plan.directed:
+        total = total.ewise_add(total.T, "plus")
+    return total.apply("times", right=_scales(plan, normalized, endpoints=True)[1]).new()
+
+
+@dataclass
+class _Plan:
+    """The sources of a call.  sampled: they stand for all vertices, so sums are scaled."""
+
+    graph: Graph
+    sources: list[int]
+    sampled: bool
+    directed: bool
+    batch: int
+
+    @property
+    def n(self) -> int:
+        return self.graph.A.nrows
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.graph.dtype
+
+    def sweeps(self, name: str, progress: Progress | None) -> Iterator[tuple[Sweep, list[int]]]:
+        """Yield the levels of each batch, and its sources; a batch that does not fit is halved."""
+        report: Callable[[int, int | None], object] = reporter(name, progress)
+        done = 0
+        while done < len(self.sources):
+            chosen = self.sources[done : done + self.batch]
+            try:
+                swept = sweep(self.graph, chosen)
+            except OutOfMemory:
+                if len(chosen) == 1:
+                    raise
+                self.batch = len(chosen) // 2
+                continue
+            yield swept, chosen
+            done += len(chosen)
+            report(done, len(self.sources))
+
+
+def _plan(
+    name: str, A: Matrix, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
+) -> _Plan:
+    n = square(name, A)
+    kind = Vector(dtype).dtype
+    if kind.kind != "f":
+        raise DomainMismatch(f"{name}: dtype is float32 or float64, got {kind}")
+    chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
+    if batch is None:
+        batch = max(1, min(_SOURCES, _PAIRS[A.device] // max(n, 1)))
+    elif count(name, "batch", batch) < 1:
+        raise InvalidValue(f"{name}: batch must be at least 1, got {batch}")
+    two_way = A.is_symmetric_structure if directed is None else not directed
+    return _Plan(Graph(A, kind), chosen, sources is None and len(chosen) < n, not two_way, int(batch))
+
+
+def _chosen(name: str, A: Matrix, k: Any, sources: Any, seed: int) -> list[int]:
+    """Return the sources."""
+    n = A.nrows
+    if sources is not None:
+        if k is not None:
+            raise InvalidValue(f"{name}: k and sources exclude each other")
+        if not is_many(sources):
+            raise InvalidValue(f"{name}: sources must be a sequence of rows, got {sources!r}")
+        rows = [row(name, source, n) for source in sources]
+        if len(set(rows)) < len(rows):
+            raise InvalidValue(f"{name}: sources must be distinct")
+        return rows
+    if k is None:
+        return list(range(n))
+    if not 1 <= count(name, "k", k) <= n:
+        raise InvalidValue(f"{name}: k must be from 1 to the number of vertices, {n}, got {k}")
+    drawn = uniform(n, seed, device=A.device).selectk("smallest", int(k)).to("cpu")
+    return [int(v) for v in drawn.to_coo(values=False)[0]]
+
+
+def _scales(plan: _Plan, normalized: bool, endpoints: bool) -> tuple[float, float]:
+    """Return the factors of sources and of other vertices.
+
+    A vertex is in the sums of all pairs (s, t) of N vertices: all n, or those other than itself.  A sample without
+    `endpoints` has k - 1 sources other than itself if it is a source, and k if it is not.
+    """
+    n, k = plan.n, len(plan.sources)
+    N = n if endpoints else n - 1
+    pairs = 1.0 / (N * (N - 1)) if normalized and N > 1 else 1.0
+    if not normalized and not plan.directed:
+        pairs = 0.5
+    if not plan.sampled or N < 2:
+        return pairs, pairs
+    own = k if endpoints else k - 1
+    return pairs * N / own if own else float("nan"), pairs * N / k
+
+
+def _check_finite(name: str, total: float, dtype: np.dtype[Any]) -> None:
+    if not np.isfinite(total):
+        more = ", dtype=float64 may hold them" if dtype.itemsize < 8 else ""
+        raise NotSupported(
+            f"{name}: there are more than {np.finfo(dtype).max:.2g} shortest paths between two vertices{more}"
+        )

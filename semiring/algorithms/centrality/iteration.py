@@ -1,0 +1,81 @@
+"""What the iterations of this family share: products with or without weights, distances, and how they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring import Matrix, Vector, binary, monoid, semiring
+from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
+
+from ..checks import vector, weights
+
+absdiff = binary.register_anonymous("abs(x - y)", "absdiff")
+# The L1 distance of two vectors, as an inner product.
+plus_absdiff = semiring.register_anonymous(monoid.plus, absdiff, "plus_absdiff")
+
+
+def floating(name: str, dtype: Any) -> np.dtype[Any]:
+    """Return float32 or float64, of every name of a dtype; DomainMismatch for others."""
+    kind = Vector(dtype).dtype
+    if kind.kind != "f":
+        raise DomainMismatch(f"{name}: dtype is float32 or float64, got {kind}")
+    return kind
+
+
+class Products:
+    """Products of the adjacency matrix with vectors: sums over in-edges and over out-edges.
+
+    weighted : an edge counts as its value, which must not be negative; else as 1
+    """
+
+    def __init__(self, name: str, A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> None:
+        if weighted:
+            weights(name, A, least=0)
+        self._A = A
+        self._in = (semiring.plus_times if weighted else semiring.plus_first)[dtype]
+        self._out = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
+
+    def over_in_edges(self, x: Vector) -> Vector:
+        """Return y(v) = sum over edges (u, v) of x(u) A(u, v); missing where v has no in-edge."""
+        return x.vxm(self._A, self._in)
+
+    def over_out_edges(self, x: Vector) -> Vector:
+        """Return y(u) = sum over edges (u, v) of A(u, v) x(v); missing where u has no out-edge."""
+        return self._A.mxv(x, self._out)
+
+
+def start_vector(name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
+    """Return a full vector of entries that are not negative, missing ones 0; their sum must be positive and finite."""
+    given = vector(name, parameter, v, n)
+    if given.dtype.kind not in "biuf":
+        raise DomainMismatch(f"{name}: {parameter} must hold real numbers, got {given.dtype}")
+    full = Vector.full(dtype.type(0), n, device=device)
+    full(accum="second") << given.apply("identity")
+    least, total = full.reduce("min").get(0), full.reduce("plus").get(0)  # synchronises
+    if not (least >= 0 and 0 < total < np.inf):
+        raise InvalidValue(
+            f"{name}: the entries of {parameter} must not be negative, and their sum must be positive and finite"
+        )
+    return full
+
+
+def distance(x: Vector, y: Vector) -> float:
+    """Return the sum of |x - y| of two full vectors.  Synchronises."""
+    return float(x.inner(y, plus_absdiff).get(0.0))
+
+
+def length(x: Vector) -> float:
+    """Return the Euclidean norm.  Synchronises."""
+    return float(np.sqrt(x.inner(x).get(0.0)))
+
+
+def not_converged(name: str, max_iter: int, change: float, tol: float, result: Any) -> ConvergenceFailure:
+    """Return the error of an iteration that does not end."""
+    return ConvergenceFailure(
+        f"{name}: the change is still {change:.3g} after {max_iter} iterations (tol={tol:g})",
+        result=result,
+        iterations=max_iter,
+        residual=change,
+    )
