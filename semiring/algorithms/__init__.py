@@ -61,6 +61,13 @@ from .components import (
 )
 from .ordering import bfs_order, degree_order, locality_order, reverse_cuthill_mckee
 from .paths import BfsTrace, bfs_levels, bfs_parents, bfs_trace, sssp
+from .sets import (
+    colouring,
+    maximal_independent_set,
+    maximal_matching,
+    maximum_bipartite_matching,
+    minimum_spanning_forest,
+)
 
 __all__ = [
     "BfsTrace",
@@ -82,6 +89,7 @@ __all__ = [
     "closeness",
     "clustering",
     "coarsen",
+    "colouring",
     "condensation",
     "connected_components",
     "core_numbers",
@@ -107,6 +115,10 @@ __all__ = [
     "leiden",
     "locality_order",
     "louvain",
+    "maximal_independent_set",
+    "maximal_matching",
+    "maximum_bipartite_matching",
+    "minimum_spanning_forest",
     "modularity",
     "ordering",
     "out_degree_centrality",

@@ -13,12 +13,17 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBou
 
 def square(name: str, A: Matrix) -> int:
     """Return the number of rows of A; DimensionMismatch unless it is square, InvalidValue unless it is a Matrix."""
-    if not isinstance(A, Matrix):
-        raise InvalidValue(f"{name}: expected a Matrix, got {_described(A)}; {_remedy(A)}")
-    nrows, ncols = A.shape
+    nrows, ncols = is_matrix(name, A).shape
     if nrows != ncols:
         raise DimensionMismatch(f"{name}: an adjacency matrix is square, got shape {A.shape}")
     return nrows
+
+
+def is_matrix(name: str, A: Any) -> Matrix:
+    """Return A; InvalidValue, with how to make one, unless it is a Matrix."""
+    if not isinstance(A, Matrix):
+        raise InvalidValue(f"{name}: expected a Matrix, got {_described(A)}; {_remedy(A)}")
+    return A
 
 
 def undirected(name: str, A: Any, *, values: bool = False) -> int:

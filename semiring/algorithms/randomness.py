@@ -29,12 +29,22 @@ def _thunk(seed: int, step: int) -> int:
     return word - _WORD if word >> 63 else word
 
 
-def distinct(n: int, seed: int, step: int = 0, *, device: str | None = None) -> Vector:
-    """k(v) = floor(m r(v)) n + v, with r as `uniform` and m up to 2**31: distinct int64 numbers in random order.
+def distinct(n: int, seed: int, step: int = 0, *, device: str | None = None, scale: Vector | None = None) -> Vector:
+    """k(v) = floor(m s(v) r(v)) n + v, with r as `uniform` and m up to 2**31: distinct int64 numbers in random order.
 
-    v is k(v) modulo n, so the least of several keys names its vertex.
+    v is k(v) modulo n, so the least of several keys names its vertex.  scale: s, a full Vector from 0 to 1; 1 without.
     """
-    parts = min(1 << 31, (1 << 63) // max(n, 1))
+    drawn = uniform(n, seed, step, device=device)
+    if scale is not None:
+        drawn = drawn.ewise_mult(scale, "times")
     high = Vector(np.int64, n, device=device)
-    high << uniform(n, seed, step, device=device).apply("times", right=float(parts))
+    high << drawn.apply("times", right=float(min(1 << 31, (1 << 63) // max(n, 1))))
     return high.apply("times", right=n).ewise_add(high.apply("rowindex"), "plus")
+
+
+def permutation(n: int, seed: int, step: int = 0, *, device: str | None = None) -> Vector:
+    """p(v), the numbers 0 to n - 1 in random order: a full Vector of int64."""
+    _, order = uniform(n, seed, step, device=device).sort()
+    made = Vector(np.int64, n, device=device)
+    made[order] << order.apply("rowindex")
+    return made

@@ -157,10 +157,12 @@ def mask_pattern(mask: Mask) -> Pattern:
 
 
 def _admitted_entries(a: CSR, mask: Mask) -> Array:
-    """Return for each entry of a whether the mask admits it."""
+    """Return for each entry of a whether the mask admits it.  A mask of the same structure is not searched."""
     simple = simplified(mask)
     if isinstance(simple, bool):
         return np.full(a.nvals, simple)
+    if isinstance(simple.store, CSR) and simple.store.pattern is a.pattern and not simple.structural:
+        return np.asarray((simple.store.values != 0) != mask.complement)
     pattern = mask_pattern(simple)
     if pattern is a.pattern:
         return np.full(a.nvals, not mask.complement)

@@ -14,8 +14,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...dtypes import FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
-from ...formats import CSR, Array, Bitmap, IndexList, Store, word_count
+from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from ...formats import CSR, Array, Bitmap, Full, IndexList, Store, word_count
 from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
 from ..operands import Index, Mask
@@ -38,6 +38,7 @@ _NAMES = {
     "outside.cuh": ("outside_mark", "outside_rows", "outside_count"),
 }
 _BYTE = np.dtype(np.uint8)
+_EVERY = TypedIndexUnary("every", UINT8, UINT8, BOOL, "k == 0")
 _INT32 = np.dtype(np.int32)
 # An index array is searched if the dimension is larger than this factor times its members, or times _FEW if larger:
 # bits then take more memory than the array does (reasoned: 64 bits a member; 8 MB of bits are cleared in microseconds).
@@ -71,7 +72,28 @@ def _select_text(op: TypedIndexUnary, element: np.dtype[Any]) -> str:
 
 @implements(Keep, engine="cuda")
 def keep(q: Keep) -> Store:
-    """The entries of a that the mask admits."""
+    """The entries of a that the mask admits.
+
+    A valued mask of the same structure is not searched: its values mark the entries.
+    """
+    store = q.mask.store
+    if (
+        isinstance(q.a, CSR)
+        and isinstance(store, CSR)
+        and store.pattern is q.a.pattern
+        and store.values is not None
+        and not q.mask.structural
+        and q.a.nvals
+    ):
+        admitted = TypedIndexUnary(
+            "marked", store.dtype, store.dtype, BOOL, "x == k" if q.mask.complement else "x != k"
+        )
+        entries = Full(store.nvals, store.dtype, store.values)
+        marks = _kept(
+            entries, "select.cuh", _select_text(admitted, store.dtype), (*values_of(entries), store.dtype.type(0))
+        )
+        assert isinstance(marks, Bitmap)
+        return select_present(q.a, marks.words, _EVERY, np.uint8(0))
     return _kept(q.a, "keep.cuh", *mask_arguments(q.mask))
 
 

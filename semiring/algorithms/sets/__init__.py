@@ -1,0 +1,13 @@
+"""Trees and sets: spanning forests, independent sets, colourings, matchings, flows."""
+
+from .independent import colouring, maximal_independent_set
+from .matching import maximal_matching, maximum_bipartite_matching
+from .spanning import minimum_spanning_forest
+
+__all__ = [
+    "colouring",
+    "maximal_independent_set",
+    "maximal_matching",
+    "maximum_bipartite_matching",
+    "minimum_spanning_forest",
+]

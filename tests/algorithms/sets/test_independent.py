@@ -1,0 +1,79 @@
+"""Independent sets and colourings: their defining properties, and the greedy algorithms that they equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.exceptions import DimensionMismatch, InvalidValue
+from tests.algorithms.components.drawn import UNDIRECTED, host, matrix, undirected
+
+
+def neighbours(S: Any) -> tuple[Any, Any]:
+    rows, cols = S.nonzero()
+    return rows[rows != cols], cols[rows != cols]
+
+
+@undirected
+@pytest.mark.parametrize("seed", [0, -7])
+def test_maximal_independent_set(S: Any, seed: int) -> None:
+    found = sr.algorithms.maximal_independent_set(matrix(S), seed=seed)
+    member = np.zeros(S.shape[0], bool)
+    member[list(found.to_dict())] = True
+    rows, cols = neighbours(S)
+    assert not (member[rows] & member[cols]).any()
+    assert set(rows[member[cols]]) | set(np.flatnonzero(member)) == set(range(S.shape[0]))
+
+
+def test_seeds_draw_different_sets() -> None:
+    A = matrix(UNDIRECTED["drawn-90-3"])
+    sets = {tuple(sr.algorithms.maximal_independent_set(A, seed=seed).to_dict()) for seed in range(5)}
+    assert len(sets) > 1
+    assert sr.algorithms.maximal_independent_set(A).isequal(sr.algorithms.maximal_independent_set(A.compress("varint")))
+
+
+@undirected
+def test_colouring(S: Any) -> None:
+    A, n = matrix(S), S.shape[0]
+    colour = host(sr.algorithms.colouring(A))
+    rows, cols = neighbours(S)
+    assert (colour[rows] != colour[cols]).all()
+    degree = np.diff(sp.csr_array(S).indptr)
+    if n:
+        assert sorted(set(colour)) == list(range(colour.max() + 1))
+        assert colour.max() <= degree.max()
+    # Greedy: every smaller colour is that of a neighbour of at least the same degree.
+    for v in range(n):
+        near = cols[rows == v]
+        assert set(range(colour[v])) <= set(colour[near[degree[near] >= degree[v]]])
+    graph = nx.from_scipy_sparse_array(S)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    theirs = nx.greedy_color(graph, "largest_first")
+    assert len(set(colour)) <= len(set(theirs.values())) + 1
+
+
+def test_more_colours_than_a_word_has() -> None:
+    n = 150
+    A = matrix(np.ones((n, n)))
+    rounds: list[int] = []
+    colour = host(sr.algorithms.colouring(A, progress=lambda done, total: rounds.append(done)))
+    assert sorted(colour) == list(range(n))
+    assert rounds == list(range(1, n + 1))
+
+
+@pytest.mark.parametrize("name", ["maximal_independent_set", "colouring"])
+def test_bad_input(name: str) -> None:
+    call = getattr(sr.algorithms, name)
+    with pytest.raises(DimensionMismatch):
+        call(sr.Matrix(bool, 2, 3))
+    with pytest.raises(InvalidValue, match="undirected"):
+        call(sr.Matrix.from_edgelist([(0, 1)], nrows=2, ncols=2))
+    with pytest.raises(InvalidValue, match="seed"):
+        call(sr.Matrix(bool, 2, 2), seed=1.5)
+    with pytest.raises(InvalidValue, match="progress"):
+        call(sr.Matrix(bool, 2, 2), progress="yes")

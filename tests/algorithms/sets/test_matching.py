@@ -1,0 +1,102 @@
+"""Matchings: maximal ones by their property, maximum ones by the sizes of SciPy and NetworkX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+import semiring as sr
+from semiring.exceptions import DimensionMismatch, InvalidValue
+from tests.algorithms.components.drawn import UNDIRECTED, matrix, undirected
+
+
+def pairs(mate: sr.Vector) -> dict[int, int]:
+    found = mate.to_dict()
+    assert all(found[found[v]] == v and found[v] != v for v in found)
+    return found
+
+
+@undirected
+@pytest.mark.parametrize("weighted", [False, True])
+def test_maximal_matching(S: Any, weighted: bool) -> None:
+    n = S.shape[0]
+    rng = np.random.default_rng(n)
+    drawn = rng.integers(1, 5, (n, n)).astype(float)
+    W = sp.csr_array(S.multiply(np.maximum(drawn, drawn.T)))
+    mate = pairs(sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=3))
+    edges = {(i, j) for i, j in zip(*W.nonzero(), strict=True) if i != j}
+    assert all((v, u) in edges for v, u in mate.items())
+    assert all(i in mate or j in mate for i, j in edges)
+    if weighted and edges:
+        graph = nx.Graph([(i, j, {"weight": W[i, j]}) for i, j in edges])
+        best = sum(graph[i][j]["weight"] for i, j in nx.max_weight_matching(graph))
+        assert sum(W[v, u] for v, u in mate.items()) >= best  # each edge counts twice: at least half of the best
+
+
+def test_long_paths_take_few_rounds() -> None:
+    A = matrix(UNDIRECTED["path"])
+    rounds: list[int] = []
+    sr.algorithms.maximal_matching(A, progress=lambda done, total: rounds.append(done))
+    assert max(rounds) <= 8
+
+
+BIPARTITE = {
+    "null": sp.csr_array((0, 0)),
+    "no-columns": sp.csr_array((3, 0)),
+    "no-rows": sp.csr_array((0, 3)),
+    "no-edges": sp.csr_array((3, 4)),
+    "one": sp.csr_array(np.ones((1, 1))),
+    "complete": sp.csr_array(np.ones((5, 8))),
+    "staircase": sp.csr_array(sp.eye_array(60) + sp.eye_array(60, k=1)),
+    "star": sp.csr_array(np.ones((6, 1))),
+    **{
+        f"drawn-{m}-{n}-{degree}": sp.random_array(
+            (m, n), density=degree / n, rng=np.random.default_rng(m), format="csr"
+        )
+        for m, n in ((40, 40), (70, 50), (50, 90))
+        for degree in (1, 2, 3)
+    },
+}
+
+
+@pytest.mark.parametrize("codec", [None, "packed"])
+@pytest.mark.parametrize("S", BIPARTITE.values(), ids=BIPARTITE)
+def test_maximum_bipartite_matching(S: Any, codec: str | None) -> None:
+    A = matrix(S)
+    if codec is not None and S.nnz:
+        A = A.compress(codec)
+    mate = sr.algorithms.maximum_bipartite_matching(A, seed=2).to_dict()
+    assert len(set(mate.values())) == len(mate)
+    assert all(S[i, j] != 0 for i, j in mate.items())
+    size = 0 if S.nnz == 0 else (csgraph.maximum_bipartite_matching(S, perm_type="column") >= 0).sum()
+    assert len(mate) == size
+    graph = nx.Graph([(int(i), ("c", int(j))) for i, j in zip(*S.nonzero(), strict=True)])
+    theirs = nx.bipartite.maximum_matching(graph, top_nodes=[v for v in graph if isinstance(v, int)])
+    assert len(mate) == len(theirs) // 2
+
+
+def test_augmentation_of_a_long_path() -> None:
+    """Rows i of a path are adjacent to columns i and i + 1, and the last row to its own column only."""
+    n = 80
+    S = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=1))
+    for seed in range(4):
+        mate = sr.algorithms.maximum_bipartite_matching(matrix(S), seed=seed).to_dict()
+        assert mate == {i: i for i in range(n)}
+
+
+def test_bad_input() -> None:
+    with pytest.raises(DimensionMismatch):
+        sr.algorithms.maximal_matching(sr.Matrix(bool, 2, 3))
+    with pytest.raises(InvalidValue, match="undirected"):
+        sr.algorithms.maximal_matching(sr.Matrix.from_edgelist([(0, 1)], nrows=2, ncols=2))
+    with pytest.raises(InvalidValue, match="differs"):
+        sr.algorithms.maximal_matching(sr.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0]), weighted=True)
+    with pytest.raises(InvalidValue, match="Matrix"):
+        sr.algorithms.maximum_bipartite_matching(np.ones((2, 2)))
+    with pytest.raises(InvalidValue, match="seed"):
+        sr.algorithms.maximum_bipartite_matching(sr.Matrix(bool, 2, 2), seed="x")
