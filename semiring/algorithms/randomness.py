@@ -16,15 +16,16 @@ def uniform(n: int, seed: int, step: int = 0, *, device: str | None = None) -> V
 
     step : a number of the round; rounds are independent.
     """
-    return Vector.full(True, n, device=device).apply("random", right=_thunk(seed, step))
+    return Vector.full(True, n, device=device).apply("random", right=thunk(seed, step))
 
 
 def on_entries(A: Matrix, seed: int, step: int = 0) -> Matrix:
     """R(u, v), in [0, 1) with 53 random bits, for each entry of A."""
-    return A.apply("random", right=_thunk(seed, step))
+    return A.apply("random", right=thunk(seed, step))
 
 
-def _thunk(seed: int, step: int) -> int:
+def thunk(seed: int, step: int) -> int:
+    """Return the thunk of a round, an integer of 64 bits."""
     word = (seed + step * _ROUND) % _WORD
     return word - _WORD if word >> 63 else word
 

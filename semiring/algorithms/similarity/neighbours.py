@@ -1,0 +1,323 @@
+"""Similarity of two vertices by the neighbours that they have in common.
+
+The sums over common neighbours are products with the transpose, C = A A', over a semiring whose operator combines
+the two
+weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``k`` keeps the
+best of
+each row, computed a block of rows at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring import Matrix, Vector, binary, ops, semiring
+from semiring.exceptions import DimensionMismatch, InvalidValue
+
+from ..checks import count, square, weights
+
+# Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
+_TERMS_A_BLOCK = 1 << 26
+
+# From c, the sum over the common neighbours, and t, a total of both vertices: c / (t - c), the share of the union.
+_share_of_union = binary.register_anonymous("x / (y - x)", "share_of_union")
+_share = binary.register_anonymous("x / y", "share")
+_root_of_product = binary.register_anonymous("sqrt(x) * sqrt(y)", "root_of_product")
+
+
+@ops.reports_memory
+def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+    """C(u, v) = |N(u) ∩ N(v)|, for u != v; N(u) is the set of columns of row u.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Values are not read.  Of a directed graph, neighbours are those that edges lead to.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+
+    Returns
+    -------
+    Matrix, n x n, int64.  Pairs without common neighbours are missing.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    Cost that of the product A A': for every vertex the square of its in-degree, or with `pairs` their degrees.  With
+    `k`
+    the product is computed in blocks of rows, so that only its best entries are stored.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (3, 1), (3, 2), (4, 2)], nrows=5, ncols=5)
+    >>> sr.algorithms.common_neighbors(A).to_dicts()
+    {0: {3: 2, 4: 1}, 3: {0: 2, 4: 1}, 4: {0: 1, 3: 1}}
+    """
+    return _similarity("common_neighbors", A, pairs, k, "plus_pair", None, None)
+
+
+@ops.reports_memory
+def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+    """J(u, v) = |N(u) ∩ N(v)| / |N(u) ∪ N(v)|; weighted, sum(min(A(u, w), A(v, w))) / sum(max(A(u, w), A(v, w))).
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Of a directed graph, neighbours are those that edges lead to.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    weighted : read the values of A, which must not be negative; a missing entry counts as 0
+
+    Returns
+    -------
+    Matrix, n x n, float64.  Pairs without common neighbours are missing.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    The sum of the maxima is the sum of both rows less that of the minima.  Cost as `common_neighbors`.  Synchronises.
+
+    Source: Jaccard, "The Distribution of the Flora in the Alpine Zone", 1912.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (3, 1), (3, 2), (4, 2)], nrows=5, ncols=5)
+    >>> sr.algorithms.jaccard(A).to_dicts()[3]
+    {0: 1.0, 4: 0.5}
+    """
+    if weighted:
+        weights("jaccard", A, least=0)
+        A = A.apply("identity[float64]").new()
+    return _similarity("jaccard", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union)
+
+
+@ops.reports_memory
+def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+    """O(u, v) = |N(u) ∩ N(v)| / min(|N(u)|, |N(v)|); weighted, with sums of min(A(u, w), A(v, w)) and of the rows.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Of a directed graph, neighbours are those that edges lead to.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    weighted : read the values of A, which must not be negative
+
+    Returns
+    -------
+    Matrix, n x n, float64.  Pairs without common neighbours are missing.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost as `common_neighbors`.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (3, 1), (3, 2), (4, 2)], nrows=5, ncols=5)
+    >>> sr.algorithms.overlap(A).to_dicts()[3]
+    {0: 1.0, 4: 1.0}
+    """
+    if weighted:
+        weights("overlap", A, least=0)
+        A = A.apply("identity[float64]").new()
+    return _similarity("overlap", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("min"), _share)
+
+
+@ops.reports_memory
+def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+    """S(u, v) = |N(u) ∩ N(v)| / sqrt(|N(u)| |N(v)|); weighted, the cosine of the angle between rows u and v.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        Of a directed graph, neighbours are those that edges lead to.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    weighted : read the values of A
+
+    Returns
+    -------
+    Matrix, n x n, float64.  Pairs without common neighbours are missing; NaN where a row consists of zeros.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost as `common_neighbors`.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 4.0, 2.0], nrows=3, ncols=3)
+    >>> sr.algorithms.cosine(A, weighted=True).to_dicts()
+    {0: {1: 0.8}, 1: {0: 0.8}}
+    """
+    if weighted:
+        weights("cosine", A)
+        A = A.apply("identity[float64]").new()
+    ring = "plus_times" if weighted else "plus_pair"
+    return _similarity("cosine", A, pairs, k, ring, _both(_root_of_product), _share, squares=weighted)
+
+
+@ops.reports_memory
+def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+    """S(u, v) = sum of 1 / log |N(w)| over the common neighbours w of u and v, for u != v.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, of an undirected graph
+        Values are not read.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+
+    Returns
+    -------
+    Matrix, n x n, float64.  A common neighbour of degree 1 has an infinite weight; it occurs for u = v only.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    Cost as `common_neighbors`.  Synchronises.
+
+    Source: Adamic, Adar, "Friends and Neighbors on the Web", Social Networks 25 (2003).
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)])
+    >>> round(sr.algorithms.adamic_adar(A)[0, 2].value, 3)
+    1.443
+    """
+    return _weighted_by_degree("adamic_adar", A, pairs, k, "1 / log(x)")
+
+
+@ops.reports_memory
+def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+    """S(u, v) = sum of 1 / |N(w)| over the common neighbours w of u and v, for u != v.
+
+    Parameters
+    ----------
+    A : Matrix, n x n, of an undirected graph
+        Values are not read.
+    pairs : Matrix, n x n, or None
+        Compute only the pairs that it stores.  None: every pair with a common neighbour.
+    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+
+    Returns
+    -------
+    Matrix, n x n, float64.
+
+    Raises
+    ------
+    DimensionMismatch, InvalidValue, OutOfMemory
+
+    Notes
+    -----
+    Cost as `common_neighbors`.  Synchronises.
+
+    Source: Zhou, Lü, Zhang, "Predicting Missing Links via Local Information", Eur. Phys. J. B 71 (2009).
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)])
+    >>> sr.algorithms.resource_allocation(A)[0, 2].value
+    0.5
+    """
+    return _weighted_by_degree("resource_allocation", A, pairs, k, "1 / x")
+
+
+def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, k: int | None, weight: str) -> Matrix:
+    """Return the sums of a weight of each common neighbour."""
+    n = square(name, A)
+    degree = A.apply("second", right=1.0).reduce_columnwise("plus")
+    weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
+    return _products(name, n, A, weighted, pairs, k, semiring.plus_second, lambda C, first: C)
+
+
+def _both(op: Any) -> Any:
+    return lambda C, rows, columns: rows.ewise_mult(C, "first").ewise_mult(columns, op)
+
+
+def _similarity(
+    name: str,
+    A: Matrix,
+    pairs: Matrix | None,
+    k: int | None,
+    ring: str,
+    totals: Any,
+    last: Any,
+    *,
+    squares: bool = False,
+) -> Matrix:
+    """Return last(c, t) for each pair: c over its common neighbours by `ring`, t of the totals of both rows.
+
+    squares: the total of a row is that of its squares.
+    """
+    n = square(name, A)
+    if totals is None:
+        return _products(name, n, A, A, pairs, k, getattr(semiring, ring), lambda C, first: C)
+    values = A.apply("second", right=1.0) if ring == "plus_pair" else A.apply("square") if squares else A
+    total = values.reduce_rowwise("plus").new()
+
+    def finished(C: Matrix, first: slice) -> Matrix:
+        C = C.apply("identity[float64]").new()
+        return C.ewise_mult(totals(C, total[first].new(), total), last)
+
+    return _products(name, n, A, A, pairs, k, getattr(semiring, ring), finished)
+
+
+def _products(
+    name: str, n: int, A: Matrix, B: Matrix, pairs: Matrix | None, k: int | None, ring: Any, finished: Any
+) -> Matrix:
+    """Return finished(A B') for the pairs, or for all; with k, its best entries, by blocks of rows."""
+    if pairs is not None:
+        if not isinstance(pairs, Matrix):
+            raise InvalidValue(f"{name}: pairs must be a Matrix, got {type(pairs).__name__}")
+        if pairs.shape != A.shape:
+            raise DimensionMismatch(f"{name}: pairs has shape {pairs.shape}, and A {A.shape}")
+    kept = None if k is None else count(name, "k", k)
+    if pairs is not None or kept is None:
+        sums = A.mxm(B.T, ring, mask=None if pairs is None else pairs.S)
+        C: Matrix = finished(sums if pairs is not None else sums.select("offdiag", 0), slice(0, n))
+        return C.new() if kept is None else C.selectk("largest", kept).new()
+    blocks = []
+    for first, last in _blocks(A):
+        sums = A[first:last, :].mxm(B.T, ring).select("offdiag", first)
+        blocks.append(finished(sums, slice(first, last)).selectk("largest", kept).new())
+    stacked: Matrix = sr.vstack(blocks) if blocks else Matrix(np.float64, n, n, device=A.device)
+    return stacked
+
+
+def _blocks(A: Matrix) -> list[tuple[int, int]]:
+    """Return consecutive ranges of rows whose products have at most _TERMS_A_BLOCK terms each, or one row."""
+    lengths = A.apply("second", right=1).reduce_columnwise("plus")
+    terms: Vector = A.mxv(lengths, "plus_second")
+    totals = np.cumsum(terms.to_numpy(fill_value=0))
+    ranges, first = [], 0
+    while first < A.nrows:
+        before = totals[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(totals, before + _TERMS_A_BLOCK, side="right")))
+        ranges.append((first, last))
+        first = last
+    return ranges

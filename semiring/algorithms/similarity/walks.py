@@ -1,0 +1,278 @@
+"""Random walks: many at once, one step of all of them by gathers from the rows of the matrix.
+
+The rows of A are three Vectors: the first entry of each row, its length, and the columns of all entries.  A walk at
+v draws
+entry first(v) + floor(r degree(v)), r in [0, 1); with weights the entry is found by bisection in the running totals
+of the
+row.  A walk that reaches a vertex without edges ends there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import semiring as sr
+from semiring import Matrix, Vector, binary, ops
+from semiring.exceptions import IndexOutOfBound, InvalidValue
+
+from ..checks import count, number, seed_of, square, weights
+from ..progress import Progress, reporter
+from ..randomness import uniform
+
+_drawn = binary.register_anonymous("toint(floor(x * y))", "drawn")
+_middle = binary.register_anonymous("floordiv(x + y, 2)", "middle")
+_ROUNDS_A_STEP = 1 << 16  # numbers of the random rounds of a step
+
+
+class _Rows(NamedTuple):
+    """For each row its first entry, its length and its total; for each entry its column and the running total."""
+
+    first: Vector
+    degree: Vector
+    columns: Vector
+    totals: Vector | None
+    total: Vector | None
+    bisections: int
+
+    def draw(self, at: Vector, r: Vector) -> Vector:
+        """Return the column of an entry drawn from the row of each walk; the rows must not be empty."""
+        first = self.first.extract(at).new()
+        if self.totals is None or self.total is None:
+            nth = r.ewise_mult(self.degree.extract(at), _drawn)
+            return self.columns.extract(first.ewise_mult(nth, "plus").new()).new()
+        target = r.ewise_mult(self.total.extract(at), "times").new()
+        last = self._last(first, at)
+        return self.columns.extract(self._bisect(self.totals, target, first, last, "le")).new()
+
+    def contains(self, at: Vector, column: Vector) -> Vector:
+        """Return whether the row of each walk has an entry in this column; the rows must not be empty."""
+        first = self.first.extract(at).new()
+        place = self._bisect(self.columns, column, first, self._last(first, at), "lt")
+        return self.columns.extract(place).ewise_mult(column, "eq").new()
+
+    def _last(self, first: Vector, at: Vector) -> Vector:
+        return first.ewise_mult(self.degree.extract(at), "plus").apply("minus", right=1).new()
+
+    def _bisect(self, ordered: Vector, target: Vector, low: Vector, high: Vector, before: str) -> Vector:
+        """Return the first place of low ... high whose value is not before the target, or high."""
+        low, high = low.dup(), high.dup()
+        for _ in range(self.bisections):
+            middle = low.ewise_mult(high, _middle).new()
+            wide = low.ewise_mult(high, "lt")
+            right = ordered.extract(middle).ewise_mult(target, before).ewise_mult(wide, "land").new()
+            low(right.V) << middle.apply("plus", right=1)
+            high(~right.V) << middle
+        return low
+
+
+@ops.reports_memory
+def random_walks(
+    A: Matrix, starts: Any, length: int, *, weighted: bool = False, seed: int = 0, progress: Progress | None = None
+) -> Matrix:
+    """W(i, t) = the vertex of walk i after t steps: W(i, 0) the start, W(i, t + 1) a neighbour of W(i, t) at random.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v.
+    starts : a row number, several, or a full Vector of them: one walk each
+    length : the number of steps
+    weighted : draw a neighbour in proportion to the value of its edge, which must not be negative; otherwise values are
+        not read, and all are drawn alike
+    seed : the walks depend on it, on their numbers and on A alone
+    progress : called as ``progress(done, total)`` after each step
+
+    Returns
+    -------
+    Matrix of len(starts) x (length + 1), int64.  A walk ends at a vertex without edges (of positive weight): later
+    entries are
+    missing.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Cost O(walks) a step, times log(largest degree) with weights.  Reads uncompressed rows: a compressed matrix, or
+    one in
+    host memory, is copied first.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0)])
+    >>> sr.algorithms.random_walks(A, [0, 1], 4).to_numpy().tolist()
+    [[0, 1, 2, 0, 1], [1, 2, 0, 1, 2]]
+    """
+    return _walks("random_walks", A, starts, length, weighted, seed, None, progress)
+
+
+@ops.reports_memory
+def node2vec_walks(
+    A: Matrix,
+    starts: Any,
+    length: int,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+    weighted: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Matrix:
+    """W(i, t) as `random_walks`, but from u over v to x in proportion to A(v, x) b(u, x).
+
+    The bias b is 1/p where x = u, 1 where A stores (u, x), and 1/q elsewhere.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v.
+    starts : a row number, several, or a full Vector of them: one walk each
+    length : the number of steps
+    p : return parameter, above 0: large values avoid going back
+    q : in-out parameter, above 0: large values stay near, small ones explore
+    weighted : read the values of the edges, which must not be negative; otherwise A(v, x) is 1
+    seed : the walks depend on it, on their numbers and on A alone
+    progress : called as ``progress(done, total)`` after each step
+
+    Returns
+    -------
+    Matrix of len(starts) x (length + 1), int64.  A walk ends at a vertex without edges (of positive weight): later
+    entries are
+    missing.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    A neighbour is proposed as in `random_walks` and accepted with probability b / max(1/p, 1, 1/q), else proposed
+    again:
+    max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average.  A proposal costs O(log(largest degree)).
+    Synchronises.
+
+    Source: Grover, Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)])
+    >>> sr.algorithms.node2vec_walks(A, 0, 3, p=1e9).to_numpy(fill_value=-1).tolist()[0][:3]
+    [0, 1, 2]
+    """
+    for name, value in (("p", p), ("q", q)):
+        if not 0 < number("node2vec_walks", name, value) < np.inf:
+            raise InvalidValue(f"node2vec_walks: {name} must be a positive number, got {value!r}")
+    return _walks("node2vec_walks", A, starts, length, weighted, seed, (1 / p, 1 / q), progress)
+
+
+def _walks(
+    name: str,
+    A: Matrix,
+    starts: Any,
+    length: int,
+    weighted: bool,
+    seed: int,
+    bias: tuple[float, float] | None,
+    progress: Progress | None,
+) -> Matrix:
+    n = square(name, A)
+    length, seed, report = count(name, "length", length), seed_of(name, seed), reporter(name, progress)
+    at = _starts(name, starts, n, A)
+    if weighted:
+        weights(name, A, least=0)
+    steps = [at]
+    alive = Vector.full(True, at.size, device=A.device)
+    rows = _rows(A, n, weighted) if A.nvals and at.size else None
+    previous: Vector | None = None
+    for step in range(length):
+        if rows is not None:
+            leaves = (rows.degree if rows.total is None else rows.total).extract(at).apply("gt", right=0)
+            alive = alive.ewise_mult(leaves, "land").new()
+            walking = alive.select("==", True).to_coo(index_dtype=None)[0]
+            here = at.extract(walking).new()
+            if bias is None or previous is None:
+                r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
+                chosen = rows.draw(here, r)
+            else:
+                chosen = _biased(rows, previous.extract(walking).new(), here, walking, bias, (at.size, seed, step))
+            previous, at = at, at.dup()
+            at[walking] = chosen
+            steps.append(at.dup(mask=alive.V))
+        else:
+            steps.append(Vector(np.int64, at.size, device=A.device))
+        report(step + 1, length)
+    walked: Matrix = sr.vstack(steps).T.new()
+    return walked
+
+
+def _biased(
+    rows: _Rows, before: Vector, here: Vector, numbers: Any, bias: tuple[float, float], drawn_by: tuple[int, int, int]
+) -> Vector:
+    """Return the next vertex of each walk by proposals that are accepted in proportion to their bias.
+
+    before, here: the last two vertices of each walk.  numbers: those of the walks.  drawn_by: the number of all
+    walks, the
+    seed and the step, which determine the random numbers.
+    """
+    back, away = bias
+    most = max(back, 1.0, away)
+    size, seed, step = drawn_by
+    walks, chosen, attempt = Vector.from_dense(numbers), here.dup(), 0
+    pending: Any = Vector.full(True, here.size, device=here.device).to_coo(index_dtype=None)[0]
+    while len(pending):
+        drawing = step * _ROUNDS_A_STEP + 2 * attempt
+        own = walks.extract(pending).new()
+        r = uniform(size, seed, drawing, device=here.device).extract(own).new()
+        level = uniform(size, seed, drawing + 1, device=here.device).extract(own).apply("times", right=most)
+        proposed, u = rows.draw(here.extract(pending).new(), r), before.extract(pending).new()
+        weight = Vector.full(away, u.size, device=here.device)
+        weight(rows.contains(u, proposed).V) << 1.0
+        weight(u.ewise_mult(proposed, "eq").V) << back
+        accepted = level.ewise_mult(weight, "lt").new()
+        chosen[pending] = proposed  # a proposal that is not accepted is replaced by the next
+        refused = accepted.select("==", False).to_coo(index_dtype=None)[0]
+        pending = Vector.from_dense(pending).extract(refused).to_coo(index_dtype=None)[1]
+        attempt += 1
+    return chosen
+
+
+def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
+    offsets, columns, _ = A.to_csr(index_dtype=np.int64)
+    first = Vector.from_dense(offsets[:-1])
+    degree = Vector.from_dense(offsets[1:]).ewise_mult(first, "minus").new()
+    bisections = int(degree.reduce("max")).bit_length()  # synchronises
+    if not weighted:
+        return _Rows(first, degree, Vector.from_dense(columns), None, None, bisections)
+    totals = Vector.from_dense(A.apply("identity[float64]").scan("plus").to_csr()[2])
+    with_edges = degree.select(">", 0).to_coo(index_dtype=None)[0]
+    last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).new()
+    total = Vector.full(0.0, n, device=A.device)
+    total[with_edges] = totals.extract(last)
+    return _Rows(first, degree, Vector.from_dense(columns), totals, total, bisections)
+
+
+def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
+    """Return the first vertex of each walk, int64."""
+    if isinstance(starts, Vector):
+        if starts.nvals != starts.size:
+            raise InvalidValue(
+                f"{name}: starts must be a full Vector; {starts.size - starts.nvals} entries are missing"
+            )
+        at = starts
+    else:
+        numbers = np.atleast_1d(np.asarray(starts if not hasattr(starts, "get") else starts.get()))
+        if numbers.size == 0:
+            return Vector(np.int64, 0, device=A.device)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise InvalidValue(f"{name}: starts are row numbers, got {starts!r}")
+        at = Vector.from_dense(numbers).to(A.device)
+    if at.dtype.kind not in "iu":
+        raise InvalidValue(f"{name}: starts are row numbers, got a Vector of {at.dtype}")
+    if at.size:
+        for extreme in (int(at.reduce("min")), int(at.reduce("max"))):  # synchronises
+            if not 0 <= extreme < n:
+                raise IndexOutOfBound(f"{name}: source {extreme} is out of bounds for a matrix of {n} rows")
+    return at.apply("identity[int64]").new()
