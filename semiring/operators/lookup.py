@@ -78,7 +78,6 @@ _FOREIGN: Final[dict[str, dict[str, str]]] = {
     "unary": {
         "absolute": "abs",
         "degrees": "rad2deg",
-        "fabs": "abs",
         "arccos": "acos",
         "arccosh": "acosh",
         "arcsin": "asin",

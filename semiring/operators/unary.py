@@ -87,8 +87,9 @@ arg = _row("arg", "arg(x)", FIELDS, "real", alias="carg angle")
 carg = arg
 angle = arg
 
-# Functions of NumPy that C does not have.
+# Functions of NumPy.
 square = _row("square", "x * x")
+fabs = _row("fabs", "abs(x)", FLOATS)
 deg2rad = _row("deg2rad", f"x * {math.pi / 180}", FLOATS)
 rad2deg = _row("rad2deg", f"x * {180 / math.pi}", FLOATS)
 signbit = _row("signbit", "copysign(1.0, x) < 0", FLOATS, BOOL)

@@ -136,3 +136,16 @@ def test_programs_with_other_libraries() -> None:
         1: 1,
         2: 2,
     }
+
+
+def test_operators_of_all_kinds_but_index_unary_ones() -> None:
+    assert gb.op.plus is gb.binary.plus
+    assert gb.op.min_plus is gb.semiring.min_plus
+    assert gb.op.from_string("sqrt") is gb.unary.sqrt
+    assert gb.op.numpy.add is gb.binary.numpy.add
+    assert not {"rowindex", "tril"} & {*dir(gb.op), *vars(gb.op)}
+    with pytest.raises(AttributeError):
+        gb.op.rowindex  # noqa: B018
+    made = gb.unary.register_new("only_in_op", "x + 3")
+    assert gb.op.only_in_op is made
+    del gb.unary.only_in_op

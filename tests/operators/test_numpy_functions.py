@@ -10,6 +10,7 @@ import pytest
 
 from semiring import Matrix, Vector, binary, indexunary, monoid, unary
 from semiring.dtypes import FLOATS, INTEGERS
+from semiring.exceptions import DomainMismatch
 
 INTEGER_PAIRS = [(a, b) for a in (0, 1, 2, 6, 12, 60, 66, 100, 127) for b in (0, 1, 2, 3, 8, 33, 64, 127)]
 FLOAT_PAIRS = [(a, b) for a in (-np.inf, -2.5, -0.0, 0.0, 1.0, 3.5, np.inf) for b in (-np.inf, -1.0, 0.0, 3.5, np.inf)]
@@ -45,7 +46,7 @@ def test_functions_of_two_floats(dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", ["square", "deg2rad", "rad2deg", "radians", "degrees", "signbit", "spacing"])
+@pytest.mark.parametrize("name", ["square", "fabs", "deg2rad", "rad2deg", "radians", "degrees", "signbit", "spacing"])
 def test_functions_of_one_float(name: str, dtype: np.dtype[Any]) -> None:
     values = np.array([-180.0, -1.5, 1e-30, 1.0, 90.0, 1e18], dtype)
     with np.errstate(all="ignore"):
@@ -91,3 +92,10 @@ def test_random_numbers_are_uniform() -> None:
     other = Vector.full(True, 1 << 16).apply("random", right=6).to_numpy()
     assert abs(np.corrcoef(values, other)[0, 1]) < 0.02
     assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.02
+
+
+def test_fabs_has_no_complex_numbers() -> None:
+    assert unary.numpy.fabs is unary.fabs
+    assert unary.fabs["int64"].return_type == np.float64
+    with pytest.raises(DomainMismatch):
+        unary.fabs["complex64"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from semiring import Recorder, agg, binary, indexunary, monoid, op, replace, select, semiring, unary
-from semiring.compat.graphblas import dtypes, exceptions, io
+from semiring import Recorder, agg, binary, indexunary, monoid, replace, select, semiring, unary
+from semiring.compat.graphblas import dtypes, exceptions, io, op
 from semiring.compat.graphblas.objects import Matrix, Scalar, Vector
 from semiring.compat.graphblas.settings import config
 
