@@ -62,10 +62,12 @@ from .components import (
 from .ordering import bfs_order, degree_order, locality_order, reverse_cuthill_mckee
 from .paths import BfsTrace, bfs_levels, bfs_parents, bfs_trace, sssp
 from .sets import (
+    Flow,
     colouring,
     maximal_independent_set,
     maximal_matching,
     maximum_bipartite_matching,
+    maximum_flow,
     minimum_spanning_forest,
 )
 from .similarity import (
@@ -89,6 +91,7 @@ __all__ = [
     "Communities",
     "Condensation",
     "DegreeStatistics",
+    "Flow",
     "Hits",
     "PartitionQuality",
     "adamic_adar",
@@ -139,6 +142,7 @@ __all__ = [
     "maximal_independent_set",
     "maximal_matching",
     "maximum_bipartite_matching",
+    "maximum_flow",
     "minimum_spanning_forest",
     "modularity",
     "node2vec_walks",

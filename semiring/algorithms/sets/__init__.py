@@ -1,13 +1,16 @@
 """Trees and sets: spanning forests, independent sets, colourings, matchings, flows."""
 
+from .flows import Flow, maximum_flow
 from .independent import colouring, maximal_independent_set
 from .matching import maximal_matching, maximum_bipartite_matching
 from .spanning import minimum_spanning_forest
 
 __all__ = [
+    "Flow",
     "colouring",
     "maximal_independent_set",
     "maximal_matching",
     "maximum_bipartite_matching",
+    "maximum_flow",
     "minimum_spanning_forest",
 ]

@@ -43,7 +43,8 @@ DIRECTED = {
     "star": star(12),
     "complete": sp.csr_array(np.ones((7, 7))),
     "two-cliques": pattern(
-        sp.block_diag([np.ones((5, 5)), np.ones((6, 6))]) + sp.csr_array(([1.0], ([4], [5])), (11, 11))
+        sp.block_diag([sp.coo_array(np.ones((5, 5))), sp.coo_array(np.ones((6, 6)))])
+        + sp.csr_array(([1.0], ([4], [5])), (11, 11))
     ),
     **{f"drawn-{n}-{degree}": drawn(n, degree, n) for n in (30, 90) for degree in (0.5, 0.9, 1.5, 3)},
 }

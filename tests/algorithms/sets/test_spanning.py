@@ -68,7 +68,7 @@ def test_forest(S: Any, kind: str) -> None:
     check(arrays, F)
 
 
-@pytest.mark.parametrize("kind", ["ties", "unsigned", "floats"])
+@pytest.mark.parametrize("kind", ["ties", pytest.param("unsigned", marks=pytest.mark.wide), "floats"])
 @pytest.mark.parametrize("codec", [None, "packed"])
 def test_maximum_and_storage_kinds(kind: str, codec: str | None) -> None:
     arrays = weighted(UNDIRECTED["drawn-90-3"], kind)
