@@ -56,4 +56,6 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "maxloc, columns of 8 bytes": lambda s: s.A.dup("float64").maxloc("columnwise")[1],
     "minloc of groups": lambda s: s.A.maxloc()[0].minloc_by(np.arange(N) % 7, size=40)[1],
     "reduce by groups": lambda s: s.A.maxloc()[0].reduce_by(np.arange(N) % 7, "max"),
+    "reduce by groups, plus": lambda s: Vector.full(2, N, dtype="int32").reduce_by(np.arange(N) % 7),
+    "reduce by groups, complex": lambda s: Vector.full(2j, N).reduce_by(np.arange(N) % 7),
 }

@@ -125,9 +125,11 @@ def reduce_by(
     Notes
     -----
     ``numpy.bincount`` and ``numpy.add.at`` for any monoid: ``v.reduce_by(labels, "plus", out=w, accum="plus")``.  Cost
-    O(size + nvals), without a sort: values of up to 8 bytes are combined by atomics on the GPU if the monoid is
-    commutative, in an order that may differ from run to run (which changes floating sums alone).  On the GPU it
-    synchronises, to check the labels.  `mode` and `first`, and aggregators of the user, sort the entries.
+    O(size + nvals), without a sort: values of up to 8 bytes, and sums of complex128, are combined by atomics on the GPU
+    if the monoid is commutative, in an order that may differ from run to run (which changes floating sums alone).
+    Groups of any size cost the same if one instruction combines (sums of 32 and 64 bits, min and max of such integers);
+    else entries of a very large group wait for each other.  On the GPU it synchronises, to check the labels.  `mode`
+    and `first`, and aggregators of the user, sort the entries.
 
     Examples
     --------

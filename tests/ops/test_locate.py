@@ -165,6 +165,23 @@ def test_groups_are_reduced_as_numpy_does(data: st.DataObject) -> None:
         assert u.reduce_by(group, op, size=size).to_dict() == {g: function(part) for g, part in expected.items()}
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint64", "complex128"])
+def test_groups_of_very_different_sizes(dtype: str) -> None:
+    """Most entries meet in one group; sums of small integers are exact."""
+    rng = np.random.default_rng(3)
+    n, size = 150_000, 500
+    labels = np.where(rng.random(n) < 0.7, 17, rng.integers(0, size, n))
+    values = rng.integers(0, 9, n).astype(dtype)
+    u = Vector.from_dense(values)
+    sums = np.zeros(size, dtype)
+    np.add.at(sums, labels, values)
+    assert (u.reduce_by(labels, size=size).to_numpy(0) == sums).all()
+    if dtype != "complex128":
+        largest = np.zeros(size, dtype)
+        np.maximum.at(largest, labels, values)
+        assert (u.reduce_by(labels, "max", size=size).to_numpy(0) == largest).all()
+
+
 def test_reductions_of_groups() -> None:
     u, labels = Vector.from_dense([5, 1, 2, 2, 7]), Vector.from_dense([2, 0, 2, 2, 0])
     expected = {"first": {0: 1, 2: 5}, "last_index": {0: 4, 2: 3}, "mode": {0: 1, 2: 2}, "argmax": {0: 4, 2: 0}}

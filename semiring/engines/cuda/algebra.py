@@ -50,7 +50,7 @@ def ring_facts(ring: TypedSemiring) -> RingFacts:
         early=add.is_any or (add.terminal is not None and add.dtype == BOOL),
         is_any=add.is_any,
         start=start,
-        native=native_atomic(add),
+        native=native_atomic(add.op),
     )
 
 
@@ -80,13 +80,12 @@ def start_value(monoid: TypedMonoid) -> np.generic | None:
 _NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
 
 
-def native_atomic(monoid: TypedMonoid) -> int:
-    """Return the atomic instruction of the monoid: 1 add, 2 min, 3 max, 4 add by parts; 0 if it has none.
+def native_atomic(op: TypedBinary) -> int:
+    """Return the atomic instruction of an operator: 1 add, 2 min, 3 max, 4 add by parts; 0 if it has none.
 
     Without one compare-and-swap is used.
     """
-    op: TypedBinary = monoid.op
-    dtype: np.dtype[Any] = monoid.dtype
+    dtype: np.dtype[Any] = op.z
     known = _NATIVE.get(op.expr, 0)
     if dtype.kind == "c":
         return 4 if known == 1 and op.x == op.y == op.z else 0

@@ -13,6 +13,7 @@ from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
 from . import samples
+from .algebra import native_atomic
 from .build import build
 from .extract import LISTED, index_arguments
 from .kernel import kernel
@@ -32,9 +33,12 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
 
     Without `dup`, and with one that is commutative and associative: at most three launches and a memset, nothing
     waits; sums of floats may differ in order from run to run.  With any other, and of
-    complex128 with any, the entries are sorted by where they go and combined in the order of p (synchronises).
+    complex128 with any but plus, the entries are sorted by where they go and combined in the order of p (synchronises).
+    Where plus, min or max is one atomic instruction (32 and 64 bits; plus of floats, min and max of integers), an index
+    that repeats often costs little; else the threads that meet there wait for each other.
     """
-    if q.dup is not None and not (q.dup.laws >= _ORDERLESS and q.u.dtype.itemsize <= 8):
+    native = 0 if q.dup is None or q.dup.z != q.u.dtype else native_atomic(q.dup)
+    if q.dup is not None and not (q.dup.laws >= _ORDERLESS and (q.u.dtype.itemsize <= 8 or native)):
         return _in_order(q)
     u, size = q.u, q.index.size
     listed = u.indices if isinstance(u, IndexList) else None
@@ -45,7 +49,7 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
         winners.data.memset_async(0xFF, winners.nbytes)
     x, position = index_arguments(q.index)
     prologue = typedefs(U=u.dtype, X=x, L=_INT32 if listed is None else listed.dtype, W=winner)
-    prologue += constants(FORM=0, COMBINED=q.dup is not None)
+    prologue += constants(FORM=0, COMBINED=q.dup is not None, NATIVE=native)
     prologue += _NO_DUP if q.dup is None else binary("dup", q.dup)
     source = (u.words if isinstance(u, Bitmap) else None, listed, *position)
     values, iso = values_of(u)
@@ -115,8 +119,11 @@ def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
         types = typedefs(U=value, X=INT64, L=INT32, W=winner)
-        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True) + binary("dup", samples.PLUS32)
-        none = "DEVICE U dup(U x, U y) { return x; }\n"
-        yield "scatter.cuh", types + constants(FORM=0, COMBINED=False) + none
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True, NATIVE=0) + binary("dup", samples.PLUS32)
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=False, NATIVE=0) + _NO_DUP
+    for ring in samples.SEMIRINGS[:3] + samples.COMPLEX_SEMIRINGS[:2]:
+        plus, index = ring.add.op, typedefs(U=ring.z, X=INT32, L=INT64, W=UINT32)
+        flags = constants(FORM=0, COMBINED=True, NATIVE=native_atomic(plus))
+        yield "scatter.cuh", index + flags + binary("dup", plus)
     for offset, column in ((INT32, INT64), (INT64, INT32)):
         yield "scatter_rows.cuh", typedefs(P=offset, I=INT32, J=column)

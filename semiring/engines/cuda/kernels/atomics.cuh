@@ -114,6 +114,20 @@ DEVICE void atomic_add(Complex<T>* address, Complex<T> z) {
     atomicAdd(&address->im, z.im);
 }
 
+// *address = add(*address, z), atomically, by the instruction NATIVE: 0 compare-and-swap, 1 atomicAdd, 2 atomicMin, 3
+// atomicMax, 4 atomicAdd to each part of a complex number.  Threads that meet at one address wait for each other with 0
+// alone.
+template <i64 NATIVE, class T, class F>
+DEVICE void atomic_combine(T* address, T z, F add) {
+    typedef unsigned_of<(sizeof(T) > 8 ? 8 : sizeof(T))> Bits;
+    if constexpr (NATIVE == 1 && is_integer<T>) atomicAdd(reinterpret_cast<Bits*>(address), Bits(z));
+    else if constexpr (NATIVE == 1) atomicAdd(address, z);
+    else if constexpr (NATIVE == 2) atomicMin(address, z);
+    else if constexpr (NATIVE == 3) atomicMax(address, z);
+    else if constexpr (NATIVE == 4) atomic_add(address, z);
+    else atomic_update(address, [=](T old) { return add(old, z); });
+}
+
 // Sets bit p, which no thread clears in this launch; returns whether this call set it.  Tests the bit first: an atomic
 // costs far more than a load, and a set bit stays set.
 DEVICE bool bit_claim(u32* words, i64 p) {

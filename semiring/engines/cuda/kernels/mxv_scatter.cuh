@@ -3,8 +3,7 @@
 //
 // The output initially holds the identity of (+); for `any`, the thread that sets the presence bit writes the value.  The
 // thread that sets a bit counts it.
-// See product.cuh for the prologue; also U_FORM (0 index list, 1 bitmap, 2 full), NATIVE (0 compare-and-swap, 1
-// atomicAdd, 2 atomicMin, 3 atomicMax, 4 atomicAdd to each part of a complex number) and BLOCK.
+// See product.cuh for the prologue; also U_FORM (0 index list, 1 bitmap, 2 full), NATIVE (atomics.cuh) and BLOCK.
 
 #pragma once
 
@@ -53,13 +52,7 @@ DEVICE void list_entries(const Packing& packing, const P* indptr, const J* u_ind
 // *at = *at (+) z, atomically.
 template <class T>
 DEVICE void combine(T* at, T z) {
-    typedef unsigned_of<sizeof(T)> Bits;
-    if constexpr (NATIVE == 1 && is_integer<T>) atomicAdd(reinterpret_cast<Bits*>(at), Bits(z));
-    else if constexpr (NATIVE == 1) atomicAdd(at, z);
-    else if constexpr (NATIVE == 2) atomicMin(at, z);
-    else if constexpr (NATIVE == 3) atomicMax(at, z);
-    else if constexpr (NATIVE == 4) atomic_add(at, z);
-    else atomic_update(at, [z](T old) { return T(add(old, z)); });
+    atomic_combine<NATIVE>(at, z, [](T old, T mine) { return T(add(old, mine)); });
 }
 
 struct Scatter {

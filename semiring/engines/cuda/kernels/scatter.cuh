@@ -1,7 +1,7 @@
 // scatter: t(index[p]) = u(p).  If an index repeats, one entry wins: without an operator the largest p; with an
 // operator the smallest p, and the other entries are combined into it.
 //
-// Types: U of the values, X of an index array, L of an index list with the p's, W of winners, an unsigned integer
+// NATIVE is the atomic instruction of the operator (atomics.cuh).  Types: U of the values, X of an index array, L of an index list with the p's, W of winners, an unsigned integer
 // in which all bits set means no entry yet.
 
 #include "entries.cuh"
@@ -51,6 +51,6 @@ extern "C" __global__ void scatter_combine(i64 n, const u32* words, const L* lis
         const i64 i = scatter_target(index, start, step, scatter_source(list, k));
         if (winners[i] == W(k)) continue;
         const U mine = value_at(values, iso, k);
-        atomic_update(out + i, [=](U before) { return cast<U>(dup(before, mine)); });
+        atomic_combine<NATIVE>(out + i, mine, [](U before, U other) { return cast<U>(dup(before, other)); });
     }
 }
