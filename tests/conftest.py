@@ -121,15 +121,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "wide": usual and config.getoption("--engine") == "cpu",
     }
     chosen = config.getoption("--part")
+    of_items = {item: family(item.path) for item in items}
+    # Whoever names a folder of algorithms runs it; a run of more than algorithms takes a sample of the families.
+    known = set(filter(None, of_items.values()))
+    sample = sampling.families(known) if None in of_items.values() else known
     left = [
         item
         for item in items
         if any(out[name] and item.get_closest_marker(name) for name in out)
+        or of_items[item] not in {None, *sample}
         or (chosen is not None and not is_in_part(item, *chosen))
     ]
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+
+
+def family(file: Path) -> str | None:
+    """The family of algorithms that a test file belongs to: the folder in tests/algorithms."""
+    parts = file.relative_to(ROOT).parts
+    return parts[2] if parts[:2] == ("tests", "algorithms") and len(parts) > 3 else None
 
 
 def stage(file: Path) -> int:

@@ -37,6 +37,12 @@ def draw(name: str, population: Iterable[T], count: int) -> list[T]:
     return [members[number] for number in sorted(chosen)]
 
 
+def families(names: Iterable[str]) -> set[str]:
+    """The families of algorithms that a run of the short tier takes: two; all on other engines than the CPU's."""
+    found = sorted(set(names))
+    return set(draw("families of algorithms", found, 2 if engine == "cpu" and not exhaustive else len(found)))
+
+
 def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:
     """Return the marks of one row of a product: none for a row of the sample, else `mark` (``exhaustive``)."""
     if row in sample and not exhaustive:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import sampling
-from tests.conftest import ROOT, is_in_part, part, seed, stage
+from tests.conftest import ROOT, family, is_in_part, part, seed, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -70,6 +70,22 @@ def test_samples_of_many_runs_are_everything(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(sampling, "seed", number)
         seen.update(sampling.draw("rows", range(20), 4))
     assert seen == set(range(20))
+
+
+def test_a_run_takes_two_families_of_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert family(ROOT / "tests/algorithms/paths/test_bfs.py") == "paths"
+    assert family(ROOT / "tests/algorithms/test_truth.py") is None
+    assert family(ROOT / "tests/ops/test_link.py") is None
+    monkeypatch.setattr(sampling, "exhaustive", False)
+    monkeypatch.setattr(sampling, "engine", "cpu")
+    seen: set[str] = set()
+    for number in range(40):
+        monkeypatch.setattr(sampling, "seed", number)
+        assert len(sampling.families("abcde")) == 2
+        seen |= sampling.families("abcde")
+    assert seen == set("abcde")
+    monkeypatch.setattr(sampling, "engine", "cuda")
+    assert sampling.families("abcde") == set("abcde")
 
 
 def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: pytest.MonkeyPatch) -> None:

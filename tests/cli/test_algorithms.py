@@ -17,6 +17,7 @@ from semiring import Matrix, Vector
 from semiring.cli import algorithms, main
 from semiring.cli.outcome import outcome_of
 from semiring.exceptions import SemiringError
+from tests import sampling
 
 EDGES = [(0, 1, 3), (0, 2, 1), (1, 2, 5), (1, 3, 2), (2, 3, 4), (4, 5, 1), (3, 6, 7)]
 
@@ -54,7 +55,13 @@ def test_every_function_has_a_command() -> None:
     assert {"sssp", "degree_order"} <= commands
 
 
-@pytest.mark.parametrize("name", sorted(algorithms.functions()))
+COMMANDS = sorted(algorithms.functions())
+SAMPLE = sampling.draw("commands", COMMANDS, 6)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in COMMANDS]
+)
 def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     function, A = algorithms.functions()[name], sr.io.read(graph)
     words, given = [], {}
