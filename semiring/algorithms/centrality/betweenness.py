@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector, ops, vstack
 from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, OutOfMemory
 
 from ..checks import count, is_many, row, seed_of, square
 from ..progress import Progress, reporter
 from ..randomness import uniform
-from .brandes import Graph, Sweep, sweep
+from .brandes import Graph, backward, by_source, forward
 
 # A batch has at most so many sources, and so many pairs of a vertex and a source: about 80 bytes each.
 _SOURCES = 128
@@ -86,13 +86,8 @@ def betweenness(
     """
     plan = _plan("betweenness", A, k, sources, seed, directed, dtype, batch)
     total = Vector.full(0.0, plan.n, device=A.device)
-    for swept, chosen in plan.sweeps("betweenness", progress):
-        if swept.dependencies:
-            total(accum="plus") << swept.of_vertices(swept.dependencies, "plus")
-        if endpoints and len(swept.paths) > 1:
-            ends = swept.of_vertices(swept.paths[1:], "count")
-            total(accum="plus") << ends
-            total(accum="plus")[chosen] << swept.of_sources(swept.paths[1:])
+    for part in plan.batches("betweenness", progress, endpoints=endpoints, edges=False):
+        total(accum="plus") << part
     _check_finite("betweenness", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
@@ -148,9 +143,8 @@ def edge_betweenness(
     """
     plan = _plan("edge_betweenness", A, k, sources, seed, directed, dtype, batch)
     total = A.apply("second", right=0.0).new()
-    for swept, _ in plan.sweeps("edge_betweenness", progress):
-        if swept.shares:
-            total(accum="plus") << swept.of_edges(A)
+    for part in plan.batches("edge_betweenness", progress, endpoints=False, edges=True):
+        total(accum="plus") << part
     _check_finite("edge_betweenness", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")
@@ -175,22 +169,57 @@ class _Plan:
     def dtype(self) -> np.dtype[Any]:
         return self.graph.dtype
 
-    def sweeps(self, name: str, progress: Progress | None) -> Iterator[tuple[Sweep, list[int]]]:
-        """Yield the levels of each batch, and its sources; a batch that does not fit is halved."""
+    def batches(self, name: str, progress: Progress | None, *, endpoints: bool, edges: bool) -> Iterator[Any]:
+        """Yield the sums of each batch; one that does not fit is halved."""
         report: Callable[[int, int | None], object] = reporter(name, progress)
         done = 0
         while done < len(self.sources):
             chosen = self.sources[done : done + self.batch]
             try:
-                swept = sweep(self.graph, chosen)
+                part = _edges(self.graph, chosen) if edges else _vertices(self.graph, chosen, endpoints=endpoints)
             except OutOfMemory:
                 if len(chosen) == 1:
                     raise
                 self.batch = len(chosen) // 2
                 continue
-            yield swept, chosen
+            yield part
             done += len(chosen)
             report(done, len(self.sources))
+
+
+def _vertices(graph: Graph, sources: list[int], *, endpoints: bool) -> Vector:
+    """Return the sum of the dependencies of a batch of sources; with `endpoints` the paths that end at a vertex too."""
+    total = Vector.full(0.0, graph.A.nrows, device=graph.A.device)
+    levels = forward(graph, sources)
+    if endpoints and len(levels) > 1:
+        reached = [by_source(level.paths, dense=level.dense) for level in levels[1:]]
+        total(accum="plus") << vstack(reached).reduce_columnwise("count")
+        of_sources = Vector.full(0.0, len(sources), device=graph.A.device)
+        for part in reached:
+            of_sources(accum="plus") << part.reduce_rowwise("count")
+        total(accum="plus")[sources] << of_sources
+    parts = []
+    for step in backward(graph, levels, len(sources)):
+        if step.dependencies is None:
+            continue
+        if step.by_vertex:
+            total(accum="plus") << step.dependencies.reduce_rowwise("plus")
+        else:
+            parts.append(step.dependencies)
+    if parts:
+        total(accum="plus") << vstack(parts).reduce_columnwise("plus")
+    return total
+
+
+def _edges(graph: Graph, sources: list[int]) -> Matrix:
+    """Return the sum over a batch of sources and d of F(d)(u) Y(d + 1)(v), for the edges (u, v)."""
+    levels = forward(graph, sources)
+    paths = [by_source(level.paths, dense=level.dense) for level in levels[:-1]]
+    shares = [by_source(step.shares, dense=step.level.dense) for step in backward(graph, levels, len(sources))]
+    if not shares:
+        return graph.A.apply("second", right=0.0)
+    sums: Matrix = vstack(paths).T.mxm(vstack(shares[::-1]), "plus_times", mask=graph.A.S)
+    return sums
 
 
 def _plan(

@@ -7,12 +7,12 @@ matrix A, a matrix F(d) holds sigma at level d, one source a row or a column:
     delta(d) = F(d) * A Y(d + 1),  Y(d) = (1 + delta(d)) / F(d)                   (backward)
 
 delta(v) is the dependency of s on v: the sum over t of the share of the shortest paths from s to t on which v lies.
-sigma may be multiplied instead of F(d), and the sum of all Y instead of Y(d + 1): an edge leads at most one level
-down, so a vertex at a new level has no other predecessors with paths, and no other successors that are complete.
+sigma may be multiplied instead of F(d): an edge leads at most one level down, so a vertex of a new level has no other
+predecessors with paths.
 
-Two layouts.  *Wide*: vertices are rows, sigma is a dense n x k matrix, and a product is a sparse matrix times a dense
-one, or times a sparse one where the level has few edges; best for few levels.  *Deep*: sources are rows and all
-matrices are sparse, so that a level costs what its edges cost; best for road networks.
+Each level has the layout that costs least.  A level of few edges is a sparse k x n matrix, whose product costs what its
+edges cost; on road networks all levels are.  A level of many edges is a dense n x k matrix, 0 at other levels, and its
+product is one of a sparse and a dense matrix; Kronecker graphs have two to four such levels.
 
 Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Robinson, Kepner in Kepner, Gilbert (eds.),
 "Graph Algorithms in the Language of Linear Algebra", SIAM 2011, chapter 6; Buluç, Gilbert, "The Combinatorial BLAS",
@@ -21,44 +21,40 @@ Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Robinso
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, hstack, semiring, vstack
+from semiring import Matrix, Vector, binary, monoid, semiring, unary
 
-# Products with a sparse operand whose time is that of one product with a dense operand (measured, kron16 on two cores).
-_SPARSE = 16
-# A level of the wide layout costs passes over n k values, one of the deep layout the products of its edges.  So the
-# wide one is used up to a number of levels that grows with the entries of an average row (measured: kron16, roads).
-_WIDE_LEVELS, _WIDE_LEVELS_PER_ENTRY = 6, 1.0
+# Products with a dense operand in the time of one with a sparse operand (measured, kron16 on two cores, kron20 on an
+# H200).
+_SPARSE = {"cpu": 16, "cuda": 1000}
+# A dense level has at least one edge for so many positions.  So there are at most so many dense levels for each entry
+# of an average row, whatever the graph is.
+_POSITIONS = 4
 
 _fresh = binary.register_anonymous("select(y == 0, x, 0)", "fresh")
-_share = binary.register_anonymous("(1 + x) / y", "share")
-
-
-Levels: TypeAlias = tuple[list[Matrix], list[Matrix], list[Matrix]]
+_share = binary.register_anonymous("select(y == 0, 0, (1 + x) / y)", "share")
+_inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
+_plus_where = semiring.register_anonymous(
+    monoid.plus, binary.register_anonymous("select(y == 0, 0, x)", "where"), "plus_where"
+)
 
 
 @dataclass
 class Graph:
     """A graph as the products read it, in the type of the sums.
 
-    deep : which layout its sweeps have
-    The wide layout reads `out_complete` and `into_complete`, with the diagonal, so that no row of a product is empty; a
+    Dense products read `out_complete` and `into_complete`, with the diagonal, so that no row of a product is empty; a
     diagonal entry adds sigma(v) = 0 to sigma(v).
     """
 
     A: Matrix
     dtype: np.dtype[Any]
-    deep: bool = False
-
-    @property
-    def wide_levels(self) -> int:
-        """The number of levels from which on the deep layout costs less."""
-        return int(_WIDE_LEVELS + _WIDE_LEVELS_PER_ENTRY * self.A.nvals / max(self.A.nrows, 1))
 
     @cached_property
     def out(self) -> Matrix:
@@ -72,7 +68,7 @@ class Graph:
 
     @cached_property
     def out_complete(self) -> Matrix:
-        """The structure of A and the diagonal, with ones."""
+        """The structure of A and the diagonal, with ones; without the diagonal for entries outside device memory."""
         if self.A.placement != "device":
             return self.out
         return self.out.ewise_add(Matrix.identity(self.A.nrows, self.dtype, device=self.A.device), "any").wait()
@@ -83,116 +79,125 @@ class Graph:
         return self.out_complete if self.A.is_symmetric_structure else self.out_complete.T
 
     @cached_property
-    def out_degree(self) -> Vector:
-        """The number of entries of each row."""
-        return self.A.reduce_rowwise("count")
+    def out_work(self) -> Vector:
+        """One more than the number of entries of each row."""
+        return Vector.full(1.0, self.A.nrows, device=self.A.device).ewise_add(self.A.reduce_rowwise("count"), "plus")
 
     @cached_property
-    def in_degree(self) -> Vector:
-        """The number of entries of each column."""
-        return self.out_degree if self.A.is_symmetric_structure else self.A.reduce_columnwise("count")
+    def in_work(self) -> Vector:
+        """One more than the number of entries of each column."""
+        if self.A.is_symmetric_structure:
+            return self.out_work
+        return Vector.full(1.0, self.A.nrows, device=self.A.device).ewise_add(self.A.reduce_columnwise("count"), "plus")
+
+    def many(self, work: float, k: int) -> bool:
+        """Return whether a dense product costs less than one with a sparse operand of so many edges and entries."""
+        return work > k * max(self.A.nvals / _SPARSE[self.A.device], self.A.nrows / _POSITIONS)
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """The levels of a batch of k sources.
+class Level(NamedTuple):
+    """F(d).
 
-    paths : F(d) from d = 0, n x k, or k x n in the deep layout
-    shares : Y(d) from d = 1, of the same structure
-    dependencies : delta(d) from d = 1; missing where no shortest path continues
+    paths : k x n and sparse, or n x k and dense
+    work : the number of its entries and of the edges that leave them
     """
 
-    deep: bool
-    paths: list[Matrix]
-    shares: list[Matrix]
-    dependencies: list[Matrix]
-
-    def of_vertices(self, parts: list[Matrix], monoid: str) -> Vector:
-        """Reduce matrices of levels over all sources, to a Vector of size n."""
-        sums: Vector = vstack(parts).reduce_columnwise(monoid) if self.deep else hstack(parts).reduce_rowwise(monoid)
-        return sums
-
-    def of_sources(self, parts: list[Matrix]) -> Vector:
-        """Count entries of matrices of levels over all vertices, to a Vector of size k."""
-        counts: Vector = (
-            hstack(parts).reduce_rowwise("count") if self.deep else vstack(parts).reduce_columnwise("count")
-        )
-        return counts
-
-    def of_edges(self, A: Matrix) -> Matrix:
-        """E(u, v) = sum over the sources and d of F(d)(u) Y(d + 1)(v), for the entries of A."""
-        before, after = self.paths[:-1], self.shares
-        left, right = (vstack(before).T, vstack(after)) if self.deep else (hstack(before), hstack(after).T)
-        sums: Matrix = left.mxm(right, "plus_times", mask=A.S)
-        return sums
+    paths: Matrix
+    dense: bool
+    work: float
 
 
-def sweep(graph: Graph, sources: list[int]) -> Sweep:
-    """Return the levels from a batch of sources, in the layout that costs least."""
-    if not graph.deep:
-        levels = _wide(graph, sources)
-        if levels is not None:
-            return Sweep(False, *levels)
-        graph.deep = True  # for all further batches
-    return Sweep(True, *_deep(graph, sources))
+class Step(NamedTuple):
+    """A level of the backward pass: F(d), Y(d) and delta(d), which is None at the last level.
+
+    by_vertex : whether delta is n x k, else k x n
+    """
+
+    level: Level
+    shares: Matrix
+    dependencies: Matrix | None
+    by_vertex: bool
 
 
-def _deep(graph: Graph, sources: list[int]) -> Levels:
-    k, dtype = len(sources), graph.dtype
-    ring = semiring.plus_first[dtype]
-    two_levels = graph.A.is_symmetric_structure  # a neighbour is at most one level nearer
-    F = Matrix.from_coo(np.arange(k), sources, dtype.type(1), shape=(k, graph.A.nrows), device=graph.A.device)
-    paths, seen = [], F
-    while F.nvals:  # synchronises
-        paths.append(F)
-        following = F.mxm(graph.out, ring, mask=~seen.S, method="rows").wait()
-        seen = following.ewise_add(F if two_levels else seen, "any")
-        F = following
-    if len(paths) == 1:
-        return paths, [], []
-    shares, dependencies = [paths[-1].apply("minv")], []
-    for F in reversed(paths[1:-1]):
-        flow = shares[-1].mxm(graph.into, ring, mask=F.S, method="rows")
-        dependencies.append(flow.ewise_mult(F, "times"))
-        shares.append(dependencies[-1].ewise_union(F, _share, 0, 0).wait())
-    return paths, shares[::-1], dependencies[::-1]
+def forward(graph: Graph, sources: list[int]) -> list[Level]:
+    """Return the levels from a batch of sources."""
+    A, k, one = graph.A, len(sources), graph.dtype.type(1)
+    sparse_ring, dense_ring = semiring.plus_first[graph.dtype], semiring.plus_second[graph.dtype]
+    F = Matrix.from_coo(np.arange(k), sources, one, shape=(k, A.nrows), device=A.device)
+    level = Level(F, False, _work(F, graph.out_work))
+    levels: list[Level] = []
+    sigma: Matrix | None = None  # of all levels but the `recent` ones
+    recent: Matrix | None = F
+    while level.work:
+        levels.append(level)
+        if graph.many(level.work, k):
+            sigma = _densified(graph, k, recent) if sigma is None else _added(sigma, recent)
+            new = graph.into_complete.mxm(sigma, dense_ring).ewise_mult(sigma, _fresh).wait()
+            work = float(graph.out_work.vxm(new, _plus_where).reduce("plus").get(0))  # synchronises
+            dense = graph.many(work, k)
+            F = new if dense else new.select("!=", 0).T.wait()
+            sigma, recent = sigma.ewise_add(new, "plus").wait(), None
+            level = Level(F, dense, work)
+            continue
+        following = level.paths.mxm(graph.out, sparse_ring, mask=None if recent is None else ~recent.S)
+        if sigma is not None:
+            following = following.T.ewise_mult(sigma, _fresh).select("!=", 0).T
+        F = following.wait()
+        if recent is None:
+            recent = F
+        else:  # of an undirected graph, a neighbour is at most one level nearer
+            before = level.paths if sigma is None and A.is_symmetric_structure else recent
+            recent = F.ewise_add(before, "any")
+        level = Level(F, False, _work(F, graph.out_work))
+    return levels
 
 
-def _wide(graph: Graph, sources: list[int]) -> Levels | None:
-    """Return the levels, or None if there are too many for this layout."""
-    A, k, dtype = graph.A, len(sources), graph.dtype
-    ring, limit = semiring.plus_second[dtype], graph.wide_levels
-    F = Matrix.from_coo(sources, np.arange(k), dtype.type(1), shape=(A.nrows, k), device=A.device)
-    none = Matrix.from_scalar(dtype.type(0), A.nrows, k, device=A.device)
-    sigma = none.ewise_add(F, "plus")
-    paths: list[Matrix] = []
-    few_out: list[bool] = []
-    while F.nvals:  # synchronises
-        if len(paths) == limit:
-            return None
-        paths.append(F)
-        few_out.append(_is_sparse(F, graph.out_degree, A))
-        product = graph.into_complete.mxm(F if few_out[-1] else sigma, ring)
-        new = product.ewise_mult(sigma, _fresh).wait()
-        F = new.select("!=", 0).wait()
-        sigma = sigma.ewise_add(new, "plus").wait()
-    if len(paths) == 1:
-        return paths, [], []
-    shares, dependencies = [paths[-1].apply("minv").wait()], []
-    total = none.ewise_add(shares[0], "plus")
-    for d in range(len(paths) - 2, 0, -1):
-        F = paths[d]
-        if _is_sparse(shares[-1], graph.in_degree, A):
-            flow = graph.out_complete.mxm(shares[-1], ring)
+def backward(graph: Graph, levels: list[Level], k: int) -> Iterator[Step]:
+    """Yield the levels from the last one to level 1, and remove them from the list."""
+    sparse_ring, dense_ring = semiring.plus_first[graph.dtype], semiring.plus_second[graph.dtype]
+    if len(levels) < 2:
+        return
+    above = levels.pop()
+    shares = above.paths.apply(_inverse).wait()
+    yield Step(above, shares, None, above.dense)
+    while len(levels) > 1:
+        level = levels.pop()
+        F = level.paths
+        if not above.dense and not level.dense:
+            delta = shares.mxm(graph.into, sparse_ring, mask=F.S, method="rows").ewise_mult(F, "times")
+        elif not level.dense:
+            places = F.T
+            wanted = None if graph.many(level.work, k) else places.S
+            delta = graph.out_complete.mxm(shares, dense_ring, mask=wanted).ewise_mult(places, "times").T
         else:
-            flow = graph.out_complete.mxm(total, ring, mask=F.S if few_out[d] else None)
-        dependencies.append(flow.ewise_mult(F, "times").wait())
-        shares.append(dependencies[-1].ewise_union(F, _share, 0, 0).wait())
-        total = total.ewise_add(shares[-1], "plus").wait()
-    return paths, shares[::-1], dependencies[::-1]
+            if above.dense:
+                flow = graph.out_complete.mxm(shares, dense_ring)
+            elif graph.many(_work(above.paths, graph.in_work), k):
+                flow = graph.out_complete.mxm(_densified(graph, k, shares), dense_ring)
+            else:
+                flow = shares.mxm(graph.into, sparse_ring).T
+            delta = flow.ewise_mult(F, "times")
+        delta.wait()
+        shares = delta.ewise_union(F, _share, 0, 0).wait()
+        yield Step(level, shares, delta, level.dense)
+        above = level
 
 
-def _is_sparse(F: Matrix, degree: Vector, A: Matrix) -> bool:
-    """Return whether the edges of a level are few enough for a product with a sparse operand."""
-    edges = F.reduce_rowwise("count").inner(degree).get(0)  # synchronises
-    return int(edges) * _SPARSE < A.nvals * F.ncols
+def by_source(M: Matrix, *, dense: bool) -> Matrix:
+    """Return a matrix of a level as a sparse k x n matrix."""
+    return M.select("!=", 0).T.dup() if dense else M
+
+
+def _work(F: Matrix, work: Vector) -> float:
+    """Return the sum of the work of the entries of a sparse level.  Synchronises."""
+    return float(F.mxv(work, "plus_second").reduce("plus").get(0))
+
+
+def _densified(graph: Graph, k: int, sparse: Matrix | None) -> Matrix:
+    """Return a sparse k x n matrix as a dense n x k one, with 0 where it has no entry."""
+    none = Matrix.from_scalar(graph.dtype.type(0), graph.A.nrows, k, device=graph.A.device)
+    return _added(none, sparse)
+
+
+def _added(dense: Matrix, sparse: Matrix | None) -> Matrix:
+    return dense if sparse is None else dense.ewise_add(sparse.T, "plus").wait()

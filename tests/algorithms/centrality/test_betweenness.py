@@ -18,7 +18,6 @@ import semiring as sr
 from semiring.algorithms import betweenness, edge_betweenness
 from semiring.algorithms.centrality import brandes
 from semiring.algorithms.centrality.betweenness import _chosen
-from semiring.algorithms.centrality.brandes import sweep
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -30,13 +29,15 @@ from semiring.exceptions import (
 from tests.algorithms.centrality.graphs import GRAPHS, by_graph, by_some, host, listed, matrix
 
 
-@pytest.fixture(params=["wide", "deep"])
+@pytest.fixture(params=["sparse", "dense", "mixed"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run a test in each layout of the levels."""
-    name: str = request.param
-    monkeypatch.setattr(brandes, "_WIDE_LEVELS", 10**9 if name == "wide" else 0)
-    monkeypatch.setattr(brandes, "_WIDE_LEVELS_PER_ENTRY", 0)
-    return name
+    """Run a test with sparse levels, dense levels, and both in turn."""
+
+    def many(self: brandes.Graph, work: float, k: int) -> bool:
+        return request.param == "dense" or (request.param == "mixed" and int(work) % 2 == 0)
+
+    monkeypatch.setattr(brandes.Graph, "many", many)
+    return str(request.param)
 
 
 @by_graph
@@ -138,19 +139,18 @@ def test_batches_and_progress(layout: str) -> None:
 
 
 def test_a_batch_that_does_not_fit_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
+    sizes, limit = [], 10
 
     def small(graph: Any, sources: list[int]) -> Any:
         sizes.append(len(sources))
         if len(sources) > limit:
             raise OutOfMemory("betweenness: full")
-        return sweep(graph, sources)
+        return brandes.forward(graph, sources)
 
-    monkeypatch.setattr(sys.modules["semiring.algorithms.centrality.betweenness"], "sweep", small)
-    A, limit = matrix(GRAPHS["karate"]), 10
-    found = betweenness(A)
+    monkeypatch.setattr(sys.modules["semiring.algorithms.centrality.betweenness"], "forward", small)
+    A = matrix(GRAPHS["karate"])
+    np.testing.assert_allclose(host(betweenness(A)), listed(nx.betweenness_centrality(GRAPHS["karate"])))
     assert sizes == [34, 17, 8, 8, 8, 8, 2]
-    np.testing.assert_allclose(host(found), listed(nx.betweenness_centrality(GRAPHS["karate"])))
     limit = 0
     with pytest.raises(OutOfMemory):
         betweenness(A)

@@ -159,7 +159,7 @@ def test_uniform_teleport_by_either_path() -> None:
 def test_dropped_mass_as_in_gap() -> None:
     A = matrix(GRAPHS["directed-tree"])
     n, out = A.nrows, np.asarray(A.reduce_rowwise("count").to_numpy(fill_value=0))
-    dense = np.asarray(A.to_dense(fill_value=False)).astype(float)
+    dense = nx.to_numpy_array(GRAPHS["directed-tree"], nodelist=range(n), weight=None)
     rank = np.full(n, 1 / n)
     for _ in range(200):
         rank = 0.15 / n + 0.85 * dense.T @ (rank / np.maximum(out, 1))
