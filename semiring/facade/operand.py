@@ -9,7 +9,7 @@ import numpy as np
 from ..config import checked_device, default_device
 from ..exceptions import InvalidType
 from ..memory.arrays import to_device, to_host
-from ..storage.coerce import on_gpu
+from ..storage.coerce import as_array, on_gpu
 from .scalar import Scalar
 
 # What is one value beside a Matrix or Vector, and what selects several rows, columns or positions.
@@ -35,8 +35,11 @@ def scalar(value: Any) -> Any:
     unwrapped = getattr(value, "_unwrapped", None)
     if unwrapped is not None:
         return unwrapped()
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "get"):
-        return to_host(value)[()]  # synchronises
+    if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
+        if hasattr(value, "get"):
+            return to_host(value)[()]  # synchronises
+        if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):  # a tensor
+            return to_host(as_array("operand", value))[()]
     return value
 
 

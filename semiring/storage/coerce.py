@@ -48,7 +48,7 @@ def as_array(name: str, given: Any, empty: Any = None) -> Array:
     try:
         foreign = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
         array: np.ndarray[Any, Any] = np.from_dlpack(given) if foreign else np.asarray(given)
-    except (ValueError, TypeError, BufferError, OverflowError) as error:
+    except (ValueError, TypeError, BufferError, OverflowError, RuntimeError) as error:  # RuntimeError: PyTorch's
         raise InvalidValue(f"{name}: no array can be made of this {type(given).__name__} ({error})") from error
     return array.astype(empty) if empty is not None and array.size == 0 else array
 

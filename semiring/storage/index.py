@@ -12,6 +12,7 @@ from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, Invali
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
+from .coerce import as_array
 
 
 def position(value: Any, size: int, axis: str) -> int:
@@ -50,6 +51,8 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
         return _array(_vector(value), size, axis, device)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
+    elif hasattr(value, "__dlpack__") and not isinstance(getattr(value, "dtype", None), np.dtype):
+        value = as_array("index", value)  # of another library, which has types of its own
     if getattr(value, "ndim", None) != 1:
         shown = f"a {type(value).__name__}" if hasattr(value, "ndim") else repr(value)
         hint = "; a mask is A[M.S] or A[M.V], a condition A.select('>', 3)" if hasattr(value, "nvals") else ""
