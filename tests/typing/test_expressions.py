@@ -1,4 +1,4 @@
-"""The static types of expressions are those at run time; mypy checks them in CI, and pyright where it is installed."""
+"""The static types of expressions are those at run time; mypy checks them in CI, and pyright with the examples."""
 
 from __future__ import annotations
 
@@ -49,18 +49,25 @@ def test_types_at_run_time(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path:
     function(**{parameter: given[parameter] for parameter in inspect.signature(function).parameters})
 
 
+def pyright() -> str | None:
+    """The type checker of editors; basedpyright brings the Node.js that it needs as a wheel."""
+    folders = (str(Path(sys.executable).parent), None)
+    found = (shutil.which(name, path=folder) for folder in folders for name in ("basedpyright", "pyright"))
+    return next(filter(None, found), None)
+
+
 def test_pyright_agrees(tmp_path: Path) -> None:
-    pyright = shutil.which("pyright") or shutil.which("basedpyright")
-    if pyright is None:
+    command = pyright()
+    if command is None:
         pytest.skip("pyright is not installed")
     settings = {
-        "include": [FILE.as_posix()],
+        "include": [FILE.as_posix(), (ROOT / "examples").as_posix()],
         "extraPaths": [ROOT.as_posix()],
         "typeCheckingMode": "standard",
         "pythonVersion": "3.11",
     }
     config = tmp_path / "pyrightconfig.json"
     config.write_text(json.dumps(settings), encoding="utf-8")
-    command = [pyright, "-p", str(config), "--pythonpath", sys.executable]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    arguments = [command, "-p", str(config), "--pythonpath", sys.executable]
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=240, check=False)
     assert finished.returncode == 0, finished.stdout
