@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from semiring import Matrix, Vector, ops
 
 from ..checks import undirected
-from .oriented import ends, oriented, without_loops
+from .oriented import oriented, without_loops
 
 
 @ops.reports_memory
@@ -46,7 +48,10 @@ def triangle_centrality(A: Matrix) -> Vector:
     graph = oriented(without_loops(A))
     B = graph.matrix
     common = B.mxm(B.T, "plus_pair", mask=graph.lower.S).wait()
-    t = ends(common).apply("floordiv", right=2).wait()
+    twice = Vector.full(np.int64(0), n, device=A.device)
+    twice(accum="plus") << common.reduce_rowwise("plus")
+    twice(accum="plus") << common.reduce_columnwise("plus")
+    t = twice.apply("floordiv", right=2).wait()
     triple = int(t.reduce("plus").get(0))  # three times the triangles; synchronises
     if triple == 0:
         return Vector.full(0.0, n, device=A.device)

@@ -1,10 +1,8 @@
 """Clustering: how many of the pairs of neighbours of a vertex are joined.
 
-All coefficients come from two products of the symmetric matrix W = A + A' without a diagonal, under the mask L of its
-entries below the diagonal, one for each pair of vertices:
-
-    C<L> = W W'  over plus_times    t(v) = sum over edges e of v of W(e) C(e) = (W W W)(v, v)
-    C<L> = W W'  over plus_second   the arcs between v and w's common neighbours and w
+All coefficients come from products of the entries U above the diagonal of W = A + A', in the order of degrees, under
+the mask of the edges (`oriented`): over plus_times, and times the third edge, for (W W W)(v, v); over plus_second for
+the arcs between the neighbours of v, which are the edge opposite to v in each of its triangles.
 
 Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki, Kertész,
 Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005; Fagiolo,
@@ -19,7 +17,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops
 
 from ..checks import square, undirected, weights
-from .oriented import degrees, ends, oriented, without_loops
+from .oriented import closed_walks, degrees, oriented, without_loops
 from .triangles import triangle_count, triangles
 
 
@@ -84,8 +82,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     possible = _pairs(total).ewise_union(mutual, "minus", 0, 0).apply("times", right=2)
     W = _both(_roots(A)) if weighted else arcs
     graph = oriented(W)
-    common = graph.matrix.mxm(graph.matrix.T, "plus_times", mask=graph.lower.S)
-    closed = ends(common.ewise_mult(graph.lower, "times"))
+    closed = closed_walks(graph, "plus_times", weight="times").apply("times", right=2)  # in both directions
     return share(graph.restored(closed), possible, n)
 
 
@@ -131,13 +128,11 @@ def lcc(A: Matrix) -> Vector:
     if A.is_symmetric_structure:
         return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)
     graph = oriented(_both(P, np.int64(1)))
-    W, mask = graph.matrix, graph.lower.S
-    # The arcs between two neighbours of v count at both of its entries with them, whichever of its ends v is.
+    U, L = graph.upper, graph.lower
     found = Vector.full(np.int64(0), n, device=A.device)
-    found(accum="plus") << W.mxm(W.T, "plus_second", mask=mask).reduce_rowwise("plus")
-    found(accum="plus") << W.mxm(W.T, "plus_first", mask=mask).reduce_columnwise("plus")
-    found = found.apply("floordiv", right=2)
-    return share(graph.restored(found), graph.restored(_pairs(degrees(W))), n)
+    for X, mask in ((U, U), (U, L), (L, L)):  # v has the lowest number of a triangle, the middle one, the highest
+        found(accum="plus") << X.mxm(U.T, "plus_second", mask=mask.S).reduce_rowwise("plus")
+    return share(graph.restored(found), graph.restored(_pairs(degrees(graph.matrix))), n)
 
 
 @ops.reports_memory

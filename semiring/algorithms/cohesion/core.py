@@ -77,9 +77,10 @@ def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
             P = P[kept, kept].wait()
             degree = Vector.from_dense(left, device=A.device)
             level = Vector(np.int64, degree.size, device=A.device)
-        k = max(k, int(least))
+        if least > k:
+            k = int(least)
+            level(degree.S) << k  # the core number of all that remain is k or more
         shell = degree.select("<=", k).wait()
-        level(shell.S) << k
         degree = degree.select(">", k).wait()
         degree(degree.S, accum="minus") << shell.vxm(P, "plus_pair")
         report(n - degree.nvals, n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from semiring import Matrix, Vector, ops
@@ -54,12 +56,9 @@ def rich_club(A: Matrix) -> Vector:
     d(accum="plus") << degrees(P)
     # An edge is in the subgraph of k < the smaller degree of its ends.
     least = d.ewise_mult(P.select("tril", -1), "first").ewise_mult(d, "min")
-    edges, vertices = (Vector.full(np.int64(0), n, device=A.device) for _ in range(2))
-    edges(accum="plus")[Vector.from_dense(least.to_coo()[2], device=A.device)] << 1
-    vertices(accum="plus")[d] << 1
-    above = _above(vertices)
-    pairs = above.ewise_mult(above.apply("minus", right=1), "times").select(">", 0)
-    return _above(edges).apply("times", right=2).ewise_mult(pairs, "truediv").wait()
+    edges, vertices = _above(least.to_coo()[2], n, A.device), _above(d.to_dense(), n, A.device)
+    pairs = vertices.ewise_mult(vertices.apply("minus", right=1), "times").select(">", 0)
+    return edges.apply("times", right=2).ewise_mult(pairs, "truediv").wait()
 
 
 @ops.reports_memory
@@ -101,7 +100,8 @@ def generalized_degree(A: Matrix) -> Matrix:
     return Matrix.from_coo(rows, found, np.int64(1), shape=(n, n), dup_op="plus", device=A.device)
 
 
-def _above(counted: Vector) -> Vector:
-    """w(k) = the sum of the counts of numbers above k."""
-    total = counted.reduce("plus").get(0)  # synchronises
-    return counted.scan("plus").apply("minus", left=total)
+def _above(numbers: Any, n: int, device: str) -> Vector:
+    """w(k) = how many of the numbers, which are in [0, n), are above k."""
+    counted = Vector.full(np.int64(0), n, device=device)
+    counted(accum="plus") << Vector.from_coo(numbers, np.int64(1), size=n, dup_op="plus", device=device)
+    return counted.scan("plus").apply("minus", left=numbers.size)

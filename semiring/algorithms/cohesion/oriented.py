@@ -1,8 +1,13 @@
 """Edges by degree: the structure in which triangles are found.
 
 A triangle is an edge whose ends have a common neighbour, so triangles are counted by products under the mask of the
-edges.  One entry of the mask for each edge suffices, C(i, j) with j < i, and the shorter of the two rows should be the
-one whose entries are looked up in the other: vertices are numbered by ascending degree where degrees differ much.
+edges.  Where degrees differ much, vertices are numbered by ascending degree, so that U, the entries above the diagonal,
+leads to higher degrees and has short rows.  A triangle of i < j < k is then counted
+
+    at its lower edge, between i and j,   by C<L> = U U':  row j, column i
+    at its longest, between i and k,      by C<L> = L U':  row k, column i
+
+with a sum by rows and one by columns for each vertex that is to count it.
 
 Source: Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", Theoretical Computer
 Science 407, 2008.
@@ -25,12 +30,13 @@ _SKEW = 8
 
 @dataclass(frozen=True)
 class Oriented:
-    """A symmetric matrix without a diagonal, its entries below the diagonal, and the order of its rows.
+    """A symmetric matrix without a diagonal, its entries above and below the diagonal, and the order of its rows.
 
     order: order(k) is the vertex of row k; None where it is k.
     """
 
     matrix: Matrix
+    upper: Matrix
     lower: Matrix
     order: Vector | None
 
@@ -56,12 +62,20 @@ def oriented(P: Matrix) -> Oriented:
     if most * n > _SKEW * P.nvals:
         order = degree_order(P, descending=False)
         P = P.permute(order)
-    return Oriented(P, P.select("tril", -1), order)
+    return Oriented(P, P.select("triu", 1).wait(), P.select("tril", -1).wait(), order)
 
 
-def ends(C: Matrix, op: str = "plus") -> Vector:
-    """w(v) = the sum of C(e) over the edges e with end v, C storing each edge once: a full Vector."""
-    w = Vector.full(C.dtype.type(0), C.nrows, C.dtype, device=C.device)
-    w(accum=op) << C.reduce_rowwise(op)
-    w(accum=op) << C.reduce_columnwise(op)
-    return w
+def closed_walks(graph: Oriented, ring: str = "plus_pair", weight: str | None = None) -> Vector:
+    """t(v) = the sum over the triangles of v of their products under `ring`: a full Vector over the rows.
+
+    weight: an operator that combines the product of two edges with the value of the third; None: the value is not read.
+    """
+    U, L = graph.upper, graph.lower
+    low = U.mxm(U.T, ring, mask=L.S).wait()  # a pending product would be computed for each of the sums
+    high = L.mxm(U.T, ring, mask=L.S)
+    if weight is not None:
+        low, high = low.ewise_mult(L, weight).wait(), high.ewise_mult(L, weight)
+    t = Vector.full(low.dtype.type(0), low.nrows, low.dtype, device=low.device)
+    for part in (low.reduce_rowwise("plus"), low.reduce_columnwise("plus"), high.reduce_rowwise("plus")):
+        t(accum="plus") << part
+    return t

@@ -1,9 +1,11 @@
 """Triangles: of a graph, of each vertex, of each edge.
 
-    C<L> = B B'    over plus_pair
+    C<L> = B B'    over plus_pair    the triangles of each edge
+    C<L> = U U'    over plus_pair    those whose third vertex has a higher number than the ends of the edge
 
-B is the symmetric structure without a diagonal and L its part below the diagonal, so C(i, j) counts the common
-neighbours of the ends of the edge {i, j}: the triangles that contain it.
+B is the symmetric structure without a diagonal, U its part above the diagonal and L the one below.  The sum of the
+second product is the number of triangles; its rows and columns, and the rows of L U' under L, add up to those of each
+vertex (`oriented`).
 
 Sources: Azad, Buluç, Gilbert, "Parallel Triangle Counting and Enumeration Using Matrix Algebra", IPDPSW 2015; Latapy,
 "Main-memory triangle computations for very large (sparse (power-law)) graphs", Theoretical Computer Science 407, 2008.
@@ -17,7 +19,7 @@ from semiring import Matrix, Vector, ops
 
 from ..checks import undirected
 from ..ordering import inverse
-from .oriented import ends, oriented, without_loops
+from .oriented import closed_walks, oriented, without_loops
 
 
 @ops.reports_memory
@@ -57,14 +59,13 @@ def triangle_count(A: Matrix) -> int:
     """
     undirected("triangle_count", A)
     graph = oriented(without_loops(A))
-    upper = graph.matrix.select("triu", 1)
-    common = upper.mxm(upper.T, "plus_pair", mask=graph.lower.S)
+    common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S)
     return int(common.reduce_scalar("plus").get(0))  # synchronises
 
 
 @ops.reports_memory
 def triangles(A: Matrix) -> Vector:
-    """t(v) = the number of triangles that contain v = half the sum of C(e) over its edges e, C = B B' under B.
+    """t(v) = the number of triangles that contain v.
 
     Parameters
     ----------
@@ -98,8 +99,7 @@ def triangles(A: Matrix) -> Vector:
     """
     undirected("triangles", A)
     graph = oriented(without_loops(A))
-    common = graph.matrix.mxm(graph.matrix.T, "plus_pair", mask=graph.lower.S)
-    return graph.restored(ends(common).apply("floordiv", right=2))
+    return graph.restored(closed_walks(graph))
 
 
 @ops.reports_memory

@@ -3,7 +3,7 @@
 S(u, v), the support of an edge, counts its triangles among the edges that remain.  Edges of too little support are
 removed; R holds them, and S' the others.  A triangle that is lost has an edge in R, so the supports that remain are
 
-    S'<S'> -= R S;    S'<S'> -= S' R    over plus_pair
+    S'<S'> -= R S + (R S')'    over plus_pair
 
 unless so many edges go that a product of those that remain costs less.
 
@@ -114,7 +114,7 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
     S = supports(graph.matrix, graph.lower)
     T = S.apply("second", right=np.int64(2)).dup()
     while (least := S.reduce_scalar("min").value) is not None:  # synchronises
-        T(S.S) << int(least) + 2
+        T(accum="second") << S.apply("second", right=np.int64(least + 2))
         S = _trimmed(S, int(least) + 1)
         report(T.nvals - S.nvals, T.nvals)
     if graph.order is not None:
@@ -130,7 +130,8 @@ def _trimmed(S: Matrix, least: int) -> Matrix:
             structure = left.apply("one").dup(bool)
             S = supports(structure, structure.select("tril", -1))
         else:
-            left(left.S, accum="minus") << removed.mxm(S, "plus_pair", mask=left.S)
-            left(left.S, accum="minus") << left.mxm(removed, "plus_pair", mask=left.S)
+            lost = removed.mxm(S, "plus_pair", mask=left.S)
+            lost(accum="plus") << removed.mxm(left, "plus_pair", mask=left.S).T
+            left(accum="minus") << lost
             S = left
     return S

@@ -1,0 +1,1 @@
+"""Algorithms against other programs: one program for each family."""
