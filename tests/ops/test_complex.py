@@ -215,6 +215,21 @@ def test_the_functions_are_numpys() -> None:
     assert monoid.times[complex].identity == 1
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_powers_of_whole_numbers_are_exact(dtype: Any) -> None:
+    whole = np.arange(-4, 5)
+    z = (whole[:, None] + 1j * whole).ravel().astype(dtype)
+    z = z[z != 0]
+    v = Vector.from_dense(z)
+    for n in (1, 2, 3, 4, 5, 7, 8, -1, -2, -5):
+        found = v.ewise_mult(Vector.full(dtype(n), z.size), "pow").to_numpy()
+        if n > 0:
+            np.testing.assert_array_equal(found, np.power(z, n))
+        else:
+            np.testing.assert_allclose(found, np.power(z, n), rtol=4 * np.finfo(dtype).eps)
+    assert Vector.from_dense([2j]).ewise_mult(Vector.full(2.0, 1), "pow").to_dict() == {0: -4.0}
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_storage_kinds(dtype: Any, engine: str) -> None:

@@ -226,7 +226,30 @@ def _pow_complex(a: Any, b: Any) -> Any:
         return complex(1.0, 0.0)
     if a == 0:
         return complex(0.0, 0.0) if b.real > 0 else complex(np.nan, np.nan)
+    if b.imag == 0 and abs(b.real) < 100 and b.real == math.floor(b.real):
+        return _pow_whole(np.complex128(a), int(b.real))
     return complex(np.exp(np.complex128(b) * np.log(np.complex128(a))))
+
+
+@device
+def _pow_whole(a: Any, n: Any) -> Any:
+    """Multiply repeatedly, in the order of NumPy's `power`, so that powers of whole numbers are exact."""
+    if n == 1:
+        return a
+    if n == 2:
+        return a * a
+    if n == 3:
+        return a * (a * a)
+    left = abs(n)
+    made = complex(1.0, 0.0)
+    while True:
+        if left & 1:
+            made = made * a
+        left >>= 1
+        if left == 0:
+            break
+        a = a * a
+    return _div_complex(complex(1.0, 0.0), made) if n < 0 else made
 
 
 @device

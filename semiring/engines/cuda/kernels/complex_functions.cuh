@@ -89,12 +89,28 @@ DEVICE C64 atanh_of(C64 z) {
 DEVICE C64 asinh_of(C64 z) { return turned_back(asin_of(turned(z))); }
 DEVICE C64 atan_of(C64 z) { return turned_back(atanh_of(turned(z))); }
 
+// Multiplies repeatedly, in the order of NumPy's `power`, so that powers of whole numbers are exact.
+DEVICE C64 whole_power_of(C64 a, int n) {
+    if (n == 1) return a;
+    if (n == 2) return product_of(a, a);
+    if (n == 3) return product_of(a, product_of(a, a));
+    C64 made(1.0);
+    for (int left = n < 0 ? -n : n;; a = product_of(a, a)) {
+        if (left & 1) made = product_of(made, a);
+        left >>= 1;
+        if (left == 0) break;
+    }
+    return n < 0 ? quotient_of(C64(1.0), made) : made;
+}
 template <class T>
 DEVICE Complex<T> power_of(Complex<T> a, Complex<T> b) {
     if (b == T(0)) return Complex<T>(T(1));
     if (a == T(0)) {
         const T part = b.re > T(0) ? T(0) : a.re / a.re;
         return Complex<T>(part, part);
+    }
+    if (b.im == T(0) && b.re > T(-100) && b.re < T(100) && b.re == T(int(b.re))) {
+        return cast<Complex<T>>(whole_power_of(C64(a), int(b.re)));
     }
     return cast<Complex<T>>(exp_of(C64(b) * log_of(C64(a))));
 }
