@@ -232,11 +232,15 @@ class ConvergenceFailure(SemiringError, RuntimeError):
 
 
 class NegativeCycle(SemiringError, ValueError):
-    """Shortest paths are not defined: ``vertex`` is on, or reachable from, a cycle of negative weight."""
+    """Shortest paths are not defined: ``cycle`` lists the vertices of a cycle of negative weight, in order.
 
-    def __init__(self, message: str = "", *, vertex: int | None = None) -> None:
+    ``vertex`` is the smallest of them.  Either is None where the raiser does not determine it.
+    """
+
+    def __init__(self, message: str = "", *, vertex: int | None = None, cycle: tuple[int, ...] | None = None) -> None:
         super().__init__(message)
         self.vertex = vertex
+        self.cycle = cycle
 
 
 class GraphProperty(SemiringError, ValueError):

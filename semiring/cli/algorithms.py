@@ -26,7 +26,15 @@ _ELSEWHERE = frozenset({"bfs_levels", "bfs_parents", "bfs_trace", "connected_com
 _VERTEX_PARAMETERS = frozenset({"source", "target"})
 # Functions whose results contain vertices, which `--relabel` maps to the ids of the file.
 _RETURNS_VERTICES = frozenset(
-    {"bfs_order", "cdlp", "degree_order", "label_propagation", "locality_order", "reverse_cuthill_mckee"}
+    {
+        "bfs_order",
+        "cdlp",
+        "degree_order",
+        "label_propagation",
+        "locality_order",
+        "reverse_cuthill_mckee",
+        "topological_order",
+    }
 )
 _NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
 

@@ -25,8 +25,9 @@ from typing import Any, overload
 import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
+from semiring.exceptions import ConvergenceFailure
 
-from ..checks import is_many, row, square
+from ..checks import count, is_many, row, square
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -68,11 +69,11 @@ class BfsTrace:
 
 
 @overload
-def bfs_levels(A: Matrix, source: int) -> Vector: ...
+def bfs_levels(A: Matrix, source: int, *, max_depth: int | None = None) -> Vector: ...
 @overload
-def bfs_levels(A: Matrix, source: Sequence[int] | np.ndarray[Any, Any]) -> Matrix: ...
+def bfs_levels(A: Matrix, source: Sequence[int] | np.ndarray[Any, Any], *, max_depth: int | None = None) -> Matrix: ...
 @ops.reports_memory
-def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
+def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vector | Matrix:
     """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
 
     Parameters
@@ -81,6 +82,8 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
         An entry (u, v) is an edge from u to v; values are not read.
     source : int, or a sequence of k of them
         The start vertex or vertices.
+    max_depth : int, optional
+        Return levels of at most this only.
 
     Returns
     -------
@@ -92,6 +95,8 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
         If A is not square.
     IndexOutOfBound
         If a source is not a row of A.
+    InvalidValue
+        If `max_depth` is negative or not an integer.
 
     Notes
     -----
@@ -99,8 +104,9 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     on a matrix determines whether its structure is symmetric (and if not, for uncompressed rows, the transpose), and
     caches it.  Synchronises once, at the end; once a level where the entries are in host memory.
 
-    Several sources are searched together, with one pass over the matrix for all of them (`ops.closure_many`, which
-    states cost and memory); those of entries in host memory that kernels do not address, one by one.
+    A search from one source ends at `max_depth`.  Several sources are searched together, with one pass over the
+    matrix for all of them (`ops.closure_many`, which states cost and memory); those of entries in host memory that
+    kernels do not address, one by one.
 
     Examples
     --------
@@ -111,11 +117,62 @@ def bfs_levels(A: Matrix, source: Any) -> Vector | Matrix:
     {0: {0: 0, 1: 1, 2: 1, 3: 2}, 1: {2: 0, 3: 1}}
     """
     n = square("bfs_levels", A)
+    most = None if max_depth is None else count("bfs_levels", "max_depth", max_depth)
     if is_many(source):
-        return ops.closure_many([row("bfs_levels", s, n) for s in source], A).levels  # type: ignore[no-any-return]
-    dtype = _level_dtype(n)
-    start = Vector.from_coo([row("bfs_levels", source, n)], 0, dtype, size=n, device=A.device)
-    return ops.closure(start, A, semiring.min_plus, weight=dtype.type(1))
+        levels: Matrix = ops.closure_many([row("bfs_levels", s, n) for s in source], A).levels
+        return levels if most is None else levels.select("<=", most)
+    return _levels_from(A, [row("bfs_levels", source, n)], most)
+
+
+@ops.reports_memory
+def bfs_layers(A: Matrix, sources: Sequence[int] | np.ndarray[Any, Any], *, max_depth: int | None = None) -> Vector:
+    """level(v) = the fewest steps from the nearest of the sources to v; missing where there is no path.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    sources : sequence of int
+        The vertices of layer 0, in any order, with repeats.
+    max_depth : int, optional
+        Return levels of at most this only.
+
+    Returns
+    -------
+    Vector of size n, int32 (int64 from n = 2**31 - 1).
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+    InvalidValue
+        If `max_depth` is negative or not an integer.
+
+    Notes
+    -----
+    One search, with cost and synchronisation as `bfs_levels` from one source.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3), (4, 3)])
+    >>> sr.algorithms.bfs_layers(A, [0, 4]).to_dict()
+    {0: 0, 1: 1, 2: 2, 3: 1, 4: 0}
+    """
+    n = square("bfs_layers", A)
+    most = None if max_depth is None else count("bfs_layers", "max_depth", max_depth)
+    rows = [row("bfs_layers", s, n) for s in (sources if is_many(sources) else [sources])]
+    return _levels_from(A, sorted(set(rows)), most)
+
+
+def _levels_from(A: Matrix, sources: list[int], most: int | None) -> Vector:
+    dtype = _level_dtype(A.nrows)
+    start = Vector.from_coo(sources, 0, dtype, size=A.nrows, device=A.device)
+    try:
+        return ops.closure(start, A, semiring.min_plus, max_steps=most, weight=dtype.type(1))
+    except ConvergenceFailure as failure:
+        if most is None:
+            raise
+        levels: Vector = failure.result
+        return levels
 
 
 @ops.reports_memory

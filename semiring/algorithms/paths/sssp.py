@@ -1,25 +1,72 @@
-"""Shortest paths from one source with any weights, by Bellman-Ford.
+"""Shortest paths with any weights: distances, predecessors and negative cycles.
 
     distance = closure({source: 0}, A, min_plus)
 
-The frontier holds the vertices whose distance improved; a step relaxes the edges that leave it.  Sources: Bellman, "On
-a Routing Problem", 1958; Ford, "Network Flow Theory", 1956.
+The engine relaxes the edges that leave vertices whose distance improved, from the nearest vertex on; with negative
+weights in any order (Bellman-Ford).  The edges with distance(u) + A(u, v) = distance(v) are *tight*: they form the
+shortest paths, and predecessors are those of a breadth-first search of them, which has no cycle even where weights are
+0.
+
+Sources: Bellman, "On a Routing Problem", 1958; Ford, "Network Flow Theory", 1956; Meyer, Sanders, "Delta-Stepping: A
+Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+import semiring as sr
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure, NegativeCycle
 
-from ..checks import row, square
+from ..checks import is_many, number, row, square
+from ..progress import Progress, reporter
+from .bfs import bfs_parents
+from .cycles import improving_cycle
 
 
+class ShortestPaths(NamedTuple):
+    """Distances from a source, and the tree of shortest paths.
+
+    Attributes
+    ----------
+    distance : Vector of size n
+        As `sssp` returns it.
+    parent : Vector of size n, int32 (int64 from n = 2**31 - 1)
+        The vertex before each on its path, and the source for itself; missing where there is no path.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
+    >>> sr.algorithms.sssp_parents(A, 0).parent.to_dict()
+    {0: 0, 1: 0, 2: 1}
+    """
+
+    distance: Vector
+    parent: Vector
+
+
+@overload
+def sssp(A: Matrix, source: int, *, cutoff: float | None = None, progress: Progress | None = None) -> Vector: ...
+@overload
+def sssp(
+    A: Matrix,
+    source: Sequence[int] | np.ndarray[Any, Any],
+    *,
+    cutoff: float | None = None,
+    progress: Progress | None = None,
+) -> Matrix: ...
 @ops.reports_memory
-def sssp(A: Matrix, source: int) -> Vector:
+def sssp(
+    A: Matrix,
+    source: int | Sequence[int] | np.ndarray[Any, Any],
+    *,
+    cutoff: float | None = None,
+    progress: Progress | None = None,
+) -> Vector | Matrix:
     """distance(v) = the least sum of weights A(u, w) along a path from the source to v; missing without a path.
 
     Parameters
@@ -27,45 +74,120 @@ def sssp(A: Matrix, source: int) -> Vector:
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight; negative weights are allowed, explicit zeros are
         edges of weight 0, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
-    source : int
+    source : int, or a sequence of k of them
+    cutoff : float, optional
+        Return distances of at most this only.
+    progress : callable, optional
+        ``progress(done, k)`` is called after each source; an exception in it ends the computation.
 
     Returns
     -------
-    Vector of size n: float32 or float64 as A; int64 for integers and booleans.
+    Vector of size n: float32 or float64 as A; int64 for integers and booleans.  For k sources a k x n Matrix, one row
+    each.
 
     Raises
     ------
     DimensionMismatch, IndexOutOfBound
+    InvalidValue
+        If `cutoff` is negative or NaN, or `progress` is not callable.
     NegativeCycle
-        If a cycle of negative weight can be reached: ``.vertex`` is on it or reachable from it.
+        If a cycle of negative weight can be reached: ``.cycle`` lists its vertices in order.
 
     Notes
     -----
-    Cost O(nvals) a step, and as many steps as the shortest paths have edges.  Integer distances that overflow int64
-    wrap around.  Synchronises once, at the end.
+    Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
+    step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  To name a negative cycle
+    takes a few products for each of its vertices.  Integer distances that overflow int64 wrap around.  Synchronises
+    once a source.
 
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
     >>> sr.algorithms.sssp(A, 0).to_dict()
     {0: 0, 1: 1, 2: 3}
+    >>> sr.algorithms.sssp(A, [0, 1], cutoff=2).to_dicts()
+    {0: {0: 0, 1: 1}, 1: {1: 0, 2: 2}}
     """
     n = square("sssp", A)
-    s = row("sssp", source, n)
-    dtype: np.dtype[Any] = A.dtype if A.dtype.kind in "fc" else np.dtype(np.int64)  # min refuses complex weights
-    start = Vector.from_coo([s], 0, dtype, size=n, device=A.device)
-    weighted = semiring.min_plus[dtype]
+    most = None if cutoff is None else number("sssp", "cutoff", cutoff)
+    report = reporter("sssp", progress)
+    if not is_many(source):
+        return _within(_distances("sssp", A, row("sssp", source, n)), most)
+    sources: Any = source
+    return distances_from("sssp", A, [row("sssp", s, n) for s in sources], most, report)
+
+
+@ops.reports_memory
+def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
+    """(distance, parent): distance(v) = distance(parent(v)) + A(parent(v), v), and parent(source) = source.
+
+    Parents form a tree.  Which of several is returned is unspecified.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        As for `sssp`.
+    source : int
+
+    Returns
+    -------
+    ShortestPaths
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+    NegativeCycle
+        If a cycle of negative weight can be reached.
+
+    Notes
+    -----
+    Cost that of `sssp`, and O(nvals) for the tight edges and their search.  Synchronises a few times.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
+    >>> distance, parent = sr.algorithms.sssp_parents(A, 0)
+    >>> distance.to_dict(), parent.to_dict()
+    ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 0, 2: 1})
+    """
+    n = square("sssp_parents", A)
+    s = row("sssp_parents", source, n)
+    distance = _distances("sssp_parents", A, s)
+    return ShortestPaths(distance, bfs_parents(tight(A, distance), s))
+
+
+def tight(A: Matrix, distance: Vector) -> Matrix:
+    """T(u, v) = true where distance(u) + A(u, v) = distance(v)."""
+    return distance.ewise_mult(A, "plus").ewise_mult(distance, "eq").select("==", True)
+
+
+def weight_type(A: Matrix) -> np.dtype[Any]:
+    """Return the type of distances."""
+    return A.dtype if A.dtype.kind in "fc" else np.dtype(np.int64)  # min refuses complex weights
+
+
+def distances_from(name: str, A: Matrix, sources: list[int], most: float | None, report: Progress) -> Matrix:
+    """Return the distances from each source, of at most `most`, as the rows of a Matrix."""
+    rows = []
+    for done, s in enumerate(sources, start=1):
+        rows.append(_within(_distances(name, A, s), most))
+        report(done, len(sources))
+    if not rows or A.nrows == 0:
+        return Matrix(weight_type(A), len(rows), A.nrows, device=A.device)
+    return sr.concat(rows).reshape(len(rows), A.nrows)  # type: ignore[no-any-return]
+
+
+def _within(distance: Vector, most: float | None) -> Vector:
+    return distance if most is None else distance.select("<=", most)
+
+
+def _distances(name: str, A: Matrix, source: int) -> Vector:
+    start = Vector.from_coo([source], 0, weight_type(A), size=A.nrows, device=A.device)
     try:
-        return ops.closure(start, A, weighted)
+        return ops.closure(start, A, semiring.min_plus[weight_type(A)])
     except ConvergenceFailure as failure:
-        vertex = _still_improving(failure.result, A, weighted)
-        raise NegativeCycle(
-            f"sssp: a cycle of negative weight can be reached from {s}; vertex {vertex} is on it or reachable from it",
-            vertex=vertex,
-        ) from None
-
-
-def _still_improving(distance: Vector, A: Matrix, weighted: Any) -> int:
-    """Return the first vertex whose distance another relaxation would lower."""
-    better = distance.vxm(A, weighted).ewise_mult(distance, "lt").select("==", True)
-    return int(better.apply("rowindex").reduce("min"))  # synchronises
+        cycle = improving_cycle(failure.result, A)
+    shown = " -> ".join(map(str, (*cycle[:8], *(("...",) if len(cycle) > 8 else ()), cycle[0])))
+    raise NegativeCycle(
+        f"{name}: a cycle of negative weight can be reached from {source}: {shown}", vertex=cycle[0], cycle=cycle
+    )

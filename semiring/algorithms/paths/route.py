@@ -1,0 +1,161 @@
+"""One shortest path, and whether there is a path.
+
+path(t) = parent*(t), reversed, for the parents of a search from the source
+"""
+
+from __future__ import annotations
+
+from semiring import Matrix, Vector, ops, semiring
+
+from ..checks import row, square
+from .bfs import bfs_parents
+from .chains import chain
+from .sssp import sssp_parents
+
+
+@ops.reports_memory
+def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True) -> list[int] | None:
+    """Return the vertices of a shortest path from the source to the target, both included; None without a path.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v with that weight, as for `sssp`.
+    source, target : int
+    weighted : bool
+        False: a path of the fewest edges; values are not read.
+
+    Returns
+    -------
+    list of int, or None
+        Which of several shortest paths is returned is unspecified.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+    NegativeCycle
+        If a cycle of negative weight can be reached.
+
+    Notes
+    -----
+    Cost that of `sssp_parents` or `bfs_parents`, and O(n) to follow the parents.  Synchronises a few times.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
+    >>> sr.algorithms.shortest_path(A, 0, 2), sr.algorithms.shortest_path(A, 0, 2, weighted=False)
+    ([0, 1, 2], [0, 2])
+    """
+    n = square("shortest_path", A)
+    s, t = row("shortest_path", source, n), row("shortest_path", target, n)
+    parent = sssp_parents(A, s)[1] if weighted else bfs_parents(A, s)
+    if parent.get(t) is None:  # synchronises
+        return None
+    return chain(parent, t)[::-1]
+
+
+@ops.reports_memory
+def has_path(A: Matrix, source: int, target: int) -> bool:
+    """Return whether there is a path from the source to the target; every vertex has one to itself.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source, target : int
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+
+    Notes
+    -----
+    Cost O(n + nvals), that of a search.  Synchronises.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
+    >>> sr.algorithms.has_path(A, 0, 2), sr.algorithms.has_path(A, 2, 0)
+    (True, False)
+    """
+    n = square("has_path", A)
+    start = Vector.from_coo([row("has_path", source, n)], True, size=n, device=A.device)
+    t = row("has_path", target, n)
+    return ops.closure(start, A, semiring.any_pair).get(t) is not None  # synchronises
+
+
+@ops.reports_memory
+def descendants(A: Matrix, source: int) -> Vector:
+    """d(v) = true for every v != source with a path from the source to v.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source : int
+
+    Returns
+    -------
+    Vector of size n, boolean, true where present.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+
+    Notes
+    -----
+    Cost O(n + nvals), that of a search.  Synchronises once.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (3, 2)])
+    >>> sr.algorithms.descendants(A, 0).to_dict()
+    {1: True, 2: True}
+    """
+    square("descendants", A)
+    return _reached("descendants", A, source)
+
+
+@ops.reports_memory
+def ancestors(A: Matrix, source: int) -> Vector:
+    """a(v) = true for every v != source with a path from v to the source.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; values are not read.
+    source : int
+
+    Returns
+    -------
+    Vector of size n, boolean, true where present.
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound
+
+    Notes
+    -----
+    Cost O(n + nvals), that of a search of the transpose, which is derived and cached the first time.  Synchronises
+    once.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (3, 2)])
+    >>> sr.algorithms.ancestors(A, 2).to_dict()
+    {0: True, 1: True, 3: True}
+    """
+    square("ancestors", A)
+    return _reached("ancestors", A.T, source)
+
+
+def _reached(name: str, A: Matrix, source: int) -> Vector:
+    s = row(name, source, A.nrows)
+    start = Vector.from_coo([s], True, size=A.nrows, device=A.device)
+    found = ops.closure(start, A, semiring.any_pair[bool])
+    del found[s]
+    return found

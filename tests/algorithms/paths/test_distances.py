@@ -1,0 +1,215 @@
+"""Distances, predecessors, routes and negative cycles: those of SciPy and NetworkX, and their definitions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra, floyd_warshall
+
+import semiring as sr
+from semiring import Matrix, algorithms
+from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, NegativeCycle
+
+Array = np.ndarray[Any, Any]
+
+
+def drawn(n: int, degree: float, seed: int, low: int = 1, high: int = 20) -> Any:
+    """A directed graph with weights that are not 0, which SciPy does not store."""
+    rng = np.random.default_rng(seed)
+    m = int(n * degree)
+    S = sp.coo_array((rng.integers(low, high, m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    S = sp.csr_array(S)
+    S.data[S.data == 0] = 1
+    return S
+
+
+def matrix(S: Any, dtype: Any = None) -> Matrix:
+    data = S.data if dtype is None else S.data.astype(dtype)
+    return Matrix.from_csr(S.indptr, S.indices, data, ncols=S.shape[1])
+
+
+def dense(x: Any) -> Array:
+    """With infinity where nothing is stored."""
+    full = x.dup(np.float64).to_dense(np.inf)
+    return np.asarray(full.get() if hasattr(full, "get") else full)
+
+
+GRAPHS = {
+    "one": sp.csr_array((1, 1)),
+    "no-edges": sp.csr_array((4, 4)),
+    "path": sp.csr_array(sp.eye_array(60, k=1) * 3),
+    "cycle": sp.csr_array(sp.eye_array(30, k=1) + sp.eye_array(30, k=-29)),
+    **{f"drawn-{n}-{degree}": drawn(n, degree, n) for n in (20, 70) for degree in (0.7, 1.5, 5)},
+}
+graphs = pytest.mark.parametrize("S", GRAPHS.values(), ids=GRAPHS)
+
+
+@graphs
+def test_distances_from_several_sources(S: Any) -> None:
+    n = S.shape[0]
+    sources = [0, n // 2, 0]
+    theirs = dijkstra(S, indices=sources)
+    found = algorithms.sssp(matrix(S, np.int64), sources)
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(dense(found), theirs)
+    np.testing.assert_array_equal(dense(algorithms.sssp(matrix(S, np.float32), 0)), theirs[0])
+    near = np.where(theirs <= 9, theirs, np.inf)
+    np.testing.assert_array_equal(dense(algorithms.sssp(matrix(S, np.float64), sources, cutoff=9)), near)
+    assert algorithms.sssp(matrix(S), []).shape == (0, n)
+
+
+@graphs
+def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
+    A, n = matrix(S, np.int64), S.shape[0]
+    distance, parent = algorithms.sssp_parents(A, 0)
+    np.testing.assert_array_equal(dense(distance), dijkstra(S, indices=0))
+    d, p = distance.to_dict(), parent.to_dict()
+    assert d.keys() == p.keys()
+    assert p[0] == 0
+    for v, u in p.items():
+        assert v == 0 or d[v] == d[u] + S[u, v]
+    for target in (0, n // 3, n - 1):
+        route = algorithms.shortest_path(A, 0, target)
+        assert (route is not None) == (target in d) == algorithms.has_path(A, 0, target)
+        if route is not None:
+            assert (route[0], route[-1]) == (0, target)
+            assert sum(S[u, v] for u, v in itertools.pairwise(route)) == d[target]
+
+
+def test_edges_of_weight_zero_make_no_cycle_of_predecessors() -> None:
+    A = Matrix.from_coo([0, 1, 2, 3, 1, 3], [1, 2, 3, 1, 0, 4], [0.0] * 6, shape=(5, 5))
+    distance, parent = algorithms.sssp_parents(A, 0)
+    assert distance.to_dict() == dict.fromkeys(range(5), 0.0)
+    assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
+    assert algorithms.shortest_path(A, 0, 4) == [0, 1, 2, 3, 4]
+
+
+def test_the_fewest_edges() -> None:
+    A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
+    assert algorithms.shortest_path(A, 0, 2) == [0, 1, 2]
+    assert algorithms.shortest_path(A, 0, 2, weighted=False) == [0, 2]
+    assert algorithms.shortest_path(A, 0, 3) is None
+    assert algorithms.shortest_path(A, 3, 3) == [3]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_of_both_signs(seed: int) -> None:
+    """The distances of SciPy, or a cycle whose weights have a negative sum, named in the order of its edges."""
+    S = drawn(40, 1.4, seed, -2, 12)
+    A = matrix(S, np.int64)
+    G = nx.from_scipy_sparse_array(S, create_using=nx.DiGraph)
+    if not nx.negative_edge_cycle(nx.DiGraph(G.subgraph([3, *nx.descendants(G, 3)]))):
+        assert algorithms.sssp(A, 3).to_dict() == nx.single_source_bellman_ford_path_length(G, 3)
+        return
+    with pytest.raises(NegativeCycle) as caught:
+        algorithms.sssp(A, 3)
+    cycle = caught.value.cycle
+    assert cycle is not None
+    assert cycle[0] == min(cycle) == caught.value.vertex
+    assert len(set(cycle)) == len(cycle)
+    assert sum(S[u, v] for u, v in zip(cycle, (*cycle[1:], cycle[0]), strict=True)) < 0
+    assert " -> ".join(map(str, cycle[:8])) in str(caught.value)
+    assert algorithms.has_path(A, 3, cycle[0])
+
+
+def test_a_negative_cycle_behind_a_long_path() -> None:
+    n = 300
+    i = np.arange(n - 1)
+    A = Matrix.from_coo(np.r_[i, n - 1], np.r_[i + 1, n - 3], np.r_[np.full(n - 1, 1.0), -2.5], shape=(n, n))
+    with pytest.raises(NegativeCycle) as caught:
+        algorithms.sssp(A, 0)
+    assert caught.value.cycle == (n - 3, n - 2, n - 1)
+    loop = Matrix.from_coo([0, 1], [1, 1], [1, -1], shape=(2, 2))
+    with pytest.raises(NegativeCycle, match="1 -> 1"):
+        algorithms.sssp_parents(loop, 0)
+
+
+@graphs
+@pytest.mark.parametrize("method", ["searches", "products", "auto"])
+def test_all_pairs(S: Any, method: str) -> None:
+    theirs = floyd_warshall(S)
+    steps: list[tuple[int, int | None]] = []
+    found = algorithms.all_pairs(matrix(S, np.int64), method=method, progress=lambda *step: steps.append(step))
+    np.testing.assert_array_equal(dense(found), theirs)
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+
+
+@pytest.mark.parametrize("method", ["searches", "products"])
+def test_all_pairs_name_a_negative_cycle(method: str) -> None:
+    A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 1], [5.0, 1.0, 1.0, -3.0], shape=(6, 6))
+    with pytest.raises(NegativeCycle, match=r"all_pairs: .*1 -> 2 -> 3 -> 1") as caught:
+        algorithms.all_pairs(A, method=method)
+    assert caught.value.cycle == (1, 2, 3)
+
+
+@graphs
+def test_widest_and_most_reliable_paths(S: Any) -> None:
+    """The definition: no edge offers a better path, and each vertex has one that offers its value."""
+    n = S.shape[0]
+    capacities, chances = S.copy(), S.copy()
+    chances.data = S.data / (S.data.max() + 1.0) if S.nnz else S.data
+    for found, weighted, join in (
+        (algorithms.widest_paths(matrix(capacities, np.int32), 0), capacities, min),
+        (algorithms.widest_paths(matrix(capacities, np.float64), 0), capacities, min),
+        (algorithms.most_reliable_paths(matrix(chances, np.float64), 0), chances, lambda x, y: x * y),
+    ):
+        best = found.to_dict()
+        reached = dijkstra(S, indices=0) < np.inf
+        assert sorted(best) == np.flatnonzero(reached).tolist()
+        edges = sp.coo_array(weighted)
+        offers: dict[int, list[Any]] = {v: [] for v in range(n)}
+        for u, v, w in zip(*edges.coords, edges.data, strict=True):
+            if u in best:
+                offers[int(v)].append(join(best[int(u)], w))
+        for v, value in best.items():
+            if v != 0:
+                assert value == max(offers[v])
+
+
+def test_bad_input() -> None:
+    A = Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], shape=(3, 3))
+    wide = Matrix(float, 2, 3)
+    for call in (algorithms.sssp, algorithms.sssp_parents, algorithms.widest_paths, algorithms.most_reliable_paths):
+        with pytest.raises(DimensionMismatch, match=f"{call.__name__}: .*square"):
+            call(wide, 0)  # type: ignore[operator]
+        with pytest.raises(IndexOutOfBound, match=f"{call.__name__}: source 3"):
+            call(A, 3)  # type: ignore[operator]
+    with pytest.raises(InvalidValue, match="sssp: cutoff must not be negative"):
+        algorithms.sssp(A, 0, cutoff=-1)
+    with pytest.raises(InvalidValue, match="most_reliable_paths: probabilities are at most 1, got 2"):
+        algorithms.most_reliable_paths(A, 0)
+    with pytest.raises(InvalidValue, match="widest_paths: a weight is NaN"):
+        algorithms.widest_paths(A.apply("times", right=np.nan).dup(), 0)
+    with pytest.raises(DomainMismatch):
+        algorithms.widest_paths(A.dup(complex), 0)
+    with pytest.raises(InvalidValue, match="all_pairs: method"):
+        algorithms.all_pairs(A, method="floyd")
+
+    def interrupt(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        algorithms.sssp(A, [0, 1], progress=interrupt)
+
+
+def test_booleans_and_stored_zeros() -> None:
+    A = Matrix.from_coo([0, 1, 2], [1, 2, 3], [True, False, True], shape=(4, 4))
+    assert algorithms.sssp(A, 0).to_dict() == {0: 0, 1: 1, 2: 1, 3: 2}
+    assert algorithms.widest_paths(A, 0).to_dict() == {0: True, 1: True, 2: False, 3: False}
+    assert algorithms.all_pairs(Matrix(int, 0, 0)).shape == (0, 0)
+
+
+@pytest.mark.parametrize("codec", ["varint", "packed"])
+def test_compressed(codec: str) -> None:
+    S = drawn(70, 5, 1)
+    A = matrix(S, np.int64)
+    C = A.compress(codec)
+    assert algorithms.sssp(C, 0).isequal(algorithms.sssp(A, 0))
+    assert algorithms.shortest_path(C, 0, 5) is not None
+    assert algorithms.widest_paths(C, 0).isequal(algorithms.widest_paths(A, 0))
+    assert sr.algorithms.sssp_parents(C, 0)[0].isequal(algorithms.sssp(A, 0))
