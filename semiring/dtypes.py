@@ -1,17 +1,21 @@
-"""The thirteen value types: one table, and functions on it.
+"""The value types: one table of thirteen, records of them, and functions on both.
 
 A value type is a ``numpy.dtype`` everywhere in the package; this module defines the constants, looks types up
-by the names that users write, and holds their C names for the engines that generate text.
+by the names that users write, and holds their C names for the engines that generate text.  A record type has fields of
+these types: see `semiring.record_types`.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from semiring.exceptions import DomainMismatch
+from semiring import record_types
+from semiring.exceptions import DomainMismatch, InvalidValue, NameTaken
+from semiring.record_types import is_record
 
 __all__ = [
     "ALL",
@@ -38,12 +42,16 @@ __all__ = [
     "DType",
     "c_name",
     "complex_type",
+    "is_record",
     "largest",
     "limits",
     "lookup",
     "name",
     "real_type",
+    "register_anonymous",
+    "register_new",
     "unify",
+    "unregister",
     "widest",
 ]
 
@@ -89,7 +97,8 @@ _C_NAMES: Final[dict[DType, str]] = {
     FC64: "Complex<double>",
 }
 
-# np.dtype("l") and np.dtype("q") are equal but are two objects: this table maps both to one.
+# np.dtype("l") and np.dtype("q") are equal but are two objects: this table maps both to one.  Records are added when
+# they are first met.
 _CANONICAL: Final[dict[DType, DType]] = {dtype: dtype for dtype in ALL}
 
 # Python's types, and NumPy's scalar types.
@@ -111,12 +120,14 @@ def lookup(obj: object) -> DType:
     obj : object
         A ``numpy.dtype``, a NumPy scalar type (``np.int32``), a Python type (``bool``, ``int``, ``float``,
         ``complex``), or a name: NumPy's (``"int32"``, ``"float64"``, ``"i4"``), GraphBLAS's (``"INT32"``, ``"FP32"``,
-        ``"FC64"``) or Python's (``"float"``).
+        ``"FC64"``), Python's (``"float"``) or one that `register_new` made.  A record type is a structured
+        ``numpy.dtype``, or a mapping from names to types, ``{"x": int, "y": float}``; an array type is
+        ``np.dtype((np.int64, (4,)))`` or ``"int64[4]"``.
 
     Returns
     -------
     numpy.dtype
-        One of :data:`ALL`, in native byte order.
+        One of :data:`ALL`, or a record of these, in native byte order.  An array type is a record with one field.
 
     Raises
     ------
@@ -132,15 +143,135 @@ def lookup(obj: object) -> DType:
         return known
     if isinstance(obj, type) and (known := _PYTHON_TYPES.get(obj)) is not None:
         return known
-    if isinstance(obj, str) and (named := _NAMES.get(obj.lower())) is not None:
+    if isinstance(obj, str) and (named := _NAMES.get(obj.lower(), _REGISTERED.get(obj))) is not None:
         return named
     try:
         if obj is None:  # NumPy reads None as float64
             raise TypeError
-        return _CANONICAL[np.dtype(obj).newbyteorder("=")]  # type: ignore[call-overload]
+        if isinstance(obj, Mapping):
+            return _known(record_types.of_mapping(obj, lookup))
+        if isinstance(obj, str):
+            array = record_types.of_text(obj, lookup)
+            return _known(array) if array is not None else _CANONICAL[np.dtype(obj).newbyteorder("=")]
+        return _known(np.dtype(obj))  # type: ignore[call-overload]
     except (TypeError, KeyError, ValueError, SyntaxError):  # NumPy parses some text as Python
         supported = ", ".join(dtype.name for dtype in ALL)
-        raise DomainMismatch(f"dtype {obj!r} is not supported; expected one of: {supported}") from None
+        raise DomainMismatch(f"dtype {obj!r} is not supported; expected one of: {supported}, or a record") from None
+
+
+def _known(dtype: DType) -> DType:
+    """Return the one object for a NumPy type that is a value type; KeyError for others."""
+    if (known := _CANONICAL.get(dtype)) is not None:
+        return known
+    if dtype.names is None and dtype.subdtype is None:
+        return _CANONICAL[dtype.newbyteorder("=")]
+    found = record_types.record(dtype, _NUMBERS)
+    if found is None:
+        raise KeyError(dtype)
+    return _CANONICAL.setdefault(found, found)
+
+
+_NUMBERS: Final = frozenset(ALL)
+# The types that have a name of the user's, by it, and the names.
+_REGISTERED: Final[dict[str, DType]] = {}
+_RECORD_NAMES: Final[dict[DType, str]] = {}
+
+
+def register_new(name: str, dtype: object) -> DType:
+    """Give a record type a name: ``dtypes.name`` is the type, and its name is accepted wherever a type is.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that is no attribute of this module; a registered type of that name is replaced.
+    dtype : a record or array type, as `lookup` accepts it
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    InvalidValue
+        If the name is not an identifier, or the type is built in or has a part that is no number.
+    NameTaken
+        If the name belongs to something else.
+
+    Examples
+    --------
+    >>> edge = register_new("Edge", {"weight": float, "time": int})
+    >>> lookup("Edge") is edge, edge.names, name(edge)
+    (True, ('weight', 'time'), 'Edge')
+    >>> unregister("Edge")
+    """
+    if not str(name).isidentifier():
+        raise InvalidValue(f"dtypes.register_new: the name must be an identifier, got {name!r}")
+    if name.lower() in _NAMES or name in globals():
+        raise NameTaken(f"dtypes.register_new: the name {name!r} is taken; choose another name")
+    found = register_anonymous(dtype)
+    unregister(name)
+    _REGISTERED[name] = found
+    _RECORD_NAMES[found] = name
+    return found
+
+
+def register_anonymous(dtype: object, name: str | None = None) -> DType:
+    """Return the record type that `dtype` names, without registering a name.
+
+    Parameters
+    ----------
+    dtype : a record or array type, as `lookup` accepts it
+    name : str, optional
+        Only displayed.
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    InvalidValue
+        If the type is built in or has a part that is no number.
+
+    Examples
+    --------
+    >>> name(register_anonymous({"x": int, "y": "bool[3]"}))
+    "{'x': int64, 'y': bool[3]}"
+    """
+    try:
+        found = lookup(dtype)
+    except DomainMismatch:
+        if getattr(dtype, "hasobject", False):
+            raise InvalidValue(f"dtypes.register: {dtype!r} holds a Python object; fields are numbers") from None
+        raise InvalidValue(f"dtypes.register: {dtype!r} is not a record of numbers") from None
+    if not is_record(found):
+        raise InvalidValue(f"dtypes.register: {found.name} is a builtin type; a record type has fields")
+    if name is not None:
+        _RECORD_NAMES.setdefault(found, name)
+    return found
+
+
+def unregister(name: str) -> None:
+    """Remove the name of a type that `register_new` gave; a name that no type has is accepted.
+
+    Parameters
+    ----------
+    name : str
+
+    Examples
+    --------
+    >>> unregister("NoSuchType")
+    """
+    found = _REGISTERED.pop(name, None)
+    if found is not None and _RECORD_NAMES.get(found) == name:
+        del _RECORD_NAMES[found]
+
+
+def __getattr__(name: str) -> DType:
+    found = _REGISTERED.get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
 def unify(a: object, b: object) -> DType:
@@ -165,7 +296,11 @@ def unify(a: object, b: object) -> DType:
 
 @functools.cache
 def _unified(a: DType, b: DType) -> DType:
-    return a if a == b else _CANONICAL[np.result_type(a, b)]
+    if a == b:
+        return a
+    if is_record(a) or is_record(b):
+        raise DomainMismatch(f"{name(a)} and {name(b)} have no common type; cast one of them, or read a field")
+    return _CANONICAL[np.result_type(a, b)]
 
 
 def widest(dtype: object) -> DType:
@@ -184,7 +319,10 @@ def widest(dtype: object) -> DType:
     >>> widest("int8"), widest("uint8"), widest("float32"), widest(bool)
     (dtype('int64'), dtype('uint64'), dtype('float64'), dtype('int64'))
     """
-    return {"u": UINT64, "f": FP64, "c": FC64}.get(lookup(dtype).kind, INT64)
+    found = lookup(dtype)
+    if is_record(found):
+        raise DomainMismatch(f"records such as {name(found)} have no sum; sum a field")
+    return {"u": UINT64, "f": FP64, "c": FC64}.get(found.kind, INT64)
 
 
 def real_type(dtype: DType) -> DType:
@@ -218,7 +356,7 @@ def complex_type(dtype: DType) -> DType:
 
 
 def name(dtype: object) -> str:
-    """Return NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``.
+    """Return NumPy's name of a value type: ``"bool"``, ``"int32"``, ``"float64"``; a record's own, or its fields.
 
     Parameters
     ----------
@@ -233,11 +371,12 @@ def name(dtype: object) -> str:
     >>> name(float), name("INT32")
     ('float64', 'int32')
     """
-    return lookup(dtype).name
+    found = lookup(dtype)
+    return found.name if not is_record(found) else _RECORD_NAMES.get(found, record_types.described(found))
 
 
 def c_name(dtype: object) -> str:
-    """Return the C++ name of a value type: ``"bool"``, ``"signed char"``, ``"long long"``, ``"double"``.
+    """Return the C++ name of a value type: ``"bool"``, ``"signed char"``, ``"double"``; ``"Record<16>"`` of 16 bytes.
 
     Parameters
     ----------
@@ -252,6 +391,8 @@ def c_name(dtype: object) -> str:
     >>> c_name("int8"), c_name("int64")
     ('signed char', 'long long')
     """
+    if isinstance(dtype, np.dtype) and dtype.kind == "V":  # also the bytes of a record without its fields
+        return f"Record<{dtype.itemsize}>"
     return _C_NAMES[lookup(dtype)]
 
 
@@ -291,8 +432,9 @@ def limits(dtype: object) -> tuple[np.generic, np.generic]:
     found = lookup(dtype)
     low: float
     high: float
-    if found.kind == "c":
-        raise DomainMismatch(f"{found.name} has no smallest and no largest value: complex numbers have no order")
+    if found.kind in "cV":
+        kind = "complex numbers" if found.kind == "c" else "records"
+        raise DomainMismatch(f"{name(found)} has no smallest and no largest value: {kind} have no order")
     if found.kind == "b":
         low, high = False, True
     elif found.kind == "f":
@@ -303,4 +445,4 @@ def limits(dtype: object) -> tuple[np.generic, np.generic]:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_REGISTERED})

@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions",),
     ("apart",),
     ("config",),
-    ("dtypes",),
+    ("dtypes", "record_types"),
     ("operators",),
     ("memory",),
     ("formats",),
