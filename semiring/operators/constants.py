@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from semiring.dtypes import DType, limits, lookup
+from semiring.dtypes import DType, is_record, limits, lookup
+from semiring.exceptions import DomainMismatch
+from semiring.record_types import of_value
 
 __all__ = ["Value", "constant", "constant_text"]
 
-Value = int | float | complex | str | Mapping[Any, Any] | None
+Value = int | float | complex | str | tuple[Any, ...] | np.void | Mapping[Any, Any] | None
 
 
 def constant(rule: Value, dtype: DType) -> np.generic | None:
     """Return a constant of `dtype`: a number, ``"lowest"``, ``"highest"``, ``"ones"`` (all bits), or one per type.
+
+    Of a record type it is a record, a tuple of its fields, or one number in all of them.
 
     Raises
     ------
@@ -26,6 +30,13 @@ def constant(rule: Value, dtype: DType) -> np.generic | None:
         return None
     if isinstance(rule, Mapping):
         return constant({lookup(key): value for key, value in rule.items()}.get(dtype), dtype)
+    if is_record(dtype):
+        try:
+            return of_value(rule, dtype)
+        except DomainMismatch as error:
+            raise OverflowError(str(error)) from None
+    if isinstance(rule, (tuple, np.void)):
+        raise OverflowError(f"{dtype.name} cannot hold the record {rule!r}")
     if isinstance(rule, str):
         if dtype.kind == "c":
             raise OverflowError(f"{dtype.name} has no {rule} number")

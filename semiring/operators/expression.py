@@ -7,7 +7,9 @@ two languages share:
 - the variables of the operator's kind (:data:`VARIABLES`);
 - integer and floating literals, without suffixes (the imaginary literal ``2j`` becomes ``cmplx(0.0, 2.0)``);
 - ``-a``, ``a + b``, ``a - b``, ``a * b``, one comparison at a time, parentheses;
-- calls of the functions in :data:`HELPERS`, which each engine defines.
+- calls of the functions in :data:`HELPERS`, which each engine defines;
+- fields ``x.a`` and elements ``x[0]`` of records, tuples and dicts, which `semiring.operators.records` rewrites to
+  expressions on numbers once the types are known.
 
 Users may write more: :func:`normalise` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
 chained comparisons, conditional expressions and the functions of ``math`` and NumPy into that form.
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -34,7 +37,7 @@ import numpy as np
 from semiring.exceptions import UdfParseError
 from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES, Helper
 
-__all__ = ["HELPERS", "VARIABLES", "Helper", "Normaliser", "Text", "normalise", "used_variables"]
+__all__ = ["HELPERS", "VARIABLES", "Helper", "Normaliser", "Text", "normalise", "renamed", "used_variables"]
 
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
@@ -134,6 +137,13 @@ class Normaliser:
                 return self._name(name, node)
             case ast.Attribute():
                 return self._attribute(node)
+            case ast.Subscript(value=value, slice=index):
+                return Text(self.convert(value).at(_ATOM) + self._steps(index, node), _ATOM)
+            case ast.Tuple(elts=elements) if elements:
+                parts = [self.convert(element).text for element in elements]
+                return Text(f"({', '.join(parts)}{',' * (len(parts) == 1)})", _ATOM)
+            case ast.Dict(keys=keys, values=values) if keys:
+                return Text(f"{{{', '.join(map(self._field, keys, values))}}}", _ATOM)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self.convert(operand)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -200,7 +210,31 @@ class Normaliser:
             return self.literal(getattr(math, node.attr), node)
         if node.attr in ("real", "imag") and not self._module(node.value):
             return self._call(node.attr, [self.convert(node.value)], node)
-        self.fail(node, f"attribute {node.attr!r} is not allowed, only those of math and numpy, and real and imag")
+        if self._module(node.value) or node.attr.startswith("__"):
+            self.fail(
+                node, f"attribute {node.attr!r} is not allowed, only those of math and numpy, and fields of records"
+            )
+        return Text(f"{self.convert(node.value).at(_ATOM)}.{node.attr}", _ATOM)  # a field of a record
+
+    def _steps(self, index: ast.expr, node: ast.AST) -> str:
+        """Return the normal form of a subscript: names and numbers of fields, one at a time."""
+        made = ""
+        for each in index.elts if isinstance(index, ast.Tuple) else (index,):
+            try:
+                step = ast.literal_eval(each)
+            except ValueError:
+                step = None
+            if isinstance(step, bool) or not isinstance(step, (str, int)):
+                self.fail(node, "the subscript of a record is a name or a number that is written out")
+            plain = isinstance(step, str) and step.isidentifier() and not keyword.iskeyword(step)
+            made += f".{step}" if plain else f"[{step!r}]"
+        return made
+
+    def _field(self, key: ast.expr | None, value: ast.expr) -> str:
+        """Return the normal form of an item of a dict, which makes a record."""
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not key.value:
+            self.fail(key or value, "the names of the fields of a record are texts")
+        return f"{key.value!r}: {self.convert(value).text}"
 
     def _function(self, node: ast.Call) -> Text:
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
@@ -285,6 +319,7 @@ def normalise(text: str, kind: str, where: str = "expression") -> str:
     return maker.convert(tree.body).text
 
 
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\()")
 
 
@@ -296,7 +331,24 @@ def used_variables(expr: str) -> frozenset[str]:
     >>> sorted(used_variables("max(x, 1e3) + yj"))
     ['x', 'yj']
     """
-    return frozenset(_NAME.findall(expr))
+    return frozenset(_NAME.findall(_QUOTED.sub("''", expr) if "'" in expr or '"' in expr else expr))
+
+
+def renamed(expr: str, names: Mapping[str, str]) -> str:
+    """Return a normalised expression with other names of variables; fields keep their names.
+
+    Examples
+    --------
+    >>> renamed("x.y + y", {"x": "k", "y": "x"})
+    'k.y + x'
+    """
+    tree = ast.parse(expr, mode="eval")
+    if not any(isinstance(node, (ast.Attribute, ast.Dict, ast.Subscript)) for node in ast.walk(tree)):
+        return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), expr)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
 
 
 def _suggest(name: str, known: Mapping[str, object]) -> str:

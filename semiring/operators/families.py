@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
-from semiring.dtypes import ALL, INT64, DType, lookup, unify, widest
+from semiring.dtypes import ALL, INT64, DType, is_record, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
 from semiring.operators.attributes import BinaryRelations, MonoidRelations, SemiringRelations
 from semiring.operators.constants import Value, constant, constant_text
@@ -68,6 +68,8 @@ class Unary(ScalarFamily[TypedUnary]):
         operand = lookup(x)
 
         def make() -> TypedUnary:
+            if is_record(operand):
+                return TypedUnary(self.name, operand, self._on_records(x=operand), self.expr, self)
             dtype = self._choose(operand)
             return TypedUnary(self.name, dtype, self._result(dtype), self.expr, self)
 
@@ -147,6 +149,11 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
         def make() -> TypedBinary:
             if self.positional:
                 return self._on(INT64)
+            if is_record(left) or is_record(right):
+                result = self._on_records(x=left, y=right)
+                closed = left == right == result
+                laws = frozenset(_LAWS[letter] for letter in self.laws) if closed else frozenset[str]()
+                return TypedBinary(self.name, left, right, result, self.expr, laws, self)
             chosen = {"x": (left,), "y": (right,)}.get(self.follows, (left, right))
             return self._on(self._choose(*chosen))
 
@@ -210,14 +217,27 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
         thunk = None if k is None else lookup(k)
 
         def make() -> TypedIndexUnary:
-            if "x" not in self.uses:
+            if "x" not in self.uses and not (thunk is not None and is_record(thunk)):
                 return self._on(INT64, INT64)
+            if is_record(value) or (thunk is not None and is_record(thunk)):
+                return self._of_record(value, thunk)
             if self.z != "infer":
                 dtype = self._choose(value) if thunk is None else self._choose(value, thunk)
                 return self._on(dtype, dtype)
             return self._on(self._choose(value), INT64 if thunk is None else thunk)
 
         return self._cached((value, thunk), make)
+
+    def _of_record(self, x: DType, thunk: DType | None) -> TypedIndexUnary:
+        """Return the operator where one operand is a record; a thunk of no given type is an integer or a record too."""
+        k = thunk or INT64
+        try:
+            result = self._on_records(x=x, k=k)
+        except DomainMismatch:
+            if thunk is not None:
+                raise
+            k, result = x, self._on_records(x=x, k=x)
+        return TypedIndexUnary(self.name, x, k, result, self.expr, self)
 
     def _on(self, x: DType, k: DType) -> TypedIndexUnary:
         return TypedIndexUnary(self.name, x, k, self._result(x, k=k), self.expr, self)
@@ -300,6 +320,10 @@ class Monoid(MonoidRelations, Family[TypedMonoid]):
         operand = lookup(x) if y is None else unify(x, y)
 
         def make() -> TypedMonoid:
+            if is_record(operand):
+                if (made := self._on(operand)) is None:
+                    raise self._mismatch(operand)
+                return made
             dtypes = nearest(operand, self.supported)
             if operand in self.supported:  # a user-defined operator may not be closed on this type
                 dtypes += nearest(operand, tuple(d for d in self.supported if d != operand))
@@ -384,7 +408,7 @@ class Semiring(SemiringRelations, Family[TypedSemiring]):
             return known
 
         def make() -> TypedSemiring:
-            if self.add.sums and self.mult.counts:
+            if self.add.sums and self.mult.counts and not any(map(is_record, (lookup(x), lookup(y or x)))):
                 return self._of(self.mult.typed(widest(x if y is None else unify(x, y))))
             return self._of(self.mult.typed(x, y))
 

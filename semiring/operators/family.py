@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import numpy as np
 
-from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, real_type, unify
+from semiring.dtypes import ALL, BOOL, FP64, INT32, INT64, DType, is_record, real_type, unify
+from semiring.dtypes import name as name_of
 from semiring.exceptions import DomainMismatch, UnsupportedType
 from semiring.operators.attributes import has_type
 from semiring.operators.describe import describe
@@ -147,7 +148,7 @@ class Family(Generic[T]):
 
     def _mismatch(self, *got: DType) -> DomainMismatch:
         supported = ", ".join(dtype.name for dtype in self.types) or "none of the built-in types"
-        operands = " and ".join(dtype.name for dtype in got)
+        operands = " and ".join(map(name_of, got))
         return UnsupportedType(f"{self!r} is not defined on {operands}; it supports {supported}")
 
 
@@ -213,6 +214,21 @@ class ScalarFamily(Family[T]):
         if self.z == "real":
             return real_type(dtype)
         return dtype if self.z == "same" or dtype.kind in "fc" else FP64
+
+    def _on_records(self, **operands: DType) -> DType:
+        """Return the type of the result on operands of which one is a record, and which are not cast.
+
+        Raises
+        ------
+        UnsupportedType
+            If the expression has no meaning on them.
+        """
+        variables = dict.fromkeys(_POSITIONS, INT64) | operands
+        try:
+            found = infer(self.expr, variables, repr(self))
+        except DomainMismatch as error:
+            raise UnsupportedType(str(error)) from None
+        return self.z if isinstance(self.z, np.dtype) and not is_record(found) else found
 
     def _choose(self, *operands: DType) -> DType:
         common = operands[0]

@@ -16,9 +16,11 @@ import numpy as np
 
 from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, DType, complex_type, real_type, unify
 from semiring.exceptions import DomainMismatch
+from semiring.operators.records import concerns, lowered
 from semiring.operators.vocabulary import HELPERS, ON_COMPLEX
+from semiring.record_types import leaves
 
-__all__ = ["infer"]
+__all__ = ["infer", "infer_number"]
 
 # A literal has no width of its own: the Python type represents it until it is combined with a typed operand.
 _Kind = DType | type[int] | type[float] | type[complex]
@@ -40,14 +42,29 @@ def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") 
     Raises
     ------
     DomainMismatch
-        Where a function for integers (``band``, ``shl``) receives floats, or one that needs an order (``min``, ``<``)
-        receives complex numbers.
+        Where a function for integers (``band``, ``shl``) receives floats, one that needs an order (``min``, ``<``)
+        receives complex numbers, or one on numbers receives records.
 
     Examples
     --------
     >>> infer("abs(x - y)", {"x": np.dtype("int8"), "y": np.dtype("int8")})
     dtype('int8')
     """
+    if not concerns(expr, *variables.values()):
+        return infer_number(expr, variables, where)
+    found = lowered(expr, variables, where)
+    numbers = {
+        f"{key}_{number}": leaf.dtype
+        for key, dtype in variables.items()
+        if dtype.names
+        for number, leaf in enumerate(leaves(dtype))
+    }
+    types = [infer_number(text, {**variables, **numbers}, where) for text in found.texts]  # checks every leaf
+    return types[0] if found.dtype is None else found.dtype
+
+
+def infer_number(expr: str, variables: Mapping[str, DType], where: str) -> DType:
+    """Return the type of an expression on numbers, as `infer`."""
     return _dtype_of(_type(ast.parse(expr, mode="eval").body, variables, where))
 
 

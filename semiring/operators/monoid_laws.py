@@ -73,12 +73,12 @@ _NAMES.update({name: getattr(np, name) for name in (
 def check_constant(value: object, what: str, where: str) -> None:
     """Raise `InvalidValue` unless an identity or terminal value is a number, a rule name or a mapping to these."""
     for part in value.values() if isinstance(value, Mapping) else (value,):
-        if isinstance(part, str) and part in _RULES:
+        if (isinstance(part, str) and part in _RULES) or isinstance(part, (tuple, np.void)):
             continue
         if not isinstance(part, (bool, int, float, complex, np.number, np.bool_)):
             raise InvalidValue(
-                f"{where}: expected as {what} a number, 'lowest', 'highest', 'ones' or a mapping from type to number, "
-                f"got {part!r}"
+                f"{where}: expected as {what} a number, a tuple (a record), 'lowest', 'highest', 'ones' or a mapping "
+                f"from type to number, got {part!r}"
             )
 
 
@@ -117,6 +117,8 @@ def check_laws(monoid: Monoid, where: str) -> None:
     InvalidValue
         Where it is not associative or not commutative, or the identity changes an operand; with a counterexample.
     """
+    if isinstance(monoid.identity, (tuple, np.void)):  # of records, whose values are not drawn here
+        return
     types = monoid.types
     if not types:
         raise DomainMismatch(

@@ -14,10 +14,12 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from semiring.dtypes import DType
-from semiring.exceptions import InvalidType
+from semiring.dtypes import DType, is_record
+from semiring.dtypes import name as name_of
+from semiring.exceptions import InvalidType, UnsupportedType
 from semiring.operators.attributes import TypedRelations
 from semiring.operators.expression import used_variables
+from semiring.record_types import spelled
 
 __all__ = ["TypedBinary", "TypedIndexUnary", "TypedMonoid", "TypedSemiring", "TypedUnary"]
 
@@ -93,7 +95,19 @@ class _Callable(TypedRelations):
         return dispatch(self, operand, *rest, **options)
 
     def typed(self, x: object = None, y: object = None) -> Self:
-        """Return the operator itself: its types are fixed, operands are cast to them."""
+        """Return the operator itself: its types are fixed, operands are cast to them.
+
+        Raises
+        ------
+        UnsupportedType
+            If an operand or a type of the operator that it reads is a record, and the two differ.
+        """
+        for name, given in (("x", x), ("y", y)):
+            own = getattr(self, name, None)
+            if own is None or not isinstance(given, np.dtype) or given == own:
+                continue
+            if (is_record(own) or is_record(given)) and name in getattr(self, "uses", (name,)):
+                raise UnsupportedType(f"{self!r}: an operand of {name_of(given)} is not cast to {name_of(own)}")
         return self
 
 
@@ -105,7 +119,7 @@ def _restored(cls: type[Any], state: dict[str, Any]) -> Any:
 
 
 def _short(dtype: DType) -> str:
-    return dtype.str[1:]
+    return f"{dtype.str[1:]}{_digest(spelled(dtype))}" if is_record(dtype) else dtype.str[1:]
 
 
 def _digest(expr: str) -> str:
@@ -141,7 +155,7 @@ class TypedUnary(_Callable):
         return self.z
 
     def __repr__(self) -> str:
-        return f"unary.{self.name}[{self.x.name}]"
+        return f"unary.{self.name}[{name_of(self.x)}]"
 
 
 @dataclass(frozen=True)
@@ -180,7 +194,7 @@ class TypedBinary(_Callable):
         return self.z
 
     def __repr__(self) -> str:
-        types = self.x.name if self.x == self.y else f"{self.x.name}, {self.y.name}"
+        types = name_of(self.x) if self.x == self.y else f"{name_of(self.x)}, {name_of(self.y)}"
         return f"binary.{self.name}[{types}]"
 
 
@@ -215,7 +229,7 @@ class TypedIndexUnary(_Callable):
         return self.z
 
     def __repr__(self) -> str:
-        return f"indexunary.{self.name}[{self.x.name}]"
+        return f"indexunary.{self.name}[{name_of(self.x)}]"
 
 
 @dataclass(frozen=True)
@@ -261,7 +275,7 @@ class TypedMonoid(_Callable):
         return f"{self.op.key}_{_digest(repr((self.identity, self.terminal, self.is_any)))}"
 
     def __repr__(self) -> str:
-        return f"monoid.{self.name}[{self.dtype.name}]"
+        return f"monoid.{self.name}[{name_of(self.dtype)}]"
 
 
 @dataclass(frozen=True)
@@ -312,5 +326,5 @@ class TypedSemiring(_Callable):
         return f"{self.add.key}__{self.mult.key}"
 
     def __repr__(self) -> str:
-        types = self.x.name if self.x == self.y else f"{self.x.name}, {self.y.name}"
+        types = name_of(self.x) if self.x == self.y else f"{name_of(self.x)}, {name_of(self.y)}"
         return f"semiring.{self.name}[{types}]"

@@ -138,6 +138,11 @@ def _step(instruction: dis.Instruction, stack: list[ast.expr], known: dict[str, 
         stack[-argument], stack[-1] = stack[-1], stack[-argument]
     elif name in _UNARY or (name == "CALL_INTRINSIC_1" and argument == _UNARY_POSITIVE_INTRINSIC):
         stack.append(ast.UnaryOp(_UNARY.get(name, ast.UAdd)(), stack.pop()))
+    elif name == "BINARY_SUBSCR" or (name == "BINARY_OP" and instruction.argrepr == "[]"):
+        index, whole = stack.pop(), stack.pop()
+        stack.append(ast.Subscript(whole, index, ast.Load()))
+    elif name == "BUILD_TUPLE":
+        stack.append(ast.Tuple([stack.pop() for _ in range(argument)][::-1], ast.Load()))
     elif name == "BINARY_OP":
         right, left = stack.pop(), stack.pop()
         stack.append(ast.BinOp(left, _operation(instruction.argrepr.rstrip("=")), right))
