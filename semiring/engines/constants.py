@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..formats import CSR, IndexList, VectorStore
+from ..record_types import of_value
 from .numpy_helpers import cast, evaluate_scalars
+from .numpy_records import scalar
 from .spec import Apply, Ewise, Mxv
 from .spec_write import WriteMatrix, WriteVector
 
@@ -28,8 +30,9 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """Convert a value to a scalar of `dtype`."""
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
-    made: np.generic = dtype.type(cast(np.asarray(value).reshape(1), dtype)[0])
-    return made
+    if dtype.names is not None and not isinstance(value, np.void):
+        return of_value(value, dtype)
+    return scalar(cast(np.asarray(value).reshape(1), dtype), dtype)
 
 
 def _same(a: np.generic | None, b: np.generic | None) -> bool:

@@ -14,7 +14,22 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semiring.dtypes import BOOL, FC32, FP32, FP64, INT32, INT64, UINT64, DType, complex_type, lookup, real_type
+from semiring.dtypes import (
+    BOOL,
+    FC32,
+    FP32,
+    FP64,
+    INT32,
+    INT64,
+    UINT64,
+    DType,
+    complex_type,
+    is_record,
+    lookup,
+    real_type,
+)
+from semiring.engines.numpy_records import evaluated_leaves, scalar
+from semiring.operators import records
 
 __all__ = ["FUNCTIONS", "cast", "common", "evaluate", "evaluate_scalars"]
 
@@ -26,11 +41,13 @@ def cast(values: ArrayLike, dtype: object) -> Array:
 
     Integer to integer wraps. Float to integer truncates towards 0, saturates at the limits of the type, and maps
     NaN to 0. Anything to bool is ``!= 0``. Complex to real keeps the real part, converted by these rules. All other
-    conversions are those of C.
+    conversions are those of C. A number becomes a record with that number in every field.
     """
     array, target = np.asarray(values), lookup(dtype)
     if array.dtype == target:
         return array.copy()
+    if is_record(target) or is_record(array.dtype):
+        return evaluated_leaves(evaluate, "x", {"x": array}, target)
     if target.kind == "b":
         return np.asarray(array != 0)
     if array.dtype.kind == "c" and target.kind != "c":
@@ -399,8 +416,11 @@ def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
     Floating-point exceptions (division by zero, overflow, invalid) are not reported; the result holds their values.
     """
     values = {name: np.asarray(value) for name, value in variables.items()}
+    target = lookup(z)
+    if records.concerns(expr, target, *(value.dtype for value in values.values())):
+        return evaluated_leaves(evaluate, expr, values, target)
     with np.errstate(all="ignore"):
-        return cast(_value(_parsed(expr), values), z)
+        return cast(_value(_parsed(expr), values), target)
 
 
 def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
@@ -412,8 +432,7 @@ def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.gener
 @functools.lru_cache(maxsize=1024)
 def _evaluated(expr: str, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
     variables = {name: np.frombuffer(raw, dtype)[0] for name, dtype, raw in operands}
-    result: np.generic = z.type(evaluate(expr, variables, z)[()])
-    return result
+    return scalar(evaluate(expr, variables, z), z)
 
 
 @functools.lru_cache(maxsize=1024)

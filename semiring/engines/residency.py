@@ -129,7 +129,7 @@ def entries_between(a: CSR, first: int, last: int) -> tuple[Array, Array, Array]
         columns = _decoded(pattern, to_host(at), first, last)
     else:
         columns = to_host(pattern.entries[first:last])
-    values = np.full(last - first, a.iso) if a.values is None else to_host(a.values[first:last])
+    values = np.full(last - first, a.iso, a.dtype) if a.values is None else to_host(a.values[first:last])
     return rows, columns, values
 
 

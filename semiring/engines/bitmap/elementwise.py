@@ -13,7 +13,7 @@ from ...formats.bitmap import bit_count, prefers_bitmap, words_of_flags
 from ...formats.placement import place
 from ...operators.types import TypedBinary, TypedSemiring
 from .. import recording, registry
-from ..constants import POSITIONS
+from ..constants import POSITIONS, cast_value
 from ..operands import Mask, Rows
 from ..registry import on_bits
 from ..spec import Apply, Convert, Ewise, Keep, Mxv, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
@@ -108,7 +108,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
         return cast(VectorStore, rows_first(q, engine))
     note()
     first = TypedBinary("first", z, z, z, "x")
-    ones = Full(a.ncols, z, None, z.type(1), a.device)
+    ones = Full(a.ncols, z, None, cast_value(1, z), a.device)
     product = Mxv(a.nrows, a.ncols, Rows(a), Rows(None), ones, TypedSemiring(q.monoid, first), False)
     return cast(VectorStore, registry.run(product, engine))
 

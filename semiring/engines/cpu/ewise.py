@@ -33,8 +33,8 @@ def ewise(q: Ewise) -> CSR | VectorStore:
 
 def _operators(q: Ewise) -> tuple[Any, Any, Any, int]:
     """Return operator, alpha, beta, mode as kernel arguments."""
-    alpha = q.op.x.type(0) if q.alpha is None else cast_value(q.alpha, q.op.x)
-    beta = q.op.y.type(0) if q.beta is None else cast_value(q.beta, q.op.y)
+    alpha = cast_value(0, q.op.x) if q.alpha is None else cast_value(q.alpha, q.op.x)
+    beta = cast_value(0, q.op.y) if q.beta is None else cast_value(q.beta, q.op.y)
     return types.binary(q.op), alpha, beta, _MODES[q.mode]
 
 

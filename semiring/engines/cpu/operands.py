@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import is_record
 from ...formats import CSR, IndexList, VectorStore
 
 Array = np.ndarray[Any, Any]
@@ -24,7 +25,10 @@ def kernel_array(array: Array) -> Array:
     """Return the array as contiguous, aligned, native and, for numba, writable; rarely a copy."""
     if not (array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative):
         return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
-    return array if array.flags.writeable else np.asarray(_Writable(array))
+    if array.flags.writeable:
+        return array
+    view = np.asarray(_Writable(array))
+    return view.view(array.dtype) if is_record(array.dtype) else view  # NumPy names the bytes between fields
 
 
 def values_of(store: CSR | VectorStore, read: bool = True) -> Array | np.generic | None:
@@ -45,8 +49,13 @@ def bits_of(values: Array | None) -> Array | None:
 
 
 def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the unsigned integer type of the width of `dtype`; complex128 itself, as no integer is so wide."""
-    return np.dtype(f"u{dtype.itemsize}") if dtype.itemsize <= 8 else dtype
+    """Return the type by which kernels move values of `dtype`: the unsigned integer of its width if there is one.
+
+    Wider numbers are moved as they are, and records as so many bytes.
+    """
+    if dtype.itemsize in (1, 2, 4, 8):
+        return np.dtype(f"u{dtype.itemsize}")
+    return np.dtype([("bytes", "u1", (dtype.itemsize,))]) if is_record(dtype) else dtype
 
 
 def rows_of(a: CSR) -> tuple[Array, Array]:

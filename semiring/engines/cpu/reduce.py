@@ -8,6 +8,7 @@ import numpy as np
 
 from ...formats import Bitmap, VectorStore
 from ..constants import reduced_value
+from ..numpy_records import scalar
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types
@@ -123,8 +124,7 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
     state = np.zeros(chunks + 2, np.int64)
     operands = (slots, values_of(a), words, types.monoid(q.monoid))
     run(_reduce, min(threads_for(slots), chunks), *operands, totals, state, work=slots)
-    total: np.generic = z.type(totals[chunks])
-    return total
+    return scalar(totals[chunks : chunks + 1], z)
 
 
 @kernel
@@ -162,7 +162,7 @@ def _reduce(
             first = 0
             while state[first] != _DONE:
                 first += 1
-            total = totals[first]
+            total = value_at(totals, first)
             for other in range(first + 1, chunks):
                 if state[other] == _DONE:
                     total = combine(add, total, totals[other])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,12 @@ from ...dtypes import (
     UINT64,
     DType,
     complex_type,
+    is_record,
     real_type,
 )
+from ...operators import records
 from ...operators.expression import HELPERS
+from ...record_types import leaves
 from . import helpers
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -188,17 +192,39 @@ class Writer:
         return widened(dtype) if dtype.kind == "b" else dtype
 
 
-def scalar_function(signature: str, expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType) -> Any:
+def scalar_function(
+    signature: str,
+    expr: str,
+    variables: Mapping[str, tuple[str, DType, DType]],
+    result: DType,
+    functions: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
     """Return a function for numba that casts its arguments, evaluates `expr`, and casts the result.
 
-    variables: for each variable of the expression, the argument's name, its type, and the operator's type for it.
+    variables: for each variable of the expression, the argument's text, its type, and the operator's type for it; of a
+    record the text is that of the tuple of its leaves.  functions: what these texts call.
     """
     writer = Writer({})
-    bound = {name: (writer.cast((arg, source), target), target) for name, (arg, source, target) in variables.items()}
+    bound: dict[str, tuple[str, DType]] = {}
+    for name, (arg, source, target) in variables.items():
+        if is_record(target):
+            whole = arg if arg.isidentifier() else writer.assign(arg)
+            numbered = enumerate(leaves(target))
+            bound |= {f"{name}_{number}": (f"{whole}[{number}]", leaf.dtype) for number, leaf in numbered}
+        else:
+            bound[name] = writer.cast((arg, source), target), target
     writer.variables = bound
-    value = writer.write(ast.parse(expr, mode="eval").body)
-    writer.lines.append(f"return {cast_text(value[0], value[1], result)}")
+    types = {name: target for name, (_, _, target) in variables.items()}
+    if records.concerns(expr, result, *types.values()):
+        made = []
+        for text, leaf in zip(records.texts(expr, types, result), leaves(result), strict=True):
+            value = writer.write(ast.parse(text, mode="eval").body)
+            made.append(cast_text(value[0], value[1], leaf.dtype))
+        writer.lines.append(f"return ({', '.join(made)},)" if is_record(result) else f"return {made[0]}")
+    else:
+        value = writer.write(ast.parse(expr, mode="eval").body)
+        writer.lines.append(f"return {cast_text(value[0], value[1], result)}")
     text = f"def evaluate({signature}):\n" + "".join(f"    {line}\n" for line in writer.lines)
-    scope: dict[str, Any] = {"np": np, "math": math} | writer.calls
+    scope: dict[str, Any] = {"np": np, "math": math} | writer.calls | dict(functions)
     exec(text, scope)  # the text is built above, from an expression tree of known nodes
     return scope["evaluate"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from numba.core import types
 from numba.extending import NativeValue, models, overload, register_model, unbox
 from numba.np import numpy_support
 
-from ...dtypes import INT64
+from ...dtypes import INT64, is_record
+from ...dtypes import name as name_of
 from ...operators.expression import used_variables
+from ...record_types import leaves, parsed, spelled, view
 from .scalar import cast_text, scalar_function
 
 if TYPE_CHECKING:
@@ -45,16 +48,18 @@ class OperatorType(types.Type):
     @property
     def label(self) -> str:
         """The operator's name and type, for messages."""
-        return f"{_labels.get(self.name, self.expr)} {self.result}"
+        return f"{_labels.get(self.name, self.expr)} {name_of(parsed(self.result))}"
 
     def variables(self, actual: dict[str, tuple[str, Any]]) -> dict[str, tuple[str, Any, Any]]:
         """Return for each variable of the expression: argument name, actual type, type of the operator."""
         formal = dict(self.arguments)
-        return {
-            name: (arg, _dtype(numba_type), np.dtype(formal.get(name, "int64")))
-            for name, (arg, numba_type) in actual.items()
-            if not isinstance(numba_type, types.NoneType)
-        }
+        found = {}
+        for name, (arg, numba_type) in actual.items():
+            if not isinstance(numba_type, types.NoneType):
+                target = parsed(formal.get(name, "int64"))
+                # A record is a tuple of its leaves, and is never cast.
+                found[name] = arg, target if _is_record(numba_type) else _dtype(numba_type), target
+        return found
 
 
 register_model(OperatorType)(models.OpaqueModel)
@@ -85,7 +90,9 @@ def binary(op: TypedBinary) -> Operator:
     """Return the operator as a kernel argument."""
     made = _operators.get(op)
     if made is None:
-        made = _operators[op] = _operator(op.name, op.expr, (("x", op.x.name), ("y", op.y.name)), op.z.name, op.uses)
+        made = _operators[op] = _operator(
+            op.name, op.expr, (("x", spelled(op.x)), ("y", spelled(op.y))), spelled(op.z), op.uses
+        )
     return made
 
 
@@ -93,7 +100,9 @@ def indexunary(op: TypedIndexUnary) -> Operator:
     """Return the operator as a kernel argument."""
     made = _operators.get(op)
     if made is None:
-        made = _operators[op] = _operator(op.name, op.expr, (("x", op.x.name), ("k", op.k.name)), op.z.name, op.uses)
+        made = _operators[op] = _operator(
+            op.name, op.expr, (("x", spelled(op.x)), ("k", spelled(op.k))), spelled(op.z), op.uses
+        )
     return made
 
 
@@ -103,8 +112,8 @@ def monoid(add: TypedMonoid) -> Operator:
     if made is None:
         terminal = "any" if add.is_any else "" if add.terminal is None else _constant(add.terminal)
         op = add.op
-        arguments = (("x", op.x.name), ("y", op.y.name))
-        made = _operators[add] = _operator(op.name, op.expr, arguments, op.z.name, op.uses, terminal)
+        arguments = (("x", spelled(op.x)), ("y", spelled(op.y)))
+        made = _operators[add] = _operator(op.name, op.expr, arguments, spelled(op.z), op.uses, terminal)
     return made
 
 
@@ -125,11 +134,17 @@ def _operator(
 
 def _constant(value: np.generic) -> str:
     real = value.item()
+    if isinstance(value, np.void):
+        return "(" + "".join(f"{_constant(view(np.asarray(value), leaf)[()])}, " for leaf in leaves(value.dtype)) + ")"
     if isinstance(real, complex):
         return f"complex({_constant(np.float64(real.real))}, {_constant(np.float64(real.imag))})"
     if isinstance(real, float) and not math.isfinite(real):
         return f"np.{value.dtype.name}({'np.nan' if real != real else 'np.inf' if real > 0 else '-np.inf'})"
     return f"np.{value.dtype.name}({real!r})" if value.dtype.kind != "b" else repr(real)
+
+
+def _is_record(numba_type: Any) -> bool:
+    return isinstance(numba_type, (types.Record, types.BaseTuple))
 
 
 def _dtype(numba_type: Any) -> np.dtype[Any]:
@@ -213,6 +228,10 @@ def converted(like: Any, value: Any) -> Any:
     raise NotImplementedError
 
 
+def _read_record(add: Any, a: Any, b: Any) -> Any:
+    return value_at(a, 0)
+
+
 @overload_for(call)
 def _call(op: Any, x: Any, y: Any, xi: Any, xj: Any, yi: Any, yj: Any) -> Any:
     given = {"x": ("x", x), "y": ("y", y), "xi": ("xi", xi), "xj": ("xj", xj), "yi": ("yi", yi), "yj": ("yj", yj)}
@@ -229,7 +248,7 @@ def _combine(add: Any, a: Any, b: Any) -> Any:
     if isinstance(add, types.NoneType):
         return lambda add, a, b: b
     if add.terminal == "any":
-        return lambda add, a, b: a
+        return _read_record if isinstance(a, types.Record) else lambda add, a, b: a
     given = dict.fromkeys(("xi", "xj", "yi", "yj"), ("np.int64(0)", types.int64))
     return _generated(add, "add, a, b", {"x": ("a", a), "y": ("b", b)} | given)
 
@@ -254,7 +273,14 @@ def _accumulate(add: Any, a: Any, b: Any) -> Any:
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:
     variables = op.variables(given)
     read = {name: variables[name] for name in used_variables(op.expr)}
-    return scalar_function(signature, op.expr, read, np.dtype(op.result))
+    records = [
+        arg for name, (arg, numba_type) in given.items() if name in read and isinstance(numba_type, types.Record)
+    ]
+    scope = {f"read_{arg}": value_at for arg in records}
+    for name, (arg, source, target) in list(read.items()):
+        if arg in records:  # an element of an array, which is a reference: its leaves are read first
+            read[name] = f"read_{arg}({arg}, 0)", source, target
+    return scalar_function(signature, op.expr, read, parsed(op.result), scope)
 
 
 @overload_for(stops)
@@ -263,9 +289,8 @@ def _stops(add: Any, a: Any) -> Any:
         return lambda add, a: True
     if not add.terminal:
         return lambda add, a: False
-    scope: dict[str, Any] = {"np": np}
-    exec(f"def reached(add, a):\n    return a == {add.terminal}\n", scope)
-    return scope["reached"]
+    value = "value_at(a, 0)" if isinstance(a, types.Record) else "a"
+    return _function("add, a", f"return {value} == {add.terminal}")
 
 
 @overload_for(value_at)
@@ -273,7 +298,11 @@ def _value_at(values: Any, p: Any) -> Any:
     if isinstance(values, types.NoneType):
         return lambda values, p: None
     if isinstance(values, types.Array):
+        if isinstance(values.dtype, types.Record):
+            return _function("values, p", "r = values[np.uintp(p)]", f"return {_leaf_tuple('r', _dtype(values.dtype))}")
         return lambda values, p: values[np.uintp(p)]
+    if isinstance(values, types.Record):
+        return _function("values, p", f"return {_leaf_tuple('values', _dtype(values))}")
     return lambda values, p: values
 
 
@@ -281,11 +310,50 @@ def _value_at(values: Any, p: Any) -> Any:
 def _put(values: Any, p: Any, value: Any) -> Any:
     if isinstance(values, types.NoneType):
         return lambda values, p, value: None
+    if isinstance(values.dtype, types.Record):
+        stored = leaves(_dtype(values.dtype))
+        lines = [f"r{_steps(leaf.path)} = value[{number}]" for number, leaf in enumerate(stored)]
+        return _function("values, p, value", "r = values[np.uintp(p)]", *lines)
 
     def impl(values: Any, p: Any, value: Any) -> None:
         values[np.uintp(p)] = value
 
     return impl
+
+
+def _leaf_tuple(record: str, dtype: np.dtype[Any]) -> str:
+    """Return the text of the tuple of a record's leaves, which kernels use: numba's records are references."""
+    return "(" + "".join(f"{record}{_steps(leaf.path)}, " for leaf in leaves(dtype)) + ")"
+
+
+def _steps(path: tuple[str | int, ...]) -> str:
+    """Return the text of the subscripts that lead to a leaf; the positions in an array are one subscript."""
+    made, position = "", []
+    for step in path:
+        if isinstance(step, int):
+            position.append(str(step))
+            continue
+        made += f"[{', '.join(position)}]" if position else ""
+        position = []
+        made += f"[{step!r}]"
+    return made + (f"[{', '.join(position)}]" if position else "")
+
+
+def _function(signature: str, *lines: str) -> Any:
+    """Return a function for numba with these statements."""
+    scope: dict[str, Any] = {"np": np, "value_at": value_at}
+    exec(f"def made({signature}):\n" + "".join(f"    {line}\n" for line in lines), scope)
+    return scope["made"]
+
+
+@overload_for(operator.setitem)
+def _set_record(values: Any, p: Any, value: Any) -> Any:
+    """values[p] = value for an array of records and the leaves of one."""
+    if not isinstance(values, types.Array) or not isinstance(values.dtype, types.Record):
+        return None
+    if not isinstance(p, types.Integer) or not isinstance(value, types.BaseTuple):
+        return None
+    return lambda values, p, value: put(values, p, value)
 
 
 @overload_for(present)
@@ -307,9 +375,19 @@ def _converted(like: Any, value: Any) -> Any:
     if isinstance(value, types.NoneType) or isinstance(like, types.NoneType):
         return lambda like, value: None
     if isinstance(like, OperatorType):
-        target = np.dtype(like.result)
+        target = parsed(like.result)
+    elif isinstance(like, types.BaseTuple):
+        return lambda like, value: value
     else:
-        target = numpy_support.as_dtype(like.dtype if isinstance(like, types.Array) else like)
+        target = _dtype(like.dtype if isinstance(like, types.Array) else like)
+    if _is_record(value):
+        if not is_record(target):  # compiled for a mode that operators on records do not have
+            return _function("like, value", f"return np.{target.name}(0)")
+        return (
+            (lambda like, value: value_at(value, 0)) if isinstance(value, types.Record) else lambda like, value: value
+        )
+    if is_record(target):
+        return _function("like, value", f"return ({''.join(f'np.{leaf.dtype.name}(0), ' for leaf in leaves(target))})")
     scope: dict[str, Any] = {"np": np}
     exec(f"def cast(like, value):\n    return {cast_text('value', _dtype(value), target)}\n", scope)
     return scope["cast"]

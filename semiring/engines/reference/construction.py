@@ -66,7 +66,7 @@ def _check_offsets(indptr: list[int], nrows: int, nvals: int) -> None:
 
 
 def _values(q: BuildVector | BuildMatrix | ImportCSR, count: int) -> Values:
-    return q.values if q.values is not None else np.full(count, q.iso)
+    return q.values if q.values is not None else np.full(count, q.iso, q.dtype)
 
 
 def _check_repeats(t: Assembly) -> None:

@@ -48,7 +48,7 @@ def _densify_vector(store: VectorStore) -> Dense:
         present[store.indices] = True
     else:
         present[:] = True if isinstance(store, Full) else unpack(store.words, store.size)
-        slots = np.full(store.size, store.iso) if store.values is None else store.values
+        slots = np.full(store.size, store.iso, store.dtype) if store.values is None else store.values
         values[present] = slots[present]
     return values, present
 

@@ -32,8 +32,8 @@ def ewise(q: Ewise) -> Store:
         t[only_b] = cast(b[only_b], q.op.z)
         present = a_present | b_present
     else:
-        t[only_a] = _at(q, a, np.full(b.shape, q.beta), only_a)
-        t[only_b] = _at(q, np.full(a.shape, q.alpha), b, only_b)
+        t[only_a] = _at(q, a, np.full(b.shape, q.beta, q.op.y), only_a)
+        t[only_b] = _at(q, np.full(a.shape, q.alpha, q.op.x), b, only_b)
         present = a_present | b_present
     result: Store = sparsify(t, present, q.op.z)
     return result

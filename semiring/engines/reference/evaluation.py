@@ -16,14 +16,19 @@ Values = np.ndarray[Any, Any]
 
 def binary(op: TypedBinary, x: Values, y: Values, xi: Values, xj: Values, yi: Values, yj: Values) -> Values:
     """Z = op(x, y): arguments cast to the operator's types, the result to its z."""
-    variables = {"x": cast(x, op.x), "y": cast(y, op.y), "xi": xi, "xj": xj, "yi": yi, "yj": yj}
+    variables = _read(op.uses, {"x": (x, op.x), "y": (y, op.y)}) | {"xi": xi, "xj": xj, "yi": yi, "yj": yj}
     return np.broadcast_to(evaluate(op.expr, variables, op.z), x.shape)
 
 
 def indexunary(op: TypedIndexUnary, x: Values, i: Values, j: Values, k: np.generic) -> Values:
     """Z = op(x, i, j, k)."""
-    variables = {"x": cast(x, op.x), "i": i, "j": j, "k": cast(k, op.k)}
+    variables = _read(op.uses, {"x": (x, op.x), "k": (k, op.k)}) | {"i": i, "j": j}
     return np.broadcast_to(evaluate(op.expr, variables, op.z), x.shape)
+
+
+def _read(uses: frozenset[str], given: dict[str, tuple[Any, np.dtype[Any]]]) -> dict[str, Values]:
+    """Return the operands that an operator reads, in its types: a record that is not read has no other type."""
+    return {name: cast(value, dtype) for name, (value, dtype) in given.items() if name in uses}
 
 
 def combine(op: TypedBinary, x: Values, y: Values) -> Values:

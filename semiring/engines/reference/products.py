@@ -24,7 +24,7 @@ def mxv(q: Mxv) -> VectorStore:
         entries = m[where, k]
         o = np.flatnonzero(where)
         inner, zero = np.full_like(o, k), np.zeros_like(o)
-        others = np.full(o.size, u[k])
+        others = np.full(o.size, u[k], u.dtype)
         if q.flip:
             z = binary(q.semiring.mult, others, entries, xi=zero, xj=inner, yi=inner, yj=o)
         else:
@@ -60,7 +60,9 @@ def kronecker(q: Kronecker) -> CSR:
     present = np.zeros(values.shape, np.bool_)
     k, l = np.nonzero(b_present)
     for i, j in np.argwhere(a_present):
-        z = binary(q.op, np.full(k.size, a[i, j]), b[k, l], xi=np.full_like(k, i), xj=np.full_like(l, j), yi=k, yj=l)
+        z = binary(
+            q.op, np.full(k.size, a[i, j], a.dtype), b[k, l], xi=np.full_like(k, i), xj=np.full_like(l, j), yi=k, yj=l
+        )
         values[i * nrows + k, j * ncols + l] = z
         present[i * nrows + k, j * ncols + l] = True
     t: CSR = sparsify(values, present, q.op.z)

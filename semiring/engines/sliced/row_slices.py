@@ -12,6 +12,7 @@ from ...formats import CSR, Array, Full, Pattern, Store, array_module, index_dty
 from ...formats.pattern import scalar_facts
 from ...memory.allocation import require
 from ...memory.arrays import address_of, to_device
+from ...record_types import zero
 from .. import recording, registry
 from ..spec import Keep, Mxm, Mxv
 from ..spec_storage import Slices
@@ -115,7 +116,7 @@ def is_uncompressed(a: Any) -> bool:
 
 def drop_unread(a: CSR, read: bool) -> CSR:
     """Return the matrix if its values are `read`; else its structure only, so that no values are copied."""
-    return a if read or a.iso is not None else CSR(a.pattern, a.dtype, None, a.dtype.type(0))
+    return a if read or a.iso is not None else CSR(a.pattern, a.dtype, None, zero(a.dtype))
 
 
 def require_copies(operation: str, device: str, stores: Iterable[CSR]) -> None:

@@ -1,0 +1,44 @@
+"""Expressions on NumPy arrays of records, and records as scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.dtypes import DType, is_record
+from semiring.operators import records
+from semiring.operators.expression import used_variables
+from semiring.record_types import frozen, leaves, view
+
+__all__ = ["evaluated_leaves", "scalar"]
+
+Array = NDArray[Any]
+
+
+def evaluated_leaves(
+    evaluate: Callable[[str, Mapping[str, Array], DType], Array], expr: str, values: Mapping[str, Array], z: DType
+) -> Array:
+    """Return the value of an expression on records: `evaluate` computes it leaf by leaf, as expressions on numbers."""
+    texts = records.texts(expr, {name: value.dtype for name, value in values.items()}, z)
+    numbers = {name: value for name, value in values.items() if not is_record(value.dtype)}
+    for used in {name for text in texts for name in used_variables(text)} - values.keys():
+        origin, number = records.leaf_of(used)
+        numbers[used] = view(values[origin], leaves(values[origin].dtype)[number])
+    made = [evaluate(text, numbers, leaf.dtype) for text, leaf in zip(texts, leaves(z), strict=True)]
+    if not is_record(z):
+        return made[0]
+    result = np.zeros(np.broadcast_shapes(*(leaf.shape for leaf in made)), z)
+    for leaf, content in zip(leaves(z), made, strict=True):
+        view(result, leaf)[...] = content
+    return result
+
+
+def scalar(value: Array, dtype: DType) -> np.generic:
+    """Return an array of one, or one without axes, as a scalar of `dtype`; a record is read-only, and so hashable."""
+    if is_record(dtype):
+        return frozen(np.array(value, dtype).reshape(1))
+    made: np.generic = dtype.type(value.reshape(-1)[0])
+    return made
