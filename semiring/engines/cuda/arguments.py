@@ -62,7 +62,7 @@ def packer(name: str, codes: dict[str, str]) -> Callable[..., Any]:
     """
     form = struct.Struct("@" + "".join(codes.values()) + "0P")  # ends at a multiple of a pointer's size
     values = [
-        _address(field) if code == _POINTER else f"bytes({field})" if code[:2] in ("0f", "0d") else field
+        _address(field) if code == _POINTER else f"bytes({field})" if code[0] == "0" else field
         for field, code in codes.items()
     ]
     text = f"def {name}(*, {', '.join(codes)}):\n    return pack({', '.join(values)})\n"

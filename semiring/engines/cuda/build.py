@@ -17,6 +17,7 @@ from ...exceptions import DuplicateIndex, NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ..numpy_helpers import cast
+from ..numpy_records import scalar
 from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
@@ -78,7 +79,7 @@ def build(
 
 
 def _iso(iso: np.generic | None, dtype: np.dtype[Any]) -> np.generic | None:
-    return None if iso is None else dtype.type(cast(iso, dtype)[()])
+    return None if iso is None else scalar(cast(iso, dtype), dtype)
 
 
 def _keys(nrows: int, ncols: int) -> np.dtype[Any]:

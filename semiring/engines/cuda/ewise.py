@@ -13,6 +13,7 @@ import numpy as np
 from ...dtypes import FP64, INT8, INT32, INT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
+from ...record_types import zero
 from ..constants import ewise_value
 from ..registry import implements
 from ..spec import Ewise
@@ -63,7 +64,7 @@ def _plan(
     types = typedefs(A=a, B=b, Z=op.z, ALPHA=alpha, BETA=beta)
     prologue = types + constants(MODE=_MODES[mode]) + TILE_TEXT + binary("combine", op)
     slots = typedefs(I=_INT32, P=_INT32, BP=_INT32, O=_INT32) + constants(FORM=0)
-    return _Plan(prologue, kernel("ewise.cuh", "ewise_dense", prologue + slots), alpha.type(0), beta.type(0))
+    return _Plan(prologue, kernel("ewise.cuh", "ewise_dense", prologue + slots), zero(alpha), zero(beta))
 
 
 def _planned(q: Ewise) -> tuple[_Plan, np.generic, np.generic]:

@@ -23,11 +23,16 @@ __all__ = ["Kernel", "code_of", "kernel"]
 
 _INVALID_CONTEXT = 201
 _POINTER = "P"
-_COMPLEX = ("0f", "0d")
+_ALIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def code_of(dtype: np.dtype[Any]) -> str:
-    """Return the code of a value type in Python's module `struct`; of a complex one, bytes aligned as its parts are."""
+    """Return the code of a value type in Python's module `struct`.
+
+    That of a complex type is bytes aligned as its parts are; that of a record, bytes aligned as ``Record`` in C++ is.
+    """
+    if dtype.kind == "V":
+        return f"0{_ALIGNED[min(dtype.itemsize & -dtype.itemsize, 8)]}{dtype.itemsize}s"
     return f"0{np.dtype(real_type(dtype)).char}{dtype.itemsize}s" if dtype.kind == "c" else dtype.char
 
 
@@ -69,7 +74,7 @@ def _launcher(function: int, codes: list[str]) -> Callable[..., None]:
         f"0 if {name} is None else {name}.data.ptr"
         if code == _POINTER
         else f"bytes({name})"
-        if code[:2] in _COMPLEX
+        if code[0] == "0"
         else name
         for name, code in zip(names, codes, strict=True)
     ]

@@ -17,6 +17,7 @@ from cupy.cuda import get_current_stream, runtime
 
 from ...formats import Array, Bitmap, Count, Full, IndexList, VectorStore
 from ...memory.arrays import Transfers
+from ...record_types import zero
 
 __all__ = [
     "BLOCK",
@@ -75,7 +76,7 @@ def values_of(store: Any) -> tuple[Array | None, np.generic]:
     """The two arguments ``(const T* values, T iso)`` of a store: an array and 0, or None and the shared value."""
     if store.values is None:
         return None, store.iso
-    return store.values, store.dtype.type(0)
+    return store.values, zero(store.dtype)
 
 
 def words_of(store: VectorStore) -> Array | None:

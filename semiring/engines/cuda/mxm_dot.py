@@ -13,6 +13,7 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, VectorStore, word_count
 from ...operators.types import TypedMonoid, TypedSemiring
+from ...record_types import zero
 from ..operands import simplified
 from ..recording import note
 from ..spec import Mxm
@@ -162,7 +163,7 @@ class DotProducts:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)
 
     def _packed(self, plan: _Plan, outputs: _Outputs) -> bytes:
-        start = self.q.semiring.z.type(0)  # these kernels begin with the first product
+        start = zero(self.q.semiring.z)  # these kernels begin with the first product
         return pack_operands(plan.operands, self.q.a, self.t, self.m, start, valued=self.valued) + plan.pack(
             marks=outputs.marks, values=outputs.values, small=outputs.small, large=outputs.large, state=outputs.state,
             totals=outputs.totals, parts=outputs.parts,

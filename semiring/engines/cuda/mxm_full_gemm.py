@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from ...dtypes import FP32, FP64, INT8
+from ...dtypes import FP32, FP64, INT8, is_record
 from ...formats import CSR, Array, Full, FullPattern
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
+from ...record_types import zero
 from ..constants import product_value
 from ..recording import note
 from . import samples
@@ -107,7 +108,7 @@ def dense_product(
     (a_values, a_iso), (b_values, b_iso) = values_of(a), values_of(b)
     plan.tiles(tiles * parts, _BLOCK, plan.pack(
         a_values=a_values, a_iso=a_iso, b_values=b_values, b_iso=b_iso, c_values=partial,
-        start=z.type(0) if facts.start is None else facts.start, nrows=nrows, inner=read, ncols=ncols,
+        start=zero(z) if facts.start is None else facts.start, nrows=nrows, inner=read, ncols=ncols,
         a_stride=inner, across=across, tiles=tiles, range=length,
     ))  # fmt: skip
     if parts > 1:
@@ -120,6 +121,6 @@ def catalogue() -> Iterator[samples.Entry]:
     for number, ring in enumerate(samples.SEMIRINGS):
         flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
         yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         flags = constants(A_VALUES=True, B_VALUES=True, STARTED=ring_facts(ring).start is not None)
-        yield _FILE, typedefs(A=ring.z, B=FP32) + flags + semiring(ring)
+        yield _FILE, typedefs(A=ring.z, B=ring.z if is_record(ring.z) else FP32) + flags + semiring(ring)

@@ -13,6 +13,7 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, FullPattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
+from ...record_types import zero
 from ..operands import Mask
 from ..recording import note
 from . import samples, tuning
@@ -107,7 +108,7 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
         a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, b_indptr=full.indptr,
         b_values=b_values, b_iso=b_iso, mask_indptr=m.indptr, mask_indices=m.indices, mask_values=m_values,
         mask_iso=m_iso, present=present, c_indptr=rows.indptr, c_values=whole.values,
-        start=z.type(0) if facts.start is None else facts.start, nrows=a.nrows, width=width, values=out, marks=marks,
+        start=zero(z) if facts.start is None else facts.start, nrows=a.nrows, width=width, values=out, marks=marks,
     ))  # fmt: skip
     return compact_csr(CSR(m.pattern, z, out), marks)
 
@@ -121,7 +122,7 @@ def catalogue() -> Iterator[samples.Entry]:
         )
         sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + sizes + semiring(ring)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, MP=INT32, MI=INT64, M=ring.z, CP=INT64)
         flags = _Flags(4, 2, 3, False, True, True, True)
         sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None)

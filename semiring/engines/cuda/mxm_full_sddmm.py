@@ -13,6 +13,7 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, FullPattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
+from ...record_types import zero
 from ..constants import product_value
 from ..operands import Mask
 from ..recording import note
@@ -114,7 +115,7 @@ def full_under_mask(a: CSR, t: CSR, ring: TypedSemiring, mask: Mask) -> CSR:
     plan.run(blocks, tuning.FULL_BLOCK, plan.pack(
         mask_indptr=m.indptr, mask_indices=m.indices, mask_values=m_values, mask_iso=m_iso, a_indptr=a.indptr,
         a_values=a_values, a_iso=a_iso, t_indptr=t.indptr, t_values=t_values, t_iso=t_iso,
-        start=z.type(0) if facts.start is None else facts.start, nrows=m.nrows, inner=inner, stride=stride,
+        start=zero(z) if facts.start is None else facts.start, nrows=m.nrows, inner=inner, stride=stride,
         segment_count=segments.segment_count, segments=segments.segments, values=out, marks=marks,
     ))  # fmt: skip
     made = CSR(m.pattern, z, out, iso)
@@ -129,7 +130,7 @@ def catalogue() -> Iterator[samples.Entry]:
         flags = _Flags(number == 3, number > 1, number > 2, number != 2, number != 4, number != 1, number != 3)
         sizes = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + constants(**lanes._asdict(), **flags._asdict()) + sizes + semiring(ring)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         types = typedefs(MP=INT64, MI=INT32, M=ring.z, AP=INT32, A=ring.z, BP=INT64, B=ring.z)
         flags = _Flags(False, True, False, True, True, True, True)
         sizes = constants(

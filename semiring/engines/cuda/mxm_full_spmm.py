@@ -12,6 +12,7 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, FullPattern
 from ...operators.types import TypedSemiring
+from ...record_types import zero
 from ..constants import product_value
 from ..recording import note
 from . import samples, tuning
@@ -50,6 +51,11 @@ def _power(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
+def _power_below(n: int) -> int:
+    """Return the largest power of two from 1 to 16 that is at most n; 1 for 0."""
+    return min(16, 1 << (max(n, 1).bit_length() - 1))
+
+
 def values_at_once(length: int, most: int, *arrays: Array | None) -> int:
     """Return how many values of rows of `length` a lane transfers at once, a power of two and at most `most`.
 
@@ -59,7 +65,7 @@ def values_at_once(length: int, most: int, *arrays: Array | None) -> int:
     for array in arrays:
         if array is not None:
             size = array.dtype.itemsize
-            most = min(most, 16 // size)
+            most = min(most, 16 // size) if size in (1, 2, 4, 8) else 1  # wider values, and records of odd sizes
             while most > 1 and array.data.ptr % (most * size):
                 most //= 2
     while length % most:
@@ -130,7 +136,7 @@ def sparse_times_full(
         return CSR(made, z, cupy.empty(0, z) if iso is None else None, iso)
     read_a, read_b = (facts.y, facts.x) if flip else (facts.x, facts.y)
     reads = read_a and a.values is not None, read_b and b.values is not None
-    values = values_at_once(width, min(16, 32 // z.itemsize), b.values if reads[1] else None)
+    values = values_at_once(width, _power_below(32 // z.itemsize), b.values if reads[1] else None)
     lanes = lanes_for(width, values, a.nvals // max(a.nrows, 1), facts.is_any)
     segments = known.segments(a.pattern)
     note(method="spmm", lanes=lanes.G * lanes.E, segments=segments.segment_count)
@@ -153,7 +159,7 @@ def sparse_times_full(
         return plan.pack(
             a_indptr=a.indptr, a_indices=a.indices, a_values=a_values, a_iso=a_iso, b_indptr=full.indptr,
             b_values=b_values, b_iso=b_iso, c_indptr=made.indptr, c_values=out,
-            start=z.type(0) if facts.start is None else facts.start, nrows=a.nrows, width=width, blocks=blocks,
+            start=zero(z) if facts.start is None else facts.start, nrows=a.nrows, width=width, blocks=blocks,
             segment_count=segments.segment_count, segments=segments.segments, long_rows=segments.long_rows,
             partial=partial, partial_hits=hits,
         )  # fmt: skip
@@ -175,10 +181,10 @@ def catalogue() -> Iterator[samples.Entry]:
         flags = constants(FLIP=number % 2 == 1, EARLY=facts.early, EVERY_ROW=number != 2, A_VALUES=number != 2)
         rest = constants(B_VALUES=number != 4, STARTED=number < 2, SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
         yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, CP=INT64)
         flags = constants(FLIP=False, EARLY=False, EVERY_ROW=True, A_VALUES=True, B_VALUES=True)
-        sizes = lanes_for(64, 16 // ring.z.itemsize, 16, False)
+        sizes = lanes_for(64, max(1, 16 // ring.z.itemsize), 16, False)
         started = ring_facts(ring).start is not None
         rest = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=started)
         yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)

@@ -11,6 +11,7 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, index_dtype
 from ...operators.types import TypedSemiring
+from ...record_types import zero
 from ..constants import product_value
 from ..spec import Mxm
 from . import samples
@@ -62,7 +63,7 @@ def operands(q: Mxm) -> Operands:
             index, index_dtype(a.nrows),
         ),
     )  # fmt: skip
-    packed = pack_operands(pack, a, b, m, z.type(0) if facts.start is None else facts.start, valued=valued)
+    packed = pack_operands(pack, a, b, m, zero(z) if facts.start is None else facts.start, valued=valued)
     return Operands(prologue, packed, iso, index, index.itemsize + (z.itemsize if iso is None else 0))
 
 
@@ -120,7 +121,7 @@ def sampled() -> Iterator[str]:
         flags = constants(MASKED=number % 5 > 0, VALUED=number % 5 > 1, COMPLEMENT=number % 5 > 2, KEEPS=number != 4)
         flags += constants(NATIVE=ring_facts(ring).native, ORDERED=number == 2)
         yield types + flags + semiring(ring)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, BI=INT32, B=ring.z, O=INT32, P=INT64, R=INT32)
         types += typedefs(MP=INT32, MI=INT32, M=ring.z) + constants(MASKED=True, VALUED=True, COMPLEMENT=False)
         facts = ring_facts(ring)

@@ -35,9 +35,9 @@ def catalogue() -> Iterator[samples.Entry]:
                 yield "mxv_push.cuh", text + columns + push
                 if flip:  # a bitmap under a mask
                     yield "mxv_either.cuh", text + columns + either
-    for number, ring in enumerate(samples.COMPLEX_SEMIRINGS):
+    for number, ring in enumerate(samples.WIDE_SEMIRINGS):
         text = semiring(ring) + typedefs(P=INT32, A=ring.z, U=ring.z, M=FP32) + samples.UNCOMPRESSED
-        text += constants(FLIP=number == 1, U_FULL=False, MASK=number, COMPLEMENT=False, VALUED=True)
+        text += constants(FLIP=number == 1, U_FULL=False, MASK=number % 3, COMPLEMENT=False, VALUED=True)
         yield "mxv_pull.cuh", text + samples.thresholds(GROUP=8)
         yield "mxv_balanced.cuh", text + samples.thresholds(BLOCK=tuning.TILE_BLOCK)
         if ring_facts(ring).start is not None:

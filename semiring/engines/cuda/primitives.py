@@ -47,9 +47,9 @@ _INT32 = np.dtype(np.int32)
 def moved(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type of the width of `dtype` that kernels use for values that they only move: an unsigned integer.
 
-    For 16 bytes it is complex128.
+    For 16 bytes it is complex128, for other widths a record of so many bytes.
     """
-    return _UNSIGNED.get(dtype.itemsize, FC64)
+    return _UNSIGNED.get(dtype.itemsize) or (FC64 if dtype.itemsize == 16 else np.dtype((np.void, dtype.itemsize)))
 
 
 def width(bound: int) -> int:

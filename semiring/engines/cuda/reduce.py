@@ -10,7 +10,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...dtypes import FP32, INT8, INT32, INT64
+from ...dtypes import FP32, INT8, INT32, INT64, is_record
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..constants import reduced_value
@@ -170,10 +170,12 @@ def catalogue() -> Iterator[samples.Entry]:
     for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
         types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
-    for ring in samples.COMPLEX_SEMIRINGS:
+    for ring in samples.WIDE_SEMIRINGS:
         types = typedefs(A=ring.z, P=INT64, OUT=ring.z) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", ring.add)
-        types = typedefs(U=ring.z, V=FP32, I=INT32, P=INT32) + constants(FORM=0, LISTED=False, SWAPPED=False)
+        types = typedefs(U=ring.z, V=ring.z if is_record(ring.z) else FP32, I=INT32, P=INT32) + constants(
+            FORM=0, LISTED=False, SWAPPED=False
+        )
         yield "inner.cuh", types + semiring(ring)
     sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
     yield "reduce.cuh", sequential + binary("add", samples.PLUS32)

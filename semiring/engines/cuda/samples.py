@@ -7,9 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from ...dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT32
+from ...dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT32, lookup
 from ...formats import CODECS
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
+from ...record_types import of_value
 from . import tuning
 from .columns import codec_types
 from .specialise import constants, typedefs
@@ -52,6 +53,34 @@ COMPLEX_SEMIRINGS: Final = (
         TypedBinary("first", FC64, FC64, FC64, "x"),
     ),
 )
+# Records of 16, 7 and 24 bytes: no atomics, words of 8 bytes and of 1, and a monoid that keeps either operand.
+_PAIR: Final = lookup(np.dtype([("n", np.int32), ("w", np.float64)], align=True))
+_PACKED: Final = lookup(np.dtype([("b", np.int8), ("w", np.float32), ("h", np.int16)]))
+_NESTED: Final = lookup({"at": {"i": "int64", "j": "int8"}, "v": "float32[2]"})
+RECORD_SEMIRINGS: Final = (
+    TypedSemiring(
+        TypedMonoid(
+            TypedBinary("least", _PAIR, _PAIR, _PAIR, "select(x.w <= y.w, x, y)", _LAWS),
+            of_value((0, np.inf), _PAIR),
+            None,
+        ),
+        TypedBinary("extend", _PAIR, _PAIR, _PAIR, "(x.n, x.w + y.w)"),
+    ),
+    TypedSemiring(
+        TypedMonoid(
+            TypedBinary("most", _PACKED, _PACKED, _PACKED, "(max(x.b, y.b), x.w + y.w, y.h)", _LAWS),
+            of_value((-128, 0, 0), _PACKED),
+            of_value((127, 0, 0), _PACKED),
+        ),
+        TypedBinary("second", _PACKED, _PACKED, _PACKED, "y"),
+    ),
+    TypedSemiring(
+        TypedMonoid(TypedBinary("any", _NESTED, _NESTED, _NESTED, "x", _LAWS), None, None, is_any=True),
+        TypedBinary("placed", _NESTED, _NESTED, _NESTED, "((x.at.i + yj, y.at.j), (y.v[0], x.v[1]))"),
+    ),
+)
+# Semirings on values that atomics do not change as a whole.
+WIDE_SEMIRINGS: Final = COMPLEX_SEMIRINGS + RECORD_SEMIRINGS
 VALUE: Final = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
 ROW: Final = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
 BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")

@@ -12,6 +12,7 @@ import numpy as np
 from ...dtypes import BOOL, FP32, INT8, INT32, INT64
 from ...formats import CSR, with_values
 from ...operators.types import TypedMonoid
+from ...record_types import zero
 from ..constants import reduced_value
 from ..registry import implements
 from ..spec_rows import Scan
@@ -32,7 +33,7 @@ def scan(q: Scan) -> CSR:
     a, z, n = q.a, q.monoid.z, q.a.nvals
     same = reduced_value(q.monoid, a.iso)
     if same is not None or n == 0:
-        return with_values(a, z, None, z.type(0) if same is None else same)
+        return with_values(a, z, None, zero(z) if same is None else same)
     first_row = row_tiles(a.pattern, _tile(z))
     tiles = int(first_row.size) - 1
     out, words = cupy.empty(n, z), cupy.empty(tiles, np.uint64)

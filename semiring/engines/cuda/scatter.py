@@ -32,13 +32,14 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     """t(index[p]) = u(p).
 
     Without `dup`, and with one that is commutative and associative: at most three launches and a memset, nothing
-    waits; sums of floats may differ in order from run to run.  With any other, and of
-    complex128 with any but plus, the entries are sorted by where they go and combined in the order of p (synchronises).
+    waits; sums of floats may differ in order from run to run.  With any other, and of values of other sizes than 1, 2,
+    4 or 8 bytes (complex128 with any but plus, records), the entries are sorted by where they go and combined in the
+    order of p (synchronises).
     Where plus, min or max is one atomic instruction (32 and 64 bits; plus of floats, min and max of integers), an index
     that repeats often costs little; else the threads that meet there wait for each other.
     """
     native = 0 if q.dup is None or q.dup.z != q.u.dtype else native_atomic(q.dup)
-    if q.dup is not None and not (q.dup.laws >= _ORDERLESS and (q.u.dtype.itemsize <= 8 or native)):
+    if q.dup is not None and not (q.dup.laws >= _ORDERLESS and (q.u.dtype.itemsize in (1, 2, 4, 8) or native)):
         return _in_order(q)
     u, size = q.u, q.index.size
     listed = u.indices if isinstance(u, IndexList) else None

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import INT64, c_name
+from ...dtypes import INT64, c_name, is_record
+from ...operators import records
 from ...operators.expression import used_variables
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
+from ...record_types import leaves
 
 __all__ = ["binary", "constants", "indexunary", "literal", "monoid", "semiring", "typedefs", "unary"]
 
@@ -47,6 +49,11 @@ def literal(value: np.generic) -> str:
     if kind == "b":
         return "true" if value else "false"
     name = c_name(value.dtype)
+    if kind == "V":
+        width = value.dtype.itemsize & -value.dtype.itemsize
+        words = np.frombuffer(value.tobytes(), f"u{min(width, 8)}")
+        listed = ", ".join(f"{int(word)}u{'ll' * (word.itemsize == 8)}" for word in words)
+        return f"record_of<{value.dtype.itemsize}>({listed})"
     if kind == "c":
         return f"{name}({literal(value.real)}, {literal(value.imag)})"
     if kind == "f":
@@ -89,11 +96,46 @@ def wrapping(expr: str, types: frozenset[np.dtype[Any]]) -> str:
     return ast.unparse(_Wrapping().visit(tree))
 
 
+def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
+    """One operator on records: it loads the numbers that the texts read, and stores those of the result."""
+    kinds = ", ".join(f"class {variable}_type" for variable in types)
+    texts = records.texts(expr, types | dict.fromkeys(used_variables(expr) - types.keys(), INT64), z)
+    lines, read = [], {name for text in texts for name in used_variables(text)}
+    wrapped = {z} if not is_record(z) else {leaf.dtype for leaf in leaves(z)}
+    for v, dtype in types.items():
+        if not is_record(dtype):
+            wrapped.add(dtype)
+            lines.append(f"const {name}_{v} {v} = cast<{name}_{v}>({v}_);")
+            continue
+        for number, leaf in enumerate(leaves(dtype)):
+            if f"{v}_{number}" in read:
+                kind = c_name(leaf.dtype)
+                wrapped.add(leaf.dtype)
+                lines.append(f"const {kind} {v}_{number} = leaf<{kind}, {leaf.offset}>({v}_);")
+    wrapped |= {INT64} if read & {"i", "j", "xi", "xj", "yi", "yj"} else set()
+    made = [wrapping(text, frozenset(wrapped)) for text in texts]
+    if is_record(z):
+        lines.append(f"{name}_z made = {name}_z();")
+        for text, leaf in zip(made, leaves(z), strict=True):
+            lines.append(f"set_leaf<{leaf.offset}>(made, cast<{c_name(leaf.dtype)}>({text}));")
+        lines.append("return made;")
+    else:
+        lines.append(f"return cast<{name}_z>({made[0]});")
+    body = "".join(f"    {line}\n" for line in lines)
+    return (
+        "".join(f"typedef {c_name(dtype)} {name}_{variable};\n" for variable, dtype in types.items())
+        + f"typedef {c_name(z)} {name}_z;\n"
+        + f"namespace op {{\ntemplate <{kinds}>\nDEVICE {name}_z {name}({takes}) {{\n{body}}}\n}}\nusing op::{name};\n"
+    )
+
+
 def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
     """One operator as a template over the types it is called with; it stands in the namespace of the helpers.
 
     `takes` is the parameter list, in which ``x_type x_`` is what the argument `x` comes in as.
     """
+    if records.concerns(expr, z, *types.values()):
+        return _record_function(name, z, types, takes, expr)
     kinds = ", ".join(f"class {variable}_type" for variable in types)
     positions = () if used_variables(expr) <= types.keys() else (INT64,)
     text = wrapping(expr, frozenset((z, *types.values(), *positions)))
@@ -140,7 +182,7 @@ def monoid(name: str, op: TypedMonoid) -> str:
     ``name_is_terminal(z)``: whether no further operand can change z (for `any`: always).
     """
     terminal = "true" if op.is_any else "false"
-    if op.terminal is not None:
+    if op.terminal is not None and not is_record(op.dtype):
         value = literal(op.terminal)
         terminal = f"z == {value}" if op.terminal == op.terminal else "z != z"
     identity = f"{name}_z()" if op.identity is None else literal(op.identity)
@@ -150,7 +192,7 @@ def monoid(name: str, op: TypedMonoid) -> str:
             **{
                 f"{name}_is_any": op.is_any,
                 f"{name}_has_identity": op.identity is not None,
-                f"{name}_has_terminal": op.is_any or op.terminal is not None,
+                f"{name}_has_terminal": terminal != "false",
             }
         )
         + f"DEVICE {name}_z {name}_identity() {{ return {identity}; }}\n"

@@ -13,8 +13,10 @@ from ...dtypes import BOOL, FP64, INT8
 from ...formats import CSR, Array, Bitmap, Full, IndexList, VectorStore, word_count
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
+from ...record_types import zero
 from ..constants import write_value
 from ..numpy_helpers import cast
+from ..numpy_records import scalar
 from ..registry import implements
 from ..spec_write import WriteVector
 from . import samples
@@ -82,7 +84,7 @@ def _operand(store: VectorStore) -> tuple[Array | None, np.int32, Array | None, 
     """The kernel arguments of a vector: presence words, whether all are present where there are none, values, iso."""
     if isinstance(store, IndexList):
         if store.nvals == 0:
-            return None, _NO, None, store.dtype.type(0)
+            return None, _NO, None, zero(store.dtype)
         store = as_dense(store)
     words = store.words if isinstance(store, Bitmap) else None
     return words, _YES, *values_of(store)
@@ -100,7 +102,7 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     if t.dtype == dtype:
         return t
     values = None if t.values is None else cast_array(t.values, dtype)
-    iso = None if t.iso is None else dtype.type(cast(t.iso, dtype)[()])
+    iso = None if t.iso is None else scalar(cast(t.iso, dtype), dtype)
     made = with_values(t, dtype, values, iso)
     assert not isinstance(made, CSR)
     return made

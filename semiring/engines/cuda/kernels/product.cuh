@@ -30,6 +30,14 @@ DEVICE Complex<T> load_streaming(const Complex<T>* at) {
     return Complex<T>(__ldcs(&at->re), __ldcs(&at->im));
 }
 
+template <int BYTES>
+DEVICE Record<BYTES> load_streaming(const Record<BYTES>* at) {
+    Record<BYTES> record;
+#pragma unroll
+    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = __ldcs(at->words + w);
+    return record;
+}
+
 struct Matrix {
     const A* values;
     A iso;

@@ -5,10 +5,10 @@
 
 #include "semiring.cuh"
 
-// The unit of atomics in shared memory.  Values of 16 bytes are stored as they are: no atomic
+// The unit of atomics in shared memory.  Values of other sizes than 1, 2, 4 and 8 bytes are stored as they are: no atomic
 // changes the whole, so only sums by parts (NATIVE 4) are combined by `combine`, others in order.
-typedef choose<sizeof(Z) == 16, Z, unsigned_of<(sizeof(Z) < 4 ? 4 : sizeof(Z))>> Slot;
-constexpr bool ATOMIC_SLOTS = sizeof(Z) <= 8;
+constexpr bool ATOMIC_SLOTS = sizeof(Z) <= 8 && (sizeof(Z) & (sizeof(Z) - 1)) == 0;
+typedef choose<ATOMIC_SLOTS, unsigned_of<(sizeof(Z) < 4 ? 4 : sizeof(Z))>, Z> Slot;
 
 template <class T>
 DEVICE Slot slot_bits(T z) {

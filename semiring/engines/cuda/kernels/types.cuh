@@ -44,11 +44,15 @@ using choose = typename choose_type<C, A, B>::type;
 #include "complex.cuh"
 
 template <class T>
-constexpr bool is_integer = !is_float<T> && !is_bool<T> && !is_complex<T>;
+constexpr bool is_record = false;
+template <class T>
+constexpr bool is_integer = !is_float<T> && !is_bool<T> && !is_complex<T> && !is_record<T>;
 
 // The unsigned integer of a given size.
 template <int BYTES>
 using unsigned_of = choose<BYTES == 1, u8, choose<BYTES == 2, u16, choose<BYTES == 4, u32, u64>>>;
+
+#include "records.cuh"
 
 // Reinterprets the bits of `from` as another type of the same size.
 template <class To, class From>
@@ -74,11 +78,13 @@ DEVICE constexpr T highest() {
 
 // Converts a GraphBLAS value.  Integers wrap.  Floats are truncated towards zero and saturate; NaN becomes 0.
 // A nonzero value becomes true.  A complex number becomes its real part, unless the result is complex or bool.  All other
-// conversions are those of C.
+// conversions are those of C.  A record is never converted: where it would be, no operator reads the value.
 template <class To, class From>
 DEVICE To cast(From x) {
     if constexpr (is_same<To, From>) {
         return x;
+    } else if constexpr (is_record<To> || is_record<From>) {
+        return To();
     } else if constexpr (is_bool<To>) {
         return x != From(0);
     } else if constexpr (is_complex<To>) {

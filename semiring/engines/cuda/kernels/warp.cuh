@@ -79,6 +79,32 @@ DEVICE Complex<T> shuffle(Complex<T> z, int lane) {
     return Complex<T>(shuffle(z.re, lane), shuffle(z.im, lane));
 }
 
+// A record is several words.
+template <int BYTES>
+DEVICE Record<BYTES> shuffle_xor(Record<BYTES> record, int mask) {
+#pragma unroll
+    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_xor(record.words[w], mask);
+    return record;
+}
+template <int BYTES>
+DEVICE Record<BYTES> shuffle_down(Record<BYTES> record, int delta) {
+#pragma unroll
+    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_down(record.words[w], delta);
+    return record;
+}
+template <int BYTES>
+DEVICE Record<BYTES> shuffle_up(Record<BYTES> record, int delta) {
+#pragma unroll
+    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_up(record.words[w], delta);
+    return record;
+}
+template <int BYTES>
+DEVICE Record<BYTES> shuffle(Record<BYTES> record, int lane) {
+#pragma unroll
+    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle(record.words[w], lane);
+    return record;
+}
+
 // A value and whether it is present.  A lane without a value does not contribute, so no identity is needed.
 template <class T>
 struct Maybe {
