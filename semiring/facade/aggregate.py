@@ -123,7 +123,7 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
     """
     from .vector import Vector
 
-    full = Vector.full(v.dtype.type(0), v.size, device=v.device).ewise_add(v, "second")
+    full = Vector.full(cast_scalar(0, v.dtype), v.size, device=v.device).ewise_add(v, "second")
     return full.ewise_mult(a, "eq")
 
 

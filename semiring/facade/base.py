@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, Self, cast
 
+from ..dtypes import is_record
 from ..engines.operands import Mask
-from ..exceptions import InvalidMask, InvalidValue
+from ..exceptions import DomainMismatch, InvalidMask, InvalidValue
 from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write
 from .contents import Contents, plan_of
@@ -24,6 +25,8 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
     """The part of Matrix and Vector that is independent of the number of dimensions and of operations."""
 
     __slots__ = ()
+    # Whether further dimensions of an array of values make an array type, where no type is given.
+    _infers_arrays: ClassVar[bool] = False
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # == compares element by element
 
     # -- masks and writing -------------------------------------------------------------------------------
@@ -51,7 +54,10 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         >>> (w(v.V) << 1).to_dict()
         {1: 1}
         """
-        return MaskView(Mask(self.store, False, False))
+        store = self.store
+        if is_record(store.dtype):
+            raise DomainMismatch("records are neither true nor false: use .S, or a mask of a field such as x.n != 0")
+        return MaskView(Mask(store, False, False))
 
     def __invert__(self) -> MaskView:
         return ~MaskView(as_mask(self))

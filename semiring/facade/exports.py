@@ -17,6 +17,7 @@ from ..memory.allocation import allocating, require
 from ..memory.arrays import read_only, to_host
 from ..ops.cast import cast_store
 from ..ops.convert import index_list
+from ..record_types import shown
 from .operand import exported
 
 if TYPE_CHECKING:
@@ -101,4 +102,5 @@ def exported_values(operation: str, store: Any, dtype: Any, device: str | None) 
     """Values of a store in the requested type (None: theirs) on a device (None: its own), shared if they have both."""
     wanted = store.dtype if dtype is None else dtypes.lookup(dtype)
     with allocating(operation, store.device):
-        return exported(read_only(dense_values(cast_store(store, wanted, engine_for(store.device)))), device)
+        listed = dense_values(cast_store(store, wanted, engine_for(store.device)))
+        return exported(read_only(shown(listed)), device)

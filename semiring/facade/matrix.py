@@ -14,6 +14,7 @@ from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
+from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import (
@@ -30,7 +31,7 @@ from . import (
     rowwise,
 )
 from .matrix_operations import MatrixOperations
-from .operand import Integer, Several, device_for, dimensions, is_empty, is_scalar, scalar
+from .operand import Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .vector import Vector, check_element, index_value
 from .vector_arrays import constructed
 from .writing import MaskView, Writing
@@ -206,7 +207,7 @@ class Matrix(MatrixOperations):
         (5, 6, 0)
         """
         value = self._element(self._place(row, col))()
-        return default if value is None else value.item()
+        return default if value is None else plain(value)
 
     def __contains__(self, place: tuple[int, int]) -> bool:
         return self._element(self._place(*place))() is not None
@@ -324,6 +325,7 @@ class Matrix(MatrixOperations):
         return _positions(key, self.ncols, "columns", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
+        value = as_records(value, self._described.dtype)
         if isinstance(key, MaskView):
             self._assign_masked(key, value, write)
             return

@@ -19,8 +19,8 @@ from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .exports import exported_indices, exported_values
-from .operand import device_for, exported, scalar
-from .vector_arrays import as_values
+from .operand import device_for, exported
+from .values import as_values, one_value
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -80,7 +80,7 @@ def from_csr(
     """
     where = device_for(indptr, col_indices, values, device=device)
     indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
-    values = np.asarray(True) if values is None else as_values(values)
+    values = np.asarray(True) if values is None else as_values(values, dtype, ndim=1 if cls._infers_arrays else None)
     chosen = value_type("values", values, dtype)
     nrows, ncols = sizes("from_csr", shape, nrows=nrows, ncols=ncols)
     ncols = size_for(col_indices) if ncols is None else ncols
@@ -173,7 +173,7 @@ def from_coo(
     """
     where = device_for(rows, columns, values, device=device)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
-    values = np.asarray(True) if values is None else as_values(values)
+    values = np.asarray(True) if values is None else as_values(values, dtype, ndim=1 if cls._infers_arrays else None)
     chosen = value_type("values", values, dtype)
     nrows, ncols = sizes("from_coo", shape, nrows=nrows, ncols=ncols)
     nrows = extent("nrows", size_for(rows) if nrows is None else nrows)
@@ -216,7 +216,7 @@ def from_scalar(
     >>> A.format, A.nvals, A[1, 2].value
     ('full', 6, 2.5)
     """
-    value, where = scalar(value), device_for(device=device)
+    value, where = one_value(value, dtype), device_for(device=device)
     chosen = value_type("value", np.asarray(value), dtype)
     nrows, ncols = sizes("from_scalar", shape, nrows=nrows, ncols=ncols)
     whole = extent("nrows", nrows), extent("ncols", ncols)
@@ -250,7 +250,7 @@ def identity(
     >>> Matrix.identity(3).to_dicts(), Matrix.identity(2, value=2.5).to_dicts()
     ({0: {0: 1}, 1: {1: 1}, 2: {2: 1}}, {0: {0: 2.5}, 1: {1: 2.5}})
     """
-    value = scalar(value)
+    value = one_value(value, dtype)
     chosen = value_type("value", np.asarray(value), dtype)
     return cls._new(identity_matrix(extent("n", n), value, chosen, device_for(device=device)), name=name)
 
@@ -297,7 +297,7 @@ def build(
     ncols = self.store.ncols if ncols is None else extent("ncols", ncols)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
     dtype = self._described.dtype
-    self._become(build_matrix(rows, columns, as_values(values), nrows, ncols, dtype, dup_op, self.device))
+    self._become(build_matrix(rows, columns, as_values(values, dtype), nrows, ncols, dtype, dup_op, self.device))
     return self
 
 

@@ -24,6 +24,7 @@ from ..storage.coerce import extent, sizes
 from ..storage.memory_plan import moved
 from . import matrix_listed
 from .operand import is_empty, is_scalar, scalar
+from .values import pickled_type
 from .vector import Vector
 from .writing import MaskView, as_mask
 
@@ -275,17 +276,23 @@ def pickled(self: Matrix) -> Any:
     if isinstance(held.pattern, BitmapPattern):
         slots = held.iso if held.values is None else to_host(cleared(bits_of(held)))
         return _restore_bitmap, (
-            type(self), to_host(held.pattern.words), slots, held.shape, held.dtype.str, self.name, held.placement,
-        )  # fmt: skip
+            type(self),
+            to_host(held.pattern.words),
+            slots,
+            held.shape,
+            pickled_type(held.dtype),
+            self.name,
+            held.placement,
+        )
     store = listed_or_resident(held)
     values = store.iso if store.values is None else to_host(store.values)
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
         return matrix_listed.restored, (
-            type(self), listed, values, store.dtype.str, store.shape, self.name, held.placement,
+            type(self), listed, values, pickled_type(store.dtype), store.shape, self.name, held.placement,
         )  # fmt: skip
     arrays = to_host(store.indptr), to_host(store.indices), values
-    about = store.dtype.str, store.ncols, self.name, held.pattern.codec, held.placement
+    about = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
     return _restore, (type(self), *arrays, *about)
 
 

@@ -17,9 +17,10 @@ from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device
 from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
-from ..storage.coerce import as_array, value_type
+from ..record_types import shown
+from ..storage.coerce import value_type
 from .operand import device_for, exported, scalar
-from .vector_arrays import dense_dtype, differs
+from .values import as_values, dense_dtype, differs
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -67,7 +68,7 @@ def from_dense(
     'full'
     """
     where = device_for(values, device=device)
-    array = as_array("from_dense", values)
+    array = as_values(values, dtype, ndim=2 if cls._infers_arrays else None, name="from_dense")
     if array.ndim == 0:
         raise InvalidType(
             f"from_dense: expected an array or a list, got {values!r}; Matrix.from_scalar repeats a value"
@@ -133,15 +134,16 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     require("to_dense", store.device, store.nrows * store.ncols * chosen.itemsize)
     with allocating("to_dense", store.device):
         if is_dense(store):
-            return exported(as_type(dense_values(store), chosen, copy=store.iso is None).reshape(store.shape), device)
+            whole = as_type(dense_values(store), chosen, copy=store.iso is None).reshape(store.shape)
+            return exported(shown(whole), device)
         if is_bitmap(store):
-            return exported(_filled(store, fill, chosen), device)
+            return exported(shown(_filled(store, fill, chosen)), device)
         store = resident(store)
         array = array_module(store.device).full(
             store.shape, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[row_numbers(store), store.indices] = as_type(dense_values(store), chosen)
-    return exported(array, device)
+    return exported(shown(array), device)
 
 
 def _filled(store: CSR, fill: Any, dtype: Any) -> Any:
@@ -150,6 +152,10 @@ def _filled(store: CSR, fill: Any, dtype: Any) -> Any:
     present = flags_of_words(bits.words, bits.size)
     absent = cast_scalar(0 if fill is None else fill, dtype)
     values = as_type(dense_values(bits), dtype, copy=False)
+    if values.dtype.names is not None:  # CuPy's `where` has no records
+        values = values.copy()
+        values[~present] = absent
+        return values.reshape(store.shape)
     return array_module(store.device).where(present, values, absent).reshape(store.shape)
 
 

@@ -21,7 +21,7 @@ from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .exports import exported_indices, exported_values
 from .operand import device_for, exported
-from .vector_arrays import as_values
+from .values import as_values
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -80,7 +80,10 @@ def from_dcsr(
     """
     where = device_for(compressed_rows, indptr, col_indices, values, device=device)
     rows, indptr = as_indices("compressed_rows", compressed_rows), as_indices("indptr", indptr)
-    col_indices, values = as_indices("col_indices", col_indices), as_values(values)
+    col_indices, values = (
+        as_indices("col_indices", col_indices),
+        as_values(values, dtype, ndim=1 if cls._infers_arrays else None),
+    )
     chosen = value_type("values", values, dtype)
     nrows, ncols = sizes("from_dcsr", shape, nrows=nrows, ncols=ncols)
     nrows = extent("nrows", size_for(rows[-1:]) if nrows is None else nrows)

@@ -7,8 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..config import checked_device, default_device
+from ..dtypes import is_record
 from ..exceptions import InvalidType
 from ..memory.arrays import to_device, to_host
+from ..record_types import of_values
 from ..storage.coerce import as_array, on_gpu
 from .scalar import Scalar
 
@@ -41,6 +43,13 @@ def scalar(value: Any) -> Any:
         if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):  # a tensor
             return to_host(as_array("operand", value))[()]
     return value
+
+
+def as_records(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what is written to an object of records: records; objects and numbers unchanged."""
+    if not is_record(dtype) or isinstance(value, _NUMBERS) or hasattr(type(value), "store") or on_gpu(value):
+        return value
+    return value if value is None else of_values(value, dtype)
 
 
 def dimensions(value: Any) -> int | None:

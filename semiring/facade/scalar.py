@@ -14,6 +14,7 @@ from ..operators.families import IndexUnary, Select, Semiring
 from ..operators.types import TypedIndexUnary, TypedSemiring, accept_numbers
 from ..ops.cast import cast_scalar
 from ..ops.write import Write
+from ..record_types import plain
 from . import scalar_operations
 from .chain import Chain, with_defaults
 from .scalar_numbers import Numeric
@@ -150,7 +151,7 @@ class Scalar(Numeric):
         (5, None, 0)
         """
         value = self._read()
-        return default if value is None else value.item()
+        return default if value is None else plain(value)
 
     def _read(self) -> np.generic | None:
         """Return the value in its type, or None."""
@@ -354,6 +355,8 @@ class Scalar(Numeric):
         return value
 
     def __eq__(self, other: object) -> Any:
+        if dtypes.is_record(self._dtype) and isinstance(other, (tuple, list, dict, np.ndarray)):
+            return self.isequal(other)
         if getattr(other, "ndim", 0):
             return NotImplemented  # element by element, by the method of the other operand
         return self.isequal(other) if scalar_operations.is_comparable(other) else NotImplemented
@@ -385,7 +388,8 @@ class Scalar(Numeric):
         return format(self._unwrapped(), spec) if spec else str(self)
 
     def __reduce__(self) -> Any:
-        return _restore, (type(self), self._read(), self._dtype.str, self.name)
+        dtype = self._dtype if dtypes.is_record(self._dtype) else self._dtype.str
+        return _restore, (type(self), self._read(), dtype, self.name)
 
     def __repr__(self) -> str:
         value = self._read()
@@ -398,7 +402,7 @@ class Scalar(Numeric):
         return html_line(repr(self))
 
 
-def _restore(cls: type[Scalar], value: Any, dtype: str, name: str | None) -> Scalar:
+def _restore(cls: type[Scalar], value: Any, dtype: Any, name: str | None) -> Scalar:
     return cls.from_value(value, np.dtype(dtype), name=name)
 
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from .. import dtypes, operators
 from ..engines.numpy_helpers import evaluate
-from ..exceptions import EmptyObject, InvalidType
+from ..exceptions import DomainMismatch, EmptyObject, InvalidType
 from ..ops.apply import scalar_dtype
 from ..ops.cast import cast_scalar
+from ..ops.equal import equal_records
+from ..record_types import of_value
 from .chain import Chain, WithDefaults
 from .scalar_numbers import unwrapped
 
@@ -227,12 +229,34 @@ def isequal(self: Scalar, other: Any, *, check_dtype: bool = False) -> bool:
     >>> s.isequal(5.0), s.isequal(None), Scalar(int).isequal(None)
     (True, False, True)
     """
+    if dtypes.is_record(self._dtype) and not (other is None or hasattr(other, "_unwrapped")):
+        other = as_record(other, self._dtype)
     a, b = self._read(), _comparable(other)
     if check_dtype and isinstance(other, type(self)) and self._dtype != other._dtype:
         return False
     if a is None or b is None:
         return a is None and b is None
+    if isinstance(a, np.void) or isinstance(b, np.void):
+        return _same_records(a, b)
     return bool(a == b or (a != a and b != b))
+
+
+def as_record(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value that is compared with a record as a record of its type; itself where it has other fields."""
+    try:
+        return of_value(value, dtype)
+    except DomainMismatch:
+        return np.zeros((), "V1")[()]  # differs from every record
+
+
+def _same_records(a: Any, b: Any) -> bool:
+    """Return whether all fields are equal (NaN equals NaN); a number equals the record with it in every field."""
+    dtype = a.dtype if isinstance(a, np.void) else b.dtype
+    try:
+        x, y = of_value(a, dtype), of_value(b, dtype)
+    except DomainMismatch:
+        return False
+    return bool(equal_records(np.array([x], dtype), np.array([y], dtype)).all())
 
 
 def isclose(

@@ -13,13 +13,14 @@ from ..ops.assign import assign_vector
 from ..ops.convert import convert
 from ..ops.extract import extract_vector
 from ..ops.write import Write
+from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import display, exports, groups, iteration, layout, rowwise, vector_arrays, vector_operations
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
-from .operand import Integer, Several, device_for, dimensions, is_empty, is_scalar, scalar
+from .operand import Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .writing import MaskView, Writing
 
@@ -164,7 +165,7 @@ class Vector(Infix):
         (5, 6, 0)
         """
         value = self._element(self._at(index))()
-        return default if value is None else value.item()
+        return default if value is None else plain(value)
 
     def __contains__(self, index: int) -> bool:
         return self._element(self._at(index))() is not None
@@ -280,6 +281,7 @@ class Vector(Infix):
         return positions(index_value(key), self.size, "a vector", self.device)
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
+        value = as_records(value, self._described.dtype)
         if write.mask is None and is_scalar(key) and is_scalar(value):
             self._write_element(self._at(key), value, write.accum)
             return

@@ -14,13 +14,14 @@ from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device, to_host
 from ..ops import reshape
-from ..ops.apply import scalar_dtype
 from ..ops.build import build_vector
 from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
-from ..storage.coerce import as_array, as_indices, extent, size_for, sizes, value_type
+from ..record_types import shown
+from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .operand import device_for, exported, is_scalar, scalar
+from .values import as_values, dense_dtype, differs, one_value, pickled_type
 
 if TYPE_CHECKING:
     from .vector import Vector
@@ -76,7 +77,10 @@ def from_coo(
         if type(index) is int and size is not None and shape is None and 0 <= index < extent("size", size):
             chosen = dtypes.lookup(dtype)
             return cls._new(SingleEntry(size, chosen, index, cast_scalar(values, chosen), where), name=name)
-    indices, values = as_indices("indices", indices), as_values(True if values is None else values)
+    indices, values = (
+        as_indices("indices", indices),
+        as_values(True if values is None else values, dtype, ndim=1 if cls._infers_arrays else None),
+    )
     chosen = value_type("values", values, dtype)
     (count,) = sizes("from_coo", shape, size=size)
     count = extent("size", size_for(indices) if count is None else count)
@@ -118,7 +122,7 @@ def from_dense(
     'full'
     """
     where = device_for(values, device=device)
-    array = as_array("from_dense", values)
+    array = as_values(values, dtype, ndim=1 if cls._infers_arrays else None, name="from_dense")
     if array.ndim == 0:
         raise InvalidType(
             f"from_dense: expected an array or a list, got {values!r}; Vector.from_scalar repeats a value"
@@ -167,7 +171,7 @@ def full(
     >>> Vector.full(2.5, 3).to_dict()
     {0: 2.5, 1: 2.5, 2: 2.5}
     """
-    value = scalar(value)
+    value = one_value(value, dtype)
     chosen = value_type("value", np.asarray(value), dtype)
     (count,) = sizes("full", shape, size=size)
     return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
@@ -281,7 +285,7 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
         )
     size = self.store.size if size is None else extent("size", size)
     dtype = self._described.dtype
-    made = build_vector(as_indices("indices", indices), as_values(values), size, dtype, dup_op, self.device)
+    made = build_vector(as_indices("indices", indices), as_values(values, dtype), size, dtype, dup_op, self.device)
     self._become(made)
     return self
 
@@ -320,13 +324,13 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     require("to_dense", store.device, store.size * chosen.itemsize)
     with allocating("to_dense", store.device):
         if store.format == "full":
-            return exported(as_type(dense_values(store), chosen, copy=store.iso is None), device)
+            return exported(shown(as_type(dense_values(store), chosen, copy=store.iso is None)), device)
         entries = index_list(store)
         array = array_module(store.device).full(
             store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
         )
         array[entries.indices] = as_type(dense_values(entries), chosen)
-    return exported(array, device)
+    return exported(shown(array), device)
 
 
 def dlpack(self: Vector, **options: Any) -> Any:
@@ -370,10 +374,17 @@ def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
     entries = index_list(self.store)
     values = entries.iso if entries.values is None else to_host(entries.values)
-    return _restore, (type(self), to_host(entries.indices), values, entries.dtype.str, self.store.size, self.name)
+    return _restore, (
+        type(self),
+        to_host(entries.indices),
+        values,
+        pickled_type(entries.dtype),
+        self.store.size,
+        self.name,
+    )
 
 
-def _restore(cls: type[Any], indices: Any, values: Any, dtype: str, size: int, name: str | None) -> Any:
+def _restore(cls: type[Any], indices: Any, values: Any, dtype: Any, size: int, name: str | None) -> Any:
     return cls.from_coo(indices, values, np.dtype(dtype), size=size, name=name)
 
 
@@ -382,6 +393,8 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
 
     A type of python-graphblas, which has NumPy's type as its attribute ``np_type``, is one.
     """
+    if isinstance(dtype, dict) and dtype and all(isinstance(name, str) for name in dtype):  # the fields of a record
+        return dtypes.lookup(dtype)
     if isinstance(dtype, (str, type, np.dtype)) or isinstance(getattr(dtype, "np_type", None), np.dtype):
         return dtypes.lookup(dtype)
     if is_scalar(dtype):
@@ -406,20 +419,3 @@ def _constructor(kind: str, value: Any) -> str:
         if how and not how.endswith("from_dense")
         else f"{kind}.from_dense, or {kind}.from_coo for indices and values"
     )
-
-
-def as_values(values: Any) -> Any:
-    """Return an array of values, or one value as a zero-dimensional array."""
-    return np.asarray(scalar(values)) if is_scalar(values) else as_array("values", values)
-
-
-def differs(array: Any, missing: Any) -> Any:
-    """Return where `array` differs from `missing`; NaN counts as equal to NaN."""
-    return array == array if missing != missing else array != missing
-
-
-def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:
-    """Return the type of a dense copy: `dtype`, else one that represents the values and the fill value."""
-    if dtype is not None:
-        return dtypes.lookup(dtype)
-    return stored if fill is None else dtypes.unify(stored, scalar_dtype(fill, stored))

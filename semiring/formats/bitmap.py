@@ -15,6 +15,7 @@ import numpy as np
 from ..config import config
 from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
 from ..memory.placement import Placement
+from ..record_types import zero
 from .csr import CSR
 from .pattern import AnyPattern, offset_facts, scalar_facts
 from .records import derived, record
@@ -165,7 +166,12 @@ def cleared(u: Bitmap) -> Array:
     Equal vectors then have equal values, and no uninitialised memory leaves the program.
     """
     flags = flags_of_words(u.words, u.size)
-    return array_module(u.device).where(flags, u.values, u.dtype.type(0))
+    if u.dtype.names is not None:  # CuPy's `where` has no records
+        assert u.values is not None
+        made = u.values.copy()
+        made[~flags] = zero(u.dtype)
+        return made
+    return array_module(u.device).where(flags, u.values, zero(u.dtype))
 
 
 def _bit_counts(words: Array) -> Array:

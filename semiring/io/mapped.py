@@ -23,6 +23,7 @@ from semiring.io.srb_reading import map_store
 from semiring.memory.allocation import allocating
 from semiring.memory.arrays import Array, index_dtype, to_device, to_host
 from semiring.ops import structure
+from semiring.record_types import zero
 
 __all__ = ["open", "read_srb", "write_srb"]
 
@@ -186,7 +187,7 @@ def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, 
     words = held.words if isinstance(held, Bitmap) else getattr(getattr(held, "pattern", None), "words", None)
     if words is None:
         return values
-    return np.where(flags_of_words(to_host(words), values.size), values, held.dtype.type(0))
+    return np.where(flags_of_words(to_host(words), values.size), values, zero(held.dtype))
 
 
 def _opened(

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 
 from semiring.dtypes import INT64, UINT64
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike
 from semiring.io.triples import Triples, host_triples
@@ -62,6 +62,8 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
     from scipy.sparse import coo_array
 
     dtype = np.dtype(entries.values.dtype)
+    if dtype.names is not None:
+        raise DomainMismatch("mmwrite: Matrix Market files hold numbers, not records; write a field, or a .srb file")
     lines = [_type_comment(dtype), *(f" {line}" for line in comment.splitlines())]
     if any(line.lstrip().startswith("%") for line in lines[1:]):
         raise InvalidValue(f"expected a comment without lines that begin with '%', got {comment!r}")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import InvalidFormat
+from semiring.dtypes import lookup
+from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, naming_memory_errors
 from semiring.io.npz_members import Members
@@ -138,7 +139,12 @@ def _entries(members: Members, name: str) -> Triples:
     nrows, ncols = (int(size) for size in array("shape", "iu", 2))
     if min(nrows, ncols) < 0 or max(nrows, ncols) > 2**60:
         raise InvalidFormat(f"{name}: array 'shape': expected sizes from 0 to 2**60, found {nrows} x {ncols}")
-    data = array("data", "biufc")
+    data = array("data", "biufcV")
+    if data.dtype.names is not None:
+        try:
+            lookup(data.dtype)
+        except DomainMismatch as error:
+            raise InvalidFormat(f"{name}: array 'data': {error}") from None
     if layout == "coo":
         rows, cols = array("row", "iu", data.size), array("col", "iu", data.size)
     elif layout in ("csr", "csc"):

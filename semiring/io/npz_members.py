@@ -88,7 +88,14 @@ class Members:
                 shape, dtype = _header(stream)
                 head_bytes = stream.tell()
             count = int(np.prod(shape, dtype=object))
-            if dtype.kind not in kinds or dtype.shape or len(shape) > 1 or (size is not None and count != size):
+            strange = dtype.hasobject or (dtype.kind == "V" and dtype.names is None)
+            if (
+                dtype.kind not in kinds
+                or strange
+                or dtype.shape
+                or len(shape) > 1
+                or (size is not None and count != size)
+            ):
                 expected = "any number of" if size is None else str(size)
                 raise InvalidFormat(
                     f"{self._name}: array {key!r}: expected {expected} elements of kind {' or '.join(kinds)}, found "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import InvalidValue
+from semiring.exceptions import DomainMismatch, InvalidValue
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -113,6 +113,8 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr", *, copy: bool = Tru
             result.flags.writeable = False
         return result
 
+    if A.dtype.names is not None:
+        raise DomainMismatch("to_scipy_sparse: SciPy's matrices hold numbers, not records; export a field")
     width = index_dtype(A.ncols).itemsize + A.dtype.itemsize
     require("to_scipy_sparse", "cpu", A.nvals * width if copy else 0)
     indptr, indices, values = A.to_csr(index_dtype=None)

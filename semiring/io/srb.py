@@ -26,7 +26,7 @@ Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. 
 ``codec``     only for ``"ccsr"``: the name of a codec, for example ``"varint"``
 ``shape``     ``[nrows, ncols]`` or ``[size]``
 ``nvals``     number of stored entries
-``dtype``     name of the value type, as in NumPy
+``dtype``     name of the value type, as in NumPy; of a record, the tuple (names, types, offsets, size) as Python text
 ``iso``       null, or the bytes (hexadecimal) of the value that all entries share; then there is no section ``values``
 ``facts``     computed properties of the matrix: ``{"symmetric": true}`` (or false), or nothing; a reader checks them,
               or documents that it trusts them
@@ -66,6 +66,7 @@ from numpy.typing import NDArray
 from semiring.formats import Codec
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, Progress, checked_progress
+from semiring.record_types import spelled
 
 __all__ = ["MAGIC", "VERSION", "Store", "checksum", "write_store"]
 
@@ -115,7 +116,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
     progress = checked_progress(progress)
     sections: list[dict[str, Any]] = []
     for name, array in store.arrays.items():
-        little = array.dtype.newbyteorder("<")
+        little = _little_type(array.dtype)
         sections.append(
             {
                 "name": name,
@@ -123,7 +124,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
                 "count": int(array.size),
                 "offset": 0,
                 "bytes": int(array.nbytes),
-                "crc32": checksum(np.ascontiguousarray(array, dtype=little)),
+                "crc32": checksum(_content(array)),
             }
         )
     description = {
@@ -132,7 +133,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
         **({} if store.codec is None else {"codec": store.codec}),
         "shape": list(store.shape),
         "nvals": store.nvals,
-        "dtype": store.dtype.name,
+        "dtype": spelled(store.dtype),
         "iso": None if store.iso is None else _little(store.iso).tobytes().hex(),
         "facts": dict(store.facts),
         "sections": sections,
@@ -152,7 +153,7 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
         position = DESCRIPTION_AT + len(text)
         for section, array in zip(sections, store.arrays.values(), strict=True):
             stream.write(bytes(section["offset"] - position))
-            content = np.ascontiguousarray(array, dtype=section["dtype"]).reshape(-1).view(np.uint8).data
+            content = _content(array).reshape(-1).view(np.uint8).data
             for start in range(0, len(content), _CHUNK_BYTES):
                 stream.write(content[start : start + _CHUNK_BYTES])
                 if progress is not None:
@@ -170,8 +171,17 @@ def checksum(array: NDArray[Any]) -> int:
 
 
 def _little(scalar: np.generic) -> NDArray[Any]:
-    array = np.asarray(scalar)
-    return array.astype(array.dtype.newbyteorder("<"))
+    return _content(np.array(scalar))
+
+
+def _content(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers as a file holds them: contiguous, in little-endian byte order."""
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _little_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of a section: of records, so many bytes, as the description has their fields."""
+    return np.dtype((np.void, dtype.itemsize)) if dtype.names is not None else dtype.newbyteorder("<")
 
 
 def _page_after(offset: int) -> int:

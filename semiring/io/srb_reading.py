@@ -6,13 +6,15 @@ import errno
 import json
 import math
 import os
+import sys
 import zlib
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import BOOL, lookup
+from semiring.dtypes import BOOL, is_record, lookup
+from semiring.engines.numpy_records import scalar
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.formats import CODECS, FORMATS, BitmapPattern, Codec, Pattern
 from semiring.io.files import PathLike, Progress, checked_progress
@@ -26,6 +28,7 @@ from semiring.io.srb import (
     Store,
     checksum,
 )
+from semiring.record_types import leaves, parsed
 
 __all__ = ["map_store"]
 
@@ -89,7 +92,7 @@ def map_store(
                     f"{name}: byte {section['offset']}: expected the {section['bytes']} bytes of section "
                     f"{section['name']!r} to have the checksum {section['crc32']}, found another: the file is damaged"
                 )
-            if section["name"] == "values" and store.dtype == BOOL:
+            if section["name"] == "values" and (store.dtype == BOOL or is_record(store.dtype)):
                 _check_bools(store.arrays["values"], section["offset"], name)
             if progress is not None:
                 progress(f"verifying {name}", (done + 1) / len(sections))
@@ -97,10 +100,13 @@ def map_store(
 
 
 def _check_bools(values: NDArray[Any], offset: int, name: str) -> None:
-    wrong = np.flatnonzero(values.view(np.uint8) > 1)
-    if wrong.size:
-        at = int(wrong[0])
-        raise InvalidFormat(f"{name}: byte {offset + at}: expected a bool 0 or 1, found {values.view(np.uint8)[at]}")
+    """Raise InvalidFormat for a bool that is neither 0 nor 1, of numbers or within records."""
+    content = values.view(np.uint8).reshape(values.size, values.dtype.itemsize)
+    for leaf in leaves(values.dtype):
+        if leaf.dtype == BOOL and (wrong := np.flatnonzero(content[:, leaf.offset] > 1)).size:
+            at = int(wrong[0])
+            where = offset + at * values.dtype.itemsize + leaf.offset
+            raise InvalidFormat(f"{name}: byte {where}: expected a bool 0 or 1, found {content[at, leaf.offset]}")
 
 
 def _read_prelude(start: bytes, stream: Any, size: int, name: str) -> tuple[bytes, int]:
@@ -137,7 +143,7 @@ def _interpret(
 
     kind, form = str(description["kind"]), str(description["format"])
     shape = tuple(whole("size", size) for size in description["shape"])
-    nvals, dtype = whole("nvals", description["nvals"]), lookup(description["dtype"])
+    nvals, dtype = whole("nvals", description["nvals"]), _value_type(description["dtype"])
     codec: Codec | None = description["codec"] if form in FORMATS and FORMATS[form].HAS_CODEC else None
     iso = None if description["iso"] is None else _iso_value(description["iso"], dtype, invalid)
 
@@ -183,6 +189,7 @@ def _interpret(
         floor = offset + length
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
+    _as_records(arrays, dtype)
     store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
     wrong = FORMATS[form].wrong_ends(arrays, nvals, codec, shape) if kind == "matrix" else None
     if wrong is not None:
@@ -191,13 +198,32 @@ def _interpret(
     return store, sections
 
 
+def _value_type(text: Any) -> np.dtype[Any]:
+    """Return the type that a description names."""
+    if isinstance(text, str) and text.startswith("("):
+        try:
+            return lookup(parsed(text))
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+            raise DomainMismatch(f"{text!r} is no value type ({error})") from None
+    found = lookup(text)
+    if is_record(found):  # by a name, which another program may have given to another type
+        raise DomainMismatch(f"{text!r} is no value type of a file")
+    return found
+
+
+def _as_records(arrays: dict[str, NDArray[Any]], dtype: np.dtype[Any]) -> None:
+    """Give values that are records their fields; the bytes are shared."""
+    if dtype.names is not None and "values" in arrays:
+        little = arrays["values"].view(dtype.newbyteorder("<"))
+        arrays["values"] = little if sys.byteorder == "little" else little.astype(dtype)
+
+
 def _iso_value(text: Any, dtype: np.dtype[Any], invalid: Any) -> np.generic:
     """Return the iso value from its bytes in the description."""
     raw = bytes.fromhex(text)
     if len(raw) != dtype.itemsize or (dtype == BOOL and raw not in (b"\0", b"\1")):
         raise invalid(f"expected the {dtype.itemsize} bytes of a value of type {dtype.name} as iso, found {text!r}")
-    value: np.generic = np.frombuffer(raw, dtype=dtype.newbyteorder("<"))[0].astype(dtype)
-    return value
+    return scalar(np.frombuffer(raw, dtype=dtype.newbyteorder("<")).astype(dtype), dtype)
 
 
 def _expected_sections(
@@ -241,6 +267,8 @@ def _expected_sections(
 
 
 def _little(dtype: np.dtype[Any]) -> str:
+    if dtype.names is not None:
+        return f"|V{dtype.itemsize}"
     return dtype.newbyteorder("<").str
 
 

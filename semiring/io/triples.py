@@ -84,6 +84,8 @@ class Triples:
         from semiring.facade.matrix import Matrix
 
         try:
+            if dup_op == "plus" and getattr(getattr(self.values, "dtype", None), "names", None):
+                dup_op = None  # records have no sum: repeated positions raise
             return Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
         except DuplicateIndex as error:
             found = self.first_duplicate()

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..exceptions import NotSupported
+
 # A NumPy or a CuPy array.  CuPy is never imported for an annotation.
 Array = Any
 
@@ -116,7 +118,31 @@ def to_device(array: Array, device: str) -> Array:
         return array
     if device == "cpu":
         return to_host(array)
+    if array.dtype.names is not None:
+        check_layout(array.dtype)
     return _uploaded()(array)
+
+
+@functools.lru_cache(maxsize=256)
+def check_layout(dtype: np.dtype[Any]) -> None:
+    """Raise NotSupported for records that CuPy's arrays do not hold: whose fields are arrays, or not aligned."""
+    parts = [dtype]
+    while parts:
+        part = parts.pop()
+        assert part.fields is not None
+        for name, (kind, offset, *_) in part.fields.items():
+            if kind.subdtype is not None:
+                raise NotSupported(
+                    f"records on a GPU have no fields that are arrays, and {name!r} is one; use a field for each "
+                    f"element, or the CPU"
+                )
+            if kind.names is not None:
+                parts.append(kind)
+            if offset % kind.alignment or part.itemsize % kind.alignment:
+                raise NotSupported(
+                    f"fields of records on a GPU are aligned, and {name!r} is not; use np.dtype(fields, align=True), "
+                    f"or the CPU"
+                )
 
 
 @functools.cache

@@ -7,7 +7,7 @@ Unary operators, binary operators with one bound operand, and index-unary operat
 from __future__ import annotations
 
 import functools
-import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -18,6 +18,7 @@ from ..engines import numpy_helpers
 from ..engines.spec import Apply
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
+from ..operators.expression import renamed
 from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
 from . import check
@@ -72,7 +73,8 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     if left is not None and right is not None:
         raise InvalidType("apply: bind left= or right=, not both")
     if left is not None:
-        binary = operators.lookup_binary(op).typed(scalar_dtype(left, a.dtype), a.dtype)
+        found = operators.lookup_binary(op)
+        binary = with_bound(left, a.dtype, lambda dtype: found.typed(dtype, a.dtype))
         return _bound(binary, left=True), cast_scalar(left, binary.x)
     family = _lookup(op, bound=right is not None)
     if right is None:
@@ -83,10 +85,20 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
         typed = family.typed(a.dtype)  # the thunk is a position, which has its own type
     else:
-        typed = family.typed(a.dtype, scalar_dtype(right, a.dtype))
+        typed = with_bound(right, a.dtype, lambda dtype: family.typed(a.dtype, dtype))
     if isinstance(typed, TypedBinary):
         return _bound(typed, left=False), cast_scalar(right, typed.y)
     return typed, thunk_of(typed, right)
+
+
+def with_bound(value: Any, beside: np.dtype[Any], make: Callable[[np.dtype[Any]], Any]) -> Any:
+    """Return the operator on the type of a bound scalar; a number beside records may become one of them."""
+    try:
+        return make(scalar_dtype(value, beside))
+    except DomainMismatch:
+        if not dtypes.is_record(beside):
+            raise
+        return make(beside)
 
 
 def thunk_of(op: TypedIndexUnary, value: Any) -> np.generic:
@@ -121,7 +133,7 @@ def _without_thunk(op: TypedUnary) -> TypedIndexUnary:
 def _bound(op: TypedBinary, *, left: bool) -> TypedIndexUnary:
     """Return the operator of one value, with the left or the right operand bound."""
     names, k, x = (_LEFT, op.x, op.y) if left else (_RIGHT, op.y, op.x)
-    expr = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), op.expr)
+    expr = renamed(op.expr, names)
     return TypedIndexUnary(op.name, x, k, op.z, expr)
 
 
@@ -134,6 +146,8 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
+    if dtypes.is_record(beside):
+        return dtypes.lookup(type(value)) if isinstance(value, (int, float, complex)) else beside
     if not isinstance(value, (int, float, complex)):
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
         raise InvalidType(f"expected a number, got {shown}")

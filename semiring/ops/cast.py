@@ -8,13 +8,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..dtypes import FP64
+from ..dtypes import FP64, is_record
 from ..engines import registry
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
 from ..exceptions import InvalidType
 from ..formats import CSR, Store, VectorStore, with_values
+from ..operators.records import texts
 from ..operators.types import TypedBinary, TypedIndexUnary
+from ..record_types import of_value
 
 S = TypeVar("S", CSR, VectorStore, Store)
 _PYTHON = {"b": bool, "i": int, "u": int}
@@ -35,7 +37,7 @@ def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUn
 def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """Return one value as a NumPy scalar of `dtype`, cast as arrays are; InvalidType if it is not a number."""
     kind = type(value)
-    if kind is dtype.type:
+    if kind is dtype.type and kind is not np.void:
         return value  # type: ignore[no-any-return]
     if kind is _PYTHON.get(dtype.kind):  # the common case in loops, such as a depth; the rest uses the general path
         try:
@@ -48,6 +50,8 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         if value.dtype == object:  # refused as arrays of objects are, whatever the object
             raise InvalidType(f"expected a number that a {dtype} can be made of, got an array of objects")
         return cast_scalar(value[()], dtype)
+    if is_record(dtype):
+        return of_value(value, dtype)
     if kind is np.int64 and dtype.kind in "iu":
         with suppress(OverflowError):
             return cast(np.generic, dtype.type(int(value)))
@@ -62,6 +66,8 @@ def cast_store(store: S, dtype: np.dtype[Any], engine: str) -> S:
     """Return the store with its values cast to `dtype` (itself if they have it already)."""
     if store.dtype == dtype:
         return store
+    if is_record(store.dtype):
+        texts("x", {"x": store.dtype}, dtype, "cast")  # raises where the type cannot hold the records
     if store.iso is not None:
         return with_values(store, dtype, None, cast_scalar(store.iso, dtype))
     return cast(S, registry.run(Apply(store, typed_identity(store.dtype, dtype), np.bool_(False)), engine))

@@ -21,12 +21,12 @@ from typing import Any
 
 from .. import operators
 from ..config import config
-from ..dtypes import largest
+from ..dtypes import is_record, largest
 from ..engines import registry
 from ..engines.direction import derives_transpose
 from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult
-from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
+from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedSemiring
 from . import check, structure
@@ -56,6 +56,10 @@ def closure(
         raise DimensionMismatch(f"closure: the matrix must be square, got shape {a.shape}")
     check.vector_size("closure", frontier, a.nrows, a, transposed)
     typed = operators.lookup_semiring(semiring).typed(frontier.dtype, a.dtype)
+    if any(map(is_record, (frontier.dtype, a.dtype, typed.z))):
+        raise NotSupported(
+            "closure: not defined on records; multiply step by step, or use a field: A.apply(lambda x: x.w)"
+        )
     if not (typed.add.is_any or "idempotent" in typed.add.op.laws):
         raise DomainMismatch(
             f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "

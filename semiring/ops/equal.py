@@ -13,6 +13,7 @@ from ..engines.sliced.row_slices import is_uncompressed, walk
 from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values, is_bitmap
 from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host
+from ..record_types import leaves, view
 from . import check
 from .convert import index_list
 
@@ -88,6 +89,10 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
             return True
     else:
         x, y = dense_values(a), dense_values(b)
+    if "V" in x.dtype.kind + y.dtype.kind:
+        if x.dtype != y.dtype:
+            return False
+        return bool(equal_records(to_host(x), to_host(y)).all())  # synchronises
     agree = x == y
     if x.dtype.kind in "fc" and y.dtype.kind in "fc":
         agree = agree | ((x != x) & (y != y))
@@ -99,6 +104,15 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
             close = xp.abs(left - right) <= absolute + relative * xp.abs(right)
         agree = agree | (close & xp.isfinite(left) & xp.isfinite(right))
     return _true(agree.all())
+
+
+def equal_records(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where all numbers of two arrays of records of one type are equal; NaN equals NaN."""
+    agree = np.ones(np.broadcast_shapes(x.shape, y.shape), np.bool_)
+    for leaf in leaves(x.dtype):
+        a, b = view(x, leaf), view(y, leaf)
+        agree &= (a == b) | ((a != a) & (b != b))
+    return agree
 
 
 def _true(flag: Array | Any) -> bool:

@@ -44,7 +44,9 @@ def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha:
     x, y = a.dtype, b.dtype
     if mode != "intersect" and x is not y:
         x = y = dtypes.unify(x, y)
-    if mode == "fill":  # the defaults promote as NumPy's result_type(a, b, alpha, beta) does
+    if mode == "fill" and not dtypes.is_record(
+        x
+    ):  # the defaults promote as NumPy's result_type(a, b, alpha, beta) does
         for default in (scalar_dtype(alpha, x), scalar_dtype(beta, x)):
             y = dtypes.unify(y, default)
         x = y

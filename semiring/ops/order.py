@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import engine_for
+from ..dtypes import is_record
 from ..engines import registry
 from ..engines.spec_rows import HOW, SelectK, SortRows
 from ..exceptions import DomainMismatch, InvalidValue
@@ -38,6 +39,8 @@ def sort_vector(u: VectorStore, op: Any) -> tuple[VectorStore, VectorStore]:
 
 def _check_ordered(operation: str, a: CSR) -> None:
     """Raise DomainMismatch if the values have no order."""
+    if is_record(a.dtype):
+        raise DomainMismatch(f"{operation}: records have no order; sort a field, A.apply(lambda x: x.name)")
     if a.dtype.kind == "c":
         raise DomainMismatch(f"{operation}: complex numbers have no order; sort their abs or real values")
 

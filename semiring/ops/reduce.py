@@ -16,7 +16,7 @@ from ..engines.spec_fused import MxmReduceRows, MxmReduceScalar
 from ..formats import CSR, Full, Store, VectorStore
 from ..operators.types import TypedMonoid, TypedSemiring
 from . import check
-from .cast import typed_second
+from .cast import cast_scalar, typed_second
 from .fused import fused_or_stored, requested
 from .mxv import vxm
 from .write import Plan, stored
@@ -33,7 +33,7 @@ def reduce_rows(a: CSR | Plan[CSR], monoid: Any, *, transposed: bool = False) ->
         return Plan("reduce_rows", a.shape[:1], typed.z, a.device, partial(_rows_of_product, requested(a), typed))
     a = stored(a)
     if transposed:
-        ones = Full(a.nrows, typed.dtype, None, typed.dtype.type(1), a.device)
+        ones = Full(a.nrows, typed.dtype, None, cast_scalar(1, typed.dtype), a.device)
         product = vxm(ones, a, TypedSemiring(typed, typed_second(typed.dtype)))
         return replace(product, operation="reduce_columns")
     return Plan("reduce_rows", (a.nrows,), typed.z, a.device, ReduceRows(a, typed))

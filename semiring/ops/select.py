@@ -13,7 +13,7 @@ from ..engines.spec_fused import MxmSelect
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedIndexUnary
 from . import check
-from .apply import scalar_dtype, thunk_of
+from .apply import thunk_of, with_bound
 from .fused import fused_or_stored, requested
 from .write import Plan
 
@@ -28,7 +28,7 @@ def select(a: S | Plan[S], op: Any, k: Any = None) -> Plan[S]:
     family = operators.lookup_select(op)
     typed = family.typed(a.dtype)
     if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
-        typed = family.typed(a.dtype, scalar_dtype(k, a.dtype))
+        typed = with_bound(k, a.dtype, lambda dtype: family.typed(a.dtype, dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
     request = partial(_of_product, requested(a), typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
     return Plan("select", check.shape_of(a), a.dtype, a.device, request)

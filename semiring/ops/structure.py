@@ -14,6 +14,7 @@ from ..engines.spec import IsSymmetric, Transpose
 from ..formats import CSR, AnyPattern, FullPattern, Pattern, structure_only
 from ..formats.hypersparse import hypersparse, prefers_hypersparse
 from ..memory.allocation import require_rows
+from ..record_types import zero
 from . import check
 
 
@@ -47,7 +48,7 @@ def transposed(a: CSR, *, values: bool = True) -> CSR:
             a.cache["transpose"] = stored
             a.pattern.facts.setdefault("transpose", stored.pattern)
         return cast(CSR, stored)
-    iso = a.dtype.type(0) if a.iso is None else a.iso
+    iso = zero(a.dtype) if a.iso is None else a.iso
     return CSR(_transposed_pattern(a.pattern), a.dtype, None, iso)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from .. import dtypes
 from ..config import config, engine_for
+from ..dtypes import is_record
 from ..engines import recording, registry
 from ..engines.operands import Mask, Spec
 from ..engines.spec import Ewise, Keep
@@ -147,6 +148,8 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
         return t if mask is None else registry.run(Keep(t, mask), engine)
     if write.accum is None and mask is None:
         return cast_store(t, out.dtype, engine)  # everything else is replaced, or nothing else exists
+    if t.dtype != out.dtype and (is_record(t.dtype) or is_record(out.dtype)):
+        t = cast_store(t, out.dtype, engine)  # the write itself casts no records
     accum = write.accum
     if accum is not None:
         both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)

@@ -22,6 +22,7 @@ from ..memory.allocation import allocating, free_memory, require
 from ..memory.arrays import address_of, as_type, to_device, to_host
 from ..memory.placement import placed
 from ..ops.build import duplicate_operator, entry_values
+from ..ops.cast import cast_scalar
 from .memory_plan import arriving, checked_placement, moved
 
 # Entries of one chunk: enough that the cost of launches and copies is negligible.
@@ -107,7 +108,7 @@ def import_chunks(
     pattern = Pattern(nrows, ncols, offsets, placed(indices, placement, device), placement=placement)
     if values is None:
         assert iso is not None, "entries have values, or share one"
-        return CSR(pattern, dtype, None, dtype.type(iso))
+        return CSR(pattern, dtype, None, cast_scalar(iso, dtype))
     return CSR(pattern, dtype, placed(values, placement, device))
 
 

@@ -110,6 +110,10 @@ _SUPPORTED = {(dtype.kind, dtype.itemsize) for dtype in dtypes.ALL}
 
 def value_type(name: str, values: Array, dtype: Any = None) -> np.dtype[Any]:
     """Return the type of a store of these values: `dtype`, or theirs; DomainMismatch if they are not numbers."""
+    if values.dtype.names is not None:
+        found = dtypes.lookup(values.dtype if dtype is None else dtype)
+        if dtypes.is_record(found):
+            return found
     if values.dtype.kind in "biufc":
         if dtype is not None:
             return dtypes.lookup(dtype)

@@ -341,6 +341,7 @@ for _name, _symbol in {
 
 for _class in (Matrix, Vector):
     _class._matrix_class, _class._vector_class, _class._scalar_class = Matrix, Vector, Scalar
+    _class._infers_arrays = True
 
 
 def adopted(made: semiring.Matrix, name: str | None = None) -> Matrix:
