@@ -16,7 +16,7 @@ from semiring.exceptions import DomainMismatch, NotSupported, UdfParseError, Uns
 ALIGNED = np.dtype([("n", np.int32), ("w", np.float64)], align=True)
 PACKED = np.dtype([("b", np.int8), ("w", np.float32), ("h", np.int16)])
 NESTED = np.dtype([("at", [("i", np.int64), ("j", np.int16)]), ("v", np.float32, (2,)), ("ok", np.bool_)], align=True)
-LAYOUTS = [pytest.param(ALIGNED, id="aligned"), pytest.param(PACKED, id="packed", marks=pytest.mark.wide)]
+LAYOUTS = [pytest.param(ALIGNED, id="aligned"), pytest.param(PACKED, id="packed")]
 Entries = dict[Any, Any]
 
 lighter = binary.register_anonymous(lambda x, y: x if x.w <= y.w else y, "lighter")
@@ -63,6 +63,7 @@ def add(x: Any, y: Any) -> Any:
     return (min(x[0], y[0]), x[1] + y[1])
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("dtype", LAYOUTS)
 def test_elementwise(dtype: np.dtype[Any]) -> None:
     A, B = random(30, 20, 200, dtype, 1), random(30, 20, 250, dtype, 2)
@@ -90,6 +91,7 @@ def test_elementwise(dtype: np.dtype[Any]) -> None:
             A.ewise_add(B, bad)
 
 
+@pytest.mark.wide
 def test_apply_and_select() -> None:
     A = random(30, 20, 200, ALIGNED, 1)
     a = entries(A)
@@ -121,6 +123,7 @@ def test_apply_and_select() -> None:
         A.apply("sqrt")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("dtype", LAYOUTS)
 def test_products(dtype: np.dtype[Any]) -> None:
     """A semiring of two operators on records, and `any` over a product; a mask, an accumulator, both orientations."""
@@ -197,6 +200,7 @@ def product_of_transposed(a: Entries, b: Entries, multiply: Any, better: Any) ->
     return made
 
 
+@pytest.mark.wide
 def test_reductions() -> None:
     least = monoid.register_anonymous("x if x.w < y.w or (x.w == y.w and x.n <= y.n) else y", (2**31 - 1, np.inf))
     total = monoid.register_anonymous(lambda x, y: (x.n + y.n, x.w + y.w), (0, 0))
@@ -222,6 +226,7 @@ def test_reductions() -> None:
         v.reduce("plus")
 
 
+@pytest.mark.wide
 def test_writes_and_parts() -> None:
     A = random(30, 20, 200, ALIGNED, 1)
     a = entries(A)
@@ -275,6 +280,7 @@ def test_writes_and_parts() -> None:
     assert entries(A) == {at: (x[0], float(x[0])) for at, x in entries(B).items()}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("dtype", [*LAYOUTS, pytest.param(NESTED, id="nested")])
 def test_construction_and_export(dtype: np.dtype[Any]) -> None:
     values = records(40, dtype, 1)
@@ -315,6 +321,7 @@ def test_construction_and_export(dtype: np.dtype[Any]) -> None:
     assert A._repr_html_()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("format", ["csr", "full", "bitmap", "hypersparse", "compressed"])
 def test_formats(format: str, tmp_path: Any, engine: str) -> None:
     A = random(30, 20, 600 if format == "full" else 200, ALIGNED, 1)
