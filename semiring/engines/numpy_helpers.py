@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +28,10 @@ from semiring.dtypes import (
     lookup,
     real_type,
 )
-from semiring.engines.numpy_records import evaluated_leaves, scalar
+from semiring.engines.numpy_records import evaluated_leaves
 from semiring.operators import records
 
-__all__ = ["FUNCTIONS", "cast", "common", "evaluate", "evaluate_scalars"]
+__all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
 
 Array = NDArray[Any]
 
@@ -421,18 +421,6 @@ def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
         return evaluated_leaves(evaluate, expr, values, target)
     with np.errstate(all="ignore"):
         return cast(_value(_parsed(expr), values), target)
-
-
-def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
-    """Evaluate for scalars that already have the operator's types; results are cached."""
-    # The cache key is the bytes: -0.0 equals 0.0, and NaN does not equal itself.
-    return _evaluated(expr, z, tuple([(name, value.dtype, value.tobytes()) for name, value in operands]))
-
-
-@functools.lru_cache(maxsize=1024)
-def _evaluated(expr: str, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
-    variables = {name: np.frombuffer(raw, dtype)[0] for name, dtype, raw in operands}
-    return scalar(evaluate(expr, variables, z), z)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""Expressions on NumPy arrays of records, and records as scalars."""
+"""Expressions on NumPy arrays of records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from semiring.dtypes import DType, is_record
 from semiring.operators import records
 from semiring.operators.expression import used_variables
-from semiring.record_types import frozen, leaves, view
+from semiring.record_types import leaves, view
 
-__all__ = ["evaluated_leaves", "scalar"]
+__all__ = ["evaluated_leaves"]
 
 Array = NDArray[Any]
 
@@ -34,11 +34,3 @@ def evaluated_leaves(
     for leaf, content in zip(leaves(z), made, strict=True):
         view(result, leaf)[...] = content
     return result
-
-
-def scalar(value: Array, dtype: DType) -> np.generic:
-    """Return an array of one, or one without axes, as a scalar of `dtype`; a record is read-only, and so hashable."""
-    if is_record(dtype):
-        return frozen(np.array(value, dtype).reshape(1))
-    made: np.generic = dtype.type(value.reshape(-1)[0])
-    return made

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import Bitmap, VectorStore
 from ..constants import reduced_value
-from ..numpy_records import scalar
+from ..numpy_scalars import scalar
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import ReduceRows, ReduceScalar
 from . import presence, types

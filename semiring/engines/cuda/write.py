@@ -16,7 +16,7 @@ from ...operators.types import TypedBinary
 from ...record_types import zero
 from ..constants import write_value
 from ..numpy_helpers import cast
-from ..numpy_records import scalar
+from ..numpy_scalars import scalar
 from ..registry import implements
 from ..spec_write import WriteVector
 from . import samples
