@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from semiring.cli.program import parser
+from tests import sampling
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -30,7 +31,10 @@ def python_of(page: Path) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-MARKDOWN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALGORITHMS = sorted((ROOT / "docs/algorithms").glob("*.md"))
+MARKDOWN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *ALGORITHMS]
+# The short tier takes two of the pages on algorithms, which compile many kernels.
+SAMPLE = [page for page in MARKDOWN if page not in ALGORITHMS] + sampling.draw("pages", ALGORITHMS, 2)
 PAGES = [page for page in MARKDOWN if python_of(page).strip()]
 
 
@@ -67,7 +71,15 @@ def test_example_runs(example: Path, engine: str) -> None:
     assert finished.stdout.strip(), "an example says what it found"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Return the marks of a page: only those on algorithms are sampled."""
+    return sampling.marks(page, SAMPLE, pytest.mark.wide) if page in ALGORITHMS else []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=marks(page), id=page.stem) for page in PAGES],
+)
 def test_page_runs(page: Path, tmp_path: Path, engine: str) -> None:
     program = tmp_path / f"{page.stem}.py"
     program.write_text(python_of(page), encoding="utf-8")
