@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 
 import semiring as sr
-from semiring import Vector
+from semiring import Matrix, Vector
 
 from .sanitize_inputs import N, Small
 
@@ -33,6 +33,22 @@ def _sorted_by_each_method() -> Vector:
     return made
 
 
+def _voted(A: Matrix) -> Vector:
+    """With masses, of a random half of the rows, which keep their groups in ties."""
+    mass = Vector.from_dense(np.arange(N) % 5.0)
+    rows = Vector.full(True, N).apply("random", right=3).apply("<", right=0.5)
+    return sr.ops.vote(A.dup("float64"), Vector.from_dense(np.arange(N)), mass=mass, totals=mass, rows=rows, ties="own")
+
+
+def _voted_in_parts() -> Vector:
+    """Rows of every method; the longest are divided by the hashes of their groups."""
+    lengths = [3, 8, 16, 32, 200, 900, 3000, 5000]
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    columns = np.concatenate([np.arange(length) for length in lengths])
+    A = Matrix.from_coo(rows, columns, (rows + columns) % 7 + 1.0, shape=(5000, 5000))
+    return sr.ops.vote(A, Vector.from_dense(np.arange(5000)[::-1].copy()))
+
+
 STEPS: dict[str, Callable[[Small], Any]] = {
     "concat": lambda s: sr.concat([[s.A, s.S], [None, s.E]], "float32"),
     "concat, pattern": lambda s: sr.vstack([s.S, s.S[:3], s.S]),
@@ -51,6 +67,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "selectk, random": lambda s: s.S.selectk("random", 3, seed=5),
     "selectk, last": lambda s: s.A.selectk("last", 2),
     "selectk, first of many": lambda s: s.A.selectk("first", N),
+    "vote": lambda s: sr.ops.vote(s.S, Vector.from_dense(np.arange(N) % 97)),
+    "vote, scored": lambda s: _voted(s.A),
+    "vote, long rows": lambda s: _voted_in_parts(),
     "minloc": lambda s: s.A.dup("float32").minloc()[1],
     "minloc, pattern": lambda s: s.S.minloc()[1],
     "maxloc, columns of 8 bytes": lambda s: s.A.dup("float64").maxloc("columnwise")[1],
