@@ -8,6 +8,7 @@ is reported must be that of the labels.  Modularities are in the notes, as the m
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -42,7 +43,8 @@ def make(name: str) -> sr.Matrix:
         A = sr.io.read(Path(sr.__file__).parent / "data" / "NY.gr.xz").dup("float64")
     else:
         A = graphs.make(name)
-    return A.ewise_add(A.T, "any").select("offdiag")
+    both: sr.Matrix = A.ewise_add(A.T, "any").select("offdiag")
+    return both
 
 
 def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[], Any]]]:
@@ -53,8 +55,7 @@ def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[], Any]]]:
     weighted = not A.is_iso
     found: dict[str, dict[str, Callable[[], Any]]] = {}
     if importlib.util.find_spec("igraph") and A.nvals <= IGRAPH_ENTRIES:
-        import igraph
-
+        igraph = importlib.import_module("igraph")
         g = igraph.Graph(n=A.nrows, edges=edges)
         listed = weights.tolist() if weighted else None
         found["igraph"] = {
@@ -65,8 +66,7 @@ def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[], Any]]]:
             "label_propagation": lambda: g.modularity(g.community_label_propagation(listed).membership, listed),
         }
     if importlib.util.find_spec("networkit"):
-        import networkit as nk
-
+        nk = importlib.import_module("networkit")
         h = nk.Graph(A.nrows, weighted=weighted)
         h.addEdges((weights, (edges[:, 0], edges[:, 1])) if weighted else (edges[:, 0], edges[:, 1]))
 
@@ -79,8 +79,7 @@ def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[], Any]]]:
             "label_propagation": lambda: detected(nk.community.PLP(h)),
         }
     if importlib.util.find_spec("networkx") and A.nvals <= NETWORKX_ENTRIES:
-        import networkx as nx
-
+        nx = importlib.import_module("networkx")
         G = nx.Graph()
         G.add_nodes_from(range(A.nrows))
         G.add_weighted_edges_from(zip(*edges.T.tolist(), weights.tolist(), strict=True))

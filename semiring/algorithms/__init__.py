@@ -43,8 +43,10 @@ from .communities import (
     label_propagation,
     leiden,
     louvain,
+    markov_clustering,
     modularity,
     partition_quality,
+    peer_pressure,
 )
 from .components import (
     Blocks,
@@ -174,6 +176,7 @@ __all__ = [
     "locality_order",
     "longest_paths",
     "louvain",
+    "markov_clustering",
     "maximal_independent_set",
     "maximal_matching",
     "maximum_bipartite_matching",
@@ -188,6 +191,7 @@ __all__ = [
     "overlap",
     "pagerank",
     "partition_quality",
+    "peer_pressure",
     "radius",
     "random_walks",
     "resource_allocation",

@@ -1,6 +1,7 @@
 """Communities: groups of vertices with many edges within, and how good they are."""
 
 from .coarsening import coarsen
+from .flow import markov_clustering, peer_pressure
 from .leiden import leiden
 from .louvain import louvain
 from .modularity import PartitionQuality, modularity, partition_quality
@@ -18,6 +19,8 @@ __all__ = [
     "label_propagation",
     "leiden",
     "louvain",
+    "markov_clustering",
     "modularity",
     "partition_quality",
+    "peer_pressure",
 ]

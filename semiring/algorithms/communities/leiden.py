@@ -23,7 +23,7 @@ def leiden(
     A: Matrix,
     *,
     resolution: float = 1.0,
-    tol: float = 1e-4,
+    tol: float = 1e-3,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Communities:

@@ -95,11 +95,15 @@ def first_level(name: str, A: Matrix, resolution: float) -> Level:
     if not math.isfinite(total):
         raise InvalidValue(f"{name}: the sum of the weights must be finite, got {total}")
     if A.dtype.kind == "f" and total > 0:
-        unit = 2.0 ** (math.frexp(total)[1] - 51)
-        if unit > 0:
-            whole = whole.apply("truediv", right=unit).apply("rint").apply("times", right=unit)
-            total = float(whole.reduce_scalar("plus").value or 0)
+        whole = rounded(whole, total)
+        total = float(whole.reduce_scalar("plus").value or 0)
     return Level(whole.select("offdiag"), whole, row_sums(whole), total, resolution)
+
+
+def rounded(A: Matrix, total: float) -> Matrix:
+    """Return A with values rounded to multiples of 2^-52 of a bound of `total`: sums up to it are exact."""
+    unit = 2.0 ** (math.frexp(total)[1] - 51)
+    return A.apply("truediv", right=unit).apply("rint").apply("times", right=unit) if unit > 0 else A
 
 
 def moved(level: Level, labels: Vector, seed: int, step: int) -> Vector:

@@ -1,0 +1,147 @@
+"""Markov clustering and peer pressure: dense definitions, planted clusters, and LAGraph's results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csgraph
+
+import semiring as sr
+from semiring import Matrix
+from semiring.algorithms import markov_clustering, peer_pressure
+from semiring.exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
+
+METHODS = {"markov": markov_clustering, "peer-pressure": peer_pressure}
+methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+
+
+def matrix(a: Any) -> Matrix:
+    return Matrix.from_dense(a, missing_value=0)
+
+
+def with_loops(a: Any) -> Any:
+    largest = a.max(1)
+    return a + np.diag(np.where(largest > 0, largest, 1) - np.diag(a))
+
+
+def scaled(a: Any) -> Any:
+    return a / a.sum(1, keepdims=True)
+
+
+def ordered(labels: Any) -> list[int]:
+    """The same clusters, numbered in the order of their smallest members."""
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(label, len(numbers)) for label in labels]
+
+
+def markov(a: Any, expansion: int, inflation: float, prune: float) -> list[int]:
+    flow = scaled(with_loops(a))
+    for _ in range(100):
+        raised = scaled(np.linalg.matrix_power(flow, expansion) ** inflation)
+        largest = np.zeros_like(raised)
+        largest[np.arange(len(a)), raised.argmax(1)] = 1
+        following = scaled(np.where((raised >= prune) | (largest > 0), raised, 0))
+        change = abs(following - flow).max()
+        flow = following
+        if change <= 1e-6:
+            break
+    return ordered(csgraph.connected_components(flow > 1e-6)[1])
+
+
+def pressed(a: Any) -> list[int]:
+    votes = scaled(with_loops(a))
+    clusters = np.arange(len(a))
+    for _ in range(50):
+        sums = np.stack([votes[clusters == cluster].sum(0) for cluster in range(len(a))])
+        following = np.round(sums, 9).argmax(0)
+        if (following == clusters).all():
+            break
+        clusters = following
+    return ordered(clusters)
+
+
+def drawn(n: int, density: float, seed: int, *, weighted: bool, symmetric: bool) -> Any:
+    rng = np.random.default_rng(seed)
+    a = (rng.random((n, n)) < density) * (rng.integers(1, 6, (n, n)) if weighted else 1.0)
+    return np.triu(a, 1) + np.triu(a, 1).T if symmetric else a
+
+
+@pytest.mark.parametrize(("expansion", "inflation", "prune"), [(2, 2.0, 1e-4), (3, 1.6, 0.0), (2, 3.0, 0.05)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_markov_clustering_is_as_its_definition(expansion: int, inflation: float, prune: float, weighted: bool) -> None:
+    for seed in range(3):
+        a = drawn(30, 0.08, seed, weighted=weighted, symmetric=seed > 0)
+        found = markov_clustering(matrix(a), expansion=expansion, inflation=inflation, prune=prune)
+        assert list(found.to_dict().values()) == markov(a, expansion, inflation, prune)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_peer_pressure_is_as_its_definition(weighted: bool) -> None:
+    for seed in range(6):
+        a = drawn(30, 0.1, seed, weighted=weighted, symmetric=seed % 2 == 0)
+        try:
+            found = peer_pressure(matrix(a))
+        except ConvergenceFailure as failure:
+            found = failure.result
+        assert list(found.to_dict().values()) == pressed(a)
+
+
+@methods
+def test_planted_clusters_are_found(method: Any) -> None:
+    rng = np.random.default_rng(4)
+    labels = np.repeat(np.arange(6), 12)[rng.permutation(72)]
+    a = np.triu((rng.random((72, 72)) < np.where(labels[:, None] == labels, 0.9, 0.004)), 1)
+    A = matrix((a | a.T).astype(float))
+    found = method(A)
+    assert list(found.to_dict().values()) == ordered(labels)
+    assert method(A.compress("packed")).isequal(found)
+    assert method(A.dup("uint8")).isequal(found)
+
+
+@pytest.mark.parametrize("name", ["karate.mtx", "mcl.mtx", "jagmesh7.mtx.gz", "A.mtx"])
+def test_clusters_of_lagraph(name: str, shared_data: Path) -> None:
+    folder = shared_data / "lagraph"
+    text = (folder / f"{name.partition('.')[0]}_cluster.mtx").read_text()
+    _, *lines = [line for line in text.splitlines() if not line.startswith("%")]
+    expected = [int(line.split()[-1]) for line in lines]
+    A = sr.io.read(folder / name).apply("one")
+    assert list(peer_pressure(A).to_dict().values()) == ordered(expected)
+
+
+@methods
+def test_special_graphs(method: Any) -> None:
+    assert method(Matrix(float, 0, 0)).size == 0
+    assert method(Matrix(float, 3, 3)).to_dict() == {0: 0, 1: 1, 2: 2}
+    loops = Matrix.from_coo([0, 1, 2], [0, 1, 0], [1.0, 0.0, 0.0], shape=(3, 3))  # explicit zeros are no flow
+    assert method(loops).to_dict() == {0: 0, 1: 1, 2: 2}
+    assert method(Matrix.from_edgelist([(0, 1), (1, 0)])).to_dict() == {0: 0, 1: 0}
+
+
+@methods
+def test_bad_input(method: Any) -> None:
+    A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+    A = A.ewise_add(A.T, "any")
+    with pytest.raises(DimensionMismatch):
+        method(Matrix(float, 2, 3))
+    with pytest.raises(InvalidValue, match="negative"):
+        method(A.dup(float).apply("ainv"))
+    with pytest.raises(InvalidValue, match="NaN"):
+        method(A.apply("second", right=np.nan))
+    with pytest.raises(DomainMismatch):
+        method(A.dup("complex64"))
+    with pytest.raises(ConvergenceFailure) as failure:
+        method(A, max_iter=1)
+    assert failure.value.result.size == 6
+    calls: list[tuple[int, int | None]] = []
+    method(A, max_iter=60, progress=lambda done, total: calls.append((done, total)))
+    assert calls[0] == (1, 60)
+
+
+def test_parameters_of_markov_clustering() -> None:
+    A = Matrix.from_edgelist([(0, 1), (1, 0)])
+    for refused in ({"expansion": 1}, {"inflation": 1.0}, {"prune": 2.0}, {"tol": -1.0}, {"max_iter": -1}):
+        with pytest.raises(InvalidValue):
+            markov_clustering(A, **refused)
