@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import FullPattern, IndexList, VectorStore, index_dtype
+from ...formats import Full, FullPattern, IndexList, VectorStore, index_dtype
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec_rows import Located, LocateGroups, LocateRows
 from . import presence
 from .atomics import bit_count, stopped
 from .compile import device, kernel
 from .convert import as_index_list
-from .operands import Array, kernel_array, values_of
+from .operands import Array, indices_of, kernel_array, values_of
 from .rows import share_words
-from .scatter import positions_at
+from .scatter import targets
 from .threads import parts_for, run, total
-from .types import put, value_at
+from .types import position, put, value_at
 
 _INT64 = np.dtype(np.int64)
 # Below one entry in this many, slots are allocated for the occurring groups only.
@@ -43,8 +43,8 @@ def locate_rows(q: LocateRows) -> Located:
 @implements(LocateGroups, engine="cpu")
 def locate_groups(q: LocateGroups) -> Located:
     """w(g) = min of u(p) with index[p] = g, p(g) = the first such p: one pass on one thread."""
-    u = as_index_list(q.u)
-    size, groups = q.index.size, kernel_array(positions_at(q.index, u.indices))
+    u, size = q.u if isinstance(q.u, Full) else as_index_list(q.u), q.index.size
+    groups = kernel_array(targets(q.index, u))
     if groups.size * _SPARSE >= size:
         return _in_slots(size, u, groups, q.largest)
     distinct, ranks = np.unique(groups, return_inverse=True)
@@ -54,10 +54,10 @@ def locate_groups(q: LocateGroups) -> Located:
     return Located(*made)
 
 
-def _in_slots(size: int, u: IndexList, groups: Array, largest: bool) -> Located:
+def _in_slots(size: int, u: IndexList | Full, groups: Array, largest: bool) -> Located:
     words, places = presence.no_bits(size), presence.empty_slots("minloc_by", size, _INT64)
     made = None if u.values is None else presence.empty_slots("minloc_by", size, u.dtype)
-    operands = groups, kernel_array(u.indices), values_of(u), largest
+    operands = groups, indices_of(u), values_of(u), largest
     run(_locate_groups, 1, *operands, words, made, places, work=groups.size)
     return _located(size, u, words, made, places, presence.count_bits(words))
 
@@ -73,6 +73,27 @@ def _beats(value: Any, best: Any, largest: bool) -> bool:
     if best != best:
         return value == value  # type: ignore[no-any-return]
     return value > best if largest else value < best  # type: ignore[no-any-return]
+
+
+@device
+def _place(values: Any, begin: int, count: int, largest: bool) -> int:
+    """Return the place of the extreme value among `count` values from `begin`; the loops have no branches."""
+    at, best, start = 0, value_at(values, begin), 1
+    while start < count and best != best:
+        best = value_at(values, begin + start)
+        at = start if best == best else 0
+        start += 1
+    if largest:
+        for p in range(start, count):
+            value = value_at(values, begin + p)
+            better = value > best
+            best, at = value if better else best, p if better else at
+    else:
+        for p in range(start, count):
+            value = value_at(values, begin + p)
+            better = value < best
+            best, at = value if better else best, p if better else at
+    return at
 
 
 @kernel
@@ -97,12 +118,8 @@ def _locate_rows(
             begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
             if begin == end:
                 continue
-            at, best = 0, value_at(values, begin)
-            for p in range(1, end - begin):
-                value = value_at(values, begin + p)
-                if _beats(value, best, largest):
-                    at, best = p, value
-            put(made, i, best)
+            at = _place(values, begin, end - begin, largest)
+            put(made, i, value_at(values, begin + at))
             if indices is None:
                 places[i] = at
             else:
@@ -135,9 +152,9 @@ def _locate_groups(
         if words[w] & bit == 0:
             words[w] |= bit
             put(made, g, value)
-            places[g] = indices[p]
+            places[g] = position(indices, p)
         elif made is None:
             continue
         elif _beats(value, made[g], largest):
             put(made, g, value)
-            places[g] = indices[p]
+            places[g] = position(indices, p)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...formats import CSR, IndexList, VectorStore, index_dtype
+from ...formats import CSR, Full, IndexList, VectorStore, index_dtype
 from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
@@ -44,13 +44,18 @@ def positions_at(index: Index, p: Array) -> Array:
     return (index.start + index.step * p.astype(np.int64, copy=False)).astype(index_dtype(index.size), copy=False)
 
 
+def targets(index: Index, u: IndexList | Full) -> Array:
+    """Return index[p] for each entry u(p), in order."""
+    return positions(index) if isinstance(u, Full) else positions_at(index, u.indices)
+
+
 @implements(ScatterVector, engine="cpu")
 def scatter_vector(q: ScatterVector) -> VectorStore:
     """t(index[p]) = u(p), p ascending; a repeated index combines by `dup`, or keeps the last."""
-    u = as_index_list(q.u)
+    u = q.u if isinstance(q.u, Full) else as_index_list(q.u)
     values = u.values if u.iso is None else u.iso
     assert values is not None
-    return scatter_entries(q.index.size, u.dtype, positions_at(q.index, u.indices), values, q.dup)[0]
+    return scatter_entries(q.index.size, u.dtype, targets(q.index, u), values, q.dup)[0]
 
 
 @implements(ScatterMatrix, engine="cpu")
