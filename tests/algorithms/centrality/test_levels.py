@@ -64,6 +64,19 @@ def test_some_vertices_from_either_end() -> None:
     )
 
 
+def test_deep_graphs_are_searched_one_by_one() -> None:
+    graph = nx.empty_graph(131)  # vertex 130 is isolated
+    graph.add_edges_from(((v * 7) % 130, (v * 7 + 7) % 130) for v in range(129))
+    A, vertices = matrix(graph), [3, 77, 130, 12]
+    found, calls = closeness(A, vertices), []
+    expected = nx.closeness_centrality(graph)
+    np.testing.assert_allclose([found[v].value for v in vertices], [expected[v] for v in vertices])
+    summed = harmonic(A, vertices, progress=lambda done, total: calls.append((done, total)))
+    expected = nx.harmonic_centrality(graph, vertices)
+    np.testing.assert_allclose([summed[v].value for v in vertices], [expected[v] for v in vertices])
+    assert calls[-1] == (4, 4)
+
+
 def test_groups_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
