@@ -47,7 +47,7 @@ def triangle_centrality(A: Matrix) -> Vector:
     n = undirected("triangle_centrality", A)
     graph = oriented(without_loops(A))
     B = graph.matrix
-    common = B.mxm(B.T, "plus_pair", mask=graph.lower.S).wait()
+    common = B.mxm(B.T, "plus_pair", mask=graph.lower.S, method=graph.method).wait()
     twice = Vector.full(np.int64(0), n, device=A.device)
     twice(accum="plus") << common.reduce_rowwise("plus")
     twice(accum="plus") << common.reduce_columnwise("plus")

@@ -131,7 +131,7 @@ def lcc(A: Matrix) -> Vector:
     U, L = graph.upper, graph.lower
     found = Vector.full(np.int64(0), n, device=A.device)
     for X, mask in ((U, U), (U, L), (L, L)):  # v has the lowest number of a triangle, the middle one, the highest
-        found(accum="plus") << X.mxm(U.T, "plus_second", mask=mask.S).reduce_rowwise("plus")
+        found(accum="plus") << X.mxm(U.T, "plus_second", mask=mask.S, method=graph.method).reduce_rowwise("plus")
     return share(graph.restored(found), graph.restored(_pairs(degrees(graph.matrix))), n)
 
 

@@ -24,7 +24,8 @@ from semiring import Matrix, Vector
 from ..ordering import degree_order, restore
 
 # Vertices are reordered if the highest degree is more than so many times the mean one.  Reasoned: on road networks the
-# reordering takes as long as the product that it would speed up; on Kronecker graphs the product takes a third.
+# reordering takes as long as the product that it would speed up; on Kronecker graphs the product takes a third.  Rows
+# that are all short are combined as wholes: a dot product for each edge costs more than its few entries.
 _SKEW = 8
 
 
@@ -32,13 +33,14 @@ _SKEW = 8
 class Oriented:
     """A symmetric matrix without a diagonal, its entries above and below the diagonal, and the order of its rows.
 
-    order: order(k) is the vertex of row k; None where it is k.
+    order: order(k) is the vertex of row k; None where it is k.  method: of the products under a mask.
     """
 
     matrix: Matrix
     upper: Matrix
     lower: Matrix
     order: Vector | None
+    method: str
 
     def restored(self, v: Vector) -> Vector:
         """Return a vector over the rows as one over the vertices."""
@@ -57,12 +59,12 @@ def degrees(P: Matrix) -> Vector:
 
 def oriented(P: Matrix) -> Oriented:
     """Return P, symmetric and without a diagonal, in the order of degrees if they differ much.  Synchronises."""
-    n, order = P.nrows, None
+    n, order, method = P.nrows, None, "hash"
     most = degrees(P).reduce("max").value or 0
     if most * n > _SKEW * P.nvals:
-        order = degree_order(P, descending=False)
+        order, method = degree_order(P, descending=False), "auto"
         P = P.permute(order)
-    return Oriented(P, P.select("triu", 1).wait(), P.select("tril", -1).wait(), order)
+    return Oriented(P, P.select("triu", 1).wait(), P.select("tril", -1).wait(), order, method)
 
 
 def closed_walks(graph: Oriented, ring: str = "plus_pair", weight: str | None = None) -> Vector:
@@ -70,9 +72,9 @@ def closed_walks(graph: Oriented, ring: str = "plus_pair", weight: str | None = 
 
     weight: an operator that combines the product of two edges with the value of the third; None: the value is not read.
     """
-    U, L = graph.upper, graph.lower
-    low = U.mxm(U.T, ring, mask=L.S).wait()  # a pending product would be computed for each of the sums
-    high = L.mxm(U.T, ring, mask=L.S)
+    U, L, method = graph.upper, graph.lower, graph.method
+    low = U.mxm(U.T, ring, mask=L.S, method=method).wait()  # a pending product would be computed for each of the sums
+    high = L.mxm(U.T, ring, mask=L.S, method=method)
     if weight is not None:
         low, high = low.ewise_mult(L, weight).wait(), high.ewise_mult(L, weight)
     t = Vector.full(low.dtype.type(0), low.nrows, low.dtype, device=low.device)

@@ -59,7 +59,7 @@ def triangle_count(A: Matrix) -> int:
     """
     undirected("triangle_count", A)
     graph = oriented(without_loops(A))
-    common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S)
+    common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S, method=graph.method)
     return int(common.reduce_scalar("plus").get(0))  # synchronises
 
 
@@ -138,15 +138,15 @@ def edge_triangles(A: Matrix) -> Matrix:
     undirected("edge_triangles", A)
     P = without_loops(A)
     graph = oriented(P)
-    found = supports(graph.matrix, graph.lower)
+    found = supports(graph.matrix, graph.lower, graph.method)
     if graph.order is not None:
         found = found.permute(inverse(graph.order))
     return found.wait()
 
 
-def supports(B: Matrix, lower: Matrix) -> Matrix:
+def supports(B: Matrix, lower: Matrix, method: str = "auto") -> Matrix:
     """C(i, j) = the common neighbours of i and j for each entry of B, which is symmetric and has no diagonal."""
-    common = B.mxm(B.T, "plus_pair", mask=lower.S).wait()
+    common = B.mxm(B.T, "plus_pair", mask=lower.S, method=method).wait()
     found = B.apply("second", right=np.int64(0))
     found(accum="plus") << common
     found(accum="plus") << common.T

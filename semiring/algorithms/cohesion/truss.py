@@ -68,7 +68,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     if k <= 2:
         return A.select("offdiag").wait()
     graph = oriented(without_loops(A))
-    S = _trimmed(supports(graph.matrix, graph.lower), k - 2)
+    S = _trimmed(supports(graph.matrix, graph.lower, graph.method), k - 2, graph.method)
     if graph.order is not None:
         S = S.permute(inverse(graph.order))
     return A.dup(mask=S.S)
@@ -111,24 +111,24 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
     undirected("truss_numbers", A)
     report = reporter("truss_numbers", progress)
     graph = oriented(without_loops(A))
-    S = supports(graph.matrix, graph.lower)
+    S = supports(graph.matrix, graph.lower, graph.method)
     T = S.apply("second", right=np.int64(2)).dup()
     while (least := S.reduce_scalar("min").value) is not None:  # synchronises
         T(accum="second") << S.apply("second", right=np.int64(least + 2))
-        S = _trimmed(S, int(least) + 1)
+        S = _trimmed(S, int(least) + 1, graph.method)
         report(T.nvals - S.nvals, T.nvals)
     if graph.order is not None:
         T = T.permute(inverse(graph.order))
     return T.wait()
 
 
-def _trimmed(S: Matrix, least: int) -> Matrix:
+def _trimmed(S: Matrix, least: int, method: str) -> Matrix:
     """Return the supports of the largest subgraph whose edges all have at least so much."""
     while (removed := S.select("<", least).wait()).nvals:  # synchronises
         left = S.select(">=", least).wait()
         if removed.nvals * _UPDATE > S.nvals:
             structure = left.apply("one").dup(bool)
-            S = supports(structure, structure.select("tril", -1))
+            S = supports(structure, structure.select("tril", -1), method)
         else:
             lost = removed.mxm(S, "plus_pair", mask=left.S)
             lost(accum="plus") << removed.mxm(left, "plus_pair", mask=left.S).T
