@@ -23,7 +23,7 @@ from benchmarks.report import Peer, Report, timed
 
 RUNS = 5
 # A program that takes long is called less often.
-FEW_RUNS = 2
+FEW_RUNS = 1
 # NetworkX takes tens of seconds on more entries.
 NETWORKX_ENTRIES = 2_500_000
 
@@ -132,12 +132,17 @@ def run(name: str, about: str | None, defaults: tuple[str, ...], programs: Mappi
     parser = arguments.parser(f"algorithms.{name}", about)
     parser.add_argument("--graphs", nargs="*", default=defaults, metavar="GRAPH")
     parser.add_argument("--functions", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--without", nargs="*", default=(), metavar="PROGRAM", help="leave these programs out")
     asked = parser.parse_args()
     device = arguments.device_of(asked)
     with sr.use(device):
         report = Report(name, device, asked.out)
         for graph in asked.graphs:
-            measure(graph, programs[device](make(graph)), device, asked.functions, report)
+            calls = programs[device](make(graph))
+            for others in calls.values():
+                for program in asked.without:
+                    others.pop(program, None)
+            measure(graph, calls, device, asked.functions, report)
         report.close()
     return 1 if report.failed else 0
 

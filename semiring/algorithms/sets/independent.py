@@ -11,8 +11,6 @@ Coloring", SPAA 2014.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
@@ -144,11 +142,12 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     colours, done = Vector(np.int64, n, device=A.device), 0
     forbidden: list[Vector] = []
     while frontier.nvals:  # synchronises
+        frontier = frontier.convert("index")  # what follows costs O(entries of the frontier), and not O(n)
         _colour(frontier, precedes, colours, forbidden)
         report(done := done + frontier.nvals, n)
         fewer = frontier.vxm(precedes, semiring.plus_pair[np.int64])
         waiting(accum="minus") << fewer
-        frontier = waiting.dup(mask=fewer.S).select("==", 0)
+        frontier = fewer.ewise_mult(waiting, "second").select("==", 0)
     return colours
 
 
@@ -161,19 +160,16 @@ def _colour(frontier: Vector, precedes: Matrix, colours: Vector, forbidden: list
 
     forbidden[w](v): the set of colours 64 w to 64 w + 63 that v may not have, as bits of a word.
     """
-    n = colours.size
-    uncoloured: Any = frontier
-    window = 0
+    uncoloured, window = frontier, 0
     while uncoloured.nvals:  # synchronises
         if window == len(forbidden):
-            forbidden.append(Vector(np.uint64, n, device=colours.device))
-        used = Vector(np.uint64, n, device=colours.device)
-        used(uncoloured.S) << 0
-        used(uncoloured.S, accum="bor") << forbidden[window]
+            forbidden.append(Vector.full(0, colours.size, np.uint64, device=colours.device))
+        used = uncoloured.ewise_mult(forbidden[window], "second").dup()
         # The lowest bit that is not set; zero if all are.
-        free = used.apply("bnot").ewise_mult(used.apply("plus", right=np.uint64(1)), "band")
-        bit = free.select("!=", 0)
+        bit = used.apply("bnot").ewise_mult(used.apply("plus", right=np.uint64(1)), "band").select("!=", 0)
         colours(bit.S) << bit.apply("log2").apply("plus", right=float(_COLOURS * window))
         forbidden[window](accum="bor") << bit.vxm(precedes, semiring.bor_first)
+        if bit.nvals == uncoloured.nvals:
+            return
         uncoloured = uncoloured.dup(mask=~bit.S)
         window += 1
