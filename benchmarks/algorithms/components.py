@@ -8,6 +8,7 @@ components, bridges, articulation points and blocks.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
@@ -80,7 +81,7 @@ def with_peers(A: sr.Matrix) -> Calls:
         S = csr_array((np.ones(A.nvals), indices, indptr), shape=A.shape)
         calls["strong"]["SciPy"] = lambda: csgraph.connected_components(S, True, "strong"), lambda found: found[0]
     if importlib.util.find_spec("igraph"):
-        import igraph
+        igraph: Any = importlib.import_module("igraph")
 
         g = igraph.Graph(n=A.nrows, edges=edges_of(A), directed=directed)
         calls["strong"]["igraph"] = lambda: g.connected_components("strong"), len
@@ -88,7 +89,7 @@ def with_peers(A: sr.Matrix) -> Calls:
         calls["articulation points"]["igraph"] = g.articulation_points, len
         calls["blocks"]["igraph"] = g.biconnected_components, len
     if importlib.util.find_spec("networkx") and A.nvals <= NETWORKX_ENTRIES:
-        import networkx as nx
+        nx: Any = importlib.import_module("networkx")
 
         G = nx.DiGraph() if directed else nx.Graph()
         G.add_nodes_from(range(A.nrows))

@@ -8,6 +8,7 @@ independent sets, colourings and maximal matchings the defining property is veri
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from typing import Any
@@ -81,7 +82,7 @@ def with_peers(A: sr.Matrix) -> Calls:
     edges = edges_of(A)
     weights = np.asarray(A.select("tril", -1).to_coo(device="cpu")[2], np.float64)
     if importlib.util.find_spec("igraph"):
-        import igraph
+        igraph: Any = importlib.import_module("igraph")
 
         g = igraph.Graph(n=A.nrows, edges=edges)
         calls["spanning forest"]["igraph"] = (
@@ -90,7 +91,7 @@ def with_peers(A: sr.Matrix) -> Calls:
         )
         calls["colouring"]["igraph"] = g.vertex_coloring_greedy, lambda found: 0.0
     if importlib.util.find_spec("networkx") and A.nvals <= NETWORKX_ENTRIES:
-        import networkx as nx
+        nx: Any = importlib.import_module("networkx")
 
         G = nx.Graph()
         G.add_nodes_from(range(A.nrows))

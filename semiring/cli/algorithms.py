@@ -32,7 +32,10 @@ _RETURNS_VERTICES = frozenset(
         "degree_order",
         "label_propagation",
         "locality_order",
+        "maximal_matching",
+        "maximum_bipartite_matching",
         "reverse_cuthill_mckee",
+        "strongly_connected_components",
         "topological_order",
     }
 )

@@ -105,8 +105,8 @@ def _forest(start: Vector, singletons: Vector) -> Vector:
     if bool(label.ewise_mult(singletons, "gt").reduce("lor")):
         raise InvalidValue("connected_components: a label in start is not the smallest vertex of its component")
     forest = singletons.dup()
-    forest << label  # cast to the type of a forest
-    return forest
+    forest(accum="min") << label  # label(v) <= v: the labels as a full vector of the type of a forest
+    return forest.convert("full")
 
 
 def _with_stars(A: Matrix, forest: Vector) -> Matrix:

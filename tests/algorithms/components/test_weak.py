@@ -26,6 +26,11 @@ def test_added_edges(method: str, seed: int) -> None:
         np.testing.assert_array_equal(host(labels), smallest_members(*csgraph.connected_components(total, False)[::-1]))
 
 
+def test_start_of_one_value() -> None:
+    added = sr.Matrix.from_edgelist([(1, 3)], nrows=4, ncols=4)
+    assert sr.algorithms.connected_components(added, start=sr.Vector.full(0, 4)).to_dict() == dict.fromkeys(range(4), 0)
+
+
 def test_start_is_unchanged_and_cast() -> None:
     start = sr.Vector.from_dense(np.array([0, 0, 2, 3]))
     added = sr.Matrix.from_edgelist([(1, 3)], nrows=4, ncols=4)
