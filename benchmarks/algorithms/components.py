@@ -36,13 +36,11 @@ al = sr.algorithms
 
 def make(name: str) -> sr.Matrix:
     """The graph of that name; ``roads`` and graphs named with a ``w`` have symmetric weights."""
-    if name == "roads":
-        A = sr.io.read(Path(sr.__file__).parent / "data" / "NY.gr.xz")
-        return A.ewise_add(A.T, "max").dup()
     if name.startswith("rmat"):
         return sr.random.rmat(int(name.removeprefix("rmat")), 16, seed=graphs.SEED)
-    A = graphs.make(name)
-    return A.ewise_add(A.T, "max").dup() if name.endswith("w") else A
+    roads = name == "roads"
+    A: sr.Matrix = sr.io.read(Path(sr.__file__).parent / "data" / "NY.gr.xz") if roads else graphs.make(name)
+    return A.ewise_add(A.T, "max").dup() if roads or name.endswith("w") else A
 
 
 def edges_of(A: sr.Matrix) -> Any:
