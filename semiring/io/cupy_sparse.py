@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_cupy_sparse", "to_cupy_sparse"]
 
-_DTYPES = ("bool", "float32", "float64")
+_DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 
 
 def from_cupy_sparse(X: Any) -> Matrix:
@@ -73,7 +73,7 @@ def to_cupy_sparse(A: Matrix) -> Any:
     Raises
     ------
     DomainMismatch
-        CuPy's sparse matrices hold bool, float32 and float64 only.
+        CuPy's sparse matrices hold bool, float32, float64, complex64 and complex128 only.
     NotSupported
         CuPy is not installed.
 
