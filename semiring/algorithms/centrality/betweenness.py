@@ -18,7 +18,7 @@ from .brandes import Graph, backward, by_source, forward
 
 # A batch has at most so many sources, and so many pairs of a vertex and a source: about 80 bytes each.
 _SOURCES = 128
-_PAIRS = {"cpu": 2**25, "cuda": 2**28}
+_PAIRS = {"cpu": 2**25, "cuda": 2**29}
 
 
 @ops.reports_memory

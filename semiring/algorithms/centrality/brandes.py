@@ -90,6 +90,11 @@ class Graph:
             return self.out_work
         return Vector.full(1.0, self.A.nrows, device=self.A.device).ewise_add(self.A.reduce_columnwise("count"), "plus")
 
+    @cached_property
+    def most_work(self) -> float:
+        """The largest entry of `out_work` and `in_work`."""
+        return max(float(work.reduce("max").get(0)) for work in (self.out_work, self.in_work))
+
     def many(self, work: float, k: int) -> bool:
         """Return whether a dense product costs less than one with a sparse operand of so many edges and entries."""
         return work > k * max(self.A.nvals / _SPARSE[self.A.device], self.A.nrows / _POSITIONS)
@@ -99,7 +104,7 @@ class Level(NamedTuple):
     """F(d).
 
     paths : k x n and sparse, or n x k and dense
-    work : the number of its entries and of the edges that leave them
+    work : the number of its entries and of the edges that leave them, or a bound that is small
     """
 
     paths: Matrix
@@ -124,7 +129,7 @@ def forward(graph: Graph, sources: list[int]) -> list[Level]:
     A, k, one = graph.A, len(sources), graph.dtype.type(1)
     sparse_ring, dense_ring = semiring.plus_first[graph.dtype], semiring.plus_second[graph.dtype]
     F = Matrix.from_coo(np.arange(k), sources, one, shape=(k, A.nrows), device=A.device)
-    level = Level(F, False, _work(F, graph.out_work))
+    level = Level(F, False, _work(graph, F, graph.out_work))
     levels: list[Level] = []
     sigma: Matrix | None = None  # of all levels but the `recent` ones
     recent: Matrix | None = F
@@ -148,7 +153,7 @@ def forward(graph: Graph, sources: list[int]) -> list[Level]:
         else:  # of an undirected graph, a neighbour is at most one level nearer
             before = level.paths if sigma is None and A.is_symmetric_structure else recent
             recent = F.ewise_add(before, "any")
-        level = Level(F, False, _work(F, graph.out_work))
+        level = Level(F, False, _work(graph, F, graph.out_work))
     return levels
 
 
@@ -163,20 +168,16 @@ def backward(graph: Graph, levels: list[Level], k: int) -> Iterator[Step]:
     while len(levels) > 1:
         level = levels.pop()
         F = level.paths
-        if not above.dense and not level.dense:
-            delta = shares.mxm(graph.into, sparse_ring, mask=F.S, method="rows").ewise_mult(F, "times")
-        elif not level.dense:
-            places = F.T
-            wanted = None if graph.many(level.work, k) else places.S
-            delta = graph.out_complete.mxm(shares, dense_ring, mask=wanted).ewise_mult(places, "times").T
+        if above.dense or graph.many(_work(graph, above.paths, graph.in_work), k):
+            dense = shares if above.dense else _densified(graph, k, shares)
+            places = F if level.dense else F.T
+            wanted = None if level.dense or graph.many(level.work, k) else places.S
+            delta = graph.out_complete.mxm(dense, dense_ring, mask=wanted).ewise_mult(places, "times")
+            delta = delta if level.dense else delta.T
+        elif level.dense:
+            delta = shares.mxm(graph.into, sparse_ring).T.ewise_mult(F, "times")
         else:
-            if above.dense:
-                flow = graph.out_complete.mxm(shares, dense_ring)
-            elif graph.many(_work(above.paths, graph.in_work), k):
-                flow = graph.out_complete.mxm(_densified(graph, k, shares), dense_ring)
-            else:
-                flow = shares.mxm(graph.into, sparse_ring).T
-            delta = flow.ewise_mult(F, "times")
+            delta = shares.mxm(graph.into, sparse_ring, mask=F.S, method="rows").ewise_mult(F, "times")
         delta.wait()
         shares = delta.ewise_union(F, _share, 0, 0).wait()
         yield Step(level, shares, delta, level.dense)
@@ -188,9 +189,10 @@ def by_source(M: Matrix, *, dense: bool) -> Matrix:
     return M.select("!=", 0).T.dup() if dense else M
 
 
-def _work(F: Matrix, work: Vector) -> float:
-    """Return the sum of the work of the entries of a sparse level.  Synchronises."""
-    return float(F.mxv(work, "plus_second").reduce("plus").get(0))
+def _work(graph: Graph, F: Matrix, work: Vector) -> float:
+    """Return the sum of the work of the entries of a sparse level, or a bound of it that is small.  Synchronises."""
+    bound = F.nvals * graph.most_work
+    return float(F.reduce_columnwise("count").inner(work).get(0)) if graph.many(bound, F.nrows) else bound
 
 
 def _densified(graph: Graph, k: int, sparse: Matrix | None) -> Matrix:
