@@ -167,7 +167,8 @@ def _colour(frontier: Vector, precedes: Matrix, colours: Vector, forbidden: list
         used = uncoloured.ewise_mult(forbidden[window], "second").dup()
         # The lowest bit that is not set; zero if all are.
         bit = used.apply("bnot").ewise_mult(used.apply("plus", right=np.uint64(1)), "band").select("!=", 0)
-        colours(bit.S) << bit.apply("log2").apply("plus", right=float(_COLOURS * window))
+        # A logarithm on a GPU may be a little less than the integer, and the cast to integers drops the fraction.
+        colours(bit.S) << bit.apply("log2").apply("plus", right=_COLOURS * window + 0.5)
         forbidden[window](accum="bor") << bit.vxm(precedes, semiring.bor_first)
         if bit.nvals == uncoloured.nvals:
             return
