@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..exceptions import DimensionMismatch, InvalidValue
@@ -11,9 +11,12 @@ from ..memory.allocation import reports_memory
 from .base import Sparse
 from .layout import concat
 
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
 
 @reports_memory
-def block(blocks: Sequence[Any], dtype: Any = None, *, name: str | None = None) -> Any:
+def block(blocks: Sequence[Any], dtype: Any = None, *, name: str | None = None) -> Matrix:
     """C = [[A, B], [D], ...]: a Matrix of blocks, each row of which is divided in its own way.
 
     As ``numpy.block`` and ``scipy.sparse.block_array``; `concat` is the same for a grid.
@@ -57,7 +60,7 @@ def block(blocks: Sequence[Any], dtype: Any = None, *, name: str | None = None) 
     if not _is_grid(widths):
         total = _width(rows)
         rows = [[concat([_sized(row, total)])] for row in rows]
-    made = concat(rows)
+    made: Matrix = concat(rows)
     return made.dup(made.dtype if dtype is None else dtypes.lookup(dtype), name=name)
 
 

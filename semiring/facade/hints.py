@@ -63,6 +63,8 @@ _MATRIX = {
     "reduce_columns reduce_cols col_sum colsum sum_columns reduce_column": '.reduce_columnwise("plus")',
     "neighbors neighbours adj": "A[i].to_coo()[0]",
     "degree": '.reduce_rowwise("count")',
+    "idxmin": ".minloc()",
+    "idxmax": ".maxloc()",
 }
 _VECTOR = {
     "to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(v)",
@@ -77,6 +79,9 @@ _VECTOR = {
     "ones": "Vector.full(1, size)",
     "arange": "Vector.from_dense(np.arange(size))",
     "indices values": ".to_coo()",
+    "groupby group_by bincount scatter scatter_add segment_sum": ".reduce_by(labels, op, size=)",
+    "scatter_min segment_min": ".minloc_by(labels, size=)",
+    "scatter_max segment_max": ".maxloc_by(labels, size=)",
     "mxv": "A.mxv(v, op), a method of the Matrix",
     "mxm": "A.mxv(v, op), or v.vxm(A, op)",
     "nrows": ".size",

@@ -82,6 +82,7 @@ HINTS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "constructor": (AttributeError, r"use semiring\.io\.from_scipy_sparse", lambda: A.from_scipy_sparse),
     "of a class": (AttributeError, r"object 'Matrix'.*use semiring\.io\.from_networkx", lambda: Matrix.from_networkx),
     "of a class of vectors": (AttributeError, r"use Vector\.from_dense", lambda: Vector.from_numpy),
+    "of groups": (AttributeError, r"use \.reduce_by\(labels", lambda: Vector(float, 3).groupby),
     "near constructor": (AttributeError, r"did you mean 'from_coo'", lambda: Matrix.from_cooo),
     "near name": (AttributeError, r"'to_dens'; did you mean 'to_dense'", lambda: A.to_dens),
     "of the other kind": (AttributeError, r"A\.mxv\(v, op\)", lambda: Vector(float, 3).mxv(A)),
