@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semiring as sr
-from semiring import Matrix, Vector, binary, ops
+from semiring import Matrix, Vector, binary, indexunary, ops
 from semiring.exceptions import IndexOutOfBound, InvalidValue
 
 from ..checks import count, number, seed_of, square, weights
 from ..progress import Progress, reporter
-from ..randomness import uniform
+from ..randomness import thunk, uniform
 
 _drawn = binary.register_anonymous("toint(floor(x * y))", "drawn")
 _middle = binary.register_anonymous("floordiv(x + y, 2)", "middle")
-_ROUNDS_A_STEP = 1 << 16  # numbers of the random rounds of a step
+_random_of = indexunary.register_anonymous("random(x, 0, k)", "random_of")
+_ROUNDS_A_STEP = 1 << 16  # random numbers of a walk in a step
+_FEW_PROPOSALS = 1 << 12  # cost as much as one
 
 
 class _Rows(NamedTuple):
@@ -197,7 +199,7 @@ def _walks(
                 r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
                 chosen = rows.draw(here, r)
             else:
-                chosen = _biased(rows, previous.extract(walking).new(), here, walking, bias, (at.size, seed, step))
+                chosen = _biased(rows, previous.extract(walking).new(), here, walking, bias, (seed, step))
             previous, at = at, at.dup()
             at[walking] = chosen
             steps.append(at.dup(mask=alive.V))
@@ -209,34 +211,42 @@ def _walks(
 
 
 def _biased(
-    rows: _Rows, before: Vector, here: Vector, numbers: Any, bias: tuple[float, float], drawn_by: tuple[int, int, int]
+    rows: _Rows, before: Vector, here: Vector, numbers: Any, bias: tuple[float, float], drawn_by: tuple[int, int]
 ) -> Vector:
-    """Return the next vertex of each walk by proposals that are accepted in proportion to their bias.
+    """Return the next vertex of each walk: the first proposal that is accepted in proportion to its bias.
 
-    before, here: the last two vertices of each walk.  numbers: those of the walks.  drawn_by: the number of all
-    walks, the
-    seed and the step, which determine the random numbers.
+    before, here: the last two vertices of each walk.  numbers: those of the walks.  drawn_by: the seed and the step,
+    which determine the random numbers.  The fewer walks still propose, the more proposals each makes at a time.
     """
     back, away = bias
     most = max(back, 1.0, away)
-    size, seed, step = drawn_by
-    walks, chosen, attempt = Vector.from_dense(numbers), here.dup(), 0
+    walks, chosen, made = Vector.from_dense(numbers), here.dup(), 0
     pending: Any = Vector.full(True, here.size, device=here.device).to_coo(index_dtype=None)[0]
     while len(pending):
-        drawing = step * _ROUNDS_A_STEP + 2 * attempt
-        own = walks.extract(pending).new()
-        r = uniform(size, seed, drawing, device=here.device).extract(own).new()
-        level = uniform(size, seed, drawing + 1, device=here.device).extract(own).apply("times", right=most)
-        proposed, u = rows.draw(here.extract(pending).new(), r), before.extract(pending).new()
+        count = max(1, min(max(here.size, _FEW_PROPOSALS) // len(pending), _ROUNDS_A_STEP // 4))
+        # Proposal p of all is the (p mod count)-th of the walk pending(p / count).
+        proposal = Vector.full(0, len(pending) * count, device=here.device).apply("rowindex")
+        walk = Vector.from_dense(pending).extract(proposal.apply("floordiv", right=count).new()).new()
+        word = walks.extract(walk).apply("times", right=_ROUNDS_A_STEP)
+        word = word.ewise_mult(proposal.apply("mod", right=count).apply("plus", right=made), "plus").new()
+        r, level = (word.apply(_random_of, right=thunk(seed, step)).new() for seed, step in _streams(drawn_by))
+        proposed, u = rows.draw(here.extract(walk).new(), r), before.extract(walk).new()
         weight = Vector.full(away, u.size, device=here.device)
         weight(rows.contains(u, proposed).V) << 1.0
         weight(u.ewise_mult(proposed, "eq").V) << back
-        accepted = level.ewise_mult(weight, "lt").new()
-        chosen[pending] = proposed  # a proposal that is not accepted is replaced by the next
-        refused = accepted.select("==", False).to_coo(index_dtype=None)[0]
-        pending = Vector.from_dense(pending).extract(refused).to_coo(index_dtype=None)[1]
-        attempt += 1
+        accepted = level.apply("times", right=most).ewise_mult(weight, "lt").new()
+        first = proposal.dup(mask=accepted.V).reduce_by(walk, "min", size=here.size)
+        done, at = first.to_coo(index_dtype=None)
+        chosen[done] = proposed.extract(at)
+        waiting = Vector.from_coo(pending, True, size=here.size).dup(mask=~first.S)
+        pending, made = waiting.to_coo(index_dtype=None)[0], made + count
     return chosen
+
+
+def _streams(drawn_by: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return seed and round of the proposals of a step, and of their acceptance."""
+    seed, step = drawn_by
+    return (seed, 2 * step), (seed, 2 * step + 1)
 
 
 def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
