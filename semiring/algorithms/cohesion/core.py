@@ -62,30 +62,8 @@ def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
     >>> sr.algorithms.core_numbers(A.ewise_add(A.T, "any")).to_dict()
     {0: 2, 1: 2, 2: 2, 3: 1, 4: 0}
     """
-    n = undirected("core_numbers", A)
-    report = reporter("core_numbers", progress)
-    P = without_loops(A)
-    degree = degrees(P)
-    core = Vector.full(np.int64(0), n, device=A.device)
-    vertices = ops.singletons(Vector(bool, n, device=A.device))  # of the rows of P
-    level, k = Vector(np.int64, n, device=A.device), 0
-    while (least := degree.reduce("min").value) is not None:  # synchronises
-        if degree.nvals * _SHRINK < degree.size:
-            core(accum="max")[vertices] << level
-            kept, left = degree.to_coo(index_dtype=None)
-            vertices = Vector.from_dense(vertices[kept].to_dense(), device=A.device)
-            P = P[kept, kept].wait()
-            degree = Vector.from_dense(left, device=A.device)
-            level = Vector(np.int64, degree.size, device=A.device)
-        if least > k:
-            k = int(least)
-            level(degree.S) << k  # the core number of all that remain is k or more
-        shell = degree.select("<=", k).wait()
-        degree = degree.select(">", k).wait()
-        degree(degree.S, accum="minus") << shell.vxm(P, "plus_pair")
-        report(n - degree.nvals, n)
-    core(accum="max")[vertices] << level
-    return core
+    undirected("core_numbers", A)
+    return _peeled(without_loops(A), reporter("core_numbers", progress))
 
 
 @ops.reports_memory
@@ -123,19 +101,36 @@ def k_core(A: Matrix, k: int | None = None) -> Matrix:
     {0: {1: True, 2: True}, 1: {2: True}}
     """
     undirected("k_core", A)
-    if k is None:
-        core = core_numbers(A)
-        kept = core.select("==", core.reduce("max").get(0))  # synchronises
-    else:
-        kept = _remaining(without_loops(A), count("k_core", "k", k))
+    wanted = None if k is None else count("k_core", "k", k)
+    core = _peeled(without_loops(A), reporter("k_core", None), wanted)
+    least = core.reduce("max").get(0) if wanted is None else wanted  # synchronises
+    kept = core.select(">=", least)
     return kept.ewise_mult(A.select("offdiag"), "second").ewise_mult(kept, "first").wait()
 
 
-def _remaining(P: Matrix, k: int) -> Vector:
-    """Return the degrees of the vertices of the k-core in it."""
-    degree = Vector.full(np.int64(0), P.nrows, device=P.device)
-    degree(accum="plus") << degrees(P)
-    while (shell := degree.select("<", k).wait()).nvals:  # synchronises
-        degree = degree.select(">=", k).wait()
+def _peeled(P: Matrix, report: Progress, wanted: int | None = None) -> Vector:
+    """Return the core numbers; with a wanted one, that number where they reach it, and 0 elsewhere."""
+    n, degree = P.nrows, degrees(P)
+    core = Vector.full(np.int64(0), n, device=P.device)
+    vertices = ops.singletons(Vector(bool, n, device=P.device))  # of the rows of P
+    level = Vector(np.int64, n, device=P.device)
+    k = 0 if wanted is None else wanted - 1
+    while (least := degree.reduce("min").value) is not None:  # synchronises
+        if degree.nvals * _SHRINK < degree.size:
+            core(accum="max")[vertices] << level
+            kept, left = degree.to_coo(index_dtype=None)
+            vertices = Vector.from_dense(vertices[kept].to_dense(), device=P.device)
+            P = P[kept, kept].wait()
+            degree = Vector.from_dense(left, device=P.device)
+            level = Vector(np.int64, degree.size, device=P.device)
+        if least > k:
+            k = int(least) if wanted is None else wanted
+            level(degree.S) << k  # the core number of all that remain is k or more
+            if wanted is not None:
+                break
+        shell = degree.select("<=", k).wait()
+        degree = degree.select(">", k).wait()
         degree(degree.S, accum="minus") << shell.vxm(P, "plus_pair")
-    return degree
+        report(n - degree.nvals, n)
+    core(accum="max")[vertices] << level
+    return core
