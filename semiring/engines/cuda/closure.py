@@ -15,7 +15,7 @@ from ..spec import Closure, ClosureResult, Convert, Step
 from . import tuning
 from .algebra import start_value
 from .arguments import pack_source, source_argument
-from .closure_plans import INSTEAD, STATE_BYTES, block_sizes, level_plan, relax_plan
+from .closure_plans import INSTEAD, STATE_BYTES, block_sizes, level_plan, order_of, relax_plan
 from .columns import column_argument, column_types
 from .degrees import degrees
 from .launch import bitmap, grid, read_back, read_words, scratch, values_of
@@ -106,8 +106,9 @@ def closure_level(q: Closure) -> ClosureResult:
 def closure_relax(q: Closure) -> ClosureResult:
     """Label-correcting in three launches: changed entries relax their neighbours until nothing changes.
 
-    The monoid must be idempotent (min, max, or, and), its values of at most 8 bytes, which one atomic changes.  Memory
-    beyond the matrix and the result: two columns and four offsets a row, and two bitmaps.  Synchronises once, at the
+    The monoid must be idempotent (min, max, or, and), its values of at most 8 bytes, which one atomic changes.  Of min
+    and max near rows are expanded first (``closure_order.cuh``), except to record a trace or to stop early.  Memory
+    beyond the matrix and the result: four columns and four offsets a row, and three bitmaps.  Synchronises once, at the
     end.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
@@ -120,21 +121,25 @@ def closure_relax(q: Closure) -> ClosureResult:
     start = start_value(q.semiring.add)
     assert start is not None
     words, offset = word_count(n), a.pattern.indptr.dtype
-    nbytes = STATE_BYTES + 4 * 3 * words
+    order = order_of(q.semiring.add)
+    nbytes = STATE_BYTES + 4 * (4 if order else 3) * words
     memory = cupy.cuda.alloc(nbytes)
     memory.memset_async(0, nbytes, get_current_stream())
     state, present = memory.ptr, cupy.ndarray(words, np.uint32, memory + STATE_BYTES)
     listed = state + STATE_BYTES + 4 * words
     values = filled(n, start)
-    _held, (row, place) = scratch(2 * n * index_dtype(n).itemsize, 4 * n * offset.itemsize)
+    lists = 2 * n * index_dtype(n).itemsize
+    _held, (row, place, pile) = scratch(lists, 4 * n * offset.itemsize, lists if order else 0)
     trace, traced = _trace(q, tuning.TRACED_STEPS)
     a_values, a_iso = values_of(a)
     plan = relax_plan(q.semiring, offset, a.dtype, f.dtype, column_types(a.pattern), block_sizes(a.pattern))
     relaxation = plan.pack(
         indptr=a.pattern.indptr, indices=column_argument(a.pattern), a_values=a_values, a_iso=a_iso, present=present,
-        listed=listed, row=row, start=place, before=place + 2 * n * offset.itemsize, values=values, absent=start,
-        state=state, trace=trace, trace_rows=traced, n=n, max_steps=min(q.max_steps, _ALWAYS), shift=shift,
-        skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
+        listed=listed, piled=listed + 8 * words, pile=pile, row=row, start=place,
+        before=place + 2 * n * offset.itemsize, values=values, absent=start,
+        share=min(1.0, tuning.ORDER_SHARE * n / max(a.nvals, 1)), state=state, trace=trace, trace_rows=traced, n=n,
+        max_steps=min(q.max_steps, _ALWAYS), shift=shift, skewed=degrees(a.pattern).longest > tuning.SKEWED_ROW,
+        ordered=bool(order) and not q.trace and q.max_steps >= n,
     )  # fmt: skip
     entered = source_argument("closure_relax.cuh", f)
     plan.enter(grid(f.nvals, tuning.GRID_BLOCK), tuning.GRID_BLOCK, entered, relaxation)

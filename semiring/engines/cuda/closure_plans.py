@@ -14,9 +14,9 @@ from cupy.cuda import runtime
 
 from ...dtypes import FP32, INT32, INT64
 from ...formats import CODECS, CSR, AnyPattern, Array, index_dtype, word_count
-from ...operators.types import TypedSemiring
+from ...operators.types import TypedMonoid, TypedSemiring
 from . import samples, tuning
-from .algebra import ring_facts
+from .algebra import native_atomic, ring_facts
 from .arguments import arguments
 from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
 from .degrees import degrees
@@ -26,7 +26,7 @@ from .launch import multiprocessors
 from .packing import packing
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["INSTEAD", "STATE_BYTES", "LevelPlan", "RelaxPlan", "block_sizes", "level_plan", "relax_plan"]
+__all__ = ["INSTEAD", "STATE_BYTES", "LevelPlan", "RelaxPlan", "block_sizes", "level_plan", "order_of", "relax_plan"]
 
 # The state of both kernels precedes the bitmaps; a multiple of 256, so that these are aligned.
 STATE_BYTES = 256
@@ -229,11 +229,24 @@ def relax_plan(
     blocks: str,
 ) -> RelaxPlan:
     """Return the plan of `closure_relax`.  entered: see `level_plan`.  columns, blocks: parts of the prologue."""
-    prologue = semiring(ring) + typedefs(P=offset, A=element, U=entered, Z=ring.z) + columns + blocks
+    prologue = (
+        semiring(ring)
+        + typedefs(P=offset, A=element, U=entered, Z=ring.z)
+        + columns
+        + blocks
+        + constants(ORDER=order_of(ring.add), NATIVE=native_atomic(ring.add.op))
+        + constants(ORDER_FEW=tuning.ORDER_FEW, EAGER_EDGES=tuning.EAGER_EDGES)
+    )
     file = "closure_relax.cuh"
     pair = _Pair(file, ("relax_cluster", "relax_grid"), prologue)
     enter, count = (kernel(file, name, prologue) for name in ("relax_enter", "relax_count"))
     return RelaxPlan(pair, arguments(file, "RelaxArguments", A=element, Z=ring.z), enter, count)
+
+
+def order_of(add: TypedMonoid) -> int:
+    """Return 1 if the monoid keeps the least value, -1 if the greatest, 0 for any other."""
+    known = {"min(x, y)": 1, "max(x, y)": -1}.get(add.op.expr, 0)
+    return known if add.dtype.kind in "iuf" else 0
 
 
 def block_sizes(pattern: AnyPattern) -> str:
@@ -264,4 +277,4 @@ def catalogue() -> Iterator[samples.Entry]:
             text = types + columns + samples.thresholds(CLUSTER_BLOCK=threads, **costs)
             yield "closure_level.cuh", text + how + constants(VALUES=kind)
             if not ring.add.is_any:
-                yield "closure_relax.cuh", text
+                yield "closure_relax.cuh", text + constants(ORDER=order_of(ring.add), NATIVE=native_atomic(ring.add.op))

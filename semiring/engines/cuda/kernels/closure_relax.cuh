@@ -9,7 +9,8 @@
 // few edges, and `relax_grid` runs on the whole GPU until the list is empty.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
-// parameters of columns.cuh; and the constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES (tuning.py).
+// parameters of columns.cuh; NATIVE (2: atomicMin, 3: atomicMax, else compare-and-swap); ORDER (closure_order.cuh); and the
+// constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES, EAGER_EDGES, ORDER_FEW (tuning.py).
 
 #include "expand.cuh"
 #include "sources.cuh"
@@ -25,11 +26,14 @@ struct RelaxArguments {
     A a_iso;
     u32* present;
     u32* listed;  // two consecutive bitmaps
+    u32* piled;   // the rows that have entered the pile
+    J* pile;      // two consecutive lists
     J* row;       // two consecutive lists
     P* start;
     P* before;
     Z* values;
     Z absent;  // the value of absent entries: the identity of (+)
+    f64 share;  // of the span of the first values in the pile: the first width
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -37,6 +41,7 @@ struct RelaxArguments {
     i64 max_steps;
     int shift;  // of the packing
     int skewed;
+    int ordered;  // whether to expand near rows first
 };
 
 struct Relaxation : RelaxArguments {
@@ -53,6 +58,16 @@ DEVICE bool same_bits(T a, T b) {
     return from_bits<Bits>(a) == from_bits<Bits>(b);
 }
 
+// *address = add(*address, z), atomically; returns the old value.  Any thread may call.
+template <class T>
+DEVICE T improve(T* address, T z) {
+    if constexpr (NATIVE == 2) return atomicMin(address, z);
+    else if constexpr (NATIVE == 3) return atomicMax(address, z);
+    else return atomic_update(address, [z](T value) { return T(add(value, z)); });
+}
+
+#include "closure_order.cuh"
+
 struct Relax {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = true;
@@ -60,6 +75,8 @@ struct Relax {
     const Relaxation& s;
     u32* listed;
     u32* listed_next;
+    Order order;
+    bool eager;  // few edges, so latency dominates
 
     // Some value that row i has had since the last barrier; values change monotonically.
     DEVICE Z current(i64 i) const { return load_relaxed(s.values + i); }
@@ -83,14 +100,25 @@ struct Relax {
     }
     DEVICE bool visit(Z x, i64 k, i64 j, i64 p) const {
         const Z z = product(x, k, j, p);
-        const Z old = atomic_update(s.values + j, [z](Z value) { return Z(add(value, z)); });
+        const Z old = improve(s.values + j, z);
         const bool changed = !same_bits(Z(add(old, z)), old);
         const bool first = same_bits(old, s.absent) && bit_claim(s.present, j);
-        return (changed || first) && bit_claim(listed_next, j);
+        if (!changed && !first) return false;
+        if constexpr (ORDER != 0) {
+            // If another thread makes the value near, it lists the row, which the next pass then drops.
+            if (place_of(z) > order.reach) {
+                if (bit_claim(s.piled, j)) add_to_pile(s, order, j);
+                return false;
+            }
+        }
+        if (!eager) return bit_claim(listed_next, j);
+        const u32 bit = 1u << (j & 31);
+        return (atomicOr(listed_next + (j >> 5), bit) & bit) == 0;
     }
 };
 
-// Repeats steps until the list is empty, `max_steps` are done, or (on one cluster) the list has too many edges.
+// Repeats steps until the list and the pile are empty, `max_steps` are done, or (on one cluster) the list has too many
+// edges.
 template <int BLOCK, bool FULL_GRID, class Group>
 DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     u64 pending = s.state[PENDING];
@@ -99,32 +127,70 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     int parity = int(s.state[PARITY]);
     int turn = 0;
     const i64 words = (s.n + 31) / 32;
-    while (s.packing.rows(pending) > 0 && step < s.max_steps) {
-        if (!FULL_GRID && s.packing.edges(pending) > CLUSTER_EDGES) break;
-        if (Group::rank() == 0 && threadIdx.x == 0) {
-            counters[(turn + 1) % 3] = 0;
-            if (step < s.trace_rows) {
-                s.trace[3 * step] = 0;
-                s.trace[3 * step + 1] = s.packing.rows(pending);
-                s.trace[3 * step + 2] = s.packing.edges(pending);
+    const double infinity = from_bits<double>(u64(0x7ff) << 52);
+    Order order(s.state);
+    order.step = step;
+    order.edges = total;
+    bool passed = false;  // the last iteration was a pass
+    for (;;) {
+        const bool listed = s.packing.rows(pending) > 0;
+        // Final after the barrier: only steps add to the current pile, and only passes replace it.
+        const i64 count = ORDER == 0 ? 0 : i64(load_relaxed(order.piled(s.state)));
+        if (!listed && count == 0) break;
+        if (!FULL_GRID && (s.packing.edges(pending) > CLUSTER_EDGES || count > CLUSTER_EDGES)) break;
+        const bool last = listed && step >= s.max_steps;
+        if (last && (ORDER == 0 || !(order.reach < infinity))) break;
+        if (Group::rank() == 0 && threadIdx.x == 0) counters[(turn + 1) % 3] = 0;
+        if (ORDER != 0 && (!listed || last)) {
+            const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn,
+                               pending};
+            const double before = order.reach;
+            if (last) {  // relaxes without an order, for as many steps as that may need
+                order.reach = infinity;
+                step = 0;
+            } else if (order.width == 0) {
+                measure<BLOCK>(s, group, order, count);
+            } else if (passed) {  // nothing is left between the reach and the best value of the pile
+                const double best = sorted_value(~load_relaxed(order.best(s.state)));
+                order.reach = best + order.width;
+            } else {
+                const u64 rounds = u64(step - order.step), edges = total - order.edges;
+                if (edges < rounds * u64(FULL_GRID ? ORDER_FEW : CLUSTER_EDGES)) order.width *= 2;
+                order.reach += order.width;
             }
+            order.step = step;
+            order.edges = total;
+            pass<BLOCK>(s, group, order, to, before);
+            group.barrier();
+            pending += load_relaxed(counters + turn);
+            turn = (turn + 1) % 3;
+            passed = true;
+            continue;
+        }
+        if (Group::rank() == 0 && threadIdx.x == 0 && step < s.trace_rows) {
+            s.trace[3 * step] = 0;
+            s.trace[3 * step + 1] = s.packing.rows(pending);
+            s.trace[3 * step + 2] = s.packing.edges(pending);
         }
         const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, pending};
         parity = 1 - parity;
         const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
-        expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, false, to,
-                            Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words});
+        const bool eager = s.packing.edges(pending) <= EAGER_EDGES;
+        expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, eager, to,
+                            Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words, order, eager});
         group.barrier();
         total += s.packing.edges(pending);
         pending = load_relaxed(counters + turn);  // final after the barrier
         turn = (turn + 1) % 3;
         step++;
+        passed = false;
     }
     if (Group::rank() == 0 && threadIdx.x == 0) {
         s.state[PENDING] = pending;
         s.state[TOTAL] = total;
         s.state[STEPS] = u64(step);
         s.state[PARITY] = u64(parity);
+        order.save(s.state);
     }
 }
 
@@ -133,6 +199,8 @@ extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
     relax_enter(const SourceArguments entered, const RelaxArguments given) {
     const Relaxation s(given);
     const Append to = {s.row, s.start, s.before, s.state + PENDING, 0};
+    // The first entries are expanded in any case, and then everything is far, or nothing.
+    if (thread_id() == 0) s.state[REACH] = u64(s.ordered ? 0xfff : 0x7ff) << 52;
     for (i64 first = i64(blockIdx.x) * GRID_BLOCK; first < entered.source_count; first += i64(gridDim.x) * GRID_BLOCK) {
         const i64 at = first + threadIdx.x;
         const bool mine = at < entered.source_count;
