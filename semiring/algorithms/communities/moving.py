@@ -5,7 +5,7 @@
 k(v) is the sum of row v, k(c - v) that of the rows of c other than v, and W the sum of all.
 
 All vertices of a random quarter move at a time, by one vote: most of their neighbours stay, so that few moves spoil
-each other.  Vertices vote again only after a neighbour has moved.
+each other.  In large graphs vertices vote again only after a neighbour has moved.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from .modularity import doubled, row_sums
 # The parts of the vertices of which one moves at a time, and the votes after which a level ends (measured on the real
 # graphs of the tests: halves end in lower modularity, more votes gain less than a further pass).
 _PARTS, _VOTES = 4, 20
+# Entries from which on only vertices beside one that has moved vote again: below, a vote of all costs no more than
+# finding them.
+_MANY = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -112,20 +115,22 @@ def moved(level: Level, labels: Vector, seed: int, step: int) -> Vector:
     Synchronises once a vote.
     """
     n, device = level.n, labels.device
-    active, quiet = Vector.full(True, n, device=device), 0
+    active, quiet = None, 0
     for vote in range(_VOTES):
-        chosen = uniform(n, seed, step + vote, device=device).apply("<", right=1 / _PARTS)
-        voters = chosen.ewise_mult(active, "land")
+        voters = uniform(n, seed, step + vote, device=device).apply("<", right=1 / _PARTS)
+        if active is not None:
+            voters = voters.ewise_mult(active, "land")
         found = ops.vote(
             level.edges, labels, mass=level.mass, totals=mass_of_groups(labels, level.mass, n),
             rate=level.resolution / level.total, rows=voters, ties="own",
         )  # fmt: skip
         left = found.ewise_mult(labels, "ne").select("==", True)
-        labels, active = found, active.ewise_mult(voters, "gt")
-        if left.nvals:  # synchronises
-            active, quiet = active.ewise_add(left.vxm(level.edges, "any_pair").dup(bool), "lor"), 0
-        else:
-            quiet += 1
-            if quiet == _PARTS:
-                break
+        labels = found
+        quiet = 0 if left.nvals else quiet + 1  # synchronises
+        if quiet == _PARTS:
+            break
+        if level.edges.nvals >= _MANY:
+            beside = left.vxm(level.edges, "any_pair").dup(bool)
+            rest = voters.apply("lnot") if active is None else active.ewise_mult(voters, "gt")
+            active = rest.ewise_add(beside, "lor")
     return labels
