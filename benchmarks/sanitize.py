@@ -24,12 +24,12 @@ from unittest import mock
 
 import semiring as sr
 
-from . import sanitize_complex, sanitize_full, sanitize_rows, sanitize_steps, sanitize_tiles
+from . import sanitize_complex, sanitize_full, sanitize_records, sanitize_rows, sanitize_steps, sanitize_tiles
 from .sanitize_inputs import small
 from .sanitize_steps import large
 from .sanitize_tiles import sorts
 
-_MODULES = (sanitize_steps, sanitize_rows, sanitize_tiles, sanitize_full, sanitize_complex)
+_MODULES = (sanitize_steps, sanitize_rows, sanitize_tiles, sanitize_full, sanitize_complex, sanitize_records)
 STEPS = {name: step for module in _MODULES for name, step in module.STEPS.items()}
 _BOUNDS = re.compile(r"__launch_bounds__\([^)]*\)")
 _ENTRY = re.compile(r'extern "C" __global__[\w\s]*?(\w+)\(')

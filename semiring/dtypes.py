@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from semiring import record_types
-from semiring.exceptions import DomainMismatch, InvalidValue, NameTaken
+from semiring.exceptions import DomainMismatch, InvalidValue, NameTaken, NotNumbers
 from semiring.record_types import is_record
 
 __all__ = [
@@ -156,7 +156,7 @@ def lookup(obj: object) -> DType:
         return _known(np.dtype(obj))  # type: ignore[call-overload]
     except (TypeError, KeyError, ValueError, SyntaxError):  # NumPy parses some text as Python
         supported = ", ".join(dtype.name for dtype in ALL)
-        raise DomainMismatch(f"dtype {obj!r} is not supported; expected one of: {supported}, or a record") from None
+        raise NotNumbers(f"dtype {obj!r} is not supported; expected one of: {supported}, or a record") from None
 
 
 def _known(dtype: DType) -> DType:

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from semiring.exceptions import DomainMismatch
+from semiring.exceptions import NotNumbers
 
 __all__ = [
     "ARRAY",
@@ -217,14 +217,14 @@ def of_value(value: Any, dtype: DType) -> np.void:
 
     Raises
     ------
-    DomainMismatch
+    NotNumbers
         If the value has other fields.
     """
     made = np.zeros(1, dtype)
     try:
         _assign(made, value, dtype)
     except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
-        raise DomainMismatch(f"no {described(dtype)} can be made of {value!r}") from error
+        raise NotNumbers(f"no {described(dtype)} can be made of {value!r}") from error
     return frozen(made)
 
 
@@ -249,7 +249,7 @@ def of_values(value: Any, dtype: DType) -> Any:
 
     Raises
     ------
-    DomainMismatch
+    NotNumbers
         If there are other fields.
     """
     if isinstance(value, np.ndarray) and value.ndim and value.dtype == dtype:
@@ -265,7 +265,7 @@ def of_values(value: Any, dtype: DType) -> Any:
         if outer <= 0:
             return of_value(numbers, dtype)
         if numbers.shape[outer:] != shape:
-            raise DomainMismatch(f"the last dimensions must include the dtype shape {shape}, got shape {numbers.shape}")
+            raise NotNumbers(f"the last dimensions must include the dtype shape {shape}, got shape {numbers.shape}")
         made = np.zeros(numbers.shape[:outer], dtype)
         made[ARRAY] = numbers
         return made
@@ -279,9 +279,9 @@ def _numbers(value: Any, dtype: DType) -> np.ndarray[Any, Any]:
     try:
         found = np.asarray(value)
     except ValueError as error:
-        raise DomainMismatch(f"no {described(dtype)} can be made of {value!r}") from error
+        raise NotNumbers(f"no {described(dtype)} can be made of {value!r}") from error
     if found.dtype.kind not in "biufc":
-        raise DomainMismatch(f"no {described(dtype)} can be made of {value!r}")
+        raise NotNumbers(f"no {described(dtype)} can be made of {value!r}")
     return found
 
 

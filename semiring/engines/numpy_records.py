@@ -31,6 +31,7 @@ def evaluated_leaves(
     if not is_record(z):
         return made[0]
     result = np.zeros(np.broadcast_shapes(*(leaf.shape for leaf in made)), z)
+    slots = np.atleast_1d(result)  # a number within an array without axes would be a copy
     for leaf, content in zip(leaves(z), made, strict=True):
-        view(result, leaf)[...] = content
+        view(slots, leaf)[...] = content
     return result

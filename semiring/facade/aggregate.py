@@ -128,11 +128,17 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
 
 
 def pending(cls: type[Scalar], monoid: Any, compute: Any, allow_empty: bool) -> Scalar:
-    """Return a reduction by a typed monoid as a `cls`: its identity in place of no value, unless `allow_empty`."""
+    """Return a reduction by a typed monoid as a `cls`: its identity in place of no value, unless `allow_empty`.
+
+    By a monoid without identity (`any`) it is computed at once: InvalidValue if there is no entry.
+    """
     if allow_empty:
         return cls._pending(monoid.z, compute)
     identity = monoid.identity
     if identity is None:
+        found = compute()
+        if found is not None:
+            return cls._pending(monoid.z, lambda: found)
         raise InvalidValue(f"reduce: {monoid!r} has no identity, which allow_empty=False needs")
 
     def filled() -> Any:

@@ -341,6 +341,8 @@ class Scalar(Numeric):
                 return chain.rebound(operator)  # min_plus(u @ A @ v)
         elif chain is not None and chain.kind == "ewise" and not rest and "left" not in options:
             return chain.rebound(with_defaults(operator, options))  # plus(s | t)
+        if len(rest) == 1 and hasattr(type(rest[0]), "store"):
+            return rest[0]._with_operator(operator, left=self, **options)  # first(s, A)
         if isinstance(operator, Select):
             return self.select(operator, *rest, **options)
         if isinstance(operator, (IndexUnary, TypedIndexUnary)) and "thunk" in options:

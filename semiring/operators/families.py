@@ -16,6 +16,7 @@ Operators on positions (``firsti``) return int64, unless indexed: ``firsti[int32
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
@@ -217,8 +218,9 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
         thunk = None if k is None else lookup(k)
 
         def make() -> TypedIndexUnary:
-            if "x" not in self.uses and not (thunk is not None and is_record(thunk)):
-                return self._on(INT64, INT64)
+            if "x" not in self.uses and not is_record(thunk or INT64):
+                with suppress(DomainMismatch):  # fields of the thunk, which is a record then
+                    return self._on(INT64, INT64)
             if is_record(value) or (thunk is not None and is_record(thunk)):
                 return self._of_record(value, thunk)
             if self.z != "infer":

@@ -77,7 +77,9 @@ class _Callable(TypedRelations):
         """Return the hash of the compared fields; it is the key of call plans."""
         found: int | None = self.__dict__.get("_hash")
         if found is None:
-            found = hash(tuple(getattr(self, field.name) for field in fields(self) if field.compare))  # type: ignore[arg-type]
+            values = [getattr(self, field.name) for field in fields(self) if field.compare]  # type: ignore[arg-type]
+            # A record with an array has no hash of its own.
+            found = hash(tuple(value.tobytes() if isinstance(value, np.void) else value for value in values))
             self.__dict__["_hash"] = found
         return found
 

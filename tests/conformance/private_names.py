@@ -89,7 +89,6 @@ def install(classes: ModuleType, types: ModuleType) -> None:
     for dtype in map(dtypes.lookup_dtype, own_dtypes.ALL):
         known += [dtype, dtype.name, dtype.np_type.type, dtype.np_type.name, dtype.c_type]
     types._registry = {key: dtypes.lookup_dtype(key) for key in known}  # type: ignore[attr-defined]
-    dtypes.DataType._is_udt = False  # type: ignore[attr-defined]
     dtypes._INDEX = dtypes.UINT64  # type: ignore[attr-defined]
 
 
