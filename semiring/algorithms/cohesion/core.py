@@ -22,7 +22,8 @@ from ..checks import count, undirected
 from ..progress import Progress, reporter
 from .oriented import degrees, without_loops
 
-# The structure is compacted when so many times fewer vertices remain.
+# The structure is compacted when so many times fewer vertices remain.  Measured on two cores: core numbers of kron16
+# without compaction take 1.5 times as long, of the roads of New York 2.8 times.
 _SHRINK = 2
 
 

@@ -24,7 +24,8 @@ from ..progress import Progress, reporter
 from .oriented import oriented, without_loops
 from .triangles import supports
 
-# Supports are updated if at most one in so many edges is removed, and computed again otherwise.
+# Supports are updated if at most one in so many edges is removed, and computed again otherwise.  Measured on two cores,
+# truss numbers of kron12: 2 1.27 s, 16 1.19, 64 1.63.
 _UPDATE = 16
 
 
