@@ -22,9 +22,8 @@ from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
 from .specialise import constants, monoid, typedefs
 
-# Bytes of the sums of a tile in shared memory, and the most and the least steps of a tile.  H200, calls, kron20 by
-# float32: 2048 steps 0.226 ms, 4096 0.177, 8192 0.240 (benchmarks/results/2026-11-22-nvidia-h200-entries.txt).
-_TILE_BYTES, _MOST, _LEAST = 32 << 10, 4096, 2048
+# Slots of a tile, by the bytes of a total, of which 32 are for aligned accesses.
+_SLOTS, _SLOTS_OF_8_BYTES, _ALIGNED = 4096, 2048, 32
 
 
 @implements(Scan, engine="cuda")
@@ -45,7 +44,7 @@ def scan(q: Scan) -> CSR:
 
 
 def _tile(z: np.dtype[Any]) -> int:
-    return max(min(_TILE_BYTES // z.itemsize, _MOST), _LEAST)
+    return (_SLOTS if z.itemsize <= 4 else _SLOTS_OF_8_BYTES) - _ALIGNED
 
 
 @functools.lru_cache(maxsize=1024)

@@ -70,3 +70,16 @@ DEVICE void store_quad(T* to, const Quad<T>& quad, int count) {
         if (e < count) to[e] = quad.at[e];
     }
 }
+
+// Stores the elements [low, high) of a quad.
+template <class T>
+DEVICE void store_part(T* to, const Quad<T>& quad, int low, int high) {
+    if (low <= 0) {
+        store_quad(to, quad, high < QUAD ? high : QUAD);
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < QUAD; ++e) {
+        if (e >= low && e < high) to[e] = quad.at[e];
+    }
+}

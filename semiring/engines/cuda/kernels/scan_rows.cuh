@@ -5,87 +5,18 @@
 // up those of the tiles before it.  The sums of tiles are added from left to right, so the result does not depend on the
 // order in which tiles finish.
 
+#include "quads.cuh"
 #include "row_tiles.cuh"
 
-constexpr int ITEMS = int(TILE) / TILE_THREADS;
-
-// The entries since the last row start in a range, or in all of it: their sum, and whether a row starts in the range.
-struct Run {
-    Maybe<add_z> sum;
-    bool starts;
-};
-DEVICE Run join_runs(Run a, Run b) {
-    if (b.starts) return b;
-    b.starts = a.starts;
-    b.sum = join(a.sum, b.sum, [](add_z x, add_z y) { return add(x, y); });
-    return b;
-}
-DEVICE Run no_run() { return Run{{false, add_z()}, false}; }
-
-// The Run of the lane `delta` below.
-DEVICE Run run_below(Run mine, int delta) {
-    Run other;
-    const int flags = __shfl_up_sync(FULL_WARP, int(mine.sum.hit) | (int(mine.starts) << 1), delta);
-    other.sum.hit = flags & 1;
-    other.starts = flags & 2;
-    other.sum.value = shuffle_up(mine.sum.value, delta);
-    return other;
-}
-// The runs of the lanes up to this one, joined.  Every lane calls.
-DEVICE Run warp_runs(Run mine) {
-#pragma unroll
-    for (int delta = 1; delta < 32; delta *= 2) {
-        const Run below = run_below(mine, delta);
-        if (lane_id() >= delta) mine = join_runs(below, mine);
-    }
-    return mine;
-}
-// The runs of the threads before, joined, and in `total` those of all threads; valid in every thread.  Every thread of
-// the block calls.  Synchronises the block twice.
-DEVICE Run block_runs_before(Run mine, Run& total) {
-    __shared__ Run runs[32];
-    const Run inclusive = warp_runs(mine);
-    __syncthreads();  // an earlier call may still be reading
-    if (lane_id() == 31) runs[warp_in_block()] = inclusive;
-    __syncthreads();
-    Run before = no_run();
-    total = no_run();
-    for (int warp = 0; warp < int(blockDim.x >> 5); ++warp) {
-        if (warp == warp_in_block()) before = total;
-        total = join_runs(total, runs[warp]);
-    }
-    const Run below = run_below(inclusive, 1);
-    return lane_id() == 0 ? before : join_runs(before, below);
-}
-
-// The entries of a tile in shared memory, so that threads read neighbouring words and each then has ITEMS entries in a
-// row.  One slot in 33 stays empty: two lanes at most use one bank.
-struct Tile {
-    add_z values[TILE + TILE / 32];
-    DEVICE add_z& at(int slot) { return values[slot + slot / 32]; }
-};
-
-// Every thread of the block calls; a barrier must follow.
-DEVICE void load_tile(Tile& tile, const RowTile& part, const A* values, A iso) {
-    A loaded[ITEMS];  // all loads of a thread overlap
-#pragma unroll
-    for (int item = 0; item < ITEMS; ++item) {
-        const int slot = TILE_THREADS * item + int(threadIdx.x);
-        if (slot < part.entries) loaded[item] = value_at(values, iso, part.first + slot);
-    }
-#pragma unroll
-    for (int item = 0; item < ITEMS; ++item) {
-        const int slot = TILE_THREADS * item + int(threadIdx.x);
-        if (slot < part.entries) tile.at(slot) = cast<add_z>(loaded[item]);
-    }
-}
-// Sets the bits of slots at which rows start; they are cleared.  Every thread of the block calls; a barrier must follow.
-DEVICE void mark_starts(u32* bits, const RowTile& part, const P* indptr, i64 nrows) {
-    for (i64 r = part.row0 + threadIdx.x; r <= part.row1 && r < nrows; r += TILE_THREADS) {
-        const i64 slot = i64(indptr[r]) - part.first;
-        if (slot >= 0 && slot < part.entries) atomicOr(bits + (slot >> 5), 1u << (slot & 31));
-    }
-}
+// Slots of a tile are numbered from the multiple of SCAN_ALIGNED positions at or before its first entry.  A warp scans
+// consecutive slots, in rounds of QUAD neighbouring ones a lane.
+constexpr int SCAN_ALIGNED = 32;
+constexpr int SCAN_SLOTS = int(TILE) + SCAN_ALIGNED;
+constexpr int SCAN_WARPS = TILE_THREADS / 32;
+constexpr int SCAN_ROUNDS = SCAN_SLOTS / (TILE_THREADS * QUAD);
+constexpr int SCAN_WORDS = SCAN_SLOTS / 32;
+constexpr int WARP_WORDS = SCAN_WORDS / SCAN_WARPS;
+static_assert(SCAN_SLOTS % (TILE_THREADS * QUAD) == 0 && WARP_WORDS <= 32, "whole rounds, and a lane for each word");
 
 // The sums of tiles.  words[t] is 0 before the launch; its upper half becomes PART or WHOLE.  Its lower half is the sum,
 // if that fits; a larger sum is in `sums`.
@@ -135,46 +66,148 @@ struct Sums {
     }
 };
 
+// The entries since the last row start in a range, or in all of it: whether there are any, and their sum; and whether a row
+// starts in the range.
+struct Run {
+    bool any, starts;
+    add_z sum;
+};
+DEVICE Run join_runs(Run a, Run b) {
+    if (!b.any) return a;
+    if (!b.starts && a.any) b.sum = add(a.sum, b.sum);
+    b.starts = b.starts || a.starts;
+    return b;
+}
+
+// The slots of a warp: first, of which those in [begin, end) have entries, and the bits of those at which a row starts.
+struct WarpSlots {
+    int first, begin, end;
+    u32 starts;  // lane w has those of slots first + 32 w
+
+    // The slots at which rows start among four of a round, as bits.
+    DEVICE u32 of_quad(int round) const { return shuffle(starts, 4 * round + lane_id() / 8) >> 4 * (lane_id() % 8) & 15u; }
+    // The first slot at which a row starts, or the end of the slots of the warp.
+    DEVICE int first_start() const {
+        const u32 some = __ballot_sync(FULL_WARP, starts != 0);
+        if (some == 0) return first + 32 * WARP_WORDS;
+        const int w = __ffs(int(some)) - 1;
+        return first + 32 * w + __ffs(int(shuffle(starts, w))) - 1;
+    }
+};
+
+// Replaces the entries of a warp by their running totals, each from the last row start of the warp, or from its first slot.
+// Returns the run of all.  Every lane calls.
+DEVICE Run scan_warp(const WarpSlots& slots, Quad<add_z> (&x)[SCAN_ROUNDS]) {
+    Run all{slots.first < slots.end, __any_sync(FULL_WARP, slots.starts != 0) != 0, add_z()};
+    bool earlier = false;  // a round before has entries
+#pragma unroll
+    for (int round = 0; round < SCAN_ROUNDS; ++round) {
+        const int base = slots.first + 32 * QUAD * round, slot = base + QUAD * lane_id();
+        if (base >= slots.end) break;
+        const u32 starts = slots.of_quad(round);
+        Quad<add_z>& mine = x[round];
+#pragma unroll
+        for (int e = 1; e < QUAD; ++e) {
+            if (slot + e >= slots.end) mine.at[e] = mine.at[e - 1];
+            else if (slot + e > slots.begin && (starts >> e & 1u) == 0) mine.at[e] = add(mine.at[e - 1], mine.at[e]);
+        }
+        const u32 heads = __ballot_sync(FULL_WARP, starts != 0), before = heads & lanes_below();
+        // Lanes below `lowest` have no entries.
+        const int lowest = base < slots.begin ? (slots.begin - base) / QUAD : 0;
+        const int reach = starts != 0 ? 0 : lane_id() - (before != 0 ? 31 - __clz(int(before)) : lowest);
+        add_z sum = mine.at[QUAD - 1];
+#pragma unroll
+        for (int delta = 1; delta < 32; delta *= 2) {
+            const add_z below = shuffle_up(sum, delta);
+            if (delta <= reach) sum = add(below, sum);
+        }
+        // The total before the four entries, since the last row start.
+        add_z carry = shuffle_up(sum, 1);
+        if (lane_id() == 0) carry = all.sum;
+        else if (earlier && before == 0) carry = add(all.sum, carry);
+        if (lane_id() > lowest || earlier) {
+#pragma unroll
+            for (int e = 0; e < QUAD; ++e) {
+                if ((starts & ((2u << e) - 1u)) == 0) mine.at[e] = add(carry, mine.at[e]);
+            }
+        }
+        const int left = slots.end - 1 - base;  // lanes behind the last entry have no sums
+        all.sum = shuffle(mine.at[QUAD - 1], left < 32 * QUAD - 1 ? left / QUAD : 31);
+        earlier = true;
+    }
+    return all;
+}
+
 // One block for each tile.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
 scan_rows(i64 nrows, i64 n, const P* indptr, const A* values, A iso, const i64* first_row, u64* words, add_z* sums,
           add_z* out) {
-    __shared__ Tile tile;
-    __shared__ u32 starts[TILE_WORDS];
-    __shared__ add_z earlier;
-    const RowTile part(first_row, blockIdx.x, nrows, n);
-    for (int w = int(threadIdx.x); w < TILE_WORDS; w += TILE_THREADS) starts[w] = 0;
-    __syncthreads();
-    mark_starts(starts, part, indptr, nrows);
-    load_tile(tile, part, values, iso);
-    __syncthreads();
-    const int begin = ITEMS * int(threadIdx.x), end = begin + ITEMS < part.entries ? begin + ITEMS : part.entries;
-    const u32 heads = starts[begin >> 5] >> (begin & 31);
-    Run mine = no_run();
-    for (int slot = begin; slot < end; ++slot) {
-        mine = join_runs(mine, Run{{true, tile.at(slot)}, bool((heads >> (slot - begin)) & 1)});
+    __shared__ u32 starts[SCAN_WORDS];
+    __shared__ Run runs[SCAN_WARPS];
+    __shared__ add_z shared_earlier;
+    const RowTile tile(first_row, blockIdx.x, nrows, n);
+    const int begin = int(tile.first & (SCAN_ALIGNED - 1)), end = begin + tile.entries;
+    const i64 base = tile.first - begin;
+    for (int w = int(threadIdx.x); w < SCAN_WORDS; w += TILE_THREADS) starts[w] = 0;
+    const int first = 32 * WARP_WORDS * warp_in_block();
+    Quad<A> loaded[SCAN_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < SCAN_ROUNDS; ++round) {
+        const int slot = first + QUAD * (32 * round + lane_id());
+        const i64 p = base + slot, left = n - p;
+        if (values != nullptr && slot < end) loaded[round] = load_quad(values + p, left < QUAD ? int(left) : QUAD);
     }
-    Run total;
-    Run running = block_runs_before(mine, total);
-    const bool continues = part.entries > 0 && (starts[0] & 1u) == 0;  // the first entry is not the first of its row
-    if (threadIdx.x < 32) {
+    __syncthreads();
+    for (i64 row = tile.row0 + threadIdx.x; row <= tile.row1 && row < nrows; row += TILE_THREADS) {
+        const i64 slot = i64(indptr[row]) - base;
+        if (slot >= begin && slot < end) atomicOr(starts + (slot >> 5), 1u << (slot & 31));
+    }
+    __syncthreads();
+    const u32 my_starts = lane_id() < WARP_WORDS ? starts[WARP_WORDS * warp_in_block() + lane_id()] : 0;
+    const WarpSlots slots{first, begin, end, my_starts};
+    // The first entry is not the first of its row.
+    const bool continues = tile.entries > 0 && (starts[begin >> 5] >> (begin & 31) & 1u) == 0;
+    Quad<add_z> x[SCAN_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < SCAN_ROUNDS; ++round) {
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) x[round].at[e] = cast<add_z>(values == nullptr ? iso : loaded[round].at[e]);
+    }
+    const Run mine = scan_warp(slots, x);
+    if (lane_id() == 0) runs[warp_in_block()] = mine;
+    __syncthreads();
+    Run before{false, false, add_z()};
+    for (int w = 0; w < warp_in_block(); ++w) before = join_runs(before, runs[w]);
+    if (warp_in_block() == 0) {
+        Run total = before;
+        for (int w = 0; w < SCAN_WARPS; ++w) total = join_runs(total, runs[w]);
         const Sums<add_z> all{words, sums};
         const bool whole = total.starts || !continues;
-        if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums<add_z>::WHOLE : Sums<add_z>::PART, total.sum.value);
+        if (lane_id() == 0) all.publish(blockIdx.x, whole ? Sums<add_z>::WHOLE : Sums<add_z>::PART, total.sum);
         if (continues) {
-            const add_z before = all.before(blockIdx.x);
+            const add_z earlier = all.before(blockIdx.x);
             if (lane_id() == 0) {
-                if (!whole) all.publish(blockIdx.x, Sums<add_z>::WHOLE, add(before, total.sum.value));
-                earlier = before;
+                if (!whole) all.publish(blockIdx.x, Sums<add_z>::WHOLE, add(earlier, total.sum));
+                shared_earlier = earlier;
             }
         }
     }
-    __syncthreads();
-    if (continues) running = join_runs(Run{{true, earlier}, false}, running);
-    for (int slot = begin; slot < end; ++slot) {
-        running = join_runs(running, Run{{true, tile.at(slot)}, bool((heads >> (slot - begin)) & 1)});
-        tile.at(slot) = running.sum.value;
+    if (continues) {
+        __syncthreads();
+        if (!before.starts) {
+            before.sum = before.any ? add(shared_earlier, before.sum) : shared_earlier;
+            before.any = true;
+        }
     }
-    __syncthreads();
-    for (int slot = int(threadIdx.x); slot < part.entries; slot += TILE_THREADS) out[part.first + slot] = tile.at(slot);
+    const int stop = before.any ? slots.first_start() : 0;
+#pragma unroll
+    for (int round = 0; round < SCAN_ROUNDS; ++round) {
+        const int slot = first + QUAD * (32 * round + lane_id());
+        if (slot >= end || slot + QUAD <= begin) continue;
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) {
+            if (slot + e < stop) x[round].at[e] = add(before.sum, x[round].at[e]);
+        }
+        store_part(out + base + slot, x[round], begin - slot, end - slot);
+    }
 }
