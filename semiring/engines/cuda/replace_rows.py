@@ -13,12 +13,12 @@ from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..registry import implements
 from ..spec_fused import ReplaceRows
-from . import samples
+from . import samples, tuning
 from .extract import index_arguments
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
-from .primitives import cast_array, exclusive_scan, moved
-from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles
+from .primitives import cast_array, moved
+from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, lookback_words
 from .specialise import constants, typedefs
 
 _FILE = "replace_rows.cuh"
@@ -43,10 +43,10 @@ def replace_rows(q: ReplaceRows) -> CSR | None:
     kernel(_FILE, "replace_sources", text)(grid(q.rows.count), BLOCK, q.rows.count, *position, sources, repeats)
     if (q.rows.array is not None or q.rows.step == 0) and read_one(repeats):  # synchronises
         return None
-    lengths = cupy.empty(n, offset)
-    kernel(_FILE, "replace_lengths", text)(grid(n), BLOCK, n, sources, c.indptr, a.indptr, lengths)
-    offsets = exclusive_scan(lengths, offset)
-    total = read_one(offsets[-1:])  # synchronises
+    blocks = -(-n // tuning.TILE)
+    offsets, words = (cupy.empty if n else cupy.zeros)(n + 1, offset), lookback_words(blocks)
+    kernel(_FILE, "replace_offsets", text)(blocks, TILE_BLOCK, n, sources, c.indptr, a.indptr, offsets, words)
+    total = read_one(words)  # synchronises
     require("assign", "cuda", total * (c.indices.dtype.itemsize + (0 if same else c.dtype.itemsize)))
     indices, values = cupy.empty(total, c.indices.dtype), None if same else cupy.empty(total, c.dtype)
     first_row = find_tiles(offsets, n, total)

@@ -4,7 +4,7 @@
 // unsigned integer of the size of the values, which are only moved.
 
 #include "index.cuh"
-#include "row_tiles.cuh"
+#include "row_offsets.cuh"
 
 // from[r] = the p with index[p] = r; the bits of all others are set.  *repeats is 1 if an index repeats.
 extern "C" __global__ void replace_sources(i64 n, const X* index, i64 start, i64 step, N* from, i64* repeats) {
@@ -12,11 +12,25 @@ extern "C" __global__ void replace_sources(i64 n, const X* index, i64 start, i64
         if (atomicExch(from + index_at(index, start, step, p), N(p)) != N(-1)) *repeats = 1;
 }
 
-extern "C" __global__ void replace_lengths(i64 nrows, const N* from, const P* c_indptr, const Q* a_indptr, O* lengths) {
-    for (i64 r = thread_id(); r < nrows; r += thread_count()) {
-        const N p = from[r];
-        lengths[r] = p == N(-1) ? O(c_indptr[r + 1] - c_indptr[r]) : O(a_indptr[i64(p) + 1] - a_indptr[i64(p)]);
+// offsets = the row offsets of the result; words[0] = the number of its entries.  A block processes TILE rows.  words: see
+// lookback.cuh.
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    replace_offsets(i64 nrows, const N* from, const P* c_indptr, const Q* a_indptr, O* offsets, u64* words) {
+    const i64 first = i64(blockIdx.x) * TILE;
+    i64 lengths[TILE_ROUNDS];
+    N source[TILE_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const i64 r = first + tile_slot(round);
+        source[round] = r < nrows ? from[r] : N(-1);
+        lengths[round] = r < nrows ? i64(c_indptr[r + 1]) - i64(c_indptr[r]) : 0;
     }
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const N p = source[round];
+        if (p != N(-1)) lengths[round] = i64(a_indptr[i64(p) + 1]) - i64(a_indptr[i64(p)]);
+    }
+    write_offsets(nrows, lengths, offsets, words);
 }
 
 // A block copies the entries of a tile of the result.  `out_values` is null if it is iso-valued.
