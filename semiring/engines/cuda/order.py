@@ -15,22 +15,23 @@ import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
-from ...formats import CSR, Array, Pattern, index_dtype, word_count
+from ...formats import CSR, Array, Pattern, word_count
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..spec_rows import SelectK, SortedRows, SortRows
 from . import samples, tuning
+from .extract import copied_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, one_wave, read_one, read_words
-from .primitives import cast_array, compact_csr, exclusive_scan, moved, width
+from .primitives import compact_csr, exclusive_scan, moved, width
 from .radix import sort_keys
 from .row_tiles import lookback_words
 from .specialise import constants, typedefs
 
 # The longest row that a warp sorts in registers, and the items of a thread: SORT_WARP and EACH of the kernels.
 _WARP, _EACH = 256, 8
-# Rows of a block that scans the lengths of rows: OFFSETS_EACH of the kernels for each thread.
-_OFFSETS = 8 * BLOCK
+# Rows of a thread that scans the lengths of rows: OFFSETS_EACH of the kernels.
+_OFFSETS_EACH = 8
 
 
 @implements(SortRows, engine="cuda", accepts=RESIDENT)
@@ -69,22 +70,12 @@ def _ends(a: CSR, k: int, *, last: bool) -> CSR:
     """Return the first, or the last, k entries of each row: only these are read.  Synchronises."""
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, False, False)
     offsets = cupy.empty(a.nrows + 1, a.indptr.dtype)
-    blocks = -(-a.nrows // _OFFSETS)
+    starts = cupy.empty(a.nrows, a.indptr.dtype) if last else None
+    blocks = -(-a.nrows // (_OFFSETS_EACH * BLOCK))
     words = lookback_words(blocks)
-    plan.offsets(blocks, BLOCK, a.nrows, a.indptr, k, words, offsets)
+    plan.offsets(blocks, BLOCK, a.nrows, a.indptr, k, words, offsets, starts)
     kept = read_one(words)  # synchronises
-    columns = cupy.empty(kept, a.indices.dtype)
-    values = None if a.values is None else cupy.empty(kept, a.dtype)
-    operand = a.nrows, offsets, a.indptr, a.indices, a.values
-    bits = width(k)
-    if a.nrows << bits <= 4 * a.nvals:
-        plan.copy_short(
-            grid(a.nrows << bits, per_thread=4), BLOCK, np.int32(bits), *operand, np.int32(last), columns, values
-        )
-    else:
-        plan.copy(grid(kept, per_thread=4), BLOCK, kept, *operand, np.int32(last), columns, values)
-    pattern = Pattern(a.nrows, a.ncols, cast_array(offsets, index_dtype(kept)), columns)
-    return CSR(pattern, a.dtype, values, a.iso)
+    return copied_rows(a, INT32, (None, 0, 1), a.nrows, a.indptr if starts is None else starts, offsets, kept)
 
 
 class _Plan(NamedTuple):
@@ -101,8 +92,6 @@ class _Plan(NamedTuple):
     sorted: Kernel
     mark: Kernel
     offsets: Kernel
-    copy_short: Kernel
-    copy: Kernel
 
     def shared(self, capacity: int) -> int:
         """Bytes of shared memory for `capacity` items: a key and a place of 16 bits for each, one in 33 unused."""
@@ -156,8 +145,7 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
 def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
     key, big, text = _prologue(offset, column, value, descending, random)
     names = (
-        "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets",
-        "copy_short", "copy",
+        "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets"
     )  # fmt: skip
     return _Plan(key, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
 

@@ -340,82 +340,44 @@ extern "C" __global__ void order_mark(i64 n, i64 nrows, const P* indptr, const P
     });
 }
 
-constexpr int OFFSETS_EACH = 8;  // rows of a thread
+constexpr int OFFSETS_EACH = 2 * QUAD;  // rows of a thread
 
-// offsets = the row offsets of the first k entries of each row; *words their number.  One block of 256 threads for each
-// 256 * OFFSETS_EACH rows; the words of lookback.cuh are cleared.
-extern "C" __global__ void order_offsets(i64 nrows, const P* indptr, i64 k, u64* words, P* offsets) {
+// offsets = the row offsets of the first k entries of each row, or of the last k; *words their number.  starts[i] = the
+// position of the first of them in the matrix; null: not stored, those of the first k are indptr.  One block for each
+// blockDim.x * OFFSETS_EACH rows; the words of lookback.cuh are cleared.
+extern "C" __global__ void order_offsets(i64 nrows, const P* indptr, i64 k, u64* words, P* offsets, P* starts) {
     __shared__ i64 earlier;
     const i64 first = OFFSETS_EACH * thread_id();
-    i64 kept[OFFSETS_EACH], sum = 0, total;
-    P begin = first < nrows ? indptr[first] : P(0);
+    Quad<P> begin[2], at[2], start[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const i64 row = first + QUAD * half, left = nrows + 1 - row;
+        begin[half] = load_quad(indptr + row, left >= QUAD ? QUAD : left > 0 ? int(left) : 0);
+    }
+    const P behind = first + OFFSETS_EACH <= nrows ? indptr[first + OFFSETS_EACH] : P(0);
+    i64 sum = 0, total;
 #pragma unroll
     for (int e = 0; e < OFFSETS_EACH; ++e) {
-        const P end = first + e < nrows ? indptr[first + e + 1] : begin;
-        kept[e] = i64(end - begin) < k ? i64(end - begin) : k;
-        sum += kept[e];
-        begin = end;
+        const P end = e + 1 < OFFSETS_EACH ? begin[(e + 1) / QUAD].at[(e + 1) % QUAD] : behind;
+        const i64 length = first + e < nrows ? i64(end - begin[e / QUAD].at[e % QUAD]) : 0;
+        at[e / QUAD].at[e % QUAD] = P(sum);
+        start[e / QUAD].at[e % QUAD] = P(i64(end) - (length < k ? length : k));
+        sum += length < k ? length : k;
     }
-    i64 at = block_scan_exclusive(sum, total);
+    const i64 before = block_scan_exclusive(sum, total);
     if (threadIdx.x < 32) {
-        const i64 before = Lookback{words}.before(blockIdx.x, total, blockIdx.x == gridDim.x - 1);
-        if (lane_id() == 0) earlier = before;
+        const i64 tiles = Lookback{words}.before(blockIdx.x, total, blockIdx.x == gridDim.x - 1);
+        if (lane_id() == 0) earlier = tiles;
     }
     __syncthreads();
-    at += earlier;
 #pragma unroll
-    for (int e = 0; e < OFFSETS_EACH; ++e) {
-        if (first + e < nrows) offsets[first + e] = P(at);
-        at += kept[e];
-        if (first + e == nrows - 1) offsets[nrows] = P(at);
+    for (int half = 0; half < 2; ++half) {
+        const i64 row = first + QUAD * half, left = nrows - row;
+        const int count = left >= QUAD ? QUAD : left > 0 ? int(left) : 0;
+#pragma unroll
+        for (int e = 0; e < QUAD; ++e) at[half].at[e] = P(i64(at[half].at[e]) + before + earlier);
+        store_quad(offsets + row, at[half], count);
+        if (starts != nullptr) store_quad(starts + row, start[half], count);
     }
-}
-
-// The entry of position `at` in row i of the result.
-DEVICE i64 end_entry(const P* offsets, const P* indptr, i64 i, i64 at, int last) {
-    return at + (last ? i64(indptr[i + 1]) - i64(offsets[i + 1]) : i64(indptr[i]) - i64(offsets[i]));
-}
-
-// Copies the first entries of each row, or the last under `last`; `offsets` are the row offsets of the result, whose
-// rows have up to 1 << bits entries: a thread for each of so many positions of each row.  Null out_values: columns only.
-extern "C" __global__ void order_copy_short(int bits, i64 nrows, const P* offsets, const P* indptr, const I* indices,
-                                            const A* values, int last, I* out_indices, A* out_values) {
-    const i64 slots = nrows << bits, step = thread_count();
-    for (i64 base = thread_id(); base < slots; base += QUAD * step) {
-        i64 to[QUAD], from[QUAD];
-        Quad<I> columns;
-        Quad<A> found;
-#pragma unroll
-        for (int e = 0; e < QUAD; ++e) {
-            const i64 slot = base + e * step, row = slot >> bits;
-            to[e] = -1;
-            if (slot >= slots) continue;
-            const i64 begin = i64(offsets[row]), within = slot & ((i64(1) << bits) - 1);
-            if (within >= i64(offsets[row + 1]) - begin) continue;
-            to[e] = begin + within;
-            from[e] = end_entry(offsets, indptr, row, to[e], last);
-        }
-#pragma unroll
-        for (int e = 0; e < QUAD; ++e) {
-            if (to[e] < 0) continue;
-            columns.at[e] = indices[from[e]];
-            if (out_values != nullptr) found.at[e] = values[from[e]];
-        }
-#pragma unroll
-        for (int e = 0; e < QUAD; ++e) {
-            if (to[e] < 0) continue;
-            out_indices[to[e]] = columns.at[e];
-            if (out_values != nullptr) out_values[to[e]] = found.at[e];
-        }
-    }
-}
-
-// The same for rows of any length: a thread for each of n positions of the result.
-extern "C" __global__ void order_copy(i64 n, i64 nrows, const P* offsets, const P* indptr, const I* indices,
-                                      const A* values, int last, I* out_indices, A* out_values) {
-    for_each_entry(offsets, nrows, 0, n, [=](i64 to, i64 row) {
-        const i64 from = end_entry(offsets, indptr, row, to, last);
-        out_indices[to] = indices[from];
-        if (out_values != nullptr) out_values[to] = values[from];
-    });
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) offsets[nrows] = P(earlier + total);
 }
