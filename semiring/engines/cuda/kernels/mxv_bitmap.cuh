@@ -23,13 +23,14 @@ struct Bits {
     const U* u_values;
     U u_iso;
 
+    DEVICE Z product(A x, U y, i64 o, i64 k) const {
+        if constexpr (FLIP) return cast<Z>(multiply(y, x, 0, k, k, o));
+        else return cast<Z>(multiply(x, y, o, k, k, 0));
+    }
     // The product at the position p of the matrix, which is (o, k), if there is one.
-    DEVICE Maybe<Z> product(i64 p, i64 o, i64 k) const {
+    DEVICE Maybe<Z> product_at(i64 p, i64 o, i64 k) const {
         if (!bit_test(words, p) || !(U_FULL || bit_test(u_words, k))) return {false, Z()};
-        const A x = value_at(values, iso, p);
-        const U y = value_at(u_values, u_iso, k);
-        if constexpr (FLIP) return {true, cast<Z>(multiply(y, x, 0, k, k, o))};
-        else return {true, cast<Z>(multiply(x, y, o, k, k, 0))};
+        return {true, product(value_at(values, iso, p), value_at(u_values, u_iso, k), o, k)};
     }
 };
 
@@ -37,6 +38,8 @@ DEVICE bool finished(const Maybe<Z>& sum) {
     if constexpr (add_has_terminal) return sum.hit && add_is_terminal(sum.value);
     else return false;
 }
+
+constexpr int BATCH = 4;  // loads of a thread that overlap
 
 #define BITS_ARGUMENTS                                                                                                \
     i64 nout, i64 ninner, i64 parts, i64 range, const u32 *words, const A *values, A iso, const u32 *u_words,         \
@@ -49,9 +52,27 @@ extern "C" __global__ void mxv_bits_rows(BITS_ARGUMENTS) {
         const i64 o = number / parts, part = number % parts;
         const i64 first = part * range, last = first + range < ninner ? first + range : ninner;
         Maybe<Z> sum = {false, Z()};
-#pragma unroll 4
-        for (i64 k = first + lane_id(); k < last && !finished(sum); k += 32)
-            sum = join(sum, bits.product(o * ninner + k, o, k), Add());
+        for (i64 base = first + lane_id(); base < last && !finished(sum); base += 32 * BATCH) {
+            // Values are read at the same time as the bits: slots without an entry have any value.
+            bool hit[BATCH];
+            A x[BATCH];
+            U y[BATCH];
+#pragma unroll
+            for (int e = 0; e < BATCH; ++e) {
+                const i64 k = base + 32 * e;
+                hit[e] = k < last;
+                x[e] = A();
+                y[e] = U();
+                if (!hit[e]) continue;
+                hit[e] = bit_test(words, o * ninner + k) & (U_FULL || bit_test(u_words, k));
+                x[e] = value_at(values, iso, o * ninner + k);
+                y[e] = value_at(u_values, u_iso, k);
+            }
+#pragma unroll
+            for (int e = 0; e < BATCH; ++e) {
+                if (hit[e]) sum = join(sum, Maybe<Z>{true, bits.product(x[e], y[e], o, base + 32 * e)}, Add());
+            }
+        }
         sum = warp_reduce(sum, Add());  // valid in lane 0
         if (lane_id() == 0) {
             partial[part * nout + o] = sum.value;
@@ -69,7 +90,7 @@ extern "C" __global__ void mxv_bits_columns(BITS_ARGUMENTS) {
         Maybe<Z> sum = {false, Z()};
 #pragma unroll 4
         for (i64 k = first; k < last && !finished(sum); k++)
-            sum = join(sum, bits.product(k * nout + o, o, k), Add());
+            sum = join(sum, bits.product_at(k * nout + o, o, k), Add());
         partial[number] = sum.value;
         hits[number] = sum.hit;
     }
