@@ -52,6 +52,7 @@ def _voted_in_parts() -> Vector:
 STEPS: dict[str, Callable[[Small], Any]] = {
     "concat": lambda s: sr.concat([[s.A, s.S], [None, s.E]], "float32"),
     "concat, pattern": lambda s: sr.vstack([s.S, s.S[:3], s.S]),
+    "concat, many": lambda s: sr.hstack([s.A, s.S, s.E, s.B] * 5),
     "reshape": lambda s: s.A.reshape(N // 2, 2 * N),
     "reshape, flat": lambda s: s.S.flatten(order="columnwise").reshape(2 * N, N // 2),
     "reposition": lambda s: s.A.reposition(-5, 9, nrows=N + 3),

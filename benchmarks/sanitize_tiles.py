@@ -66,6 +66,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "outside, two passes": lambda s: _tuned(s.A, lambda: _assigned(s.A, s.A, [1, 3], [0, 2]), ONE_PASS_BYTES=0),
     "mxv pull ranked": lambda s: _ranked(s.A, lambda: s.A.mxv(s.u, "plus_times")),
     "mxv pull ranked, float": lambda s: _ranked(s.A, lambda: s.A.dup("float64").mxv(s.v, "min_plus")),
+    "scale, ranked": lambda s: _ranked(s.A, lambda: s.A.ewise_mult(s.u, "minus")),
     "vxm pull ranked, flipped": lambda s: _ranked(s.A, lambda: s.u.vxm(s.A.T, "plus_minus")),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),

@@ -122,3 +122,18 @@ def test_without_memory_nothing_is_ranked(monkeypatch: pytest.MonkeyPatch) -> No
         A.mxv(u).wait()
     assert kernels(log) == {"balanced"}
     assert not A.store.pattern.facts[FACT].refused
+
+
+@pytest.mark.parametrize("shape", [(400, 90_000), (3000, 5000), (20_000, 300)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int8"])
+def test_columns_are_scaled_as_usual(dtype: str, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    A, u = skewed(1, *shape, dtype), full(2, shape[1], dtype)
+    for call in (lambda: A * u, lambda: A.ewise_mult(u, "minus"), lambda: A.apply("one").ewise_mult(u, "second")):
+        with sr.explain() as log:
+            made = call().wait()
+        assert made.isequal(usual(call, monkeypatch))
+        assert {call.details.get("kernel") for call in log if call.operation == "scale"} == {"ranked"}
+    for other in (lambda: A.ewise_mult(u, "first"), lambda: full(3, shape[0], dtype).ewise_mult(A, "plus")):
+        with sr.explain() as log:
+            other().wait()
+        assert "ranked" not in {call.details.get("kernel") for call in log}

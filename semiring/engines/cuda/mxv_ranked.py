@@ -17,7 +17,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from ...dtypes import FP32, INT32, UINT8
-from ...formats import CSR, Array, Full, Pattern
+from ...formats import CSR, AnyPattern, Array, Full, Pattern
 from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
 from ..recording import note
@@ -32,7 +32,7 @@ from .radix import sort_keys
 from .row_tiles import row_tiles
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["Ranked", "pull_ranked", "ranked_columns"]
+__all__ = ["Ranked", "pull_ranked", "ranked", "ranked_columns", "ranked_table"]
 
 _FACT = "cuda.ranked"
 _THREADS = 1024
@@ -49,7 +49,7 @@ class Ranked(NamedTuple):
 
 
 class _Products:
-    """The products of a pattern with a full vector so far, and its ranked columns once they are made."""
+    """The operations of a pattern with a full vector so far, and its ranked columns once they are made."""
 
     __slots__ = ("count", "found", "refused")
 
@@ -62,38 +62,46 @@ class _Products:
 def ranked_columns(q: Mxv, a: CSR, u: Full) -> Ranked | None:
     """Return the ranked columns of a skewed pattern for a product, or None where the usual pull is the better one.
 
-    They are made at product number `tuning.RANKED_PRODUCTS`.  Synchronises then, for the share of the entries in the
-    columns of the first ranks.
+    Synchronises as `ranked`.
     """
-    if a.nvals < tuning.RANKED_ENTRIES or u.values is None or not _fits(q.semiring, a, q.flip):
+    facts = ring_facts(q.semiring)
+    if (
+        u.values is None
+        or not (facts.x if q.flip else facts.y)
+        or facts.early
+        or q.semiring.mult.uses & _POSITIONS
+        or q.semiring.z.itemsize > 8
+    ):
         return None
-    known: _Products | None = a.pattern.facts.get(_FACT)
+    return ranked(a.pattern)
+
+
+def ranked(pattern: AnyPattern) -> Ranked | None:
+    """Return the ranked columns of a skewed pattern, for an operation that gathers from a full vector, or None.
+
+    They are made at operation number `tuning.RANKED_PRODUCTS` of the pattern.  Synchronises then, for the share of the
+    entries in the columns of the first ranks.
+    """
+    if (
+        pattern.nvals < tuning.RANKED_ENTRIES
+        or not isinstance(pattern, Pattern)
+        or pattern.placement != "device"
+        or pattern.indices.dtype != INT32
+        or pattern.ncols > pattern.nvals
+    ):
+        return None
+    known: _Products | None = pattern.facts.get(_FACT)
     if known is None:
-        known = a.pattern.facts[_FACT] = _Products()
+        known = pattern.facts[_FACT] = _Products()
     if known.found is not None or known.refused:
         return known.found
     known.count += 1
     if known.count < tuning.RANKED_PRODUCTS:
         return None
-    if tuning.RANKED_PART * (a.indices.nbytes + _COLUMN_BYTES * a.ncols) <= free_device_memory():
-        known.found = _rank(a.indices, a.ncols)  # synchronises
+    if tuning.RANKED_PART * (pattern.indices.nbytes + _COLUMN_BYTES * pattern.ncols) <= free_device_memory():
+        known.found = _rank(pattern.indices, pattern.ncols)  # synchronises
         known.refused = known.found is None
     return known.found
-
-
-def _fits(ring: TypedSemiring, a: CSR, flip: bool) -> bool:
-    """Whether the kernel has this product: it reads the vector, no positions, and columns of 32 bits."""
-    pattern, facts = a.pattern, ring_facts(ring)
-    return (
-        (facts.x if flip else facts.y)
-        and not facts.early
-        and not ring.mult.uses & _POSITIONS
-        and isinstance(pattern, Pattern)
-        and pattern.placement == "device"
-        and pattern.indices.dtype == INT32
-        and ring.z.itemsize <= 8
-        and pattern.ncols <= pattern.nvals
-    )
 
 
 def _rank(indices: Array, n: int) -> Ranked | None:
@@ -123,8 +131,12 @@ def _shared_bytes(device: int) -> int:
 
 def _table(value: int, result: int) -> int:
     """The values of a vector that fit into shared memory beside the results of a block, by the bytes of both."""
-    room = min(_shared_bytes(runtime.getDevice()), tuning.RANKED_SHARED) - _staged(result)
-    return room // value // 16 * 16
+    return ranked_table(value, tuning.RANKED_SHARED, _staged(result))
+
+
+def ranked_table(value: int, most: int, beside: int = 0) -> int:
+    """The values of so many bytes that fit into `most` bytes of shared memory beside others."""
+    return (min(_shared_bytes(runtime.getDevice()), most) - beside) // value // 16 * 16
 
 
 def _staged(result: int) -> int:

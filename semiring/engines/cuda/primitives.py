@@ -22,6 +22,7 @@ from .specialise import constants, typedefs
 __all__ = [
     "as_dense",
     "cast_array",
+    "cast_into",
     "compact_csr",
     "compact_list",
     "counting",
@@ -66,11 +67,16 @@ def cast_array(array: Array, dtype: np.dtype[Any]) -> Array:
     """The array converted as values are (see ``types.cuh``); itself if nothing changes."""
     if array.dtype == dtype:
         return array
-    array = cupy.ascontiguousarray(array)
     out = cupy.empty(array.size, dtype)
-    run = kernel("cast.cuh", "cast_values", typedefs(A=array.dtype, Z=dtype))
-    run(grid(array.size), BLOCK, array.size, array, out)
+    cast_into(out, array)
     return out
+
+
+def cast_into(out: Array, array: Array) -> None:
+    """Set all elements of `out` to those of an array of any type, converted as values are."""
+    array = cupy.ascontiguousarray(array)
+    run = kernel("cast.cuh", "cast_values", typedefs(A=array.dtype, Z=out.dtype))
+    run(grid(array.size), BLOCK, array.size, array, out)
 
 
 def filled(count: int, value: np.generic) -> Array:

@@ -147,6 +147,9 @@ RANKED_SHARED: Final = _row(
     "0.816, 163 x 128 0.735, 195 x 128 0.865, 226 x 128 1.138; 163 x 256 0.843, 195 x 256 0.787; on kron24 163 x 128 "
     "3.61, 163 x 256 3.46, 195 x 256 3.58",
 )  # fmt: skip
+SCALE_SHARED: Final = _row(
+    "SCALE_SHARED", 163 << 10, "reasoned", "as RANKED_SHARED, for a matrix scaled by a vector"
+)  # fmt: skip
 RANKED_TILE: Final = _row("RANKED_TILE", 128, "measured", "see RANKED_SHARED")
 RANKED_SHARE: Final = _row(
     "RANKED_SHARE", 30, "reasoned", "percent of the entries that the first ranks must have, or no columns are ranked"
@@ -213,6 +216,10 @@ REDUCE_TILE: Final = _row(
     "reasoned",
     "steps of a tile that one warp reduces: 16 values of each lane, in 3 KB of shared memory",
 )
+WARP_TILE: Final = _row(
+    "WARP_TILE", 480, "reasoned",
+    "steps of a tile that one warp processes with a value for each row: with 32 slots for alignment 16 slots a lane",
+)  # fmt: skip
 LEFT_OVER: Final = _row(
     "LEFT_OVER", 8, "reasoned", "the share of an array that may stay unused at its end, before the rest is copied"
 )
