@@ -50,8 +50,8 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
     Notes
     -----
     Vertices of small degree have better priorities, which makes the set larger: it is the set that the greedy algorithm
-    finds in the order of random numbers divided by degree + 1.  Cost O(n + the entries in rows of undecided vertices) a
-    round, O(log n) rounds.  Synchronises once a round.
+    finds in the order of random numbers divided by degree + 1, largest first.  Cost O(n + the entries in rows of
+    undecided vertices) a round, O(log n) rounds.  Synchronises once a round.
 
     Sources: Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM J. Comput. 15(4), 1986;
     Fischer, Noever, "Tight Analysis of Parallel Randomized Greedy MIS", SODA 2018.
@@ -64,12 +64,12 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
     """
     n = undirected("maximal_independent_set", A)
     seed, report = seed_of("maximal_independent_set", seed), reporter("maximal_independent_set", progress)
-    # The smallest key is decided first.
+    # The largest key is decided first.
     undecided = distinct(n, seed, device=A.device, scale=_inverse_degree(A, n))
     members, rounds = Vector(bool, n, device=A.device), 0
     while undecided.nvals:  # synchronises
-        least = A.mxv(undecided, semiring.min_second, mask=undecided.S)
-        later = undecided.ewise_mult(least, "gt").select("==", True)
+        largest = A.mxv(undecided, semiring.max_second, mask=undecided.S)
+        later = undecided.ewise_mult(largest, "lt").select("==", True)
         chosen = undecided.dup(mask=~later.S)
         members(chosen.S) << True
         excluded = chosen.vxm(A, semiring.any_pair, mask=undecided.S)

@@ -30,6 +30,11 @@ def test_maximal_independent_set(S: Any, seed: int) -> None:
     assert set(rows[member[cols]]) | set(np.flatnonzero(member)) == set(range(S.shape[0]))
 
 
+def test_small_degrees_are_preferred() -> None:
+    A = matrix(UNDIRECTED["star"])
+    assert {sr.algorithms.maximal_independent_set(A, seed=seed).nvals for seed in range(8)} == {11}
+
+
 def test_seeds_draw_different_sets() -> None:
     A = matrix(UNDIRECTED["drawn-90-3"])
     sets = {tuple(sr.algorithms.maximal_independent_set(A, seed=seed).to_dict()) for seed in range(5)}
