@@ -38,7 +38,7 @@ from .closure_state import (
     UNORDERED,
     VISITED,
 )
-from .compile import device, kernel
+from .compile import inlined, kernel
 from .mxv import product
 from .types import OperatorType, combine, overload_for, position, value_at
 
@@ -163,7 +163,7 @@ def ordered(
     state[STATUS] = UNORDERED
 
 
-@device
+@inlined
 def _slot_of(value: Any, window: Any) -> Any:
     """Return the slot of a value: -1 for one better than the best of the range, BEYOND past its end and for NaN."""
     place = (np.float64(value) - window[_BEST]) * window[_SCALE]
@@ -172,7 +172,7 @@ def _slot_of(value: Any, window: Any) -> Any:
     return BEYOND
 
 
-@device
+@inlined
 def _first(heads: Any, occupied: Any, slot: int) -> int:
     """Return the first slot with rows from `slot` on; BEYOND for none."""
     w = slot >> 6
@@ -190,7 +190,7 @@ def _first(heads: Any, occupied: Any, slot: int) -> int:
     return BEYOND
 
 
-@device
+@inlined
 def _insert(lists: Any, slot: int, v: int) -> None:
     """Insert row v, which is in no list, at the head of a list."""
     links, heads, occupied = lists
@@ -203,7 +203,7 @@ def _insert(lists: Any, slot: int, v: int) -> None:
     heads[slot] = v
 
 
-@device
+@inlined
 def _remove(lists: Any, v: int) -> None:
     """Remove row v from its list."""
     links, heads, _ = lists
@@ -216,7 +216,7 @@ def _remove(lists: Any, v: int) -> None:
         links[2 * following + 1] = previous
 
 
-@device
+@inlined
 def _take(lists: Any, queue: Any, slot: int) -> Any:
     """Move the rows of a list to the queue, and return their number."""
     links, heads, _ = lists
@@ -232,7 +232,7 @@ def _take(lists: Any, queue: Any, slot: int) -> Any:
     return size
 
 
-@device
+@inlined
 def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any) -> Any:
     """Choose the range of the slots from the values of the list beyond, and distribute its rows; return their number.
 
@@ -262,7 +262,7 @@ def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any) -> A
     return size
 
 
-@device
+@inlined
 def _expand(
     rows: Any, operators: Any, values: Any, seen: Any, lists: Any, queue: Any, window: Any, slot: int, size: int
 ) -> Any:
