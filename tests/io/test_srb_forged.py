@@ -199,5 +199,7 @@ def test_types_that_are_none_of_ours(tmp_path: Path, directed: Matrix, name: Any
         lookup(name)
     path = stored(tmp_path, directed)
     change(path, lambda description: description.update(dtype=name))
-    with pytest.raises(InvalidFormat, match="byte 32: expected a whole description, found DomainMismatch"):
+    with pytest.raises(
+        InvalidFormat, match=r"byte 32: expected a whole description, found (DomainMismatch|NotNumbers)"
+    ):
         sr.io.open(path)
