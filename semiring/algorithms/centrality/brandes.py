@@ -131,28 +131,30 @@ def forward(graph: Graph, sources: list[int]) -> list[Level]:
     F = Matrix.from_coo(np.arange(k), sources, one, shape=(k, A.nrows), device=A.device)
     level = Level(F, False, _work(graph, F, graph.out_work))
     levels: list[Level] = []
-    sigma: Matrix | None = None  # of all levels but the `recent` ones
-    recent: Matrix | None = F
+    sigma: Matrix | None = None  # of the first `held` levels
+    held = 0
+    near: Matrix | None = F  # what the next level excludes, beside `sigma`
     while level.work:
         levels.append(level)
         if graph.many(level.work, k):
-            sigma = _densified(graph, k, recent) if sigma is None else _added(sigma, recent)
+            if sigma is None:
+                sigma = Matrix.from_scalar(graph.dtype.type(0), A.nrows, k, device=A.device)
+            sigma = _added(sigma, [part.paths for part in levels[held:]])
             new = graph.into_complete.mxm(sigma, dense_ring).ewise_mult(sigma, _fresh).wait()
             work = float(graph.out_work.vxm(new, _plus_where).reduce("plus").get(0))  # synchronises
             dense = graph.many(work, k)
             F = new if dense else new.select("!=", 0).T.wait()
-            sigma, recent = sigma.ewise_add(new, "plus").wait(), None
+            sigma, held, near = sigma.ewise_add(new, "plus").wait(), len(levels) + 1, None
             level = Level(F, dense, work)
             continue
-        following = level.paths.mxm(graph.out, sparse_ring, mask=None if recent is None else ~recent.S)
+        following = level.paths.mxm(graph.out, sparse_ring, mask=None if near is None else ~near.S)
         if sigma is not None:
             following = following.T.ewise_mult(sigma, _fresh).select("!=", 0).T
         F = following.wait()
-        if recent is None:
-            recent = F
-        else:  # of an undirected graph, a neighbour is at most one level nearer
-            before = level.paths if sigma is None and A.is_symmetric_structure else recent
-            recent = F.ewise_add(before, "any")
+        if A.is_symmetric_structure:  # a neighbour is at most one level nearer
+            near = F.ewise_add(level.paths, "any")
+        else:
+            near = F if near is None else F.ewise_add(near, "any")
         level = Level(F, False, _work(graph, F, graph.out_work))
     return levels
 
@@ -195,11 +197,17 @@ def _work(graph: Graph, F: Matrix, work: Vector) -> float:
     return float(F.reduce_columnwise("count").inner(work).get(0)) if graph.many(bound, F.nrows) else bound
 
 
-def _densified(graph: Graph, k: int, sparse: Matrix | None) -> Matrix:
+def _densified(graph: Graph, k: int, sparse: Matrix) -> Matrix:
     """Return a sparse k x n matrix as a dense n x k one, with 0 where it has no entry."""
     none = Matrix.from_scalar(graph.dtype.type(0), graph.A.nrows, k, device=graph.A.device)
-    return _added(none, sparse)
+    return _added(none, [sparse])
 
 
-def _added(dense: Matrix, sparse: Matrix | None) -> Matrix:
-    return dense if sparse is None else dense.ewise_add(sparse.T, "plus").wait()
+def _added(dense: Matrix, parts: list[Matrix]) -> Matrix:
+    """Return a dense n x k matrix with sparse k x n ones, which have no common entries, added to it."""
+    if not parts:
+        return dense
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.ewise_add(part, "plus")
+    return dense.ewise_add(together.T, "plus").wait()

@@ -29,11 +29,14 @@ from semiring.exceptions import (
 from tests.algorithms.centrality.graphs import GRAPHS, by_graph, by_some, host, listed, matrix
 
 
-@pytest.fixture(params=["sparse", "dense", "mixed"])
+@pytest.fixture(params=["sparse", "dense", "mixed", "late"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run a test with sparse levels, dense levels, and both in turn."""
+    """Run a test with sparse levels, dense levels, and both in turn, one by one or several of a kind."""
+    decided: dict[float, bool] = {}
 
     def many(self: brandes.Graph, work: float, k: int) -> bool:
+        if request.param == "late":
+            return decided.setdefault(work, len(decided) % 6 >= 3)
         return request.param == "dense" or (request.param == "mixed" and int(work) % 2 == 0)
 
     monkeypatch.setattr(brandes.Graph, "many", many)
