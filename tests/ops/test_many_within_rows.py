@@ -79,6 +79,9 @@ def _scaling(S: Any, T: Any, wide: bool, engine: str) -> None:
 
 
 def _totals(S: Any, T: Any, wide: bool, engine: str) -> None:
+    if S.nnz == 0:
+        assert run(Scan(store(S, wide), monoid.plus[FP32]), engine).nvals == 0
+        return
     starts = np.repeat(S.indptr[:-1], np.diff(S.indptr))
     for dtype in (FP32, FP64, FC64, INT8):
         a = store(S, wide)
