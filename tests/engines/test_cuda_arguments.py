@@ -35,7 +35,7 @@ def test_structs_are_found() -> None:
         "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
         "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments", "MatrixArguments",
         "PassArguments", "ProductArguments", "RadixArguments", "RangeArguments", "RelaxArguments", "SddmmArguments",
-        "SearchArguments", "SourceArguments", "SpmmArguments",
+        "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),
