@@ -1,4 +1,4 @@
-"""Further steps of `benchmarks.sanitize`: records of 3 to 40 bytes, which kernels move in words of 1, 4 and 8."""
+"""Further steps of `benchmarks.sanitize`: records of 3 to 16 bytes, which kernels move in words of 1, 4 and 8."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, dtypes, indexunary, monoid, semiring
+from semiring import Matrix, Vector, binary, indexunary, monoid, semiring
 from semiring.config import config
 
 from .sanitize_inputs import Small
@@ -19,9 +19,7 @@ _LAYOUTS = {
     "8 bytes": np.dtype([("a", np.int32), ("b", np.int32)]),
     "12 bytes": np.dtype([("a", np.int32), ("b", np.int32), ("c", np.int32)]),
     "16 bytes": np.dtype([("a", np.int8), ("b", np.int64)], align=True),
-    "40 bytes": dtypes.lookup({"a": "int64", "b": {"i": "int64", "j": "int8"}, "c": "int64", "d": "int8"}),
 }
-_PART = {"40 bytes": "b.i"}
 
 
 _PLACED = indexunary.register_anonymous(lambda x, i, j, k: {"at": x.a + i, "of": x.a * k})
@@ -29,10 +27,8 @@ _PLACED = indexunary.register_anonymous(lambda x, i, j, k: {"at": x.a + i, "of":
 
 def _operators(layout: str) -> tuple[Any, Any]:
     """A commutative and associative operator, and a product, that read and write every number."""
-    b = _PART.get(layout, "b")
     names = _LAYOUTS[layout].names or ()
-    rest = {"c": "max(x.c, y.c)", "d": "min(x.d, y.d)"}
-    second = f"x.{b} + y.{b}" if b == "b" else "(x.b.i + y.b.i, max(x.b.j, y.b.j))"
+    rest, second = {"c": "max(x.c, y.c)"}, "x.b + y.b"
     whole = ", ".join(["min(x.a, y.a)", second, *(rest[name] for name in names[2:])])
     other = ", ".join(["y.a", second, *(f"x.{name}" for name in names[2:])])
     return binary.register_anonymous(f"({whole})"), binary.register_anonymous(f"({other})")
@@ -44,10 +40,7 @@ def _records(x: Any, layout: str) -> Any:
     *at, values = x.to_coo(device="cpu")
     made = np.zeros(values.size, _LAYOUTS[layout])
     made["a"], low = values % 100, values % 7
-    if layout == "40 bytes":
-        made["b"]["i"], made["b"]["j"], made["d"] = low, low, low
-    else:
-        made["b"] = low
+    made["b"] = low
     if "c" in (made.dtype.names or ()):
         made["c"] = values % 5
     if isinstance(x, Matrix):
@@ -58,8 +51,7 @@ def _records(x: Any, layout: str) -> Any:
 
 def _ring(layout: str) -> Any:
     add, mult = _operators(layout)
-    least = (100, 0, -100, 100)[: len(_LAYOUTS[layout].names or ())]
-    identity = (100, (0, -100), -100, 100) if layout == "40 bytes" else least
+    identity = (100, 0, -100)[: len(_LAYOUTS[layout].names or ())]
     return semiring.register_anonymous(monoid.register_anonymous(add, identity), mult)
 
 
@@ -87,7 +79,6 @@ _OPERATIONS: dict[str, Callable[[Small, str], Any]] = {
     "vectors": lambda s, layout: _records(s.q, layout).ewise_add(_records(s.u, layout), _operators(layout)[0]),
     "sums": lambda s, layout: _records(s.A, layout).reduce_rowwise(_ring(layout).add),
     "sum": lambda s, layout: Vector.from_scalar(_records(s.A, layout).reduce_scalar(_ring(layout).add), 3),
-    "scan": lambda s, layout: _records(s.E, layout).scan(_ring(layout).add),
     "transpose": lambda s, layout: _records(s.A, layout).T.dup(),
     "select": lambda s, layout: _records(s.A, layout).select(lambda x, i, j, k: x.a > k, 50),
     "extract": lambda s, layout: _records(s.A, layout)[[5, 7, 5, 290], :],
@@ -109,8 +100,12 @@ def _of_layout(operation: Callable[[Small, str], Any], layout: str) -> Callable[
     return lambda s: operation(s, layout)
 
 
+_OPERATIONS_OF_WORDS: dict[str, Callable[[Small, str], Any]] = {
+    "scan": lambda s, layout: _records(s.E, layout).scan(_ring(layout).add),
+}
+
 STEPS: dict[str, Callable[[Small], Any]] = {
     f"{name}, records of {layout}": _of_layout(step, layout)
     for layout in _LAYOUTS
-    for name, step in _OPERATIONS.items()
+    for name, step in (_OPERATIONS | (_OPERATIONS_OF_WORDS if _LAYOUTS[layout].itemsize in (8, 16) else {})).items()
 }

@@ -125,7 +125,11 @@ def to_device(array: Array, device: str) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def check_layout(dtype: np.dtype[Any]) -> None:
-    """Raise NotSupported for records that CuPy's arrays do not hold: whose fields are arrays, or not aligned."""
+    """Raise NotSupported for records that CuPy's arrays do not hold, or that exceed the tiles of kernels."""
+    if dtype.itemsize > 16:
+        raise NotSupported(
+            f"records on a GPU have at most 16 bytes, got {dtype.itemsize}; use smaller fields, two objects, or the CPU"
+        )
     parts = [dtype]
     while parts:
         part = parts.pop()

@@ -22,7 +22,7 @@ LAYOUTS = {
     7: np.dtype([("a", np.int8), ("b", np.float32), ("c", np.int16)]),
     8: np.dtype([("a", np.int32), ("b", np.float32)]),
     12: np.dtype([("a", np.uint32), ("b", np.int32), ("c", np.float32)]),
-    40: dtypes.lookup({"a": "int64", "b": "float64", "c": {"i": "int8", "j": "complex64"}, "d": "uint16[3]"}),
+    16: dtypes.lookup({"a": "int32", "b": "float32", "c": {"i": "int8"}, "d": "uint16[2]"}),
 }
 
 
@@ -57,10 +57,10 @@ def texts(record: np.dtype[Any]) -> list[tuple[str, str]]:
     return made
 
 
-@pytest.mark.parametrize("size", [*(pytest.param(size, marks=pytest.mark.exhaustive) for size in (7, 8, 12)), 40])
+@pytest.mark.parametrize("size", [*(pytest.param(size, marks=pytest.mark.exhaustive) for size in (7, 8, 12)), 16])
 def test_texts_on_records_compile(size: int) -> None:
     record = LAYOUTS[size]
-    assert record.itemsize in (size, 48)
+    assert record.itemsize == size
     for number, (file, prologue) in enumerate(texts(record)):
         assert compile.compile_text(file, prologue, ("compute_80", "compute_90", "compute_100")[number % 3]), file
 

@@ -53,10 +53,10 @@ COMPLEX_SEMIRINGS: Final = (
         TypedBinary("first", FC64, FC64, FC64, "x"),
     ),
 )
-# Records of 16, 7 and 24 bytes: no atomics, words of 8 bytes and of 1, and a monoid that keeps either operand.
+# Records of 16 and 7 bytes: no atomics, words of 8 bytes and of 1, and a monoid that keeps either operand.
 _PAIR: Final = lookup(np.dtype([("n", np.int32), ("w", np.float64)], align=True))
 _PACKED: Final = lookup(np.dtype([("b", np.int8), ("w", np.float32), ("h", np.int16)]))
-_NESTED: Final = lookup({"at": {"i": "int64", "j": "int8"}, "v": "float32[2]"})
+_NESTED: Final = lookup({"at": {"i": "int32", "j": "int8"}, "v": "float32[2]"})
 RECORD_SEMIRINGS: Final = (
     TypedSemiring(
         TypedMonoid(

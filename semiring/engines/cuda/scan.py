@@ -10,6 +10,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, INT8, INT32, INT64
+from ...exceptions import NotSupported
 from ...formats import CSR, with_values
 from ...operators.types import TypedMonoid
 from ...record_types import zero
@@ -33,6 +34,8 @@ def scan(q: Scan) -> CSR:
     same = reduced_value(q.monoid, a.iso)
     if same is not None or n == 0:
         return with_values(a, z, None, zero(z) if same is None else same)
+    if z.itemsize not in (1, 2, 4, 8, 16):
+        raise NotSupported(f"scan: records of {z.itemsize} bytes have no scan on a GPU; pad them to 4, 8 or 16 bytes")
     first_row = row_tiles(a.pattern, _tile(z))
     tiles = int(first_row.size) - 1
     out, words = cupy.empty(n, z), cupy.empty(tiles, np.uint64)
