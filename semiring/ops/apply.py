@@ -18,6 +18,7 @@ from ..engines import numpy_scalars
 from ..engines.spec import Apply
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
+from ..operators import table
 from ..operators.expression import renamed
 from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
@@ -111,6 +112,9 @@ def thunk_of(op: TypedIndexUnary, value: Any) -> np.generic:
 
 def _lookup(op: Any, *, bound: bool) -> Any:
     """Return the operator family: unary or index-unary without a bound scalar, binary or index-unary with one."""
+    kind = "binary" if bound else "unary"
+    if isinstance(op, str) and table.find(kind, op) is None and (found := table.find("indexunary", op)) is not None:
+        return found  # at once: an unknown name is compared with all names, for the hint of its error
     first = operators.lookup_binary if bound else operators.lookup_unary
     try:
         return first(op)
