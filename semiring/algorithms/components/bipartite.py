@@ -44,24 +44,7 @@ def two_colouring(A: Matrix) -> Vector:
     >>> sr.algorithms.two_colouring(A.ewise_add(A.T, "any")).to_dict()
     {0: 0, 1: 1, 2: 0, 3: 1}
     """
-    n = undirected("two_colouring", A)
-    label = connected_components(A)
-    smallest = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True)
-    start = Vector(label.dtype, n, device=A.device)
-    start(smallest.S) << 0
-    level = ops.closure(start, A, semiring.min_plus, weight=label.dtype.type(1))
-    odd = level.apply("band", right=1)
-    for colour in (0, 1):
-        side = odd.select("==", colour)
-        clash = side.vxm(A, semiring.any_pair, mask=side.S)
-        if clash.nvals:  # synchronises
-            vertex = int(clash.apply("rowindex").reduce("min"))
-            raise GraphProperty(
-                f"two_colouring: vertex {vertex} is on a closed walk of odd length; the graph is not bipartite"
-            )
-    parity = Vector(np.int8, n, device=A.device)
-    parity << odd
-    return parity
+    return _coloured("two_colouring", A)
 
 
 @ops.reports_memory
@@ -92,7 +75,29 @@ def is_bipartite(A: Matrix) -> bool:
     False
     """
     try:
-        two_colouring(A)
+        _coloured("is_bipartite", A)
     except GraphProperty:
         return False
     return True
+
+
+def _coloured(name: str, A: Matrix) -> Vector:
+    """Return a colour for each vertex, or raise GraphProperty."""
+    n = undirected(name, A)
+    label = connected_components(A)
+    smallest = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True)
+    start = Vector(label.dtype, n, device=A.device)
+    start(smallest.S) << 0
+    level = ops.closure(start, A, semiring.min_plus, weight=label.dtype.type(1))
+    odd = level.apply("band", right=1)
+    for colour in (0, 1):
+        side = odd.select("==", colour)
+        clash = side.vxm(A, semiring.any_pair, mask=side.S)
+        if clash.nvals:  # synchronises
+            vertex = int(clash.apply("rowindex").reduce("min"))
+            raise GraphProperty(
+                f"{name}: vertex {vertex} is on a closed walk of odd length; the graph is not bipartite"
+            )
+    parity = Vector(np.int8, n, device=A.device)
+    parity << odd
+    return parity
