@@ -243,11 +243,8 @@ class NegativeCycle(SemiringError, ValueError):
         self.cycle = cycle
 
 
-class GraphProperty(SemiringError, ValueError):
-    """An algorithm needs a property that the graph lacks (symmetry, no loops); the message names a remedy.
-
-    The algorithms of this package accept any square matrix; this error is for algorithms, also of users, that do not.
-    """
+class GraphProperty(InvalidValue):
+    """An algorithm needs a property that the graph lacks (symmetry, no cycle); the message names a remedy."""
 
 
 class IgnoredColumns(UserWarning):

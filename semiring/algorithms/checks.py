@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from semiring import Matrix, Vector
-from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
+from semiring.exceptions import DimensionMismatch, DomainMismatch, GraphProperty, IndexOutOfBound, InvalidValue
 
 
 def square(name: str, A: Matrix) -> int:
@@ -27,19 +27,19 @@ def is_matrix(name: str, A: Any) -> Matrix:
 
 
 def undirected(name: str, A: Any, *, values: bool = False) -> int:
-    """Return the number of rows of A; InvalidValue unless A(v, u) is stored wherever A(u, v) is.
+    """Return the number of rows of A; GraphProperty unless A(v, u) is stored wherever A(u, v) is.
 
     values: and has the same value.  O(nvals) the first time that a matrix is used, and each time for values;
     synchronises.
     """
     n = square(name, A)
     if not A.is_symmetric_structure:
-        raise InvalidValue(
+        raise GraphProperty(
             f"{name}: the graph must be undirected, and A stores an edge in one direction only; "
             'store each in both with A.ewise_add(A.T, "any")'
         )
     if values and not A.is_iso and not A.isequal(A.T):
-        raise InvalidValue(
+        raise GraphProperty(
             f"{name}: the graph must be undirected, and A(u, v) differs from A(v, u) for some edge; "
             'make one weight of both, such as A.ewise_add(A.T, "max")'
         )

@@ -51,7 +51,11 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
         return _array(_vector(value), size, axis, device)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
-    elif hasattr(value, "__dlpack__") and not hasattr(value, "nvals") and not isinstance(value.dtype, np.dtype):
+    elif (
+        hasattr(value, "__dlpack__")
+        and not hasattr(value, "nvals")
+        and not isinstance(getattr(value, "dtype", None), np.dtype)
+    ):
         value = as_array("index", value)  # of another library, which has types of its own
     if getattr(value, "ndim", None) != 1:
         shown = f"a {type(value).__name__}" if hasattr(value, "ndim") else repr(value)

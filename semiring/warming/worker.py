@@ -8,6 +8,7 @@ seconds that it took, or an error.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import sys
@@ -19,9 +20,20 @@ import numpy as np
 
 import semiring as sr
 from semiring.engines import compilations
+from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
-# A required argument of an algorithm besides the matrix -> the value to pass.
-ARGUMENTS: dict[str, Any] = {"source": 0}
+# A required argument of an algorithm besides the matrix -> the value to pass, or a function of the matrix.
+ARGUMENTS: dict[str, Any] = {
+    "source": 0,
+    "target": 1,
+    "sources": [0],
+    "starts": [0],
+    "vertices": [0],
+    "sizes": [2],
+    "length": 2,
+    "k": 2,
+    "labels": lambda A: sr.Vector.full(0, A.nrows),
+}
 # Calls that use kernels which calls with the default arguments do not.
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "bfs_levels": ({"source": [0, 1]},),
@@ -58,10 +70,24 @@ def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
         if parameter.default is parameter.empty and parameter.name != "A"
     ]
     default = {parameter: ARGUMENTS[parameter] for parameter in required}
-    return [
-        lambda A, given=given: algorithm(A, **{**default, **given})  # type: ignore[misc]
-        for given in ({}, *MORE.get(name, ()))
-    ]
+    return [functools.partial(_call, algorithm, {**default, **given}) for given in ({}, *MORE.get(name, ()))]
+
+
+def _call(algorithm: Callable[..., Any], given: dict[str, Any], A: sr.Matrix) -> Any:
+    return algorithm(A, **{name: value(A) if callable(value) else value for name, value in given.items()})
+
+
+def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
+    """Compute the result of a call; False if the algorithm is not defined on such a graph."""
+    try:
+        result = call(A)
+    except (InvalidValue, GraphProperty):
+        return False
+    except ConvergenceFailure:
+        return True
+    if isinstance(result, sr.Matrix | sr.Vector):
+        result.wait()
+    return True
 
 
 def main(device: str) -> None:
@@ -75,19 +101,13 @@ def main(device: str) -> None:
             result: dict[str, Any] = {"name": name}
             try:
                 for call in calls(name):
-                    for A in graphs:
-                        _compute(call(A))
+                    if not sum(computed(call, A) for A in graphs):
+                        call(graphs[0])  # raises
                 result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
                 compiled = compilations.count()
             except Exception as error:
                 result["error"] = f"{type(error).__name__}: {error}"
             print(json.dumps(result), flush=True)
-
-
-def _compute(result: Any) -> None:
-    """Compute a pending result."""
-    if isinstance(result, sr.Matrix | sr.Vector):
-        result.wait()
 
 
 if __name__ == "__main__":

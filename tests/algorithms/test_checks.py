@@ -11,7 +11,7 @@ from semiring import Matrix, Vector
 from semiring.algorithms import checks
 from semiring.algorithms.progress import reporter
 from semiring.algorithms.randomness import on_entries, uniform
-from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from semiring.exceptions import DimensionMismatch, DomainMismatch, GraphProperty, InvalidValue
 
 EDGE = Matrix.from_coo([0], [1], [3], nrows=3, ncols=3)
 BOTH = Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=3, ncols=3)
@@ -20,9 +20,9 @@ BOTH = Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=3, ncols=3)
 def test_undirected() -> None:
     assert checks.undirected("f", BOTH) == 3
     assert checks.undirected("f", Matrix(bool, 0, 0)) == 0
-    with pytest.raises(InvalidValue, match="one direction only"):
+    with pytest.raises(GraphProperty, match="one direction only"):
         checks.undirected("f", EDGE)
-    with pytest.raises(InvalidValue, match="differs from"):
+    with pytest.raises(GraphProperty, match="differs from"):
         checks.undirected("f", BOTH, values=True)
     assert checks.undirected("f", BOTH.ewise_add(BOTH.T, "max").new(), values=True) == 3
     with pytest.raises(DimensionMismatch):

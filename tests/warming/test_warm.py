@@ -16,6 +16,7 @@ import semiring as sr
 from semiring.config import config
 from semiring.exceptions import InvalidValue, NotSupported, SemiringError
 from semiring.warming import ahead, cache, worker
+from tests import sampling
 
 ALGORITHMS = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
 
@@ -26,12 +27,18 @@ def own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+SAMPLE = sampling.draw("algorithms to warm", ALGORITHMS, 5)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in ALGORITHMS]
+)
 def test_every_algorithm_can_be_called(name: str) -> None:
     """Or `worker.ARGUMENTS` lacks one of its parameters."""
-    small = sr.Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)], nrows=3, ncols=3)
+    undirected = sr.Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)], nrows=3, ncols=3)
+    acyclic = sr.Matrix.from_edgelist([(0, 1), (1, 2)], nrows=3, ncols=3)
     for call in worker.calls(name):
-        call(small)
+        assert worker.computed(call, undirected) or worker.computed(call, acyclic)
 
 
 def test_graphs_have_the_default_types_and_both_structures() -> None:
@@ -99,7 +106,7 @@ class Compiled:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("bfs_level", "did you mean 'bfs_levels'"), ("zzz", "algorithms are: bfs_levels")]
+    ("name", "hint"), [("bfs_level", "did you mean 'bfs_levels'"), ("zzz", "algorithms are: adamic_adar")]
 )
 def test_an_unknown_algorithm_is_refused(name: str, hint: str) -> None:
     with pytest.raises(InvalidValue, match=hint):

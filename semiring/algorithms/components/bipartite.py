@@ -74,6 +74,7 @@ def is_bipartite(A: Matrix) -> bool:
     >>> sr.algorithms.is_bipartite(A.ewise_add(A.T, "any"))
     False
     """
+    undirected("is_bipartite", A)
     try:
         _coloured("is_bipartite", A)
     except GraphProperty:

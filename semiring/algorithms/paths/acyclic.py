@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
-from semiring.exceptions import DomainMismatch, InvalidValue
+from semiring.exceptions import DomainMismatch, GraphProperty
 
 from ..checks import square, weights
 from ..progress import Progress, reporter
@@ -40,7 +40,7 @@ def topological_generations(A: Matrix, *, progress: Progress | None = None) -> V
     ------
     DimensionMismatch
         If A is not square.
-    InvalidValue
+    GraphProperty, InvalidValue
         If A has a cycle, a self-loop included; or `progress` is not callable.
 
     Notes
@@ -76,7 +76,7 @@ def topological_order(A: Matrix, *, progress: Progress | None = None) -> Vector:
     ------
     DimensionMismatch
         If A is not square.
-    InvalidValue
+    GraphProperty, InvalidValue
         If A has a cycle, a self-loop included; or `progress` is not callable.
 
     Notes
@@ -149,7 +149,7 @@ def longest_paths(A: Matrix, *, progress: Progress | None = None) -> Vector:
         If A is not square.
     DomainMismatch
         For complex weights.
-    InvalidValue
+    GraphProperty, InvalidValue
         If A has a cycle, a self-loop included, or a weight is NaN; or `progress` is not callable.
 
     Notes
@@ -175,7 +175,7 @@ def longest_paths(A: Matrix, *, progress: Progress | None = None) -> Vector:
 def _acyclic(name: str, A: Matrix, dtype: Any, report: Progress) -> tuple[Vector, Vector | None]:
     generation, length = _generations(A, dtype, report)
     if generation.nvals < A.nrows:
-        raise InvalidValue(
+        raise GraphProperty(
             f"{name}: the graph has a cycle; sr.algorithms.condensation(A).graph, of its strong components, has none"
         )
     return generation, length
