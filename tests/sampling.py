@@ -38,9 +38,9 @@ def draw(name: str, population: Iterable[T], count: int) -> list[T]:
 
 
 def families(names: Iterable[str]) -> set[str]:
-    """The families of algorithms that a run of the short tier takes: two; all on other engines than the CPU's."""
+    """The families of algorithms that a run of the short tier takes: one; all on other engines than the CPU's."""
     found = sorted(set(names))
-    return set(draw("families of algorithms", found, 2 if engine == "cpu" and not exhaustive else len(found)))
+    return set(draw("families of algorithms", found, 1 if engine == "cpu" and not exhaustive else len(found)))
 
 
 def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:

@@ -33,8 +33,8 @@ def python_of(page: Path) -> str:
 
 ALGORITHMS = sorted((ROOT / "docs/algorithms").glob("*.md"))
 MARKDOWN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *ALGORITHMS]
-# The short tier takes two of the pages on algorithms, which compile many kernels.
-SAMPLE = [page for page in MARKDOWN if page not in ALGORITHMS] + sampling.draw("pages", ALGORITHMS, 2)
+# The short tier takes one of the pages on algorithms, which compile many kernels.
+SAMPLE = [page for page in MARKDOWN if page not in ALGORITHMS] + sampling.draw("pages", ALGORITHMS, 1)
 PAGES = [page for page in MARKDOWN if python_of(page).strip()]
 
 
