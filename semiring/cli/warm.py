@@ -21,7 +21,10 @@ def add(commands: Any) -> None:
         epilog="Kernels for a GPU are compiled on the machine that has it. `semiring cache` shows what is kept.",
     )
     parser.add_argument(
-        "algorithms", metavar="ALGORITHM", nargs="*", help="names in semiring.algorithms (default: all of them)"
+        "algorithms",
+        metavar="ALGORITHM",
+        nargs="*",
+        help="names in semiring.algorithms, or all (default: searches, components, PageRank, orders)",
     )
     add_common(parser)
     parser.set_defaults(run=run)

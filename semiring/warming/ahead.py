@@ -32,6 +32,11 @@ Progress = Callable[[str, float], None]
 
 # The maximum number of processes of one call: each uses some hundred megabytes, on a GPU also of its memory.
 _MOST_PROCESSES = {"cpu": 8, "cuda": 4}
+# The algorithms that `warm` compiles if none is named.
+_USUAL = (
+    *("bfs_levels", "bfs_parents", "bfs_trace", "sssp", "connected_components", "pagerank"),
+    *("bfs_order", "degree_order", "locality_order", "reverse_cuthill_mckee"),
+)
 # The folder that contains the package.
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,7 +89,8 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
 
     Parameters
     ----------
-    *algorithms : names of functions in `semiring.algorithms`; none means all of them.
+    *algorithms : names of functions in `semiring.algorithms`, or ``"all"``, which takes many minutes; none means
+        searches, distances, components, PageRank and orders of the vertices.
     device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
         has it: they depend on its architecture and its size.
     progress : called after each algorithm with a description of it and the completed share, from 0 to 1.  By default a
@@ -193,14 +199,16 @@ class _Worker:
 
 
 def _checked_names(names: tuple[str, ...]) -> list[str]:
-    """Return the names of the algorithms without repeats; all algorithms if none is given."""
+    """Return the names of the algorithms without repeats; `_USUAL` if none is given, every name for ``"all"``."""
     known = [name for name in library.__all__ if inspect.isfunction(getattr(library, name))]
+    if names == ("all",):
+        return known
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"algorithms are: {', '.join(known)}"
             raise InvalidValue(f"warm: there is no algorithm {name!r}; {hint}")
-    return list(dict.fromkeys(names)) if names else known
+    return list(dict.fromkeys(names or _USUAL))
 
 
 def _check_cache(device: str) -> None:

@@ -88,7 +88,8 @@ def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str
         "semiring: pagerank: 3 kernels compiled for cpu, 1.5 s (100%)",
     ]
     with config.set(quiet=True):
-        assert list(sr.warm(device="cpu").kernels) == ALGORITHMS
+        assert list(sr.warm("all", device="cpu").kernels) == ALGORITHMS
+        assert {"bfs_levels", "pagerank", "degree_order"} <= sr.warm(device="cpu").kernels.keys() < set(ALGORITHMS)
     assert capfd.readouterr().err == ""
 
 
