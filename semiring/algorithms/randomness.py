@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, indexunary
+from semiring import Vector, indexunary
 
-# Rounds of one seed are thunks apart by an odd number near 2**62.6 / golden ratio, seeds by 1.
+# Thunks of consecutive rounds differ by this odd constant, those of consecutive seeds by 1, so that they do not meet.
 _ROUND = 0x3C6EF372FE94F82B
 _WORD = 1 << 64
 
@@ -17,11 +17,6 @@ def uniform(n: int, seed: int, step: int = 0, *, device: str | None = None) -> V
     step : a number of the round; rounds are independent.
     """
     return Vector.full(True, n, device=device).apply(indexunary.random, right=thunk(seed, step))
-
-
-def on_entries(A: Matrix, seed: int, step: int = 0) -> Matrix:
-    """R(u, v), in [0, 1) with 53 random bits, for each entry of A."""
-    return A.apply(indexunary.random, right=thunk(seed, step))
 
 
 def thunk(seed: int, step: int) -> int:

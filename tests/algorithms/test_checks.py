@@ -10,7 +10,7 @@ import pytest
 from semiring import Matrix, Vector
 from semiring.algorithms import checks
 from semiring.algorithms.progress import reporter
-from semiring.algorithms.randomness import on_entries, uniform
+from semiring.algorithms.randomness import uniform
 from semiring.exceptions import DimensionMismatch, DomainMismatch, GraphProperty, InvalidValue
 
 EDGE = Matrix.from_coo([0], [1], [3], nrows=3, ncols=3)
@@ -86,6 +86,3 @@ def test_rounds_and_seeds_differ() -> None:
         for second in drawn[at + 1 :]:
             assert abs(np.corrcoef(first, second)[0, 1]) < 0.15
     assert np.array_equal(uniform(1000, 1, 0).to_numpy(), drawn[2])
-    R = on_entries(BOTH, 3)
-    assert R.nvals == 2
-    assert R[0, 1].value != R[1, 0].value

@@ -118,7 +118,7 @@ NEEDED = {
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_that_finds_no_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the algorithm, not an operation in it: its first step asks for the shape."""
+    """The error names the algorithm, not an operation in it: its first step reads the shape."""
     function = getattr(algorithms, name)
     _, *others = inspect.signature(function).parameters.values()
     arguments = [NEEDED[other.name] for other in others if other.default is other.empty]
