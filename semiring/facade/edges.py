@@ -146,7 +146,7 @@ def _columns(given: Any) -> dict[Any, Any] | None:
 
 def _arrow(given: Any) -> Any:
     try:
-        import pyarrow  # type: ignore[import-not-found, unused-ignore]
+        import pyarrow
     except ImportError as error:
         kind = type(given).__name__
         raise InvalidValue(f"{_PLACE}: a {kind} is read by pyarrow, which is not installed; give columns") from error
