@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, ops, semiring, unary
 
 from ..checks import choice, count, square
 from ..components import strongly_connected_components
 from ..progress import Progress, reporter
-from .sssp import distances_from, weight_type
+from .sssp import distances_from, settled, weight_type
 
 # Distances are computed by products if one entry in so many or more is stored.
 _DENSE = 4
+
+_not_negative = unary.register_anonymous("select(x < 0, 0, x)", "not_negative")  # rounding errors; NaN stays
 
 
 @ops.reports_memory
@@ -52,7 +54,12 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
     Cost n times that of `sssp`, or log2(n) products of O(n^3).  The result may have n^2 entries.  Synchronises once a
     search or product.
 
-    Source of the squaring: Aho, Hopcroft, Ullman, "The Design and Analysis of Computer Algorithms", 1974.
+    Searches of a graph with negative weights use potentials: with  h(v) = min(0, the least length of a path that ends
+    at v)  no  A(u, v) + h(u) - h(v)  is negative, so the engine expands vertices by distance.  Floating distances then
+    have the rounding errors of h, which are of float64.
+
+    Sources: Johnson, "Efficient Algorithms for Shortest Paths in Sparse Networks", J. ACM 24(1), 1977 (potentials);
+    Aho, Hopcroft, Ullman, "The Design and Analysis of Computer Algorithms", 1974 (squaring).
 
     Examples
     --------
@@ -64,7 +71,7 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
     chosen = choice("all_pairs", "method", method, ("auto", "searches", "products"))
     report = reporter("all_pairs", progress)
     if chosen == "searches" or (chosen == "auto" and A.nvals * _DENSE < n * n):
-        return distances_from("all_pairs", A, list(range(n)), None, report)
+        return _searched(A, report)
     dtype = weight_type(A)
     distance = Matrix(dtype, n, n, device=A.device)
     distance << A
@@ -81,6 +88,20 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
         if distance.isequal(before):
             break
     return distance
+
+
+def _searched(A: Matrix, report: Progress) -> Matrix:
+    """Return the distances of all pairs by searches, of potentials where weights are negative."""
+    every = list(range(A.nrows))
+    if A.nvals == 0 or A.dtype.kind not in "if" or not A.reduce_scalar("min").value < 0:
+        return distances_from("all_pairs", A, every, None, report)
+    wide = A.dup(dtype=np.float64 if A.dtype.kind == "f" else np.int64)
+    h = settled("all_pairs", wide, Vector.full(0, A.nrows, wide.dtype, device=A.device), "")
+    if h.reduce("min").value == -np.inf:
+        return distances_from("all_pairs", A, every, None, report)
+    reweighted = h.ewise_mult(wide, "plus").ewise_mult(h, "minus").apply(_not_negative).wait()
+    found = distances_from("all_pairs", reweighted, every, None, report)
+    return h.ewise_mult(found, "rminus").ewise_mult(h, "plus").dup(dtype=weight_type(A))
 
 
 @ops.reports_memory

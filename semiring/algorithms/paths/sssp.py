@@ -3,9 +3,9 @@
     distance = closure({source: 0}, A, min_plus)
 
 The engine relaxes the edges that leave vertices whose distance improved, from the nearest vertex on; with negative
-weights in any order (Bellman-Ford).  The edges with distance(u) + A(u, v) = distance(v) are *tight*: they form the
-shortest paths, and predecessors are those of a breadth-first search of them, which has no cycle even where weights are
-0.
+weights in any order.  Bellman-Ford's method is the same in rounds:  d = min(d, f A),  where f is d at the vertices
+that improved.  The edges with distance(u) + A(u, v) = distance(v) are *tight*: they form the shortest paths, and
+predecessors are those of a breadth-first search of them, which has no cycle even where weights are 0.
 
 Sources: Bellman, "On a Routing Problem", 1958; Ford, "Network Flow Theory", 1956; Meyer, Sanders, "Delta-Stepping: A
 Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
@@ -13,19 +13,23 @@ Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 import semiring as sr
 from semiring import Matrix, Vector, ops, semiring
-from semiring.exceptions import ConvergenceFailure, NegativeCycle
+from semiring.exceptions import ConvergenceFailure, InvalidValue, NegativeCycle
 
-from ..checks import is_many, number, row, square
+from ..checks import choice, is_many, number, row, square
+from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from .bfs import bfs_parents
 from .cycles import improving_cycle
+
+# search(name, A, source): the distances from a source.
+Search: TypeAlias = Callable[[str, Matrix, int], Vector]
 
 
 class ShortestPaths(NamedTuple):
@@ -50,12 +54,15 @@ class ShortestPaths(NamedTuple):
 
 
 @overload
-def sssp(A: Matrix, source: int, *, cutoff: float | None = None, progress: Progress | None = None) -> Vector: ...
+def sssp(
+    A: Matrix, source: int, *, method: str = "auto", cutoff: float | None = None, progress: Progress | None = None
+) -> Vector: ...
 @overload
 def sssp(
     A: Matrix,
     source: Sequence[int] | np.ndarray[Any, Any],
     *,
+    method: str = "auto",
     cutoff: float | None = None,
     progress: Progress | None = None,
 ) -> Matrix: ...
@@ -64,6 +71,7 @@ def sssp(
     A: Matrix,
     source: int | Sequence[int] | np.ndarray[Any, Any],
     *,
+    method: str = "auto",
     cutoff: float | None = None,
     progress: Progress | None = None,
 ) -> Vector | Matrix:
@@ -75,6 +83,8 @@ def sssp(
         An entry (u, v) is an edge from u to v with that weight; negative weights are allowed, explicit zeros are
         edges of weight 0, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
     source : int, or a sequence of k of them
+    method : ``"auto"``, ``"delta_stepping"`` or ``"bellman_ford"``
+        See Notes; all have the same result.
     cutoff : float, optional
         Return distances of at most this only.
     progress : callable, optional
@@ -89,12 +99,19 @@ def sssp(
     ------
     DimensionMismatch, IndexOutOfBound
     InvalidValue
-        If `cutoff` is negative or NaN, or `progress` is not callable.
+        If `cutoff` is negative or NaN, or `progress` is not callable; for another method; and for
+        ``"delta_stepping"``, if a weight is negative or NaN.
     NegativeCycle
         If a cycle of negative weight can be reached: ``.cycle`` lists its vertices in order.
 
     Notes
     -----
+    ``"auto"`` is the closure of the engine, one call.  It expands vertices by distance, in ranges whose width it
+    adapts; the first edge that makes a distance less than that of its start (a negative weight) ends the order, and
+    rows that changed are expanded until none does.  ``"delta_stepping"`` is the same call after a check that no weight
+    is negative.  ``"bellman_ford"`` is one product a step, of the vertices that improved in the step before: at most n
+    steps, each a few calls.
+
     Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
     step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  To name a negative cycle
     takes a few products for each of its vertices.  Integer distances that overflow int64 wrap around.  Synchronises
@@ -109,12 +126,15 @@ def sssp(
     {0: {0: 0, 1: 1}, 1: {1: 0, 2: 2}}
     """
     n = square("sssp", A)
+    search = _METHODS[choice("sssp", "method", method, tuple(_METHODS))]
+    if method == "delta_stepping":
+        _check_delta_stepping(A)
     most = None if cutoff is None else number("sssp", "cutoff", cutoff)
     report = reporter("sssp", progress)
     if not is_many(source):
-        return _within(_distances("sssp", A, row("sssp", source, n)), most)
+        return _within(search("sssp", A, row("sssp", source, n)), most)
     sources: Any = source
-    return distances_from("sssp", A, [row("sssp", s, n) for s in sources], most, report)
+    return distances_from("sssp", A, [row("sssp", s, n) for s in sources], most, report, search)
 
 
 @ops.reports_memory
@@ -151,9 +171,13 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
     ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 0, 2: 1})
     """
     n = square("sssp_parents", A)
-    s = row("sssp_parents", source, n)
-    distance = _distances("sssp_parents", A, s)
-    return ShortestPaths(distance, bfs_parents(tight(A, distance), s))
+    return tree("sssp_parents", A, row("sssp_parents", source, n))
+
+
+def tree(name: str, A: Matrix, source: int) -> ShortestPaths:
+    """Return the distances from a source, and the tree of shortest paths."""
+    distance = _distances(name, A, source)
+    return ShortestPaths(distance, bfs_parents(tight(A, distance), source))
 
 
 def tight(A: Matrix, distance: Vector) -> Matrix:
@@ -166,28 +190,79 @@ def weight_type(A: Matrix) -> np.dtype[Any]:
     return A.dtype if A.dtype.kind in "fc" else np.dtype(np.int64)  # min refuses complex weights
 
 
-def distances_from(name: str, A: Matrix, sources: list[int], most: float | None, report: Progress) -> Matrix:
+def without_nan(A: Matrix) -> Matrix:
+    """Return A without the entries that are NaN.  Synchronises."""
+    if A.dtype.kind != "f" or not A.nvals:
+        return A
+    nan = A.apply("isnan")
+    return A.dup(mask=~nan.V) if bool(nan.reduce_scalar("lor")) else A
+
+
+def distances_from(
+    name: str, A: Matrix, sources: list[int], most: float | None, report: Progress, search: Search | None = None
+) -> Matrix:
     """Return the distances from each source, of at most `most`, as the rows of a Matrix."""
     rows = []
     for done, s in enumerate(sources, start=1):
-        rows.append(_within(_distances(name, A, s), most))
+        rows.append(_within((search or _distances)(name, A, s), most))
         report(done, len(sources))
     if not rows or A.nrows == 0:
         return Matrix(weight_type(A), len(rows), A.nrows, device=A.device)
     return sr.concat(rows).reshape(len(rows), A.nrows)  # type: ignore[no-any-return]
 
 
+def settled(name: str, A: Matrix, start: Vector, whence: str) -> Vector:
+    """Return min over u of start(u) + the distance from u; NegativeCycle if there is none.
+
+    whence : how the message describes what reaches the cycle
+    """
+    try:
+        return ops.closure(start, A, semiring.min_plus[weight_type(A)])
+    except ConvergenceFailure as failure:
+        unsettled = failure.result
+    raise _negative_cycle(name, A, unsettled, whence)
+
+
+def _negative_cycle(name: str, A: Matrix, unsettled: Vector, whence: str) -> NegativeCycle:
+    """Return the error for distances that a cycle of negative weight reduces indefinitely."""
+    cycle = improving_cycle(unsettled, A)
+    shown = " -> ".join(map(str, (*cycle[:8], *(("...",) if len(cycle) > 8 else ()), cycle[0])))
+    return NegativeCycle(f"{name}: a cycle of negative weight{whence}: {shown}", vertex=cycle[0], cycle=cycle)
+
+
 def _within(distance: Vector, most: float | None) -> Vector:
     return distance if most is None else distance.select("<=", most)
 
 
+def _start(A: Matrix, source: int) -> Vector:
+    return Vector.from_coo([source], 0, weight_type(A), size=A.nrows, device=A.device)
+
+
 def _distances(name: str, A: Matrix, source: int) -> Vector:
-    start = Vector.from_coo([source], 0, weight_type(A), size=A.nrows, device=A.device)
-    try:
-        return ops.closure(start, A, semiring.min_plus[weight_type(A)])
-    except ConvergenceFailure as failure:
-        cycle = improving_cycle(failure.result, A)
-    shown = " -> ".join(map(str, (*cycle[:8], *(("...",) if len(cycle) > 8 else ()), cycle[0])))
-    raise NegativeCycle(
-        f"{name}: a cycle of negative weight can be reached from {source}: {shown}", vertex=cycle[0], cycle=cycle
-    )
+    return settled(name, A, _start(A, source), f" can be reached from {source}")
+
+
+def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
+    """Return the distances: in each round the edges of the vertices that improved in the one before."""
+    A, ring = without_nan(A), semiring.min_plus[weight_type(A)]
+    distance = frontier = _start(A, source)
+    for _ in range(A.nrows):
+        offered = frontier.vxm(A, ring).wait()
+        better = offered.ewise_mult(distance, "lt").select("==", True)
+        frontier = offered.dup(mask=~distance.S | better.S)
+        if frontier.nvals == 0:  # synchronises
+            return distance
+        distance = distance.ewise_add(frontier, "min").wait()
+    raise _negative_cycle(name, A, distance, f" can be reached from {source}")
+
+
+def _check_delta_stepping(A: Matrix) -> None:
+    check_weights("sssp", A)
+    if A.nvals and A.dtype.kind in "if" and (least := A.reduce_scalar("min").value) < 0:
+        raise InvalidValue(
+            f"sssp: delta_stepping expects weights of at least 0, got {least}; "
+            'method="auto" and method="bellman_ford" accept negative weights'
+        )
+
+
+_METHODS: dict[str, Search] = {"auto": _distances, "delta_stepping": _distances, "bellman_ford": _by_rounds}

@@ -81,6 +81,18 @@ def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
             assert sum(S[u, v] for u, v in itertools.pairwise(route)) == d[target]
 
 
+@graphs
+@pytest.mark.parametrize("method", ["delta_stepping", "bellman_ford"])
+def test_methods_agree(S: Any, method: str) -> None:
+    n = S.shape[0]
+    for dtype in (np.int64, np.float32):
+        found = algorithms.sssp(matrix(S, dtype), [0, n // 2], method=method)
+        np.testing.assert_array_equal(dense(found), dijkstra(S, indices=[0, n // 2]))
+    assert algorithms.sssp(matrix(S, np.int64), 0, method=method, cutoff=9).isequal(
+        algorithms.sssp(matrix(S, np.int64), 0, cutoff=9)
+    )
+
+
 def test_edges_of_weight_zero_make_no_cycle_of_predecessors() -> None:
     A = Matrix.from_coo([0, 1, 2, 3, 1, 3], [1, 2, 3, 1, 0, 4], [0.0] * 6, shape=(5, 5))
     distance, parent = algorithms.sssp_parents(A, 0)
@@ -104,8 +116,12 @@ def test_weights_of_both_signs(seed: int) -> None:
     A = matrix(S, np.int64)
     G = nx.from_scipy_sparse_array(S, create_using=nx.DiGraph)
     if not nx.negative_edge_cycle(nx.DiGraph(G.subgraph([3, *nx.descendants(G, 3)]))):
-        assert algorithms.sssp(A, 3).to_dict() == nx.single_source_bellman_ford_path_length(G, 3)
+        expected = nx.single_source_bellman_ford_path_length(G, 3)
+        assert algorithms.sssp(A, 3).to_dict() == expected
+        assert algorithms.sssp(A, 3, method="bellman_ford").to_dict() == expected
         return
+    with pytest.raises(NegativeCycle):
+        algorithms.sssp(A, 3, method="bellman_ford")
     with pytest.raises(NegativeCycle) as caught:
         algorithms.sssp(A, 3)
     cycle = caught.value.cycle
@@ -137,6 +153,35 @@ def test_all_pairs(S: Any, method: str) -> None:
     found = algorithms.all_pairs(matrix(S, np.int64), method=method, progress=lambda *step: steps.append(step))
     np.testing.assert_array_equal(dense(found), theirs)
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+
+
+def test_all_pairs_with_negative_weights() -> None:
+    """Potentials: SciPy's distances, exact for integers, and the same types as without."""
+    rng = np.random.default_rng(4)
+    S, h = drawn(60, 4, 8), rng.integers(-40, 40, 60)
+    rows, columns = S.nonzero()
+    S.data = S.data + h[columns] - h[rows]  # every cycle keeps its weight, which is positive
+    S.data[S.data == 0] = 1
+    theirs = floyd_warshall(S)
+    for dtype in (np.int8, np.int64, np.float32, np.float64):
+        found = algorithms.all_pairs(matrix(S, dtype), method="searches")
+        assert found.dtype == (dtype if np.dtype(dtype).kind == "f" else np.int64)
+        np.testing.assert_array_equal(dense(found), theirs)
+    fractions = matrix(S, np.float64).apply("times", right=1 / 3).new()
+    np.testing.assert_allclose(dense(algorithms.all_pairs(fractions, method="searches")), theirs / 3, atol=1e-12)
+    assert algorithms.all_pairs(matrix(S, np.int64).compress("packed"), method="searches").isequal(
+        algorithms.all_pairs(matrix(S, np.int64), method="products")
+    )
+
+
+def test_infinite_and_missing_weights() -> None:
+    nan, inf = np.nan, np.inf
+    A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [-1.0, nan, 4.0, inf], shape=(4, 4))
+    expected = {0: {0: 0, 1: -1, 2: 3, 3: inf}, 1: {1: 0, 2: 4, 3: inf}, 2: {2: 0, 3: inf}, 3: {3: 0}}
+    assert algorithms.all_pairs(A, method="searches").to_dicts() == expected
+    assert algorithms.sssp(A, 0, method="bellman_ford").to_dict() == algorithms.sssp(A, 0).to_dict() == expected[0]
+    falling = Matrix.from_coo([0, 1], [1, 2], [-inf, 1.0], shape=(3, 3))
+    assert algorithms.all_pairs(falling, method="searches").to_dicts()[0] == {0: 0, 1: -inf, 2: -inf}
 
 
 @pytest.mark.parametrize("method", ["searches", "products"])
@@ -181,6 +226,10 @@ def test_bad_input() -> None:
             call(A, 3)  # type: ignore[operator]
     with pytest.raises(InvalidValue, match="sssp: cutoff must not be negative"):
         algorithms.sssp(A, 0, cutoff=-1)
+    with pytest.raises(InvalidValue, match="sssp: method is one of 'auto', 'delta_stepping', 'bellman_ford'"):
+        algorithms.sssp(A, 0, method="dijkstra")
+    with pytest.raises(InvalidValue, match=r"delta_stepping expects weights of at least 0, got -2.*bellman_ford"):
+        algorithms.sssp(A.apply("ainv").new(), 0, method="delta_stepping")
     with pytest.raises(InvalidValue, match="most_reliable_paths: probabilities are at most 1, got 2"):
         algorithms.most_reliable_paths(A, 0)
     with pytest.raises(InvalidValue, match="widest_paths: a weight is NaN"):
