@@ -23,7 +23,7 @@ from semiring.cli.search import timed
 
 # Functions with a command of their own, in its own module.
 _ELSEWHERE = frozenset({"bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank"})
-_VERTEX_PARAMETERS = frozenset({"source", "target"})
+_VERTEX_PARAMETERS = frozenset({"source", "target", "u", "v"})
 # Functions whose results contain vertices, which `--relabel` maps to the ids of the file.
 _RETURNS_VERTICES = frozenset(
     {

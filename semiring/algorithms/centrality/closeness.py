@@ -1,38 +1,37 @@
-"""Closeness and harmonic centrality, from the numbers of vertices in each level of a search from every vertex."""
+"""Closeness and harmonic centrality, from sums over the distances of a search from every vertex."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from semiring import Matrix, Vector, binary, ops, unary
-from semiring.exceptions import InvalidValue
 
-from ..checks import is_many, row, square
-from ..paths import bfs_levels
-from ..progress import Progress, reporter
-
-_SOURCES = 1024  # searched together; `ops.closure_many` has groups of up to so many
-# On a CPU, graphs with more levels are searched from one vertex at a time: a search of many reads the bits of all
-# vertices in each level (measured: 36 and 459 ms for a vertex of the roads of New York, two cores shared with others).
-_DEEP = 100
+from ..checks import square
+from ..paths.totals import totals
+from ..progress import Progress
 
 _inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
 _ratio = binary.register_anonymous("select(y > 0, x / y, 0)", "ratio")
 
 
 @ops.reports_memory
-def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True, progress: Progress | None = None) -> Vector:
+def closeness(
+    A: Matrix,
+    vertices: Any = None,
+    *,
+    weights: bool = False,
+    wf_improved: bool = True,
+    progress: Progress | None = None,
+) -> Vector:
     """c(v) = (r - 1) / (sum over the r vertices u that reach v, itself included, of the distance from u to v).
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of length 1; values are not read.  Distances lead to v, as in NetworkX;
-        use ``A.T`` for those from v.
+        An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
     vertices : sequence of rows; default: all
+    weights : bool
+        Whether the length of an edge is its value, which must not be negative, or 1.
     wf_improved : bool
         Multiply by (r - 1) / (n - 1) (Wasserman, Faust), so that small components do not rank first.
     progress : function of (vertices done, vertices), called after each group
@@ -43,13 +42,13 @@ def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True, prog
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
     Notes
     -----
     Cost and memory as `ops.closure_many` without levels: O(nvals) a level for up to 1,024 vertices together.  On a CPU,
-    graphs of more than 100 levels are searched from one vertex at a time, O(nvals) each.  Synchronises a few times for
-    each group.
+    graphs of more than 100 levels are searched from one vertex at a time, O(nvals) each; with weights by `sssp`, on any
+    engine.  Synchronises a few times for each group.
 
     Sources: Freeman, "Centrality in Social Networks: Conceptual Clarification", 1979; Wasserman, Faust, "Social Network
     Analysis", 1994.
@@ -61,7 +60,7 @@ def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True, prog
     {0: 0.667, 1: 1.0, 2: 0.667}
     """
     n = square("closeness", A)
-    reached, total = _sums("closeness", A, vertices, lambda depth: depth, progress)
+    reached, total = totals("closeness", A, vertices, lambda distance: distance, progress, weights=weights)
     others = reached.apply("minus", right=1.0)
     nearness = others.ewise_mult(total, _ratio)
     if wf_improved:
@@ -70,15 +69,23 @@ def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True, prog
 
 
 @ops.reports_memory
-def harmonic(A: Matrix, vertices: Any = None, *, normalized: bool = False, progress: Progress | None = None) -> Vector:
+def harmonic(
+    A: Matrix,
+    vertices: Any = None,
+    *,
+    weights: bool = False,
+    normalized: bool = False,
+    progress: Progress | None = None,
+) -> Vector:
     """c(v) = sum over the other vertices u that reach v of 1 / (distance from u to v).
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of length 1; values are not read.  Distances lead to v, as in NetworkX;
-        use ``A.T`` for those from v.
+        An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
     vertices : sequence of rows; default: all
+    weights : bool
+        Whether the length of an edge is its value, which must not be negative, or 1.
     normalized : bool
         Divide by n - 1.
     progress : function of (vertices done, vertices), called after each group
@@ -89,7 +96,7 @@ def harmonic(A: Matrix, vertices: Any = None, *, normalized: bool = False, progr
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
     Notes
     -----
@@ -104,42 +111,5 @@ def harmonic(A: Matrix, vertices: Any = None, *, normalized: bool = False, progr
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
     n = square("harmonic", A)
-    _, total = _sums("harmonic", A, vertices, lambda depth: depth.apply(_inverse), progress)
+    _, total = totals("harmonic", A, vertices, lambda distance: distance.apply(_inverse), progress, weights=weights)
     return total.apply("truediv", right=float(max(n - 1, 1))).new() if normalized else total
-
-
-def _sums(
-    name: str, A: Matrix, vertices: Any, weigh: Callable[[Vector], Vector], progress: Progress | None
-) -> tuple[Vector, Vector]:
-    """Return, for each of the vertices, how many vertices reach it, and the sum of the weights of their distances.
-
-    weigh : returns the weights of distances, which are of float64
-    """
-    n, report = A.nrows, reporter(name, progress)
-    if vertices is None:
-        chosen = np.arange(n)
-    elif is_many(vertices):
-        chosen = np.array([row(name, v, n) for v in vertices], np.int64)
-    else:
-        raise InvalidValue(f"{name}: vertices must be a sequence of rows, got {vertices!r}")
-    reached, total = (Vector(np.float64, n, device=A.device) for _ in range(2))
-    into = A if A.is_symmetric_structure else A.T
-    if chosen.size and A.device == "cpu" and _depth(into, chosen[:: max(1, chosen.size // 3)].tolist()) > _DEEP:
-        for done, v in enumerate(chosen.tolist(), 1):
-            levels = bfs_levels(into, v).dup(dtype=np.float64)
-            reached[v], total[v] = levels.nvals, weigh(levels).reduce("plus")
-            report(done, chosen.size)
-        return reached, total
-    for first in range(0, chosen.size, _SOURCES):
-        group = chosen[first : first + _SOURCES]
-        found = ops.closure_many(group, into, levels=False, counts=True)
-        depth = ops.singletons(Vector(bool, found.steps, device=A.device)).dup(dtype=np.float64)
-        reached(accum="second")[group] << found.counts.reduce_rowwise("plus")
-        total(accum="second")[group] << found.counts.mxv(weigh(depth), "plus_times")
-        report(first + group.size, chosen.size)
-    return reached, total
-
-
-def _depth(A: Matrix, vertices: list[int]) -> int:
-    """Return the largest number of levels of searches from a few vertices."""
-    return max(int(bfs_levels(A, v).reduce("max").get(0)) + 1 for v in vertices)

@@ -1,8 +1,11 @@
 """Searches and paths from vertices: levels, parents, distances, extents, orders of acyclic graphs."""
 
 from .acyclic import is_dag, longest_paths, topological_generations, topological_order
+from .ancestry import lowest_common_ancestor, lowest_common_ancestors
+from .averages import average_shortest_path_length, global_efficiency, local_efficiency, wiener_index
 from .bfs import BfsTrace, bfs_layers, bfs_levels, bfs_parents, bfs_trace
 from .extent import diameter, eccentricity, radius
+from .k_shortest import Route, k_shortest_paths
 from .pairs import all_pairs, number_of_walks, transitive_closure
 from .route import ancestors, descendants, has_path, shortest_path
 from .sssp import ShortestPaths, sssp, sssp_parents
@@ -10,9 +13,11 @@ from .widest import most_reliable_paths, widest_paths
 
 __all__ = [
     "BfsTrace",
+    "Route",
     "ShortestPaths",
     "all_pairs",
     "ancestors",
+    "average_shortest_path_length",
     "bfs_layers",
     "bfs_levels",
     "bfs_parents",
@@ -20,9 +25,14 @@ __all__ = [
     "descendants",
     "diameter",
     "eccentricity",
+    "global_efficiency",
     "has_path",
     "is_dag",
+    "k_shortest_paths",
+    "local_efficiency",
     "longest_paths",
+    "lowest_common_ancestor",
+    "lowest_common_ancestors",
     "most_reliable_paths",
     "number_of_walks",
     "radius",
@@ -33,4 +43,5 @@ __all__ = [
     "topological_order",
     "transitive_closure",
     "widest_paths",
+    "wiener_index",
 ]

@@ -80,7 +80,7 @@ def test_deep_graphs_are_searched_one_by_one() -> None:
 def test_groups_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setattr(sys.modules["semiring.algorithms.centrality.closeness"], "_SOURCES", 16)
+    monkeypatch.setattr(sys.modules["semiring.algorithms.paths.totals"], "_SOURCES", 16)
     calls: list[tuple[int, int | None]] = []
     graph = GRAPHS["karate"]
     found = closeness(matrix(graph), progress=lambda done, total: calls.append((done, total)))
