@@ -21,6 +21,7 @@ from .facade.matrix import Matrix
 from .facade.scalar import Scalar
 from .facade.vector import Vector
 from .facade.writing import replace
+from .labels import Labels
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Labels",
     "Matrix",
     "Recorder",
     "Scalar",

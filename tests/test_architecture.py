@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions",),
     ("apart",),
     ("config",),
-    ("dtypes", "record_types"),
+    ("dtypes", "record_types", "labels"),
     ("operators",),
     ("memory",),
     ("formats",),

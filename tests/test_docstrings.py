@@ -33,7 +33,7 @@ from semiring.operators import table
 from tests import sampling
 
 # Classes of which users make objects; objects of the others are results.
-CONSTRUCTED = {sr.Matrix, sr.Vector, sr.Scalar, sr.use}
+CONSTRUCTED = {sr.Labels, sr.Matrix, sr.Vector, sr.Scalar, sr.use}
 # Special methods that are syntax of their own.
 SPECIAL = {"__call__", "__getitem__"}
 # Methods by which packages of the library reach one another: `dir` of an object does not list them.

@@ -119,6 +119,7 @@ from .similarity import (
     resource_allocation,
     sample_neighbors,
 )
+from .vertex_labels import OVER_PAIRS, OVER_VERTICES, carrying
 
 __all__ = [
     "BfsTrace",
@@ -230,6 +231,12 @@ __all__ = [
     "widest_paths",
     "wiener_index",
 ]
+
+
+# The labels of a graph pass to the results; calls between algorithms need not pay for it.
+globals().update(
+    {name: carrying(globals()[name], name in OVER_VERTICES, name in OVER_PAIRS) for name in OVER_VERTICES | OVER_PAIRS}
+)
 
 
 def __dir__() -> list[str]:

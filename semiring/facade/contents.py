@@ -205,7 +205,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         else:
             with allocating("to", target or store.device):
                 made = store.to(target or store.device)
-        return self if made is store else self._new(made, name=self.name)
+        return self if made is store else self._new(made, name=self.name)._labelled(self)
 
     # -- copies and comparison ---------------------------------------------------------------------------
 
@@ -237,11 +237,11 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         target = self._described.dtype if dtype is None else dtypes.lookup(dtype)
         if clear:
-            return self._new(emptied(self.store, target), name=name)
+            return self._new(emptied(self.store, target), name=name)._labelled(self)
         store = self.store
         if mask is not None:
             store = plan_of("dup", store).into(None, as_write(mask))
-        return self._new(cast_store(store, target, engine_for(store.device)), name=name)
+        return self._new(cast_store(store, target, engine_for(store.device)), name=name)._labelled(self)
 
     def new(self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None) -> Self:
         """Return a copy, by python-graphblas's name.

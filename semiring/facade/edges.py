@@ -5,7 +5,8 @@ Arrow stream interface (which pyarrow reads), a dictionary of columns, a structu
 by its interface, so that none of these libraries is needed.
 
 Ambiguous input raises InvalidValue: more columns than (source, target) or (source, target, weight) unless they are
-named, missing values, and vertices that are not integers.
+named, missing values, and vertices that are not integers
+where they are not numbered.
 """
 
 from __future__ import annotations
@@ -15,33 +16,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InvalidValue
+from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, device_of
+from ..labels import Labels, number_columns
 from ..memory.arrays import to_host
 from ..storage.coerce import as_array
 
 _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")
-_IDS = "ids that are not the integers 0 to n - 1 need a numbering first, for example numpy.unique(..., return_inverse)"
+_IDS = "relabel=True numbers the ids that occur, and A.labels maps them to rows"
 
 
 class Edges(NamedTuple):
-    """Sources, targets and values (None: the edges hold none) of as many edges."""
+    """Sources, targets and values (None: the edges hold none) of as many edges; the labels of vertices, if any."""
 
     rows: Any
     columns: Any
     values: Any
+    labels: Labels | None = None
 
 
-def edges_of(given: Any, source: Any, target: Any, weight: Any) -> Edges:
+def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: bool | Labels = False) -> Edges:
     """Return the edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
 
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
-    InvalidValue for anything else, or if it is ambiguous.
+    relabel: number the vertices, or use a numbering.  InvalidValue for anything else, or if it is ambiguous.
     """
+    if not isinstance(relabel, (bool, Labels)):
+        raise InvalidType(f"{_PLACE}: relabel= is True, False or semiring.Labels, got {type(relabel).__name__}")
     columns = _columns(given)
     if columns is not None:
-        return _of_table(columns, source, target, weight)
+        return _of_table(columns, source, target, weight, relabel)
     if hasattr(given, "store"):
         raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is no edge list; its entries are .to_edgelist()")
     if hasattr(given, "ndim"):
@@ -50,14 +55,14 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any) -> Edges:
             raise InvalidValue(f"{_PLACE}: expected an array of 2 or 3 columns, got shape {given.shape}")
         parts = {k: given[:, k] for k in range(given.shape[1])}
         chosen = _chosen(list(parts), source, target, weight)
-        rows, cols = (_vertices(f"edges[:, {k}]", parts[k]) for k in chosen[:2])
-        return Edges(rows, cols, None if chosen[2] is None else parts[chosen[2]])
+        ends = {f"edges[:, {k}]": parts[k] for k in chosen[:2]}
+        return _of_columns(ends, None if chosen[2] is None else _weights(chosen[2], parts[chosen[2]]), relabel)
     if (source, target, weight) != (None, None, None):
         raise InvalidValue(f"{_PLACE}: source=, target= and weight= name columns of a table, got a list of edges")
-    return _of_list(given)
+    return _of_list(given, relabel)
 
 
-def _of_list(given: Any) -> Edges:
+def _of_list(given: Any, relabel: bool | Labels) -> Edges:
     if isinstance(given, (str, bytes)):
         raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
     try:
@@ -68,22 +73,41 @@ def _of_list(given: Any) -> Edges:
     if not widths <= {2} and widths != {3}:
         raise InvalidValue(f"{_PLACE}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
     # Each column separately: in one array of floats with a weight of 0.5, an id above 2**53 would lose digits.
-    rows, cols = (_vertices(f"edges[:, {k}]", as_array("edges", [edge[k] for edge in edges], np.int64)) for k in (0, 1))
-    return Edges(rows, cols, [edge[2] for edge in edges] if widths == {3} else None)
+    ends: dict[str, Any] = {f"edges[:, {k}]": [edge[k] for edge in edges] for k in (0, 1)}
+    if relabel is False:
+        ends = {name: as_array("edges", column, np.int64) for name, column in ends.items()}
+    return _of_columns(ends, [edge[2] for edge in edges] if widths == {3} else None, relabel)
 
 
-def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any) -> Edges:
+def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: bool | Labels) -> Edges:
     chosen = _chosen(list(columns), source, target, weight)
-    rows, cols = (_vertices(f"column {name!r}", _without_missing(name, columns[name])) for name in chosen[:2])
+    ends = {f"column {name!r}": columns[name] for name in chosen[:2]}
+    if relabel is False:
+        ends = {f"column {name!r}": _without_missing(name, columns[name]) for name in chosen[:2]}
     if chosen[2] is None:
-        return Edges(rows, cols, None)
-    values = _without_missing(chosen[2], columns[chosen[2]])
-    if values.dtype.kind not in "biufc":
+        return _of_columns(ends, None, relabel)
+    return _of_columns(ends, _weights(chosen[2], _without_missing(chosen[2], columns[chosen[2]])), relabel)
+
+
+def _of_columns(ends: dict[str, Any], values: Any, relabel: bool | Labels) -> Edges:
+    """Return edges, whose ends are rows already, or labels under `relabel`.  ends: two columns, by their names."""
+    if relabel is False:
+        rows, cols = (_vertices(name, column) for name, column in ends.items())
+        return Edges(rows, cols, values)
+    if isinstance(relabel, Labels):
+        rows, cols = (relabel.rows(column) for column in ends.values())
+        return Edges(rows, cols, values, relabel)
+    labels, (rows, cols) = number_columns(_PLACE, ends)
+    return Edges(rows, cols, values, Labels.of_distinct(labels))
+
+
+def _weights(name: Any, values: Any) -> Any:
+    if values.dtype.kind not in "biufcV":
         raise InvalidValue(
-            f"{_PLACE}: column {chosen[2]!r} holds the weights and must hold numbers, got {_content(values)}; "
+            f"{_PLACE}: column {name!r} holds the weights and must hold numbers, got {_content(values)}; "
             f"name another one by weight="
         )
-    return Edges(rows, cols, values)
+    return values
 
 
 def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:

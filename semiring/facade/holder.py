@@ -14,8 +14,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ..exceptions import InvalidType
+from ..exceptions import DimensionMismatch, InvalidType
 from ..formats import CSR, VectorStore
+from ..labels import Labels
+from ..ops import check
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
 from ..ops.write import Plan
@@ -33,7 +35,7 @@ _INTERNAL = frozenset({"operand", "store", "with_store"})
 class Holder(Generic[StoreT], metaclass=Named):
     """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
 
-    __slots__ = ("__weakref__", "_chain", "_elements", "_origin", "_plan", "_store", "_transpose_of", "name")
+    __slots__ = ("__weakref__", "_chain", "_elements", "_labels", "_origin", "_plan", "_store", "_transpose_of", "name")
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
@@ -44,6 +46,8 @@ class Holder(Generic[StoreT], metaclass=Named):
     _origin: tuple[Any, Any] | None
     # The store or plan whose transpose this is, for `A.T`: products read that one in place.
     _transpose_of: StoreT | Plan[StoreT] | None
+    # The names of its rows (of a square Matrix, of its columns too).
+    _labels: Labels | None
     name: str | None
     # The number of dimensions.
     ndim: ClassVar[int]
@@ -60,7 +64,7 @@ class Holder(Generic[StoreT], metaclass=Named):
 
     def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
         self._store, self._plan, self.name = store, plan, name
-        self._elements = self._chain = self._origin = self._transpose_of = None
+        self._elements = self._chain = self._labels = self._origin = self._transpose_of = None
 
     def __dir__(self) -> list[str]:
         """Return the names of the public interface, which completion offers."""
@@ -116,9 +120,62 @@ class Holder(Generic[StoreT], metaclass=Named):
         store = self._store
         return self._described.device if store is None else store.device
 
+    # -- labels ------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> Labels | None:
+        """The names of the vertices: of the positions of a Vector, of the rows and columns of a square Matrix.
+
+        None if there are none.  Operations that keep the numbering pass them on: products, element-wise operations,
+        `apply`, `select`, reductions to a Vector, transposes, copies and conversions, and the algorithms whose results
+        have an entry for a vertex.  Where two operands have different labels the result has none.
+
+        Raises
+        ------
+        DimensionMismatch
+            If there are more or fewer labels than vertices, or the Matrix is not square.
+        InvalidType
+            If the value set is neither Labels nor None.
+
+        Examples
+        --------
+        >>> A = Matrix.from_edgelist([("ann", "bob"), ("bob", "eve")], relabel=True)
+        >>> levels = sr.algorithms.bfs_levels(A, A.labels.row("ann"))
+        >>> levels.labels.to_dict(levels)
+        {'ann': 0, 'bob': 1, 'eve': 2}
+        """
+        return self._labels
+
+    @labels.setter
+    def labels(self, labels: Labels | None) -> None:
+        if labels is not None:
+            if not isinstance(labels, Labels):
+                raise InvalidType(f"labels: expected semiring.Labels, got {type(labels).__name__}: Labels(values)")
+            shape = check.shape_of(self._described)
+            if len(set(shape)) > 1:
+                raise DimensionMismatch(f"labels: a matrix with labels is square, this one is {shape[0]} x {shape[1]}")
+            labels.check_size("labels", shape[0])
+        self._labels = labels
+
+    def _labelled(self, *operands: Any) -> Self:
+        """Pass on the labels of operands, if they agree; returns this."""
+        found = None
+        for operand in operands:
+            labels = getattr(operand, "_labels", None)
+            if labels is None or labels is found:
+                continue
+            if found is not None and found != labels:
+                return self
+            found = labels
+        if found is not None and {*check.shape_of(self._described)} == {len(found)}:
+            self._labels = found
+        return self
+
     def _become(self, store: StoreT) -> None:
         """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
         self._check_whole()
+        if self._labels is not None and {*check.shape_of(store)} != {len(self._labels)}:
+            self._labels = None
         self._store, self._plan, self._elements, self._chain = store, None, None, None
 
     def _check_whole(self) -> None:

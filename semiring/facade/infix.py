@@ -157,6 +157,7 @@ class Infix(Elementwise):
             return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
         store, (op, bound) = self.store, _within(op, scalar(other), self._described.dtype)
         result = self._new(None, apply(store, op, right=bound))
+        result._labels = self._labels
         result._chain = Chain("compare", lambda by: select(store, by.operator(op), bound))
         return result
 

@@ -19,6 +19,7 @@ from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import (
     display,
+    frames,
     groups,
     iteration,
     layout,
@@ -117,6 +118,9 @@ class Matrix(MatrixOperations):
     from_dicts = classmethod(matrix_edges.from_dicts)
     to_edgelist = matrix_edges.to_edgelist
     to_dicts = matrix_edges.to_dicts
+    to_pandas = frames.to_pandas
+    to_polars = frames.to_polars
+    to_arrow = frames.to_arrow
     items = iteration.items
     iter_rows = iteration.iter_rows
     iter_columns = iteration.iter_columns

@@ -24,7 +24,7 @@ from ..storage.coerce import extent, sizes
 from ..storage.memory_plan import moved
 from . import matrix_listed
 from .operand import is_empty, is_scalar, scalar
-from .values import pickled_type
+from .values import labelled, pickled_type
 from .vector import Vector
 from .writing import MaskView, as_mask
 
@@ -70,7 +70,7 @@ def compress(self: M, codec: str = "packed") -> M:
     ('ccsr', 'varint', True, True)
     """
     made = compression.compress(self.store, codec)
-    return self if made is self.store else self._new(made, name=self.name)
+    return self if made is self.store else self._new(made, name=self.name)._labelled(self)
 
 
 def convert(self: M, to: str) -> M:
@@ -132,7 +132,7 @@ def decompress(self: M) -> M:
     ('ccsr', 'csr')
     """
     made = compression.decompress(self.store)
-    return self if made is self.store else self._new(made, name=self.name)
+    return self if made is self.store else self._new(made, name=self.name)._labelled(self)
 
 
 def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
@@ -275,25 +275,28 @@ def pickled(self: Matrix) -> Any:
     held = self.store
     if isinstance(held.pattern, BitmapPattern):
         slots = held.iso if held.values is None else to_host(cleared(bits_of(held)))
-        return _restore_bitmap, (
-            type(self),
-            to_host(held.pattern.words),
-            slots,
-            held.shape,
-            pickled_type(held.dtype),
-            self.name,
-            held.placement,
+        return labelled(
+            self,
+            _restore_bitmap,
+            (
+                type(self),
+                to_host(held.pattern.words),
+                slots,
+                held.shape,
+                pickled_type(held.dtype),
+                self.name,
+                held.placement,
+            ),
         )
     store = listed_or_resident(held)
     values = store.iso if store.values is None else to_host(store.values)
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
-        return matrix_listed.restored, (
-            type(self), listed, values, pickled_type(store.dtype), store.shape, self.name, held.placement,
-        )  # fmt: skip
+        about = pickled_type(store.dtype), store.shape, self.name, held.placement
+        return labelled(self, matrix_listed.restored, (type(self), listed, values, *about))
     arrays = to_host(store.indptr), to_host(store.indices), values
-    about = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
-    return _restore, (type(self), *arrays, *about)
+    described = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
+    return labelled(self, _restore, (type(self), *arrays, *described))
 
 
 def _restore_bitmap(

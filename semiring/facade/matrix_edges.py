@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import InvalidType, InvalidValue
-from ..formats import array_module
+from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
+from ..formats import array_module, device_of
+from ..labels import Labels
 from ..memory.allocation import allocating
 from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
@@ -32,6 +33,9 @@ def from_edgelist(
     source: Any = None,
     target: Any = None,
     weight: Any = None,
+    weights: bool | None = None,
+    relabel: bool | Labels = False,
+    symmetric: bool = False,
     nrows: int | None = None,
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
@@ -48,16 +52,20 @@ def from_edgelist(
     dtype : type of the values; by default theirs
     source, target, weight : columns of a table or an array, by name or position.  By default the first, the second
         and, if there is one, the third; with `source` and `target` alone the edges have no weights
+    weights : False: a third column or part is not read.  True: there must be one
+    relabel : True: vertices are named by labels (text, integers of any size, UUIDs), which are numbered in ascending
+        order; the result has ``.labels``.  Or the `Labels` to use
+    symmetric : store each edge in both directions
     nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
         only one is given, the other is the largest index on its side + 1
-    dup_op : binary operator that combines repeated edges
+    dup_op : binary operator that combines repeated edges; those without values are one entry
     name : shown by `repr`
 
     Raises
     ------
     InvalidValue
-        For vertices that are not integers (text, fractions, NaN), missing values, and a table of more columns than
-        are named.
+        For vertices that are not integers (text, fractions, NaN) without `relabel`, labels of several types or
+        unknown ones, missing values, and a table of more columns than are named.
     DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
 
     Notes
@@ -72,16 +80,45 @@ def from_edgelist(
     >>> A = Matrix.from_edgelist({"from": [0, 1], "to": [1, 2], "km": [3.5, 2.0]})
     >>> A.shape, A[1, 2].value
     ((3, 3), 2.0)
+    >>> A = Matrix.from_edgelist([("eve", "ann"), ("ann", "bob")], relabel=True, symmetric=True)
+    >>> A.to_dicts(), list(A.labels)
+    ({0: {1: True, 2: True}, 1: {0: True}, 2: {0: True}}, ['ann', 'bob', 'eve'])
     """
-    rows, columns, weights = edges_of(edges, source, target, weight)
-    if weights is not None:
+    rows, columns, found, labels = edges_of(edges, source, target, weight, relabel)
+    if weights is False:
+        found = None
+    elif weights and found is None:
+        raise InvalidValue("from_edgelist: weights=True, but the edges have no third part")
+    if found is not None:
         if values is not None:
             raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
-        values = weights
+        values = found
+    elif values is None and dup_op is None:
+        dup_op = "any"
     nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
+    if labels is not None:
+        if not {nrows, ncols} <= {None, len(labels)}:
+            raise InvalidValue(f"from_edgelist: {len(labels)} labels give the shape; leave out nrows= and ncols=")
+        nrows = ncols = len(labels)
     if nrows is None and ncols is None:
         nrows = ncols = max(size_for(rows), size_for(columns))
-    return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+    if symmetric:
+        if nrows != ncols:
+            raise DimensionMismatch(f"from_edgelist: symmetric=True needs a square matrix, got {nrows} x {ncols}")
+        rows, columns, values = _in_both_directions(rows, columns, values)
+    made = cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+    made.labels = labels
+    return made
+
+
+def _in_both_directions(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Return edges with the reverse of each that is no self-loop."""
+    xp = array_module(device_of(rows))
+    off = xp.flatnonzero(rows != columns)
+    if values is not None and np.ndim(values):
+        values = values if hasattr(values, "dtype") else np.asarray(values)
+        values = xp.concatenate([values, values[off]])
+    return xp.concatenate([rows, columns[off]]), xp.concatenate([columns, rows[off]]), values
 
 
 def to_edgelist(

@@ -85,6 +85,7 @@ class MatrixOperations(Infix):
             made = self._new(None, transpose(source))
             made._transpose_of = source
         made._chain = None if chain is None else chain.then(transpose)
+        made._labels = self._labels
         return made
 
     @property
@@ -140,7 +141,7 @@ class MatrixOperations(Infix):
             raise expected("mxm", "Matrix", other)
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
-        return self._deliver(plan, writing)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labelled(self, other)  # type: ignore[no-any-return]
 
     def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -169,7 +170,8 @@ class MatrixOperations(Infix):
         if not isinstance(other, Vector):
             raise expected("mxv", "Vector", other)
         (a, transposed), u = self.operand, other.store
-        return self._deliver(mxv(a, u, op, transposed=transposed), writing, self._vector_class)  # type: ignore[no-any-return]
+        plan = mxv(a, u, op, transposed=transposed)
+        return self._deliver(plan, writing, self._vector_class)._labelled(self, other)  # type: ignore[no-any-return]
 
     def kronecker(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
         """C(i r + k, j c + l) = op(self(i, j), other(k, l)), where `other` has r rows and c columns.
@@ -307,7 +309,7 @@ class MatrixOperations(Infix):
         >>> Matrix.from_coo([0], [2], [5], shape=(2, 3)).transpose().to_dicts()
         {2: {0: 5}}
         """
-        return self._deliver(transpose(self.store), writing)  # type: ignore[no-any-return]
+        return self._deliver(transpose(self.store), writing)._labelled(self)  # type: ignore[no-any-return]
 
     def permute(self, p: Any, q: Any = None) -> Self:
         """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,3 +53,16 @@ def dense_dtype(stored: np.dtype[Any], fill: Any, dtype: Any) -> np.dtype[Any]:
 def pickled_type(dtype: np.dtype[Any]) -> Any:
     """Return what `pickle` stores of a type: a text, or a record type itself."""
     return dtype if dtypes.is_record(dtype) else dtype.str
+
+
+def labelled(source: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Return what `pickle` stores of an object: how to restore it, and its labels if it has any."""
+    if source.labels is None:
+        return restore, arguments
+    return _with_labels, (source.labels, restore, arguments)
+
+
+def _with_labels(labels: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    made = restore(*arguments)
+    made.labels = labels
+    return made

@@ -16,7 +16,7 @@ from ..ops.write import Write
 from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
-from . import display, exports, groups, iteration, layout, rowwise, vector_arrays, vector_operations
+from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -88,6 +88,9 @@ class Vector(Infix):
     __dlpack__ = vector_arrays.dlpack
     __dlpack_device__ = vector_arrays.dlpack_device
     items = iteration.vector_items
+    to_pandas = frames.to_pandas
+    to_polars = frames.to_polars
+    to_arrow = frames.to_arrow
     __reduce__ = vector_arrays.pickled
 
     # -- operations: functions of `vector_operations`, and of modules that Matrix shares -------------------

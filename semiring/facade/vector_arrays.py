@@ -21,7 +21,7 @@ from ..record_types import shown
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .operand import device_for, exported, is_scalar, scalar
-from .values import as_values, dense_dtype, differs, one_value, pickled_type
+from .values import as_values, dense_dtype, differs, labelled, one_value, pickled_type
 
 if TYPE_CHECKING:
     from .vector import Vector
@@ -374,13 +374,17 @@ def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
     entries = index_list(self.store)
     values = entries.iso if entries.values is None else to_host(entries.values)
-    return _restore, (
-        type(self),
-        to_host(entries.indices),
-        values,
-        pickled_type(entries.dtype),
-        self.store.size,
-        self.name,
+    return labelled(
+        self,
+        _restore,
+        (
+            type(self),
+            to_host(entries.indices),
+            values,
+            pickled_type(entries.dtype),
+            self.store.size,
+            self.name,
+        ),
     )
 
 

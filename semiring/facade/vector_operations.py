@@ -58,7 +58,8 @@ def vxm(self: Vector, other: Matrix, op: Any = "plus_times", **writing: Unpack[W
     if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
         raise expected("vxm", "Matrix", other)
     u, (a, transposed) = self.store, other.operand
-    return self._deliver(product(u, a, op, transposed=transposed), writing)  # type: ignore[no-any-return]
+    made = self._deliver(product(u, a, op, transposed=transposed), writing)
+    return made._labelled(self, other)  # type: ignore[no-any-return]
 
 
 def inner(self: Vector, other: Vector, op: Any = "plus_times") -> Scalar:

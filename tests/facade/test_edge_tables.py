@@ -105,7 +105,7 @@ def test_the_type_of_the_weights_is_kept(kind: str) -> None:
     [
         ({**COLUMNS, "more": [1, 2, 3]}, {}, r"2 or 3 columns.*got 4: 'from', 'to', 'km', 'more'.*source="),
         ({"only": SOURCES}, {}, "2 or 3 columns"),
-        ({"s": ["a", "b"], "t": ["b", "c"]}, {}, r"column 's'.*integers.*'a'.*numbering"),
+        ({"s": ["a", "b"], "t": ["b", "c"]}, {}, r"column 's'.*integers.*'a'.*relabel=True"),
         ({"s": [0.5, 1.0], "t": [1, 2]}, {}, r"column 's'.*integers, got 0\.5"),
         ({"s": [0, 1], "t": [1.0, np.nan]}, {}, "column 't'.*(integers, got nan|lacks 1 value)"),
         ({"s": [True, False], "t": [0, 1]}, {}, "column 's'.*integers, got bool"),

@@ -1,0 +1,113 @@
+"""The entries of a Matrix or Vector as a data frame: one row an entry, vertices by their labels if there are any.
+
+`Matrix` and `Vector` bind the functions as methods.  The libraries are imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import is_record
+from ..exceptions import NotSupported
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+    from .vector import Vector
+
+_EXTRA = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
+
+
+def to_pandas(self: Matrix | Vector) -> Any:
+    """Return a pandas frame with a row for each entry: source, target and weight, or of a Vector index and value.
+
+    With ``.labels`` the vertices are shown by them, and the first column of a Vector is ``label``.  The fields of
+    records are columns.
+
+    Raises
+    ------
+    NotSupported
+        If pandas is not installed.
+
+    Notes
+    -----
+    Cost O(nvals); values are not copied.  Entries are by row and then by column.  Synchronises, and copies to the host.
+    `Matrix.from_edgelist` reads the frame of a Matrix back.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([("ann", "bob", 2.5)], relabel=True)
+    >>> A.to_pandas().to_dict("list")
+    {'source': ['ann'], 'target': ['bob'], 'weight': [2.5]}
+    """
+    return _library("pandas").DataFrame(_columns(self))
+
+
+def to_polars(self: Matrix | Vector) -> Any:
+    """Return a polars frame, with the columns of `to_pandas`.
+
+    Raises
+    ------
+    NotSupported
+        If polars is not installed.
+
+    Notes
+    -----
+    Cost and synchronisation as `to_pandas`.
+
+    Examples
+    --------
+    >>> Vector.from_coo([0, 2], [1.5, 2.5], size=3).to_polars().rows()
+    [(0, 1.5), (2, 2.5)]
+    """
+    polars = _library("polars")
+    return polars.DataFrame(
+        {name: polars.Series(name, _listed(column), strict=True) for name, column in _columns(self).items()}
+    )
+
+
+def to_arrow(self: Matrix | Vector) -> Any:
+    """Return a pyarrow table, with the columns of `to_pandas`.
+
+    Raises
+    ------
+    NotSupported
+        If pyarrow is not installed.
+
+    Notes
+    -----
+    Cost and synchronisation as `to_pandas`.
+
+    Examples
+    --------
+    >>> Vector.from_coo([0, 2], [1.5, 2.5], size=3).to_arrow().to_pydict()
+    {'index': [0, 2], 'value': [1.5, 2.5]}
+    """
+    return _library("pyarrow").table({name: _listed(column) for name, column in _columns(self).items()})
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        extra = _EXTRA[name]
+        raise NotSupported(f"to_{extra} needs {name}: pip install 'semiring[{extra}]'") from error
+
+
+def _columns(a: Any) -> dict[str, Any]:
+    """Return the columns of a frame by name."""
+    *places, values = a.to_coo(index_dtype=np.int64, device="cpu")
+    labels = a.labels
+    names = ["source", "target"] if a.ndim == 2 else ["index" if labels is None else "label"]
+    shown = places if labels is None else [labels[place] for place in places]
+    made = dict(zip(names, shown, strict=True))
+    if is_record(a.dtype) and a.dtype.names is not None:
+        return made | {name: values[name] for name in a.dtype.names if name not in made}
+    return made | {"weight" if a.ndim == 2 else "value": values}
+
+
+def _listed(column: Any) -> Any:
+    """Return a column in a form that infers its type: an array of numbers, or a list of objects."""
+    return column.tolist() if column.dtype.kind == "O" else column

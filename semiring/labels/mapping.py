@@ -1,0 +1,375 @@
+"""Labels: names of vertices, and the rows that stand for them.
+
+A graph whose vertices are text, sparse integers or UUIDs becomes a matrix by a numbering of its labels.  `Labels` holds
+the numbering and maps both ways; a Matrix or Vector carries one in ``.labels``, and so do the results of algorithms and
+of those operations that keep the numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
+from .numbering import (
+    TABLE_ROWS_A_LABEL,
+    as_column,
+    first_repeated,
+    number_columns,
+    position_table,
+)
+
+# Text similar to a label that was not found: shown in the error.
+_SIMILAR = 0.7
+_SEARCHED = 100_000
+
+
+class Labels:
+    """A one-to-one map between labels and the rows 0 to n - 1.
+
+    Parameters
+    ----------
+    values : the label of each row, in order: a sequence or a column of a frame; integers, text, or any hashable objects
+
+    Raises
+    ------
+    InvalidValue
+        If a label occurs twice or is missing (None, NaN).
+
+    Notes
+    -----
+    Cost O(n).  Integers are compared as integers; ``1`` and ``"1"`` are different labels, ``1`` and ``1.0`` are the
+    same, as in a dictionary.  A numbering does not change; ``==`` compares labels and order.
+
+    Examples
+    --------
+    >>> labels = sr.Labels(["ann", "bob", "eve"])
+    >>> labels.row("bob"), labels[2], "zoe" in labels, len(labels)
+    (1, 'eve', False, 3)
+    """
+
+    __slots__ = ("_index", "_sorted", "_table", "_values")
+
+    _values: np.ndarray[Any, Any]
+    # Of integer labels: the row of each value from the least on, where they are dense; else their order.
+    _table: tuple[int, np.ndarray[Any, Any]] | None
+    _sorted: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None
+    # Of other labels: {label: row}.
+    _index: dict[Any, int] | None
+
+    def __init__(self, values: Any) -> None:
+        column = as_column("Labels", "labels", values)
+        if column.dtype.kind in "iu":
+            repeated = first_repeated(column)
+            self._set(column)
+        else:
+            self._set(column)
+            index = self._by_label()
+            repeated = None if len(index) == len(column) else first_repeated(column)
+        if repeated is not None:
+            raise InvalidValue(f"Labels: expected each label once, got {repeated!r} twice")
+
+    def _set(self, values: np.ndarray[Any, Any]) -> None:
+        self._values, self._index, self._table, self._sorted = values, None, None, None
+        values.setflags(write=False)
+
+    @classmethod
+    def of_distinct(cls, values: np.ndarray[Any, Any]) -> Labels:
+        """Return the numbering of an array of labels that are known to differ; nothing is checked.
+
+        Parameters
+        ----------
+        values : array of int64, uint64 or objects, which must not change afterwards
+
+        Notes
+        -----
+        Cost O(1).
+
+        Examples
+        --------
+        >>> len(sr.Labels.of_distinct(np.array([30, 10])))
+        2
+        """
+        made = object.__new__(cls)
+        made._set(values)
+        return made
+
+    @classmethod
+    def number(cls, *columns: Any) -> tuple[Any, ...]:
+        """(labels, rows, ...): number the distinct labels of columns in ascending order, and return each as rows.
+
+        Parameters
+        ----------
+        *columns : sequences, arrays, or columns of pandas, polars or Arrow, which share one numbering
+
+        Returns
+        -------
+        Labels, and an int64 array of as many rows for each column.
+
+        Raises
+        ------
+        InvalidValue
+            If labels are missing (None, NaN), of several types, or fractions.
+
+        Notes
+        -----
+        Cost O(k) for k integers whose range is small, else O(k) and the sort of n distinct labels; k integers of a wide
+        range are sorted.  Labels that have no order are numbered as they occur.
+
+        Examples
+        --------
+        >>> labels, source, target = sr.Labels.number(["eve", "ann"], ["bob", "eve"])
+        >>> list(labels), source.tolist(), target.tolist()
+        (['ann', 'bob', 'eve'], [2, 0], [1, 2])
+        """
+        values, rows = number_columns("Labels.number", {f"columns[{k}]": c for k, c in enumerate(columns)})
+        return (cls.of_distinct(values), *rows)
+
+    # -- from label to row -------------------------------------------------------------------------------
+
+    def row(self, label: Hashable) -> int:
+        """Return the row of one label.
+
+        Parameters
+        ----------
+        label : of the type of the labels
+
+        Raises
+        ------
+        InvalidValue
+            If there is no such label; the message names similar ones.
+
+        Notes
+        -----
+        Cost O(1); the first call indexes the labels, O(n).
+
+        Examples
+        --------
+        >>> sr.Labels([10, 30, 20]).row(20)
+        2
+        """
+        found = self._find(label)
+        if found is None:
+            raise InvalidValue(f"no vertex is labelled {label!r}{self._similar(label)}")
+        return found
+
+    def rows(self, labels: Any) -> np.ndarray[Any, Any]:
+        """Return the rows of labels, an int64 array.
+
+        Parameters
+        ----------
+        labels : a sequence, an array, or a column of a frame
+
+        Raises
+        ------
+        InvalidValue
+            If one of them is not here.
+
+        Notes
+        -----
+        Cost O(k) for k labels; O(k log n) for integers of a wide range.
+
+        Examples
+        --------
+        >>> sr.Labels(["ann", "bob", "eve"]).rows(["eve", "ann"]).tolist()
+        [2, 0]
+        """
+        wanted = as_column("Labels.rows", "labels", labels)
+        if self._values.dtype.kind in "iu" and wanted.dtype.kind in "iu":
+            rows = self._rows_of_integers(wanted.astype(self._values.dtype))
+            if wanted.dtype != self._values.dtype:  # what the other type cannot hold is no label
+                rows[wanted > 2**63 - 1 if wanted.dtype == np.uint64 else wanted < 0] = -1
+        else:
+            index = self._by_label()
+            rows = np.fromiter((index.get(label, -1) for label in wanted.tolist()), np.int64, len(wanted))
+        unknown = np.flatnonzero(rows < 0)
+        if unknown.size:
+            label = wanted[int(unknown[0])]
+            label = label.item() if isinstance(label, np.generic) else label
+            raise InvalidValue(f"no vertex is labelled {label!r}{self._similar(label)}")
+        return rows
+
+    def __contains__(self, label: object) -> bool:
+        return self._find(label) is not None
+
+    def _find(self, label: Any) -> int | None:
+        if self._values.dtype.kind in "iu":
+            if isinstance(label, (int, np.integer)) or (isinstance(label, float) and label.is_integer()):
+                number, limits = int(label), np.iinfo(self._values.dtype)
+                if limits.min <= number <= limits.max:
+                    row = int(self._rows_of_integers(np.array([number], self._values.dtype))[0])
+                    return None if row < 0 else row
+            return None
+        try:
+            return self._by_label().get(label)
+        except TypeError:  # not hashable
+            return None
+
+    def _by_label(self) -> dict[Any, int]:
+        if self._index is None:
+            try:
+                self._index = {label: row for row, label in enumerate(self._values.tolist())}
+            except TypeError as error:
+                raise InvalidValue(f"labels must be hashable: {error}") from error
+        return self._index
+
+    def _rows_of_integers(self, wanted: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the row of each integer, -1 for those that are no label."""
+        values = self._values
+        if not len(values):
+            return np.full(len(wanted), -1, np.int64)
+        if self._table is None and self._sorted is None:
+            least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+            if span <= TABLE_ROWS_A_LABEL * len(values):
+                self._table = least, position_table(values, least, span)
+            else:
+                order = np.argsort(values, kind="stable")
+                self._sorted = values[order], order
+        if self._table is not None:
+            least, table = self._table
+            inside = (wanted >= least) & (wanted <= least + len(table) - 1)
+            offsets = np.where(inside, wanted - values.dtype.type(least), 0)
+            return np.where(inside, table[offsets], -1)
+        assert self._sorted is not None
+        ordered, order = self._sorted
+        at = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+        return np.where(ordered[at] == wanted, order[at], -1)
+
+    def _similar(self, label: Any) -> str:
+        """Return a hint at labels that resemble one that is missing."""
+        if isinstance(label, str) and self._values.dtype.kind == "O" and len(self) <= _SEARCHED:
+            from difflib import get_close_matches
+
+            names = [name for name in self._values.tolist() if isinstance(name, str)]
+            close = get_close_matches(label, names, 3, _SIMILAR)
+            if close:
+                return f"; did you mean {' or '.join(map(repr, close))}?"
+        other = int(label) if isinstance(label, str) and label.lstrip("-").isdecimal() else str(label)
+        if other in self:
+            return f"; there is {other!r}, of type {type(other).__name__}"
+        return ""
+
+    # -- from row to label -------------------------------------------------------------------------------
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Return the label of a row, or an array of the labels of several.
+
+        Parameters
+        ----------
+        rows : an integer, a slice, or an array of integers, of a GPU too
+
+        Raises
+        ------
+        IndexOutOfBound
+
+        Notes
+        -----
+        Cost O(k) for k rows.  Synchronises for an array of a GPU.
+
+        Examples
+        --------
+        >>> labels = sr.Labels(["ann", "bob", "eve"])
+        >>> labels[1], labels[[2, 0]].tolist()
+        ('bob', ['eve', 'ann'])
+        """
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, (bool, np.bool_)):
+            if not -len(self) <= rows < len(self):
+                raise IndexOutOfBound(f"labels: row {rows} of {len(self)}")
+            label = self._values[rows]
+            return label.item() if isinstance(label, np.generic) else label
+        if hasattr(rows, "get") and not isinstance(rows, np.ndarray):  # an array of a GPU
+            rows = rows.get()
+        try:
+            return self._values[rows]
+        except IndexError as error:
+            raise IndexOutOfBound(f"labels: {error}") from error
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values.tolist())
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Return the label of each row: an array of integers or of objects, which cannot be written.
+
+        Notes
+        -----
+        Cost O(1).
+
+        Examples
+        --------
+        >>> sr.Labels([30, 10]).to_numpy().tolist()
+        [30, 10]
+        """
+        return self._values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._values, dtype=dtype, copy=bool(copy) or dtype is not None)
+
+    # -- results by label --------------------------------------------------------------------------------
+
+    def to_dict(self, v: Any) -> dict[Any, Any]:
+        """{label of i: v(i)} for the entries of a vector.
+
+        Parameters
+        ----------
+        v : Vector of as many positions as there are labels
+
+        Raises
+        ------
+        DimensionMismatch, InvalidType
+
+        Notes
+        -----
+        Cost O(nvals) objects.  Synchronises on the GPU.
+
+        Examples
+        --------
+        >>> labels = sr.Labels(["ann", "bob", "eve"])
+        >>> labels.to_dict(Vector.from_coo([2, 0], [1.5, 2.5], size=3))
+        {'ann': 2.5, 'eve': 1.5}
+        """
+        if getattr(v, "ndim", None) != 1 or not hasattr(v, "to_dict"):
+            raise InvalidType(f"Labels.to_dict: expected a Vector, got {type(v).__name__}")
+        self.check_size("Labels.to_dict", v.size)
+        entries = v.to_dict()
+        return dict(zip(self._values[list(entries)].tolist(), entries.values(), strict=True))
+
+    def check_size(self, where: str, size: int) -> None:
+        """Raise DimensionMismatch unless there are `size` labels.
+
+        Parameters
+        ----------
+        where : the operation that the message names
+        size : the number of vertices
+
+        Raises
+        ------
+        DimensionMismatch
+
+        Examples
+        --------
+        >>> sr.Labels(["ann", "bob"]).check_size("example", 2)
+        """
+        if len(self) != size:
+            raise DimensionMismatch(f"{where}: {len(self):,} labels for {size:,} vertices")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Labels):
+            return NotImplemented
+        a, b = self._values, other._values
+        return len(a) == len(b) and (a.dtype.kind in "iu") == (b.dtype.kind in "iu") and bool((a == b).all())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return Labels.of_distinct, (np.array(self._values),)
+
+    def __repr__(self) -> str:
+        shown = [repr(label) for label in self._values[:6].tolist()]
+        return f"Labels([{', '.join(shown)}{', ...' if len(self) > 6 else ''}], {len(self):,} in all)"

@@ -1,0 +1,244 @@
+"""`semiring.Labels`: names of vertices map to rows and back, and travel with results."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import Labels, Matrix, Vector
+from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
+from tests.facade.test_edge_tables import TABLES
+
+NAMES = [("eve", "ann", 1.5), ("ann", "bob", 2.5), ("bob", "eve", 3.5)]
+NAMED = {"from": ["eve", "ann", "bob"], "to": ["ann", "bob", "eve"], "km": [1.5, 2.5, 3.5]}
+
+
+def graph() -> Matrix:
+    return Matrix.from_edgelist(NAMES, relabel=True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["ann", "bob", "eve"],
+        [5, -3, 10**12],
+        np.array([3, 1, 2], np.uint8),
+        [2**63, 2**64 - 1],
+        [uuid.UUID(int=7), uuid.UUID(int=1)],
+        [("a", 1), ("a", 2)],
+        [b"x", b"y"],
+        [],
+    ],
+)
+def test_labels_map_both_ways(values: Any) -> None:
+    labels = Labels(values)
+    listed = list(values)
+    assert list(labels) == listed
+    assert len(labels) == len(listed)
+    assert [labels.row(label) for label in listed] == list(range(len(listed)))
+    assert labels.rows(listed).tolist() == list(range(len(listed)))
+    assert [labels[k] for k in range(len(listed))] == listed
+    assert all(label in labels for label in listed)
+    assert "nobody" not in labels
+    assert pickle.loads(pickle.dumps(labels)) == labels == Labels(values)
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), unique=True, max_size=40), st.integers(-(2**62), 2**62))
+def test_integer_labels_are_found_at_any_distance(values: list[int], other: int) -> None:
+    labels = Labels(np.array(values, np.int64))
+    assert labels.rows(values).tolist() == list(range(len(values)))
+    assert (other in labels) == (other in values)
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), min_size=1, max_size=30))
+def test_numbering_is_ascending_and_complete(edges: list[tuple[str, str]]) -> None:
+    labels, rows, columns = Labels.number([a for a, _ in edges], [b for _, b in edges])
+    assert list(labels) == sorted({end for edge in edges for end in edge})
+    assert [(labels[i], labels[j]) for i, j in zip(rows, columns, strict=True)] == edges
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "structured array"])
+def test_text_in_a_table_is_numbered(kind: str) -> None:
+    A = Matrix.from_edgelist(TABLES[kind](NAMED), relabel=True)
+    assert A.labels == Labels(["ann", "bob", "eve"])
+    assert A.to_dicts() == {0: {1: 2.5}, 1: {2: 3.5}, 2: {0: 1.5}}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_sparse_integers_in_a_table_are_numbered(kind: str) -> None:
+    A = Matrix.from_edgelist(TABLES[kind]({"a": [10**9, 5, 5], "b": [5, 7, 10**9]}), relabel=True)
+    assert A.labels is not None
+    assert list(A.labels) == [5, 7, 10**9]
+    assert A.to_dicts() == {0: {1: True, 2: True}, 2: {0: True}}
+
+
+def test_categories_of_pandas_and_polars_are_text() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    expected = Matrix.from_edgelist(NAMED, relabel=True)
+    frame = pandas.DataFrame(NAMED)
+    for name in ("from", "to"):
+        frame[name] = frame[name].astype("category")
+    for table in (frame, polars.DataFrame(NAMED).with_columns(polars.col("from", "to").cast(polars.Categorical))):
+        A = Matrix.from_edgelist(table, relabel=True)
+        assert A.isequal(expected)
+        assert A.labels == expected.labels
+
+
+def test_a_second_list_of_edges_uses_the_numbering_of_the_first() -> None:
+    A = graph()
+    B = Matrix.from_edgelist([("bob", "ann")], relabel=A.labels)
+    assert B.shape == A.shape
+    assert B.to_dicts() == {1: {0: True}}
+    assert B.labels is A.labels
+    with pytest.raises(InvalidValue, match="no vertex is labelled 'zoe'"):
+        Matrix.from_edgelist([("bob", "zoe")], relabel=A.labels)
+
+
+def test_edges_in_both_directions() -> None:
+    A = Matrix.from_edgelist([(0, 1, 5), (2, 2, 6)], symmetric=True)
+    assert A.to_dicts() == {0: {1: 5}, 1: {0: 5}, 2: {2: 6}}
+    assert Matrix.from_edgelist([(0, 1), (1, 0), (0, 1)], symmetric=True).to_dicts() == {0: {1: True}, 1: {0: True}}
+    assert Matrix.from_edgelist([(0, 1, 5)], weights=False).to_dicts() == {0: {1: True}}
+    with pytest.raises(InvalidValue, match="no third part"):
+        Matrix.from_edgelist([(0, 1)], weights=True)
+    with pytest.raises(DimensionMismatch, match="square"):
+        Matrix.from_edgelist([(0, 1)], symmetric=True, nrows=2, ncols=3)
+
+
+KEEPS: dict[str, Callable[[Matrix], Any]] = {
+    "product": lambda A: A @ A,
+    "transpose": lambda A: A.T,
+    "transposed copy": lambda A: A.transpose(),
+    "union": lambda A: A | A.T,
+    "intersection": lambda A: A & A,
+    "sum": lambda A: A + 1,
+    "comparison": lambda A: A > 1,
+    "apply": lambda A: A.apply("ainv"),
+    "select": lambda A: A.select("tril"),
+    "masked": lambda A: A.select(A.S),
+    "copy": lambda A: A.dup(float),
+    "emptied copy": lambda A: A.dup(clear=True),
+    "compressed": lambda A: A.compress(),
+    "decompressed": lambda A: A.compress().decompress(),
+    "sum of rows": lambda A: A.reduce_rowwise("plus"),
+    "sum of columns": lambda A: A.reduce_columnwise("plus"),
+    "pull": lambda A: A.mxv(Vector.full(1.0, 3)),
+    "push": lambda A: Vector.full(1.0, 3).vxm(A),
+    "searched": lambda A: sr.algorithms.bfs_levels(A, 0),
+    "pairs": lambda A: sr.algorithms.all_pairs(A),
+    "tuple": lambda A: sr.algorithms.sssp_parents(A, 0).parent,
+    "dataclass": lambda A: sr.algorithms.maximum_flow(A, 0, 1).flow,
+    "pickled": lambda A: pickle.loads(pickle.dumps(A)),
+    "pickled vector": lambda A: pickle.loads(pickle.dumps(A.reduce_rowwise("plus"))),
+}
+
+
+@pytest.mark.parametrize("operation", KEEPS)
+def test_labels_travel_with_results(operation: str) -> None:
+    A = graph()
+    assert KEEPS[operation](A).labels == A.labels
+
+
+DROPS: dict[str, Callable[[Matrix], Any]] = {
+    "part": lambda A: A[[2, 1, 0], [2, 1, 0]].dup(),
+    "permuted": lambda A: A.permute([2, 1, 0]),
+    "sorted": lambda A: A.reduce_rowwise("plus").sort()[0],
+    "order": lambda A: sr.algorithms.bfs_order(A),
+    "several sources": lambda A: sr.algorithms.bfs_levels(A, [2, 1, 0]),
+    "other labels": lambda A: A | Matrix.from_edgelist([("x", "y"), ("y", "z")], relabel=True),
+    "rectangular": lambda A: A @ Matrix.from_coo([0], [1], [1.0], shape=(3, 2)),
+}
+
+
+@pytest.mark.parametrize("operation", DROPS)
+def test_a_result_of_other_rows_has_no_labels(operation: str) -> None:
+    assert DROPS[operation](graph()).labels is None
+
+
+def test_labels_fit_their_object() -> None:
+    v, A = Vector.from_dense([1, 2]), Matrix(int, 2, 3)
+    v.labels = Labels(["a", "b"])
+    v.resize(3)
+    assert v.labels is None
+    with pytest.raises(DimensionMismatch, match="2 labels for 3 vertices"):
+        v.labels = Labels(["a", "b"])
+    with pytest.raises(DimensionMismatch, match="square"):
+        A.labels = Labels(["a", "b"])
+    with pytest.raises(InvalidType, match="Labels"):
+        v.labels = ["a", "b", "c"]  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Labels(["a", "b", "a"]), "'a' twice"),
+        (lambda: Labels([1, 2, 1]), "1 twice"),
+        (lambda: Labels(["a", None]), r"labels\[1\] is missing"),
+        (lambda: Labels([1.0, float("nan")]), r"labels\[1\] is missing"),
+        (lambda: Labels([1.5]), "is 1.5, which is no label"),
+        (lambda: Labels([[1], [2]]), "hashable"),
+        (lambda: Labels(np.zeros((2, 2), int)), "one-dimensional"),
+        (lambda: Matrix.from_edgelist([("a", 1)], relabel=True), "of one type, got int and str"),
+        (lambda: Matrix.from_edgelist({"a": ["x", None], "b": ["y", "z"]}, relabel=True), "missing"),
+        (lambda: Matrix.from_edgelist([(1, 2)], relabel="yes"), "relabel="),
+        (lambda: Matrix.from_edgelist([("a", "b")], relabel=True, nrows=5), "give the shape"),
+        (lambda: Matrix.from_edgelist([("a", "b")]), "relabel=True"),
+        (lambda: Labels(["ann"]).row("anne"), "did you mean 'ann'"),
+        (lambda: Labels([1, 2]).row("1"), "there is 1, of type int"),
+        (lambda: Labels(["1"]).row(1), "there is '1', of type str"),
+        (lambda: Labels(["a"]).rows(["a", "b"]), "'b'"),
+    ],
+)
+def test_what_is_no_label_raises(make: Callable[[], Any], text: str) -> None:
+    with pytest.raises(InvalidValue, match=text):
+        make()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow"])
+def test_missing_labels_of_a_frame_raise(kind: str) -> None:
+    table = TABLES[kind]({"a": ["x", None, "z"], "b": ["y", "y", "y"]})
+    with pytest.raises(InvalidValue, match="column 'a' lacks 1 values"):
+        Matrix.from_edgelist(table, relabel=True)
+
+
+def test_rows_are_checked_and_results_are_read_by_label() -> None:
+    labels = Labels(["ann", "bob", "eve"])
+    with pytest.raises(IndexOutOfBound):
+        labels[3]
+    with pytest.raises(IndexOutOfBound):
+        labels[[0, 7]]
+    assert labels[np.array([2, 0])].tolist() == ["eve", "ann"]
+    with pytest.raises(DimensionMismatch):
+        labels.to_dict(Vector(int, 2))
+    with pytest.raises(InvalidType):
+        labels.to_dict(Matrix(int, 3, 3))  # type: ignore[arg-type]
+
+
+# -- frames --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["to_pandas", "to_polars", "to_arrow"])
+@pytest.mark.parametrize("edges", [NAMES, [(0, 2, 1), (1, 0, 2), (2, 2, 3)], [(7, 9), (9, 10**10)]])
+def test_frames_round_trip(to: str, edges: list[Any]) -> None:
+    relabel = edges[0][0] != 0
+    A = Matrix.from_edgelist(edges, relabel=relabel)
+    back = Matrix.from_edgelist(getattr(A, to)(), relabel=relabel)
+    assert back.isequal(A, check_dtype=True)
+    assert back.labels == A.labels
+
+
+def test_a_vector_is_a_frame_of_labels_and_values() -> None:
+    pytest.importorskip("pandas")
+    A = graph()
+    frame = A.reduce_rowwise("plus").to_pandas()
+    assert frame.to_dict("list") == {"label": ["ann", "bob", "eve"], "value": [2.5, 3.5, 1.5]}
+    records = Vector.from_coo([1], np.array([(1, 2.5)], [("n", "i4"), ("x", "f8")]), size=3)
+    assert records.to_pandas().to_dict("list") == {"index": [1], "n": [1], "x": [2.5]}
