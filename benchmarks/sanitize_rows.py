@@ -71,6 +71,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vote": lambda s: sr.ops.vote(s.S, Vector.from_dense(np.arange(N) % 97)),
     "vote, scored": lambda s: _voted(s.A),
     "vote, long rows": lambda s: _voted_in_parts(),
+    "peel": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N) % 40), s.S),
+    "peel, one level": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N, dtype=np.int32) % 40), s.A, least=9),
     "minloc": lambda s: s.A.dup("float32").minloc()[1],
     "minloc, pattern": lambda s: s.S.minloc()[1],
     "maxloc, columns of 8 bytes": lambda s: s.A.dup("float64").maxloc("columnwise")[1],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..config import engine_for
+from ..dtypes import DType
+from ..engines import registry
 from ..engines.operands import Mask
-from ..exceptions import DeviceMismatch, DimensionMismatch, RankMismatch
-from ..formats import Store, VectorStore
+from ..engines.spec import Convert
+from ..exceptions import DeviceMismatch, DimensionMismatch, DomainMismatch, InvalidValue, RankMismatch
+from ..formats import Full, Store, VectorStore
 
 
 def shape_of(operand: Any) -> tuple[int, ...]:
@@ -73,3 +76,16 @@ def vector_size(operation: str, u: Any, expected: int, a: Any, transposed: bool)
         raise DimensionMismatch(
             f"{operation}: a matrix of shape ({nrows}, {ncols}) needs a vector of size {expected}, got {size}{hint}"
         )
+
+
+def full_vector(operation: str, name: str, v: VectorStore, n: int, dtypes: tuple[DType, ...]) -> Full:
+    """Return the vector `name` in the format full; an error unless its type is listed and all entries are present."""
+    if v.size != n:
+        raise DimensionMismatch(f"{operation}: {name} has size {v.size}, and the matrix {n} rows")
+    if v.dtype not in dtypes:
+        raise DomainMismatch(f"{operation}: {name} must be {' or '.join(map(str, dtypes))}, got {v.dtype}")
+    if not isinstance(v, Full):
+        if v.nvals == n:
+            return cast(Full, registry.run(Convert(v, "full"), engine_of(operation, v)))
+        raise InvalidValue(f"{operation}: {name} must have an entry for every row, and has {v.nvals} of {n}")
+    return v

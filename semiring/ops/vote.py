@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..dtypes import BOOL, FP64, INT32, INT64, DType
+from ..dtypes import BOOL, FP64, INT32, INT64
 from ..engines import registry
-from ..engines.spec import Convert
 from ..engines.spec_vote import Vote
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore
@@ -42,24 +41,12 @@ def vote(
     if ties not in ("smallest", "own"):
         raise InvalidValue(f"vote: ties is 'smallest' or 'own', got {ties!r}")
     n = a.nrows
-    groups = _full("labels", labels, n, (INT32, INT64))
+    groups = check.full_vector("vote", "labels", labels, n, (INT32, INT64))
     vectors = [
-        None if v is None else _full(name, v, n, (dtype,))
+        None if v is None else check.full_vector("vote", name, v, n, (dtype,))
         for name, v, dtype in (("mass", mass, FP64), ("totals", totals, FP64), ("rows", rows, BOOL))
     ]
     engine = check.engine_of("vote", a, groups, *vectors)
     matrix = structure.transposed(a) if transposed else a
     spec = Vote(matrix, groups, vectors[0], vectors[1], float(rate), vectors[2], ties == "own")
     return cast(Full, registry.run(spec, engine))
-
-
-def _full(name: str, v: VectorStore, n: int, dtypes: tuple[DType, ...]) -> Full:
-    if v.size != n:
-        raise DimensionMismatch(f"vote: {name} has size {v.size}, and the matrix {n} rows")
-    if v.dtype not in dtypes:
-        raise DomainMismatch(f"vote: {name} must be {' or '.join(map(str, dtypes))}, got {v.dtype}")
-    if not isinstance(v, Full):
-        if v.nvals == n:
-            return cast(Full, registry.run(Convert(v, "full"), check.engine_of("vote", v)))
-        raise InvalidValue(f"vote: {name} must have an entry for every row, and has {v.nvals} of {n}")
-    return v

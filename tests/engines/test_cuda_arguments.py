@@ -34,8 +34,8 @@ def test_structs_are_found() -> None:
     assert set(BODIES) == {
         "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
         "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments", "MatrixArguments",
-        "PassArguments", "ProductArguments", "RadixArguments", "RangeArguments", "RelaxArguments", "SddmmArguments",
-        "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
+        "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments", "RelaxArguments",
+        "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

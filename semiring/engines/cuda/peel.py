@@ -1,0 +1,82 @@
+"""Peeling: rows with small counts are removed, level by level, in one launch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+from cupy.cuda import get_current_stream
+
+from ...dtypes import INT32, INT64
+from ...formats import Full, dense_values, index_dtype
+from ..registry import ADDRESSABLE, implements
+from ..spec_peel import Peel
+from . import samples, tuning
+from .arguments import arguments
+from .columns import codec_types, column_argument, column_types
+from .degrees import degrees
+from .kernel import Kernel, kernel
+from .launch import BLOCK, grid, multiprocessors, scratch
+from .packing import packing
+from .specialise import constants, typedefs
+
+# Bytes of the state of ``peel.cuh``.
+_STATE = 128
+
+
+class _Plan(NamedTuple):
+    """The call plan: the kernels, and the packer of ``PeelArguments``."""
+
+    rounds: Kernel
+    levels: Kernel
+    pack: Callable[..., bytes]
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> _Plan:
+    text = _prologue(offset, count, columns)
+    rounds, levels = (kernel("peel.cuh", name, text) for name in ("peel_grid", "peel_levels"))
+    return _Plan(rounds, levels, arguments("peel.cuh", "PeelArguments"))
+
+
+@implements(Peel, engine="cuda", accepts=ADDRESSABLE)
+def peel(q: Peel) -> Full:
+    """Remove the rows of one level after another, in a cooperative launch.
+
+    Memory: two columns and two offsets a row.  Synchronises the first time that a matrix is used, for its longest row.
+    Raises NotSupported for more rows and entries than one word counts (`packing`).
+    """
+    t, n, dtype = q.by_column, q.counts.size, q.counts.dtype
+    if n == 0:
+        return Full(n, dtype, cupy.empty(0, dtype))
+    shift = packing("peel", n, t.nvals, "with engine='cpu' it goes row by row")
+    counts = dense_values(q.counts).copy()
+    plan = _plan(t.indptr.dtype, dtype, column_types(t))
+    column, offset = n * index_dtype(n).itemsize, n * t.indptr.dtype.itemsize
+    memory, (state, left, start, before) = scratch(_STATE, 2 * column, offset, offset)
+    memory.memset_async(0, _STATE, get_current_stream())
+    given = plan.pack(
+        indptr=t.indptr, indices=column_argument(t), counts=counts, left=left, start=start, before=before, state=state,
+        n=n, least=q.least or 0, shift=shift, skewed=degrees(t).longest > tuning.SKEWED_ROW,
+    )  # fmt: skip
+    block = tuning.GRID_BLOCK
+    plan.rounds(multiprocessors() * plan.rounds.resident_blocks(block), block, given, cooperative=True)
+    plan.levels(grid(n), BLOCK, n, counts, q.least or 0)
+    return Full(n, dtype, counts)
+
+
+def _prologue(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> str:
+    sizes = constants(GRID_BLOCK=tuning.GRID_BLOCK, EAGER_EDGES=tuning.EAGER_EDGES)
+    return typedefs(P=offset, C=count) + columns + sizes
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for columns, offset, count in zip(
+        samples.ALL_COLUMNS, (INT32, INT64) * 9, (INT32, INT32, INT64, INT64) * 9, strict=False
+    ):
+        yield "peel.cuh", _prologue(offset, count, columns)
+    yield "peel.cuh", _prologue(INT64, INT64, codec_types("uncompressed", INT32))
