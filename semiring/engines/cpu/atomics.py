@@ -12,7 +12,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from .compile import device
+from .compile import device, inlined
 
 
 def _intrinsic(typed: Any) -> Any:
@@ -133,7 +133,7 @@ ABORTED, PART, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80
 _NO_CHUNK = 1 << 46
 
 
-@device
+@inlined
 def stopped(control: Any) -> bool:
     """Return whether the call is aborted: the kernel must return soon, its arrays are discarded."""
     return load(control, ABORTED) != 0  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ from .mxm_dot import dot_products, term
 from .operands import kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
-from .threads import run, threads_for
+from .threads import parts_for, run, threads_for
 from .types import combine, position, put, stops, value_at
 
 _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
@@ -74,10 +74,8 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     admitted = (kernel_array(mask.indptr), kernel_array(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = rows_of(b)
-    flops = np.zeros(a.nvals + 1, np.int64)
-    np.cumsum(np.diff(b_indptr)[a_indices], out=flops[1:])
-    work = flops[a_indptr]  # products up to each row, for the division of rows between threads
-    total_work = int(flops[-1])
+    work = products_before(a_indptr, a_indices, b_indptr)
+    total_work = int(work[-1])
     threads = threads_for(total_work)
     stamp = index_dtype(2 * a.nrows + 2)
     slot = stamp.itemsize + b_indices.dtype.itemsize + (0 if known is not None else semiring.z.itemsize)
@@ -105,6 +103,25 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
 
 
+def products_before(a_indptr: Array, a_indices: Array, b_indptr: Array) -> Array:
+    """Return the number of products of the rows of A before each row, by which threads divide them."""
+    work = np.zeros(a_indptr.size, np.int64)
+    run(_products, parts_for(a_indices.size + a_indptr.size), a_indptr, a_indices, b_indptr, work)
+    np.cumsum(work, out=work)
+    return work
+
+
+@kernel
+def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any, b_indptr: Any, work: Any) -> None:
+    """work[i + 1] = the number of products of row i."""
+    for i in range(share(a_indptr, t, threads), share(a_indptr, t + 1, threads)):
+        found = np.int64(0)
+        for p in range(a_indptr[i], a_indptr[i + 1]):
+            k = a_indices[p]
+            found += np.int64(b_indptr[k + 1]) - np.int64(b_indptr[k])
+        work[i + 1] = found
+
+
 @kernel
 def _count(
     t: int,
@@ -130,6 +147,8 @@ def _count(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
+            if a_indptr[i] == a_indptr[i + 1]:
+                continue
             # Two stamps a row: an even one for columns of the mask, the next odd one for columns of the result.
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
@@ -181,6 +200,8 @@ def _multiply(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
+            if indptr[i] == indptr[i + 1]:
+                continue
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
                 for m in range(m_indptr[i], m_indptr[i + 1]):

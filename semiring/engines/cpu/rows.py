@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .compile import device
+from .compile import device, inlined
 
 # The steps of a merge in the time of a binary search, most of whose branches are mispredicted (measured on rows of
 # Kronecker graphs: the time is about the same from 8 to 32).
 _SEARCH_COST = 16
+# The longest range that is sorted by insertion (reasoned: a few cache lines).
+_SHORT = 24
 
 
 @device
@@ -101,8 +103,28 @@ def _common_of_few(few: Any, p: int, p_end: int, many: Any, r: int, r_end: int) 
     return count
 
 
-@device
+@inlined
 def sort_range(keys: Any, low: int, high: int) -> None:
+    """Sort keys[low:high]; a short range by insertion, without the memory of `_sort_long`."""
+    if high - low > _SHORT:
+        _sort_long(keys, low, high)
+    else:
+        _insertion_sort(keys, low, high)
+
+
+@inlined
+def _insertion_sort(keys: Any, low: int, high: int) -> None:
+    for i in range(low + 1, high):
+        key = keys[i]
+        j = i
+        while j > low and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+@device
+def _sort_long(keys: Any, low: int, high: int) -> None:
     """Sort keys[low:high]: quicksort on an explicit stack, heapsort where it goes deep, insertion at the end."""
     stack = np.empty((64, 3), np.int64)
     top = 0
@@ -112,7 +134,7 @@ def sort_range(keys: Any, low: int, high: int) -> None:
         depth += 2
         size >>= 1
     while True:
-        if high - low > 24 and depth > 0:
+        if high - low > _SHORT and depth > 0:
             depth -= 1
             middle = (low + high) >> 1
             a, b, c = keys[low], keys[middle], keys[high - 1]
@@ -136,16 +158,10 @@ def sort_range(keys: Any, low: int, high: int) -> None:
                 high = j + 1
             top += 1
             continue
-        if high - low > 24:
+        if high - low > _SHORT:
             _heapsort(keys, low, high)
         else:
-            for i in range(low + 1, high):
-                key = keys[i]
-                j = i
-                while j > low and keys[j - 1] > key:
-                    keys[j] = keys[j - 1]
-                    j -= 1
-                keys[j] = key
+            _insertion_sort(keys, low, high)
         if top == 0:
             return
         top -= 1
