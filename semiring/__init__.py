@@ -25,7 +25,7 @@ from .labels import Labels
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
-    from . import algorithms, io, plot
+    from . import algorithms, csgraph, io, plot
     from .facade.recorder import Recorder
     from .io import generators as random
     from .warming import warm
@@ -45,6 +45,7 @@ __all__ = [
     "block",
     "concat",
     "config",
+    "csgraph",
     "cuda_available",
     "dtypes",
     "exceptions",
@@ -69,6 +70,7 @@ __all__ = [
 # Loaded when first named, for they are not needed to make a matrix: the module, or the name in it.
 _LAZY = {
     "algorithms": (".algorithms", None),
+    "csgraph": (".csgraph", None),
     "io": (".io", None),
     "plot": (".plot", None),
     "Recorder": (".facade.recorder", "Recorder"),
