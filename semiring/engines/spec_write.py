@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ..formats import CSR, VectorStore
+from ..formats import CSR, Bitmap, Full, VectorStore
 from ..formats.records import record
 from .operands import Mask, Spec
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary
 
-__all__ = ["WriteMatrix", "WriteVector"]
+__all__ = ["UpdateVector", "WriteMatrix", "WriteVector"]
 
 
 @record
@@ -27,6 +27,24 @@ class WriteVector(Spec):
     mask: Mask | None
     accum: TypedBinary | None
     replace: bool
+
+
+@record
+class UpdateVector(Spec):
+    """C<M> accum= T in the arrays of C, which nobody else holds; only positions in `listed` may change.
+
+    listed: T, or the vector of a mask that is not complemented; few entries, a list or a bitmap.
+    mask: what else limits the write; None: all listed positions are written.  Without an accumulator a listed position
+    that T lacks is deleted; where C is full, there is none.
+    The result is a new store of the arrays of C, which no longer describes them.  The update ends without an interrupt.
+    """
+
+    name: ClassVar[str] = "update_vector"
+    c: Bitmap | Full
+    t: VectorStore
+    listed: VectorStore
+    mask: Mask | None
+    accum: TypedBinary | None
 
 
 @record

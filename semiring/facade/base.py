@@ -148,7 +148,10 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         # Without mask and accumulator only the result is needed, and `value` caches it; else the plan fuses the write.
         pending = None if write.plain else value._plan
         plan = plan_of("update", value.store) if pending is None else pending
-        self._become(plan.into(self.store, write))
+        if write.plain:
+            self._become(plan.into(self.store, write))
+        else:
+            self._write(plan.into, write)
 
     def _masked(self, mask: MaskView) -> Plan[StoreT]:
         """Return the plan of the entries that a mask admits."""

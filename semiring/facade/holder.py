@@ -4,7 +4,8 @@ Exactly one of three is current:
 
 - `_store`, if it is not None;
 - else `_plan`, if it is not None: an operation, whose result becomes the store when it is used;
-- else `_elements`: a store with logged writes to single elements, which any use of the whole object applies.
+- else `_elements`: a store with logged writes to single elements, which any use of the whole object applies; or, during
+  a write, the lease of the store (`ops.update`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from ..labels import Labels
 from ..ops import check
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
-from ..ops.write import Plan
+from ..ops.update import Lease, may_lease
+from ..ops.write import Plan, Write
 from .chain import Chain
 from .hints import Named
 from .operand import is_empty, scalar
@@ -39,7 +41,7 @@ class Holder(Generic[StoreT], metaclass=Named):
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
-    _elements: Elements | None
+    _elements: Elements | Lease | None
     # The chain of unnamed operators of which this is the result; calling an operator rebinds it.
     _chain: Chain | None
     # The object and region that this one was extracted from: the target of `C[I, J] << x`.
@@ -178,6 +180,22 @@ class Holder(Generic[StoreT], metaclass=Named):
             self._labels = None
         self._store, self._plan, self._elements, self._chain = store, None, None, None
 
+    def _write(self, run: Callable[[StoreT, Write], StoreT], write: Write) -> None:
+        """Replace the store by ``run(store, write)``, which may update it in place if nobody else holds it."""
+        if write.replace or not may_lease(self._store):
+            self._become(run(self.store, write))
+            return
+        self._check_whole()
+        lease = Lease(self._store)
+        try:
+            self._elements, self._store = lease, None
+            lease.check_holders()
+            self._become(run(lease.base, write._replace(lease=lease)))
+        except BaseException:
+            if self._elements is lease:
+                self._store, self._elements = lease.base, None
+            raise
+
     def _check_whole(self) -> None:
         """Raise InvalidType if this is a part or the transpose of another object."""
         if self._origin is not None or self._transpose_of is not None:
@@ -196,7 +214,7 @@ class Holder(Generic[StoreT], metaclass=Named):
     def _element(self, at: Position) -> Callable[[], Any]:
         """Return the function that reads the present value at a position; it returns None if there is none."""
         elements = self._elements
-        if self._store is None and self._plan is None and elements is not None:
+        if self._store is None and self._plan is None and isinstance(elements, Elements):
             return elements.reader(at)
         store = self.store
         return lambda: element(store, *at)
@@ -222,7 +240,7 @@ class Holder(Generic[StoreT], metaclass=Named):
         """Return the current log, or a new one, which becomes current by `_keep` after its first write."""
         self._check_whole()
         elements = self._elements
-        if self._store is None and self._plan is None and elements is not None:
+        if self._store is None and self._plan is None and isinstance(elements, Elements):
             return elements
         return Elements(self.store)
 

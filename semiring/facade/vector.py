@@ -309,7 +309,7 @@ class Vector(Infix):
                 f"cannot assign a {type(value).__name__} to a Vector; expected a Vector or a scalar (an empty Scalar, "
                 f"or del, deletes)"
             )
-        self._become(assign_vector(self.store, index, source, write=write, sub=sub))
+        self._write(lambda store, w: assign_vector(store, index, source, write=w, sub=sub), write)
 
     # -- operations --------------------------------------------------------------------------------------
 

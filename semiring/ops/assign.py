@@ -118,9 +118,9 @@ def _replaced(q: ReplaceRows, engine: str) -> CSR | None:
 def _masked(source: Any, region: Any, write: Write, engine: str) -> tuple[Any, Write]:
     """Return the source and write for the whole region that are equal to a write under a mask of its shape."""
     if write.accum is None or write.replace:
-        return finish(source, engine, region(), write), PLAIN
+        return finish(source, engine, region(), write), Write(lease=write.lease)
     assert write.mask is not None
-    return registry.run(Keep(source, write.mask), engine), Write(None, write.accum)
+    return registry.run(Keep(source, write.mask), engine), Write(None, write.accum, lease=write.lease)
 
 
 def _filled(value: Any, c: CSR, rows: Index, cols: Index, write: Write, engine: str, *, sub: bool) -> CSR:

@@ -35,6 +35,7 @@ from ..formats.vectors import empty_vector
 from ..memory.allocation import is_shortage, out_of_memory
 from . import check
 from .cast import cast_store, typed_second
+from .update import Lease, updated
 
 S = TypeVar("S", CSR, VectorStore)
 
@@ -43,11 +44,13 @@ class Write(NamedTuple):
     """How a result is written: the mask, the accumulator, and whether the rest is emptied.
 
     accum: a binary operator (family or typed), or None.
+    lease: of the output's store, which then may be updated in place; None: a new store is made.
     """
 
     mask: Mask | None = None
     accum: Any = None
     replace: bool = False
+    lease: Lease | None = None
 
     @property
     def plain(self) -> bool:
@@ -154,6 +157,10 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
     if accum is not None:
         both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
         accum = accum.typed(both, both)
+    if write.lease is not None and config.fusion and not write.replace:
+        made = updated(write.lease, out, t, write.mask, accum, engine, masked=masked)
+        if made is not None:
+            return made
     if config.fusion and not (isinstance(out, CSR) and _is_one_step(out, t, write, accum)):
         # Under `replace`, C may have entries outside the mask even if T has none, so the mask is passed on.
         options = write.mask, accum, write.replace

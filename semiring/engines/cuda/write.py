@@ -31,7 +31,7 @@ _NO, _YES = np.int32(0), np.int32(1)
 # The kernel arguments of no mask: words, whether all are present, values, iso value, complement.
 _UNMASKED: tuple[Any, ...] = (None, _YES, None, _ZERO, _NO)
 # Never called; the kernel names it in a branch that is left out.
-_NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
+NO_ACCUMULATOR = "DEVICE C accumulate(C c, T t) { return c; }\n"
 
 
 @implements(WriteVector, engine="cuda")
@@ -54,7 +54,7 @@ def write_vector(q: WriteVector) -> VectorStore:
         mask, masking, masked = q.mask, _UNMASKED, None
         if mask is not None:
             assert not isinstance(mask.store, CSR)
-            present, everywhere, mask_values, mask_iso = _operand(mask.store)
+            present, everywhere, mask_values, mask_iso = operand(mask.store)
             if mask.structural:
                 mask_values, mask_iso = None, _ZERO
             else:
@@ -62,7 +62,7 @@ def write_vector(q: WriteVector) -> VectorStore:
             masking = (present, everywhere, mask_values, mask_iso, _YES if mask.complement else _NO)
         write = _kernel(dtype, q.t.dtype, q.accum, mask is not None, masked)
         replace = _YES if q.replace else _NO
-        write(grid(size), BLOCK, size, *_operand(q.c), *_operand(q.t), *masking, replace, words, out_values, count)
+        write(grid(size), BLOCK, size, *operand(q.c), *operand(q.t), *masking, replace, words, out_values, count)
     values = iso if out_values is None else out_values
     if words is None:
         return full(size, dtype, values)
@@ -76,11 +76,11 @@ def _kernel(
     """valued: the type of the mask's values, where they are read."""
     prologue = typedefs(C=c, T=t, M=_BYTE if valued is None else valued)
     prologue += constants(FORM=0, MASKED=masked, VALUED=valued is not None, ACCUMULATED=accum is not None)
-    prologue += _NO_ACCUMULATOR if accum is None else binary("accumulate", accum)
+    prologue += NO_ACCUMULATOR if accum is None else binary("accumulate", accum)
     return kernel("write.cuh", "write_vector", prologue)
 
 
-def _operand(store: VectorStore) -> tuple[Array | None, np.int32, Array | None, np.generic]:
+def operand(store: VectorStore) -> tuple[Array | None, np.int32, Array | None, np.generic]:
     """The kernel arguments of a vector: presence words, whether all are present where there are none, values, iso."""
     if isinstance(store, IndexList):
         if store.nvals == 0:

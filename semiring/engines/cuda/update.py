@@ -1,0 +1,85 @@
+"""C<M> accum= T in the arrays of C, for the positions of a list, in one launch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import BOOL, FP64, INT8, INT32, INT64
+from ...formats import CSR, Full, IndexList, VectorStore
+from ...operators.types import TypedBinary
+from ..registry import implements
+from ..spec_write import UpdateVector
+from . import samples
+from .kernel import Kernel, kernel
+from .launch import BLOCK, bitmap, counter, full, grid, values_of
+from .specialise import binary, constants, typedefs
+from .write import NO_ACCUMULATOR, operand
+
+_BYTE = np.dtype(np.uint8)
+_ZERO = np.uint8(0)
+_NO, _YES = np.int32(0), np.int32(1)
+# The kernel arguments of no mask: words, whether all are present, values, iso value, complement.
+_UNMASKED: tuple[Any, ...] = (None, _YES, None, _ZERO, _NO)
+
+
+@implements(UpdateVector, engine="cuda", when=lambda q: isinstance(q.listed, IndexList))
+def update_vector(q: UpdateVector) -> VectorStore:
+    """Write the listed positions; without an accumulator delete those that T lacks.
+
+    One launch, and one more for each other index list among T and the mask.  Does not wait for the device: the number
+    of entries stays there.
+    """
+    c, t, listed, mask = q.c, q.t, q.listed, q.mask
+    assert isinstance(listed, IndexList)
+    aligned = isinstance(t, IndexList) and t.indices is listed.indices
+    source = (None, _YES, *values_of(t)) if aligned else operand(t)
+    masking, masked = _UNMASKED, None
+    if mask is not None:
+        assert not isinstance(mask.store, CSR)
+        present, everywhere, mask_values, mask_iso = operand(mask.store)
+        if mask.structural:
+            mask_values, mask_iso = None, _ZERO
+        else:
+            masked = mask.store.dtype
+        masking = (present, everywhere, mask_values, mask_iso, _YES if mask.complement else _NO)
+    words, before, known, count = None, None, 0, None
+    if not isinstance(c, Full):
+        words, count = c.words, counter()
+        before, known = (None, c.count.get()) if c.count.known else (c.count.source, 0)
+    if listed.nvals:
+        run = _kernel(c.dtype, t.dtype, q.accum, mask is not None, masked, listed.indices.dtype)
+        place = (words, c.values, before, known, count)
+        run(
+            grid(listed.nvals), BLOCK, listed.nvals, listed.indices, _YES if aligned else _NO, *source, *masking, *place
+        )
+    elif words is not None:
+        return bitmap(c.size, c.dtype, words, c.values, known if before is None else before)
+    return full(c.size, c.dtype, c.values) if words is None else bitmap(c.size, c.dtype, words, c.values, count)
+
+
+@functools.lru_cache(maxsize=1024)
+def _kernel(
+    c: np.dtype[Any],
+    t: np.dtype[Any],
+    accum: TypedBinary | None,
+    masked: bool,
+    valued: np.dtype[Any] | None,
+    index: np.dtype[Any],
+) -> Kernel:
+    """valued: the type of the mask's values, where they are read."""
+    prologue = typedefs(C=c, T=t, M=_BYTE if valued is None else valued, I=index)
+    prologue += constants(FORM=0, MASKED=masked, VALUED=valued is not None, ACCUMULATED=accum is not None)
+    prologue += NO_ACCUMULATOR if accum is None else binary("accumulate", accum)
+    return kernel("update.cuh", "update_vector", prologue)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    for masked, valued, index in ((False, False, INT32), (True, False, INT64), (True, True, INT32)):
+        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(FORM=0, MASKED=masked, VALUED=valued)
+        yield "update.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
+        yield "update.cuh", types + constants(ACCUMULATED=False) + NO_ACCUMULATOR

@@ -1,0 +1,128 @@
+"""Writes that change few entries of a vector, in the arrays of its store:  C<M> accum= T  at a cost of those entries.
+
+A store is immutable for everyone who holds it.  While an object carries out a write to itself it exchanges its store
+for a `Lease`; the store may be updated in place if it and its arrays then have no other holder: no copy, mask, pending
+operation or exported array.  Everything else makes a new store, as `ops.write` defines it, with the same entries.
+
+A reader in another thread obtains the store from the lease.  Then it is held twice, so that the write makes a new one.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+from ..engines import registry
+from ..engines.operands import Mask, simplified
+from ..engines.spec_write import UpdateVector
+from ..formats import CSR, Bitmap, Full, IndexList, VectorStore
+from ..operators.types import TypedBinary
+
+# References to an object in one attribute while `sys.getrefcount` counts them: the attribute and the argument.
+_ONE_HOLDER = 2
+# One entry in so many: the share of the entries up to which a write is an update.
+_FEW = 8
+
+
+class Lease:
+    """The store of an object during a write to it, in the place of the object's logged element writes.
+
+    base: the store.  `_lock` is held while the store is handed out, and while a kernel updates it.
+    """
+
+    __slots__ = ("_lock", "_shared", "base")
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+        self._shared = False
+        self._lock = threading.RLock()
+
+    def check_holders(self) -> None:
+        """Count the holders of the store; callers hold no reference to it but this lease."""
+        self._shared = sys.getrefcount(self.base) > _ONE_HOLDER
+
+    def store(self) -> Any:
+        """Return the store to a reader, after which it is not updated in place."""
+        with self._lock:
+            self._shared = True
+            return self.base
+
+    def updated(self, update: Callable[[], Any]) -> Any:
+        """Return the store after an update in place, or None, without a call, if it has other holders."""
+        with self._lock:
+            if self._shared or not _is_only_holder(self.base):
+                return None
+            self.base = update()
+            return self.base
+
+
+def may_lease(store: Any) -> bool:
+    """Return whether a store has an array of values for every position, in memory of its own."""
+    return isinstance(store, (Bitmap, Full)) and store.values is not None and store.values.base is None
+
+
+def _is_only_holder(store: Any) -> bool:
+    """Return whether the arrays of a store are held by the store alone."""
+    if sys.getrefcount(store.values) > _ONE_HOLDER or not may_lease(store):
+        return False
+    if not getattr(store.values.flags, "writeable", True):  # CuPy's arrays have no such flag
+        return False
+    if isinstance(store, Full):
+        return True
+    return sys.getrefcount(store.words) <= _ONE_HOLDER and store.words.base is None
+
+
+def updated(
+    lease: Lease | None, c: Any, t: Any, mask: Mask | None, accum: TypedBinary | None, engine: str, *, masked: bool
+) -> VectorStore | None:
+    """Return the store of  C<M> accum= T  made in the arrays of C, or None where that is not possible or not cheap.
+
+    accum: typed.  masked: T has no entry outside the mask.
+    """
+    if lease is None or lease.base is not c or not may_lease(c):
+        return None
+    request = _request(c, t, mask, accum, masked=masked)
+    if request is None:
+        return None
+    row = registry.find(request, engine)
+    return None if row is None else cast("VectorStore | None", lease.updated(lambda: registry.call(row, request)))
+
+
+def _request(
+    c: Bitmap | Full, t: VectorStore, mask: Mask | None, accum: TypedBinary | None, *, masked: bool
+) -> UpdateVector | None:
+    """Return the request, or None if no operand lists the few positions that may change."""
+    if isinstance(c, Bitmap) and not c.count.known and not hasattr(c.count.source, "data"):
+        return None  # the number of entries is not in an array of the device
+    if accum is not None:
+        if masked:
+            mask = None
+        if _lists_few(t):
+            return UpdateVector(c, t, t, mask, accum)
+        if mask is not None and not mask.complement and not isinstance(mask.store, CSR) and _lists_few(mask.store):
+            return UpdateVector(c, t, mask.store, None if mask.structural else mask, accum)
+        return None
+    simple = simplified(mask)
+    if isinstance(simple, bool) or simple.complement or isinstance(simple.store, CSR) or not _lists_few(simple.store):
+        return None
+    if isinstance(c, Full) and not _covers(t, simple):
+        return None  # it might not remain full
+    return UpdateVector(c, t, simple.store, None if simple.structural else simple, None)
+
+
+def _lists_few(u: Any) -> bool:
+    """Return whether a vector lists or marks its entries, and they are known to be few."""
+    known = isinstance(u, IndexList) or (isinstance(u, Bitmap) and u.count.known)
+    return known and u.nvals * _FEW <= u.size
+
+
+def _covers(t: VectorStore, mask: Mask) -> bool:
+    """Return whether T has an entry wherever the mask admits one, as far as that is known."""
+    store: Any = mask.store
+    if isinstance(t, IndexList):
+        return isinstance(store, IndexList) and t.indices is store.indices
+    if isinstance(t, Bitmap):
+        return isinstance(store, Bitmap) and t.words is store.words
+    return True
