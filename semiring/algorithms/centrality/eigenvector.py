@@ -156,7 +156,7 @@ def katz_centrality(
         x = start_vector(name, "start", start, n, kind, A.device)
     if n == 0:
         return x
-    change = np.inf
+    change, done = np.inf, 0
     for done in range(1, max_iter + 1):
         following = base.ewise_add(products.over_in_edges(x).apply("times", right=kind.type(alpha)), "plus").wait()
         change = distance(following, x)
