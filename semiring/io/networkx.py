@@ -6,10 +6,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semiring.dtypes import lookup
 from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
 from semiring.io.edge_lists import edges_to_matrix
+from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.memory.arrays import as_type
 
@@ -75,30 +77,37 @@ def networkx_triples(
     """Read the entries of `from_networkx` as arrays."""
     if not hasattr(G, "adjacency"):
         raise InvalidValue(f"from_networkx: expected a graph of NetworkX, got {type(G).__name__}")
-    nodes = list(G) if nodelist is None else list(nodelist)
-    index = {node: i for i, node in enumerate(nodes)}
-    if len(index) != len(nodes):
-        twice = next(node for i, node in enumerate(nodes) if index[node] != i)
-        raise InvalidValue(f"nodelist: expected each node once, got {twice!r} twice")
-    if nodelist is not None:
-        for node in nodes:
-            if node not in G:
-                raise InvalidValue(f"nodelist: expected nodes of the graph, got {node!r}")
-
-    edges = G.edges(data=weight, default=1) if weight is not None else ((u, v, 1) for u, v in G.edges())
-    kept = [(index[u], index[v], value) for u, v, value in edges if u in index and v in index]
-    ends = np.array([edge[:2] for edge in kept], dtype=np.int64).reshape(-1, 2)
-    n = len(nodes)
+    neighbours = read_neighbours(G)
+    rows, cols, n = neighbours.rows, neighbours.cols, len(neighbours.nodes)
     values: Any
     if weight is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
-        values = np.array([edge[2] for edge in kept])
-        if values.ndim != 1 or values.dtype.kind not in "biufc":
+        column = attribute(G, neighbours, weight)
+        values = np.ones(len(cols), np.int64) if column is None else column.filled(1)
+        if values.dtype.kind not in "biufc":
             raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
         values = as_type(values, lookup(values.dtype if dtype is None else dtype), copy=False)
-    triples = Triples(n, n, ends[:, 0], ends[:, 1], values)
-    return triples if G.is_directed() else triples.symmetrised()
+    if nodelist is not None:
+        place, n = _places(neighbours, list(nodelist))
+        kept = (place[rows] >= 0) & (place[cols] >= 0)
+        rows, cols = place[rows[kept]], place[cols[kept]]
+        values = values[kept] if isinstance(values, np.ndarray) else values
+    return Triples(n, n, rows, cols, values)
+
+
+def _places(neighbours: Neighbours, wanted: list[Hashable]) -> tuple[NDArray[np.int64], int]:
+    """Return the place of each node in a list of nodes, -1 where it is not in it, and the length of the list."""
+    place = np.full(len(neighbours.nodes), -1)
+    index = dict(zip(neighbours.nodes, range(len(neighbours.nodes)), strict=True))
+    for number, node in enumerate(wanted):
+        row = index.get(node)
+        if row is None:
+            raise InvalidValue(f"nodelist: expected nodes of the graph, got {node!r}")
+        if place[row] >= 0:
+            raise InvalidValue(f"nodelist: expected each node once, got {node!r} twice")
+        place[row] = number
+    return place, len(wanted)
 
 
 def to_networkx(
@@ -148,16 +157,37 @@ def to_networkx(
 
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")
-    names = list(range(A.nrows)) if nodes is None else list(nodes)
+    names: list[Hashable] = list(range(A.nrows)) if nodes is None else list(nodes)
     if len(set(names)) != A.nrows or len(names) != A.nrows:
         raise InvalidValue(f"nodes: expected {A.nrows} different nodes, got {len(names)} ({len(set(names))} different)")
     G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)
     G.add_nodes_from(names)
     entries = host_triples(A)
+    has_values = weight is not None and (isinstance(entries.values, np.ndarray) or entries.values.dtype != np.bool_)
+    if type(G) in (networkx.DiGraph, networkx.Graph) and (G.is_directed() or A.is_symmetric_structure):
+        _fill(G, names, entries, weight if has_values else None)
+        return G
     rows, cols = entries.rows.tolist(), entries.cols.tolist()
-    if weight is None or (not isinstance(entries.values, np.ndarray) and entries.values.dtype == np.bool_):
+    if not has_values:
         G.add_edges_from((names[i], names[j]) for i, j in zip(rows, cols, strict=True))
         return G
     values = np.broadcast_to(entries.values, len(rows)).tolist()
     G.add_weighted_edges_from(((names[i], names[j], x) for i, j, x in zip(rows, cols, values, strict=True)), weight)
     return G
+
+
+def _fill(G: Any, names: list[Hashable], entries: Triples, weight: str | None) -> None:
+    """Write entries, sorted by rows, into an empty graph."""
+    rows, cols = entries.rows.astype(np.int64, copy=False), entries.cols.astype(np.int64, copy=False)
+    indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
+    neighbours = Neighbours(names, names == list(range(len(names))), G.is_directed(), indptr, cols)
+    columns = {}
+    if weight is not None:
+        values = np.broadcast_to(entries.values, rows.shape)
+        if not G.is_directed():  # of A(i, j) and A(j, i) the edge has the one in the later row
+            later = cols <= rows
+            of_edge = np.empty(int(np.count_nonzero(later)), values.dtype)
+            of_edge[neighbours.edge[later]] = values[later]
+            values = of_edge[neighbours.edge]
+        columns[weight] = Column(values)
+    fill_adjacency(G, neighbours, columns)

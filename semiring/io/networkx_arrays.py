@@ -1,0 +1,314 @@
+"""Arrays from the dictionaries of a NetworkX graph, and the dictionaries from arrays.
+
+NetworkX stores ``adjacency[u][v] = data``, or ``adjacency[u][v][key] = data`` for parallel edges.  The functions here
+read and write these dictionaries with iterators that run in C: a Python loop over the edges takes several times as
+long.  The dictionaries are scattered over the memory, so each is visited once: an undirected edge is read from one of
+its ends.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, compress, islice
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Column",
+    "Neighbours",
+    "attribute",
+    "column_of",
+    "edge_data",
+    "fill_adjacency",
+    "read_column",
+    "read_neighbours",
+]
+
+# Values that are read and converted together, so that they are still in the cache when NumPy reads them again.
+_BATCH = 4096
+# Integer labels are looked up in an array of their range where it has at most this many elements a label.
+_SPARSEST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The adjacency of a graph, with one slot for each pair ``(u, v)`` and key, in the order of NetworkX.
+
+    Attributes
+    ----------
+    nodes : list
+        The node of each row.
+    numbered : bool
+        Whether the nodes are 0, 1, 2, ... in this order: a node is then its own row.
+    directed : bool
+        Whether slot ``(u, v)`` is an edge from u to v.  An undirected edge has two slots, a self-loop one.
+    indptr, cols : int64 arrays
+        The neighbours of row u are ``cols[indptr[u]:indptr[u + 1]]``.
+    keys : list, optional
+        The key of each slot of a multigraph.
+    """
+
+    nodes: list[Hashable]
+    numbered: bool
+    directed: bool
+    indptr: NDArray[np.int64]
+    cols: NDArray[np.int64]
+    keys: list[Hashable] | None = None
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of each slot."""
+        return np.repeat(np.arange(len(self.nodes), dtype=np.int64), np.diff(self.indptr))
+
+    @cached_property
+    def once(self) -> NDArray[np.bool_] | None:
+        """Which slots NetworkX iterates over as edges; None for all: an undirected edge has a second slot."""
+        return None if self.directed else self.cols >= self.rows
+
+    @cached_property
+    def edge(self) -> NDArray[np.int64]:
+        """The number of each slot's edge, where edges are numbered as NetworkX iterates over them."""
+        if self.once is None:
+            return np.arange(len(self.cols))
+        upper, lower = np.flatnonzero(self.once), np.flatnonzero(~self.once)
+        number = np.empty(len(self.cols), np.int64)
+        number[upper] = np.arange(len(upper))
+        plain = upper[self.rows[upper] != self.cols[upper]]
+        # Both orders list the edges by their ends, and parallel edges, of which each end has all, by their keys.
+        number[lower[self._order(lower, self.cols, self.rows)]] = number[
+            plain[self._order(plain, self.rows, self.cols)]
+        ]
+        return number
+
+    def _order(self, slots: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+        pair = low[slots] * len(self.nodes) + high[slots]
+        if self.keys is None:
+            return np.argsort(pair)
+        names = {key: number for number, key in enumerate(dict.fromkeys(self.keys))}
+        keys = np.fromiter(map(names.__getitem__, self.keys), np.int64, len(self.cols))
+        return np.lexsort((keys[slots], pair))
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of every slot: ``values``, of which those where ``present`` is False are not defined.
+
+    ``present`` is None where every slot has the attribute.  Values that are not numbers have the dtype object.
+    """
+
+    values: NDArray[Any]
+    present: NDArray[np.bool_] | None = None
+
+    def filled(self, default: Any) -> NDArray[Any]:
+        """Return the values with a default where there is none."""
+        if self.present is None:
+            return self.values
+        other = column_of([default]).values
+        numbers = self.values.dtype.kind in "biufc" and other.dtype.kind in "biufc"
+        values = np.empty(len(self.present), np.result_type(self.values, other) if numbers else object)
+        values[:] = default
+        values[self.present] = self.values[self.present]
+        return values
+
+    def __getitem__(self, slots: NDArray[np.int64]) -> Column:
+        return Column(self.values[slots], None if self.present is None else self.present[slots])
+
+
+def read_neighbours(G: Any) -> Neighbours:
+    """Read the nodes and neighbours of a graph of NetworkX."""
+    adjacency = _adjacency(G)
+    nodes = list(adjacency)
+    n = len(nodes)
+    degrees = np.fromiter(map(len, adjacency.values()), np.int64, n)
+    cols, numbered = _rows_of(nodes, chain.from_iterable(adjacency.values()), int(degrees.sum()))
+    keys: list[Hashable] | None = None
+    if G.is_multigraph():
+        keyed = [parallel for neighbours in adjacency.values() for parallel in neighbours.values()]
+        counts = np.fromiter(map(len, keyed), np.int64, len(cols))
+        keys = list(chain.from_iterable(keyed))
+        total = np.append(0, np.cumsum(counts))
+        ends = np.cumsum(degrees)
+        degrees = total[ends] - total[ends - degrees]
+        cols = np.repeat(cols, counts)
+    return Neighbours(nodes, numbered, G.is_directed(), np.append(0, np.cumsum(degrees)), cols, keys)
+
+
+def _adjacency(G: Any) -> Mapping[Hashable, Any]:
+    """Return the dictionaries of a graph; of a view, whose lengths can include hidden edges, new ones."""
+    adjacency: Mapping[Hashable, Any] = G._adj
+    if isinstance(adjacency, dict):
+        return adjacency
+    if G.is_multigraph():
+        return {node: {v: dict(keyed) for v, keyed in adjacent.items()} for node, adjacent in adjacency.items()}
+    return {node: dict(adjacent) for node, adjacent in adjacency.items()}
+
+
+def _rows_of(nodes: list[Hashable], targets: Iterator[Any], count: int) -> tuple[NDArray[np.int64], bool]:
+    """Return the rows of some nodes, and whether every node is its own row."""
+    n = len(nodes)
+    if set(map(type, nodes)) <= {int}:
+        try:
+            numbers = np.array(nodes, np.int64)
+        except OverflowError:
+            numbers = np.array([0, 2**62])
+        least, most = (int(numbers.min()), int(numbers.max())) if n else (0, 0)
+        if most - least < _SPARSEST * (n + 1):
+            cols = np.fromiter(targets, np.int64, count)
+            if np.array_equal(numbers, np.arange(n)):
+                return cols, True
+            place = np.zeros(most - least + 1, np.int64)
+            place[numbers - least] = np.arange(n)
+            return place[cols - least], False
+    index = dict(zip(nodes, range(n), strict=True))
+    return np.fromiter(map(index.__getitem__, targets), np.int64, count), False
+
+
+def edge_data(G: Any, neighbours: Neighbours) -> Iterator[dict[Any, Any]]:
+    """Yield the attributes of each edge, in the order of NetworkX."""
+    data: Iterator[Any] = chain.from_iterable(adjacent.values() for adjacent in _adjacency(G).values())
+    if G.is_multigraph():
+        data = chain.from_iterable(parallel.values() for parallel in data)
+    return data if neighbours.once is None else compress(data, neighbours.once.tolist())
+
+
+def attribute(G: Any, neighbours: Neighbours, name: Hashable) -> Column | None:
+    """Read one attribute of every slot; None if no slot has it."""
+    found = read_column(lambda: edge_data(G, neighbours), name)
+    return found if found is None or neighbours.directed else found[neighbours.edge]
+
+
+def read_column(data: Any, name: Hashable) -> Column | None:
+    """Read one key of the dictionaries that ``data()`` yields; None if none has it."""
+    try:
+        return column_of(map(itemgetter(name), data()))
+    except KeyError:
+        pass  # one lacks it: read again, and note which have it
+    missing = object()
+    values = [slot.get(name, missing) for slot in data()]
+    present = np.fromiter((value is not missing for value in values), np.bool_, len(values))
+    if not present.any():
+        return None
+    known = column_of(value for value in values if value is not missing).values
+    scattered = np.zeros(len(values), known.dtype)
+    scattered[present] = known
+    return Column(scattered, present)
+
+
+def column_of(values: Iterable[Any]) -> Column:
+    """Return values as a column: of numbers if all are numbers, else of objects."""
+    iterator, parts = iter(values), []
+    while batch := list(islice(iterator, _BATCH)):
+        parts.append(_array(batch))
+    if not parts:
+        return Column(np.zeros(0))
+    if any(part.dtype == object for part in parts):
+        return Column(np.concatenate([part.astype(object) for part in parts]))
+    return Column(np.concatenate(parts))
+
+
+def _array(batch: list[Any]) -> NDArray[Any]:
+    try:
+        numbers = np.array(batch)
+    except (ValueError, OverflowError, TypeError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biufc":
+        numbers = np.empty(len(batch), object)
+        numbers[:] = batch
+    return numbers
+
+
+def fill_adjacency(
+    G: Any, neighbours: Neighbours, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None = None
+) -> None:
+    """Write the edges of `neighbours` into a graph of NetworkX that has none; its nodes are set by the caller.
+
+    The attributes of an edge are those of `dicts`, which lists edges, else one of each column.  Both slots of an
+    undirected edge share their attributes, as in NetworkX.
+    """
+    collects = gc.isenabled()
+    gc.disable()  # a collection visits all dictionaries made so far, of which none is garbage
+    try:
+        _fill(G, neighbours, columns, dicts)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _fill(G: Any, neighbours: Neighbours, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None) -> None:
+    nodes, cols, bounds = neighbours.nodes, neighbours.cols, neighbours.indptr.tolist()
+    slots = None if neighbours.once is None else np.flatnonzero(neighbours.once)
+    data = _dicts(slots, len(cols), columns, dicts)
+    if slots is not None:
+        data = list(map(data.__getitem__, neighbours.edge.tolist()))
+    targets = cols.tolist() if neighbours.numbered else list(map(nodes.__getitem__, cols.tolist()))
+    if neighbours.keys is not None:
+        _fill_keyed(G, neighbours, targets, data)
+    else:
+        _fill_rows(G._adj, nodes, bounds, targets, data)
+    if neighbours.directed and neighbours.keys is not None:
+        _fill_predecessors(G, nodes)
+    elif neighbours.directed:
+        order = np.argsort(cols, kind="stable")
+        bounds = np.append(0, np.cumsum(np.bincount(cols, minlength=len(nodes)))).tolist()
+        sources = neighbours.rows[order].tolist()
+        _fill_rows(
+            G._pred, nodes, bounds, sources if neighbours.numbered else list(map(nodes.__getitem__, sources)),
+            list(map(data.__getitem__, order.tolist())),
+        )  # fmt: skip
+
+
+def _fill_rows(
+    adjacency: dict[Any, Any], nodes: list[Hashable], bounds: list[int], targets: list[Any], data: list[Any]
+) -> None:
+    for node, start, end in zip(nodes, bounds[:-1], bounds[1:], strict=True):
+        adjacency[node] = dict(zip(targets[start:end], data[start:end], strict=True))
+
+
+def _dicts(
+    slots: NDArray[np.int64] | None, count: int, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None
+) -> list[dict[Any, Any]]:
+    """Return the attributes of some slots (None: of all), as new dictionaries."""
+    if dicts is not None:
+        return list(map(dict, dicts))
+    chosen = {name: column if slots is None else column[slots] for name, column in columns.items()}
+    if len(chosen) == 1:
+        ((name, column),) = chosen.items()
+        if column.present is None:
+            return [{name: value} for value in column.values.tolist()]
+    made: list[dict[Any, Any]] = [{} for _ in range(count if slots is None else len(slots))]
+    for name, column in chosen.items():
+        values = column.values.tolist()
+        present = [True] * len(values) if column.present is None else column.present.tolist()
+        for data, value, is_present in zip(made, values, present, strict=True):
+            if is_present:
+                data[name] = value
+    return made
+
+
+def _fill_keyed(G: Any, neighbours: Neighbours, targets: list[Hashable], data: list[dict[Any, Any]]) -> None:
+    assert neighbours.keys is not None
+    bounds = neighbours.indptr.tolist()
+    shared: dict[tuple[Hashable, Hashable], dict[Hashable, Any]] = {}
+    for node, start, end in zip(neighbours.nodes, bounds[:-1], bounds[1:], strict=True):
+        adjacent: dict[Hashable, Any] = {}
+        for slot in range(start, end):
+            target = targets[slot]
+            if target not in adjacent:
+                known = None if neighbours.directed else shared.get((target, node))
+                adjacent[target] = shared[node, target] = {} if known is None else known
+            adjacent[target].setdefault(neighbours.keys[slot], data[slot])
+        G._adj[node] = adjacent
+
+
+def _fill_predecessors(G: Any, nodes: list[Hashable]) -> None:
+    predecessors: dict[Hashable, dict[Hashable, Any]] = {node: {} for node in nodes}
+    for node, adjacent in G._adj.items():
+        for target, data in adjacent.items():
+            predecessors[target][node] = data
+    G._pred.update(predecessors)
