@@ -13,6 +13,7 @@ import pytest
 
 from semiring.cli.program import parser
 from tests import sampling
+from tests.networkx_conformance.installed import with_entry_points
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -49,18 +50,21 @@ SHOWN = [(page.stem, words) for page in MARKDOWN for words in commands_of(page)]
 
 
 # Programs that draw, by the name of their file.
-DRAW = ("plots",)
+DRAW = ("plots", "page_plots")
 
 
-def run(program: Path, engine: str) -> subprocess.CompletedProcess[str]:
+def run(program: Path, engine: str, *path: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, where a warning is an error; new objects are on the engine under test.
 
-    The reference engine is left to the tests of the operations: the programs are too large for dense arrays.
+    The reference engine is left to the tests of the operations: the programs are too large for dense arrays. `path`
+    precedes the folders that Python imports from.
     """
     if program.stem in DRAW:
         pytest.importorskip("matplotlib")
     command = [sys.executable, "-W", "error", str(program)]
     environment = os.environ | {"MPLBACKEND": "Agg", "SEMIRING_DEVICE": "cpu" if engine == "reference" else engine}
+    if path:
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, (*path, ROOT)))
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
@@ -81,9 +85,9 @@ def marks(page: Path) -> list[pytest.MarkDecorator]:
     [pytest.param(page, marks=marks(page), id=page.stem) for page in PAGES],
 )
 def test_page_runs(page: Path, tmp_path: Path, engine: str) -> None:
-    program = tmp_path / f"{page.stem}.py"
+    program = tmp_path / f"page_{page.stem}.py"  # not the name of a module that it imports
     program.write_text(python_of(page), encoding="utf-8")
-    finished = run(program, engine)
+    finished = run(program, engine, with_entry_points(tmp_path))
     assert finished.returncode == 0, finished.stderr
 
 

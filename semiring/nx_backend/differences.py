@@ -1,0 +1,38 @@
+"""The tests of NetworkX that this backend does not pass, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["DIFFERENCES", "on_start_tests"]
+
+_COMMUNITIES = "other communities than NetworkX's, whose partitions the test lists"
+_LAST_BIT = "sums of distances are rounded in another order, and the test compares floats for equality"
+_MATCHING = "another maximum matching than the one that the test lists"
+_PATH = "another of several shortest paths, so that a cycle is listed from another node"
+
+#: Reason by test: the end of its path and name, without parameters.
+DIFFERENCES: dict[str, str] = {
+    "test_closeness_centrality.py::TestIncrementalClosenessCentrality::test_incremental": _LAST_BIT,
+    "test_cycles.py::TestMinimumCycleBasis::test_weighted_diamond": _PATH,
+    "test_cycles.py::TestMinimumCycleBasis::test_gh6787_and_edge_attribute_names": _PATH,
+    "test_dag.py::TestDAG::test_topological_sort6": "a converted graph does not see changes during an iteration",
+    "test_mis.py::test_random_seed": "another maximal independent set for the same seed",
+    "test_non_randomness.py::test_non_randomness": _COMMUNITIES,
+    "test_louvain.py::test_karate_club_partition": _COMMUNITIES,
+    "test_louvain.py::test_undirected_selfloops": _COMMUNITIES,
+    "test_louvain.py::test_none_weight_param": _COMMUNITIES,
+    "bipartite/tests/test_matching.py::TestMatching::test_hopcroft_karp_matching_simple": _MATCHING,
+}
+
+
+def on_start_tests(items: Iterable[Any]) -> None:
+    """Mark the tests of `DIFFERENCES` as expected to fail; NetworkX calls this before its tests run."""
+    import pytest
+
+    for item in items:
+        name = f"{item.path.as_posix()}::{item.nodeid.partition('::')[2].partition('[')[0]}"
+        reason = next((reason for end, reason in DIFFERENCES.items() if name.endswith(end)), None)
+        if reason is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

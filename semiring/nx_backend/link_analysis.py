@@ -1,0 +1,82 @@
+"""PageRank and HITS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from semiring import algorithms as sr
+from semiring.exceptions import ConvergenceFailure
+
+from .centrality import as_vector
+from .graph import Graph, Node
+from .registry import implements, left_to_networkx, refuse
+
+#: Power iterations for each iteration that NetworkX allows its Lanczos solver.
+_STEPS = 20
+
+
+@implements()
+def pagerank(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    nstart: Any = None,
+    weight: Any = "weight",
+    dangling: Any = None,
+) -> dict[Node, float]:
+    """Return PageRank by node; the iteration ends when the sum of changes is below n tol."""
+    n = len(G)
+    if n == 0:
+        return {}
+    if max_iter < 1 or not tol > 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    seeds = None if personalization is None else as_vector(G, personalization)
+    if seeds is not None and float(seeds.reduce("plus").get(0)) == 0:
+        raise ZeroDivisionError
+    weighted = G.weights(weight) is not None or G.is_multigraph()
+    A = G.matrix(weight) if weighted else G.structure
+    try:
+        ranks = left_to_networkx(
+            lambda: sr.pagerank(
+                A,
+                alpha,
+                n * tol,
+                max_iter,
+                personalization=seeds,
+                weights=weighted,
+                start=None if nstart is None else as_vector(G, nstart),
+                dangling=None if dangling is None else as_vector(G, dangling),
+            )
+        )
+    except ConvergenceFailure as failure:
+        raise nx.PowerIterationFailedConvergence(max_iter) from failure
+    return G.by_node(ranks)
+
+
+@implements()
+def hits(
+    G: Graph, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
+) -> tuple[dict[Node, float], dict[Node, float]]:
+    """Return hubs and authorities by node, each of sum 1."""
+    if len(G) == 0:
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    if not normalized:
+        raise refuse("hubs and authorities that are not normalised")
+    if not len(G.cols):
+        raise refuse("hubs and authorities without edges")
+    start = None if nstart is None else as_vector(G, nstart)
+    weighted = G.weights("weight") is not None or G.is_multigraph()
+    try:
+        hubs, authorities = left_to_networkx(
+            lambda: sr.hits(G.matrix("weight"), weights=weighted, start=start, tol=tol, max_iter=_STEPS * max_iter)
+        )
+    except ConvergenceFailure as failure:
+        raise nx.PowerIterationFailedConvergence(max_iter) from failure
+    return G.by_node(np.asarray(hubs.to_numpy())), G.by_node(np.asarray(authorities.to_numpy()))

@@ -1,0 +1,222 @@
+"""Independent sets, matchings, spanning trees and flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring import algorithms as sr
+
+from .bipartite import sets as bipartite_sets
+from .communities import _seed
+from .convert import subgraph
+from .graph import Graph, Node, entries
+from .registry import implements, refuse
+
+
+@implements()
+def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Node]:
+    """Return nodes without edges between them, to which none can be added."""
+    given = set(nodes) if nodes else set()
+    if not given and len(G) == 0:
+        raise IndexError("Cannot choose from an empty sequence")
+    if not given.issubset(set(G)):
+        raise nx.NetworkXUnfeasible(f"{given} is not a subset of the nodes of G")
+    rows = [G.index[node] for node in given]
+    excluded = np.zeros(len(G), np.bool_)
+    excluded[rows] = True
+    near = np.zeros(len(G), np.bool_)
+    near[G.cols[excluded[G.rows]]] = True
+    if (near & excluded).any():
+        raise nx.NetworkXUnfeasible(f"{given} is not an independent set of G")
+    free = np.flatnonzero(~(near | excluded))
+    A = G.structure if free.size == len(G) else sr.induced_subgraph(G.structure, free)
+    found = entries(sr.maximal_independent_set(A, seed=_seed(seed)))[0]
+    return G.labels(rows) + G.labels(free[found])
+
+
+@implements()
+def maximal_matching(G: Graph) -> set[tuple[Node, Node]]:
+    """Return edges without common nodes, to which none can be added."""
+    rows, mates = entries(sr.maximal_matching(G.structure))
+    once = rows < mates
+    return set(zip(G.labels(rows[once]), G.labels(mates[once]), strict=True))
+
+
+@implements()
+def hopcroft_karp_matching(G: Graph, top_nodes: Any = None) -> dict[Node, Node]:
+    """Return a bipartite matching with the most edges, as a dictionary in both directions."""
+    if G.is_directed():
+        raise refuse("a matching of a directed graph")
+    left, _ = bipartite_sets(G, top_nodes)
+    rows = np.array([G.index[node] for node in left], np.int64)
+    if not rows.size:
+        return {}
+    number, mates = entries(sr.maximum_bipartite_matching(G.structure[rows, :].new()))
+    tops, bottoms = G.labels(rows[number]), G.labels(mates)
+    return dict(zip([*tops, *bottoms], [*bottoms, *tops], strict=True))
+
+
+def _tree_slots(G: Graph, weight: Any, minimum: bool) -> NDArray[np.int64]:
+    """Return the first slots of the edges of a spanning forest of least or greatest weight, sorted by weight."""
+    if not len(G.cols):
+        return np.zeros(0, np.int64)
+    assert G.neighbours.once is not None
+    edges = np.flatnonzero(G.neighbours.once)
+    values = G.weights(weight)
+    lengths = np.zeros(len(edges)) if values is None else values[edges]
+    order = np.argsort(lengths if minimum else -lengths, kind="stable")
+    # Kruskal's algorithm takes edges of equal weight as they are listed: ranks make the forest the only one.
+    rank = np.empty(len(edges), np.int64)
+    rank[order] = np.arange(len(edges))
+    forest = sr.minimum_spanning_forest(G.of_slots(rank[G.neighbours.edge], "min"))
+    chosen = np.unique(np.asarray(forest.to_coo(device="cpu")[2]))
+    slots: NDArray[np.int64] = edges[order[chosen]]
+    return slots
+
+
+def _check_algorithm(G: Graph, algorithm: str) -> None:
+    if algorithm not in ("kruskal", "prim", "boruvka", "borůvka"):
+        raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
+    if algorithm.startswith("bor") and G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+
+
+def _spanning_edges(
+    G: Graph, minimum: bool, algorithm: str, weight: Any, keys: bool, data: bool
+) -> Iterator[tuple[Any, ...]]:
+    _check_algorithm(G, algorithm)
+    slots = _tree_slots(G, weight, minimum)
+    parts: list[list[Any]] = [G.labels(G.rows[slots]), G.labels(G.cols[slots])]
+    if G.neighbours.keys is not None and keys:
+        parts.append([G.neighbours.keys[slot] for slot in slots.tolist()])
+    if data:
+        parts.append([G.edge_attributes(slot) for slot in slots.tolist()])
+    return iter(list(zip(*parts, strict=True)))
+
+
+@implements()
+def minimum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the edges of a spanning forest of least weight, lightest first."""
+    return _spanning_edges(G, True, algorithm, weight, keys, data)
+
+
+@implements()
+def maximum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the edges of a spanning forest of greatest weight, heaviest first."""
+    return _spanning_edges(G, False, algorithm, weight, keys, data)
+
+
+def _spanning_tree(G: Graph, minimum: bool, weight: Any, algorithm: str) -> nx.Graph:
+    _check_algorithm(G, algorithm)
+    edges = np.zeros(len(G.cols), np.bool_)
+    edges[G.neighbours.edge[_tree_slots(G, weight, minimum)]] = True
+    return subgraph(G, np.ones(len(G), np.bool_), edges[G.neighbours.edge])
+
+
+@implements()
+def minimum_spanning_tree(
+    G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> nx.Graph:
+    """Return a spanning forest of least weight."""
+    return _spanning_tree(G, True, weight, algorithm)
+
+
+@implements()
+def maximum_spanning_tree(
+    G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> nx.Graph:
+    """Return a spanning forest of greatest weight."""
+    return _spanning_tree(G, False, weight, algorithm)
+
+
+def _flow(G: Graph, source: Node, target: Node, capacity: Any, flow_func: Any, options: dict[str, Any]) -> Any:
+    if flow_func is None and options:
+        raise nx.NetworkXError("You have to explicitly set a flow_func if you need to pass parameters via kwargs.")
+    if flow_func is not None:
+        if not callable(flow_func):
+            raise nx.NetworkXError("flow_func has to be callable.")
+        raise refuse("a flow function of NetworkX")
+    if G.is_multigraph():
+        raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
+    for node in (source, target):
+        if node not in G:
+            raise nx.NetworkXError(f"node {node!s} not in graph")
+    if source == target:
+        raise nx.NetworkXError("source and sink are the same node")
+    values = G.weights(capacity, float("inf"))
+    limits = np.ones(len(G.cols)) if values is None else values
+    finite = np.isfinite(limits)
+    if (limits < 0).any():
+        raise refuse("negative capacities")
+    whole = bool((limits[finite] == np.floor(limits[finite])).all()) and float(limits[finite].sum()) < 2**52
+    total = limits[finite].sum()
+    bounded = np.where(finite, limits, total + 1)
+    A = G.of_slots(bounded.astype(np.int64) if whole else bounded)
+    found = sr.maximum_flow(A, G.index[source], G.index[target])
+    if found.value > total:
+        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+    return found
+
+
+@implements()
+def maximum_flow_value(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> Any:
+    """Return the value of a maximum flow."""
+    return _number(_flow(flowG, _s, _t, capacity, flow_func, kwargs).value)
+
+
+implements(name="minimum_cut_value")(maximum_flow_value)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@implements()
+def maximum_flow(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, dict[Node, dict[Node, Any]]]:
+    """Return the value of a maximum flow, and the flow of each edge."""
+    G = flowG
+    found = _flow(G, _s, _t, capacity, flow_func, kwargs)
+    flow: dict[Node, dict[Node, Any]] = {node: {} for node in G.nodes}
+    for node, neighbour in zip(G.labels(G.rows), G.labels(G.cols), strict=True):
+        flow[node][neighbour] = 0
+    rows, cols, values = found.flow.to_coo(device="cpu")
+    values = np.broadcast_to(np.asarray(values), np.asarray(rows).shape)
+    for node, neighbour, value in zip(
+        G.labels(np.asarray(rows)), G.labels(np.asarray(cols)), values.tolist(), strict=True
+    ):
+        if value > 0:
+            flow[node][neighbour] = value
+    return _number(found.value), flow
+
+
+@implements()
+def minimum_cut(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, tuple[set[Node], set[Node]]]:
+    """Return the value of a minimum cut, and its two sets of nodes."""
+    found = _flow(flowG, _s, _t, capacity, flow_func, kwargs)
+    side = flowG.members(found.source_side)
+    return _number(found.value), (side, set(flowG) - side)

@@ -1,0 +1,1 @@
+"""NetworkX's own test suite, run with every call dispatched to the backend."""
