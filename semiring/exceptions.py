@@ -37,6 +37,7 @@ __all__ = [
     "OutputNotEmpty",
     "RankMismatch",
     "SemiringError",
+    "SparseIds",
     "UdfParseError",
     "UnknownOperator",
     "UnsupportedType",
@@ -251,6 +252,13 @@ class IgnoredColumns(UserWarning):
     """A warning: the lines of an edge list have columns after the weight, which are ignored.
 
     ``warnings.filterwarnings("ignore", category=semiring.exceptions.IgnoredColumns)`` silences it.
+    """
+
+
+class SparseIds(UserWarning):
+    """A warning: few of the vertices of an edge list have an edge, because its ids are names and not row numbers.
+
+    ``relabel=True`` numbers the ids that occur.
     """
 
 

@@ -70,7 +70,7 @@ def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, A
     facts = {
         "file": shown(args.file),
         "engine": engine_description(),
-        "source": found.source if args.ids is None else int(args.ids[found.source]),
+        "source": found.source if args.ids is None else args.ids[found.source],
         "reached": found.reached,
         "rows": A.nrows,
         "levels": int(found.vertices.size),

@@ -67,7 +67,7 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
     group.add_argument(
-        "--relabel", action="store_true", help="edge lists: the numbers in the file are names of vertices"
+        "--relabel", action="store_true", help="edge lists: the ids in the file, text or numbers, are names of vertices"
     )
     group.add_argument(
         "--input-format", metavar="EXT", help="the format of standard input (default: .txt, an edge list)"
@@ -103,6 +103,11 @@ def memory_argument(word: str) -> str:
 
 def load(args: argparse.Namespace, progress: Progress) -> Any:
     """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
+    if not args.relabel:
+        for given in ("source", "p_source", "p_target"):
+            word = getattr(args, given, None)
+            if isinstance(word, str) and word != _MAX_DEGREE:
+                raise _no_row(word)
     if args.file == "-":
         with _standard_input(args) as path:
             return _load(args, path, progress)
@@ -143,7 +148,8 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
         if args.trust and kind == ".srb":
             A = sr.io.open(path, **storage)
         elif args.relabel:
-            A, args.ids = sr.io.read(path, progress=progress, relabel=True, **options)
+            A = sr.io.read(path, progress=progress, relabel=True, **options)
+            args.ids = A.labels
             A = A if args.compress is None or args.symmetric else A.compress(args.compress)
             A = A if args.placement is None or args.symmetric else A.to(placement=args.placement)
         else:
@@ -172,29 +178,40 @@ def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
 
 
 def source_argument(word: str) -> int | str:
-    """Parse a row number, or ``max-degree``."""
-    if word == _MAX_DEGREE:
-        return word
+    """Parse a row number, a name of a vertex (for ``--relabel``), or ``max-degree``."""
     try:
         return int(word)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a row number or {_MAX_DEGREE}, got {word!r}") from None
+        return word
 
 
 def number_of(args: argparse.Namespace, source: int | str) -> int | str:
     """Return the row of a vertex, which ``--relabel`` lets be named by its id in the file."""
-    if args.ids is None or isinstance(source, str):
+    if source == _MAX_DEGREE:
         return source
-    row = int(np.searchsorted(args.ids, source))
-    if row == args.ids.size or args.ids[row] != source:
-        raise InvalidValue(f"no edge of {shown(args.file)} has a vertex {source}")
-    return row
+    labels: sr.Labels | None = args.ids
+    if labels is None:
+        if isinstance(source, str):
+            raise UsageError(
+                f"expected a row number or {_MAX_DEGREE}, got {source!r}; names of vertices need --relabel"
+            )
+        return source
+    try:
+        return labels.row(source if labels.to_numpy().dtype.kind in "iu" else str(source))
+    except InvalidValue as error:
+        raise InvalidValue(f"{shown(args.file)}: {error}") from error
+
+
+def _no_row(word: str) -> UsageError:
+    return UsageError(f"expected a row number or {_MAX_DEGREE}, got {word!r}; names of vertices need --relabel")
 
 
 def source_row(A: sr.Matrix, source: int | str) -> int:
     """Return the start row of a search; for ``max-degree`` the first row with the most entries."""
     if isinstance(source, int):
         return source
+    if source != _MAX_DEGREE:
+        raise _no_row(source)
     if A.nrows == 0:
         raise InvalidValue("a graph without vertices has no source")
     return int(out_degrees(A).argmax())

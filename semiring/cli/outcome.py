@@ -12,7 +12,7 @@ import semiring as sr
 from semiring.exceptions import InvalidValue
 from semiring.memory.arrays import to_host
 
-Ids = NDArray[Any] | None
+Ids = sr.Labels | None
 
 
 class Outcome:

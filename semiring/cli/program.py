@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -23,6 +24,11 @@ from semiring.config import check_environment, config, use
 from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
+
+# An argument of Python that is an option of the commands.
+_ARGUMENT = re.compile(
+    r"\b(?P<name>dup_op|relabel|base|skip_lines|placement|compress|device|device_memory)=(?P<value>\"[^\"]*\"|'[^']*'|\w*)"
+)
 
 _COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, warm, cache)
 
@@ -79,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             traceback.print_exc()
             return ERROR
-        _print_error(f"error: {_one_line(error)}")
+        _print_error(f"error: {_in_shell_words(_one_line(error))}")
         return ERROR
 
 
@@ -87,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _short_warnings() -> Iterator[None]:
     """Report each warning in one line, like an error, without the source line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: _print_error(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: _print_error(f"warning: {_in_shell_words(str(message))}")
         yield
 
 
@@ -118,6 +124,16 @@ def _one_line(error: BaseException) -> str:
         return f"{shown(error.filename)}: {error.strerror}"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0] if len(lines) == 1 else f"{lines[0]} (--debug shows the rest)"
+
+
+def _in_shell_words(message: str) -> str:
+    """Return a message whose arguments of Python are options: ``relabel=True`` becomes ``--relabel``."""
+    return _ARGUMENT.sub(_option, message)
+
+
+def _option(found: re.Match[str]) -> str:
+    flag, value = "--" + found["name"].replace("_", "-"), found["value"].strip("\"'")
+    return flag if value in ("", "True") else f"{flag} {value}"
 
 
 def _print_error(what: str) -> None:

@@ -10,13 +10,14 @@ import operator
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, UINT64, lookup
-from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue, OutOfMemory
+from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory, SparseIds
+from semiring.io.edge_names import are_names, is_header, numbers_of, parse_named_edges, warn_of_columns
 from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
 from semiring.io.text import read_text
 from semiring.io.text_scan import (
@@ -30,6 +31,7 @@ from semiring.io.text_scan import (
     scan_table,
 )
 from semiring.io.triples import TRUE, Triples
+from semiring.labels import Labels, number_columns
 from semiring.memory.allocation import require
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ __all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist", "read_graphalyt
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
 
+# Of so many rows at least, more than so many for each vertex with an edge are reported: its ids are names.
+_FEW_ROWS: Final = 1_000
+_ROWS_A_VERTEX: Final = 4
+
 # Graphs rarely have more vertices than this an edge; small files may use any ids.
 _ROWS_AN_EDGE: Final = 64
 _SPARE_EDGES: Final = 1_000_000
@@ -47,22 +53,6 @@ _SPARE_EDGES: Final = 1_000_000
 _BYTES_A_ROW: Final = 16
 # An error for any free memory: so many rows for so few edges are not intended.
 _MANY_ROWS: Final = 2**31
-
-
-@overload
-def read_edgelist(
-    path: PathLike, *, relabel: Literal[True], directed: bool = ..., weights: bool | None = ..., base: int = ...,
-    comments: str = ..., skip_lines: int = ..., nrows: int | None = ..., ncols: int | None = ..., dtype: Any = ...,
-    dup_op: Any = ..., progress: Progress | None = ...,
-) -> tuple[Matrix, NDArray[np.int64]]: ...  # fmt: skip
-
-
-@overload
-def read_edgelist(
-    path: PathLike, *, relabel: Literal[False] = ..., directed: bool = ..., weights: bool | None = ...,
-    base: int = ..., comments: str = ..., skip_lines: int = ..., nrows: int | None = ..., ncols: int | None = ...,
-    dtype: Any = ..., dup_op: Any = ..., progress: Progress | None = ...,
-) -> Matrix: ...  # fmt: skip
 
 
 @naming_memory_errors
@@ -80,7 +70,7 @@ def read_edgelist(
     dtype: Any = None,
     dup_op: Any = None,
     progress: Progress | None = None,
-) -> Matrix | tuple[Matrix, NDArray[np.int64]]:
+) -> Matrix:
     """Read a text file of edges as ``A(source, target) = weight``.
 
     Parameters
@@ -88,7 +78,8 @@ def read_edgelist(
     path : str or PathLike
         Compressed or not. Lines end in LF, CR LF or CR.
     relabel : bool
-        Number the distinct ids 0, 1, ... in ascending order, and also return them. Otherwise ids are indices.
+        The ids are names: number the distinct ones 0, 1, ... in ascending order. They are text unless all are integers,
+        and the result has them in ``.labels``. Otherwise ids are indices.
     directed : bool
         If False, each edge is also stored from target to source.
     weights : bool, optional
@@ -99,7 +90,8 @@ def read_edgelist(
     comments : str
         Lines that begin with one of these characters are skipped.
     skip_lines : int
-        The number of lines to skip at the beginning (the column names of a .csv file).
+        The number of lines to skip at the beginning. A line of column names, such as ``src,dst``, is recognised:
+        neither name is a number, and the next line begins with numbers or the names are usual ones.
     nrows, ncols : int, optional
         The shape; by default square, with one row more than the largest id. Pass it where trailing vertices may
         have no edge.
@@ -113,8 +105,7 @@ def read_edgelist(
 
     Returns
     -------
-    Matrix, or (Matrix, ids) with ``relabel=True``
-        ``ids[i]`` is the id of row and column ``i``.
+    Matrix
 
     Raises
     ------
@@ -128,9 +119,17 @@ def read_edgelist(
         The text, its edges or the matrix do not fit in the free memory. Also where the largest id is out of proportion
         to the number of edges: such ids are names, for ``relabel``. Not where ``nrows`` is given.
 
+    Warns
+    -----
+    IgnoredColumns
+        The lines have columns after the weight.
+    SparseIds
+        More than three quarters of the vertices have no edge, because ids are sparse: they are names, for ``relabel``.
+
     Notes
     -----
-    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.  The text stays in memory while it
+    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.  Names that are text are read as
+    Python objects, some million lines a second.  The text stays in memory while it
     is read, beside 8 bytes for each number.
 
     Examples
@@ -138,8 +137,12 @@ def read_edgelist(
     >>> with open("roads.csv", "w") as file:
     ...     for line in ("from,to,km", "0,1,3.5", "1,2,2.0"):
     ...         print(line, file=file)
-    >>> sr.io.read_edgelist("roads.csv", skip_lines=1).to_dicts()
+    >>> sr.io.read_edgelist("roads.csv").to_dicts()
     {0: {1: 3.5}, 1: {2: 2.0}}
+    >>> with open("names.csv", "w") as file:
+    ...     print("bob,ann", file=file)
+    >>> sr.io.read_edgelist("names.csv", relabel=True).labels
+    Labels(['ann', 'bob'], 2 in all)
     """
     text = read_text(path, progress)
     triples, ids = parse_edgelist(
@@ -147,7 +150,9 @@ def read_edgelist(
         skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
     )  # fmt: skip
     A = edges_to_matrix(triples, dup_op)
-    return A if ids is None else (A, ids)
+    if ids is not None:
+        A.labels = Labels.of_distinct(ids)
+    return A
 
 
 def edges_to_matrix(triples: Triples, dup_op: Any) -> Matrix:
@@ -172,7 +177,7 @@ def parse_edgelist(
     dtype: Any = None,
     vertices: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
-) -> tuple[Triples, NDArray[np.int64] | None]:
+) -> tuple[Triples, NDArray[Any] | None]:
     """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given)."""
     if relabel and not (nrows is None and ncols is None):
         raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
@@ -182,6 +187,12 @@ def parse_edgelist(
     classes = character_classes(b",", comments.encode())
     start, line = _after_lines(text, skip_lines)
     first = next_line(text, start, line, classes)
+    if first is not None:
+        second = next_line(text, first[2], first[3], classes)
+        if is_header(first[0], None if second is None else second[0]):
+            (start, line), first = first[2:], second
+    if relabel and vertices is None and first is not None and are_names(first[0]):
+        return _named(text, start, line, name, comments, weights, directed, dtype)
     width = 2 if first is None else len(first[0].replace(",", " ").split())
     if first is not None and width < 2:
         raise InvalidFormat(f"{name}:{first[1]}: expected two ids, found {first[0][:60]!r}")
@@ -199,12 +210,7 @@ def parse_edgelist(
     ends = (Column("source", INTEGER, low, high_row), Column("target", INTEGER, low, high_col))
     rest = tuple(Column("column", SKIP) for _ in range(width - 3 if weighted else width - 2))
     if weighted and rest and first is not None:
-        warnings.warn(
-            f"{name}:{first[1]}: columns after the weight are ignored, {len(rest)} a line; "
-            "weights=False reads the ends alone",
-            IgnoredColumns,
-            stacklevel=2,
-        )
+        warn_of_columns(name, first[1], len(rest))
     low_weight, high_weight = (0, 2**64 - 1) if dtype is not None and lookup(dtype) == UINT64 else (-(2**63), 2**63 - 1)
 
     def scan(kind: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
@@ -220,11 +226,15 @@ def parse_edgelist(
         return line_of_row(text, start, line, edge, (*ends, *rest, ends[0]) if weighted else (*ends, *rest), classes)
 
     try:
-        ints, given = scan(INTEGER)
-    except InvalidFormat:
-        if not weighted:
+        ints, given = _scanned(scan, weighted)
+    except InvalidFormat as error:
+        if "expected an integer as" not in str(error):
             raise
-        ints, given = scan(REAL)
+        if not relabel:
+            raise InvalidFormat(f"{error}; relabel=True numbers ids that are text") from error
+        if vertices is not None:
+            raise
+        return _named(text, start, line, name, comments, weights, directed, dtype)
     values: NDArray[Any] | np.generic
     if given is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
@@ -246,6 +256,47 @@ def parse_edgelist(
     return (triples if directed else triples.symmetrised()), ids
 
 
+def _scanned(scan: Any, weighted: bool) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+    """Return what `scan` reads: weights as integers, or else as real numbers."""
+    try:
+        return scan(INTEGER)  # type: ignore[no-any-return]
+    except InvalidFormat:
+        if not weighted:
+            raise
+        return scan(REAL)  # type: ignore[no-any-return]
+
+
+def _named(
+    text: NDArray[np.uint8],
+    start: int,
+    line: int,
+    name: str,
+    comments: str,
+    weights: bool | None,
+    directed: bool,
+    dtype: Any,
+) -> tuple[Triples, NDArray[Any]]:
+    """Parse edges between vertices that are named by text, and number the names."""
+    content = text[start:].tobytes()
+    try:
+        found = parse_named_edges(content.decode("utf-8"), line, name, comments, weights)
+    except UnicodeDecodeError as error:
+        at = line + content[: error.start].count(b"\n")
+        raise InvalidFormat(
+            f"{name}:{at}: expected ids in UTF-8, found the byte {content[error.start]:#04x}"
+        ) from error
+    labels, (sources, targets) = number_columns(name, {"source": found.sources, "target": found.targets})
+    line_of = found.lines.__getitem__
+    values: NDArray[Any] | np.generic
+    if found.weights is None:
+        values = TRUE if dtype is None else lookup(dtype).type(1)
+    else:
+        given = numbers_of(found.weights, name, found.lines)
+        values = given if dtype is None else _weights_as(given, lookup(dtype), name, line_of)
+    triples = Triples(len(labels), len(labels), sources, targets, values, line_of, name)
+    return (triples if directed else triples.symmetrised()), labels
+
+
 def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, name: str, line_of: Any) -> int:
     """Return one more than the largest index; OutOfMemory where it is out of proportion to the number of edges."""
     if not len(sources):
@@ -253,6 +304,7 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
     at = int(np.maximum(sources, targets).argmax())
     n = 1 + int(max(sources[at], targets[at]))
     if n <= _ROWS_AN_EDGE * (len(sources) + _SPARE_EDGES):
+        _warn_of_sparse_ids(sources, targets, n, name)
         return n
     place = f"{name}:{line_of(at)}"
     hint = (
@@ -263,6 +315,21 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
         raise OutOfMemory(f"{place}: {hint}", asked_bytes=_BYTES_A_ROW * n)
     require(place, "cpu", _BYTES_A_ROW * n, hint=hint)
     return n
+
+
+def _warn_of_sparse_ids(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int, name: str) -> None:
+    """Warn where few of the rows have an edge."""
+    if n < _FEW_ROWS:
+        return
+    present = np.zeros(n, bool)
+    present[sources] = present[targets] = True
+    count = int(np.count_nonzero(present))
+    if _ROWS_A_VERTEX * count < n:
+        warnings.warn(
+            f"{name}: {n:,} rows for {count:,} vertices with edges; relabel=True numbers the ids that occur",
+            SparseIds,
+            stacklevel=2,
+        )
 
 
 def _whole(name: str, value: Any, low: int) -> int:
@@ -340,7 +407,7 @@ def read_graphalytics(
     Returns
     -------
     (Matrix, ids)
-        Vertices are numbered by ascending id; ``ids[i]`` is the id of row and column ``i``.
+        Vertices are numbered by ascending id; ``ids[i]`` is the id of row and column ``i``, also in ``.labels``.
 
     Raises
     ------
@@ -361,7 +428,9 @@ def read_graphalytics(
     ({0: {1: True}, 1: {2: True}}, [10, 20, 30])
     """
     triples, ids = load_graphalytics(path, directed=directed, dtype=dtype, progress=progress)
-    return edges_to_matrix(triples, None), ids
+    A = edges_to_matrix(triples, None)
+    A.labels = Labels.of_distinct(ids)
+    return A, ids
 
 
 def load_graphalytics(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 from collections.abc import Callable
@@ -132,6 +133,8 @@ def read(
     -----
     IgnoredColumns
         The lines of an edge list have columns after the weight (see `read_edgelist`).
+    SparseIds
+        The ids of an edge list are sparse.
 
     Notes
     -----
@@ -153,6 +156,8 @@ def read(
             f"{os.fspath(path)}: the vertices of a Graphalytics graph are read together with its edges: read the .e "
             f"file beside it"
         )
+    if kind not in READERS and not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     if kind not in READERS:
         raise NotSupported(
             f"{os.fspath(path)}: expected one of the extensions {' '.join(READERS)} (and .gz .bz2 .xz .zst after it), "
@@ -168,13 +173,13 @@ def read(
     check_storage(placement, compress)
     with on_the_host():
         found = READERS[kind](path, progress=progress, **options)
-    if isinstance(found, tuple):  # with the ids of a relabelled graph
-        return (_converted(found[0], placement, compress), *found[1:])
     return _converted(found, placement, compress)
 
 
 def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
-    return type(A)._new(convert("read", A.store, placement, compress))
+    made = type(A)._new(convert("read", A.store, placement, compress))
+    made.labels = A.labels
+    return made
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:

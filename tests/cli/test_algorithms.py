@@ -121,7 +121,17 @@ def test_ids_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixt
     assert main(["sssp", str(path), "--relabel", "--source", "50", "--out", "-", "--no-progress"]) == 0
     assert capsys.readouterr().out == "10 1\n20 2\n30 3\n50 0\n"
     assert main(["sssp", str(path), "--relabel", "--source", "11", "--no-progress"]) == 1
-    assert "has a vertex 11" in capsys.readouterr().err
+    assert "no vertex is labelled 11" in capsys.readouterr().err
+
+
+def test_names_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "named.csv"
+    path.write_text('from,to,km\n"Berlin, Mitte",Potsdam,3.5\nPotsdam,Wannsee,2\n')
+    found = as_json("sssp", str(path), "--relabel", "--source", "Berlin, Mitte")
+    assert {row["vertex"]: row["value"] for row in found["top"]} == {"Berlin, Mitte": 0, "Potsdam": 3.5, "Wannsee": 5.5}
+    assert as_json("bfs", str(path), "--relabel", "--source", "Potsdam")["source"] == "Potsdam"
+    assert main(["sssp", str(path), "--relabel", "--source", "Potsdm", "--no-progress"]) == 1
+    assert "did you mean 'Potsdam'" in capsys.readouterr().err
 
 
 def test_relabel_needs_an_edge_list(graph: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,6 @@ def test_help_is_no_error(words: list[str], capsys: pytest.CaptureFixture[str]) 
         [],
         ["unknown"],
         ["bfs"],
-        ["bfs", "x.mtx", "--source", "first"],
         ["generate"],
         ["generate", "rmat", "six", "o.srb"],
         ["info", "x.mtx", "--compress", "zip"],
@@ -81,7 +80,25 @@ def test_malformed_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_unknown_ending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "graph.xyz").write_text("0 1\n")
     assert ".mtx" in failure(capsys, "info", str(tmp_path / "graph.xyz"))
+
+
+def test_a_missing_file_is_missing_whatever_its_ending(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "rome99: No such file" in failure(capsys, "info", "rome99")
+
+
+def test_a_source_that_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    line = failure(capsys, "bfs", "x.mtx", "--source", "first", code=2)
+    assert "a row number or max-degree, got 'first'; names of vertices need --relabel" in line
+
+
+def test_options_of_python_are_named_as_those_of_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.wel").write_text("0 1 2\n0 1 3\n")
+    line = failure(capsys, "info", str(tmp_path / "a.wel"))
+    assert "pass --dup-op to combine them, for example --dup-op plus" in line
+    (tmp_path / "a.el").write_text("a b\n")
+    assert "--relabel numbers ids that are text" in failure(capsys, "info", str(tmp_path / "a.el"))
 
 
 def test_source_out_of_range(graph: str, capsys: pytest.CaptureFixture[str]) -> None:

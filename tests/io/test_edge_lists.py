@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue
 from semiring.io.adjacency_lists import parse_graph_txt, parse_metis
 from semiring.io.dimacs import parse_dimacs
 from semiring.io.edge_lists import load_graphalytics, parse_edgelist
@@ -87,6 +87,43 @@ def test_undirected_edges_go_both_ways_and_loops_once() -> None:
         edges("0 1\n", directed=False, nrows=2, ncols=3)
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("src,dst\n0,1\n", [(0, 1, True)]),
+        ("# c\nFromNodeId\tToNodeId\n0\t1\n", [(0, 1, True)]),
+        ("a b w\n0 1 5\n", [(0, 1, 5)]),
+        ("source,target\n", []),
+    ],
+)
+def test_a_line_of_column_names_is_skipped(content: str, expected: list[Any]) -> None:
+    assert edges(content) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "names", "expected"),
+    [
+        ("bob ann\nann cy\n", ["ann", "bob", "cy"], [(0, 2, True), (1, 0, True)]),
+        ("src,dst\nbob,ann\n", ["ann", "bob"], [(1, 0, True)]),
+        ("# c\n\nbob, ann ,2\r\nann,bob,3\r\n", ["ann", "bob"], [(0, 1, 3), (1, 0, 2)]),
+        ('"b, c"\t"a ""x"""\t0.5\n', ['a "x"', "b, c"], [(1, 0, 0.5)]),
+        ("1 2\n2 x\n", ["1", "2", "x"], [(0, 1, True), (1, 2, True)]),
+        ("é ß\n", ["ß", "é"], [(1, 0, True)]),
+        ("a b 1\nb a 2.5\n", ["a", "b"], [(0, 1, 1.0), (1, 0, 2.5)]),
+    ],
+)
+def test_ids_may_be_text(content: str, names: list[str], expected: list[Any]) -> None:
+    triples, ids = parse_edgelist(text(content), "f", relabel=True)
+    assert ids is not None
+    assert ids.tolist() == names
+    assert entries(triples) == expected
+
+
+def test_columns_after_the_weight_of_named_edges_are_reported() -> None:
+    with pytest.warns(IgnoredColumns, match="f:1: columns after the weight are ignored, 1 a line"):
+        parse_edgelist(text("a,b,1,x\n"), "f", relabel=True)
+
+
 def test_relabelling_keeps_the_order_of_ids() -> None:
     triples, ids = parse_edgelist(text("900 -5\n7 900\n"), relabel=True)
     assert ids is not None
@@ -100,7 +137,14 @@ def test_relabelling_keeps_the_order_of_ids() -> None:
         ("0\n", {}, "f:1: expected two ids"),
         ("0 1\n\n2\n", {}, "f:3: expected 2 columns .*found 1"),
         ("0 1\n2 x\n", {}, "f:2: expected an integer as target, found 'x'"),
-        ("source,target\n0,1\n", {}, "f:1: expected an integer as source, found 'source'"),
+        ("source target\n0,x\n", {}, "f:2: expected an integer as target, found 'x'; relabel=True"),
+        ("a b\n", {}, "f:1: expected an integer as source, found 'a'; relabel=True numbers ids that are text"),
+        ("a,b\n", {"relabel": True, "weights": True}, "f:1: expected source, target and weight"),
+        ("a\tb\n\nc\n", {"relabel": True}, "f:3: expected 2 columns as in the first line, found 1"),
+        ("a,b\nc,\n", {"relabel": True}, "f:2: expected two ids, found an empty one"),
+        ("a,b,1\n# c\nb,c,heavy\n", {"relabel": True}, "f:3: expected a number as weight, found 'heavy'"),
+        ('a,b\n"b,c\n', {"relabel": True}, "f:2: expected columns separated by ','"),
+        (b"a b\nb \xff\n", {"relabel": True}, "f:2: expected ids in UTF-8, found the byte 0xff"),
         ("0 1\n1 -1\n", {}, "f:2: expected target from 0"),
         ("0 1\n1 99999999999999999999\n", {}, "f:2: expected target from 0"),
         ("0 1\n1 2\n", {"nrows": 2}, "f:2: expected target from 0 to 1, found '2'"),

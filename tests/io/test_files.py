@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.exceptions import DuplicateIndex, InvalidValue, NotSupported, OutOfMemory
+from semiring.exceptions import DuplicateIndex, InvalidValue, NotSupported, OutOfMemory, SparseIds
 from semiring.memory import allocation
 from tests.io.arrays import ALL_DTYPES, DATA, needs_data
 
@@ -104,7 +104,7 @@ def test_the_error_for_ids_far_larger_than_the_edges_names_relabel(tmp_path: Pat
     with pytest.raises(OutOfMemory, match=r"big\.el:3: the id 5000000000 .*relabel=True.*nrows=5000000001 ") as caught:
         sr.io.read(path)
     assert caught.value.asked_bytes == 16 * 5_000_000_001
-    assert sr.io.read(path, relabel=True)[1].tolist() == [0, 1, 2, 3, 5_000_000_000]
+    assert sr.io.read(path, relabel=True).labels.to_numpy().tolist() == [0, 1, 2, 3, 5_000_000_000]
     path.write_text("1 5000000000\n")
     with pytest.raises(OutOfMemory, match=r"big\.el:1: the id 5000000000 needs a matrix of 5,000,000,000 rows"):
         sr.io.read(path, base=1)
@@ -117,13 +117,14 @@ def test_ids_beyond_the_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(OutOfMemory, match=r"big\.el:1: .*relabel=True"):
         sr.io.read(path)
     path.write_text("0 9999\n")
-    assert sr.io.read(path).nrows == 10_000
+    with pytest.warns(SparseIds, match="10,000 rows for 2 vertices with edges; relabel=True"):
+        assert sr.io.read(path).nrows == 10_000
 
 
 def test_relabelled_ids_are_returned(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("70 30\n")
-    A, ids = sr.io.read_edgelist(tmp_path / "a.txt", relabel=True)
-    assert ids.tolist() == [30, 70]
+    A = sr.io.read_edgelist(tmp_path / "a.txt", relabel=True)
+    assert A.labels == sr.Labels([30, 70])
     assert triples(A) == [(1, 0, True)]
 
 
@@ -136,6 +137,9 @@ def test_progress_is_reported(tmp_path: Path) -> None:
 
 
 def test_the_error_for_unknown_extensions_lists_the_known(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").touch()
+    with pytest.raises(FileNotFoundError):
+        sr.io.read(tmp_path / "b.docx")
     with pytest.raises(NotSupported, match=r"\.mtx .*\.srb.*found '\.docx'"):
         sr.io.read(tmp_path / "a.docx")
     with pytest.raises(NotSupported, match=r"found '\.el'"):

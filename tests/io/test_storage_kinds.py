@@ -168,8 +168,8 @@ def test_other_files(tmp_path: Path, name: str, form: dict[str, Any]) -> None:
 
 def test_ids_are_returned_too(tmp_path: Path) -> None:
     (tmp_path / "a.el").write_text("70 10\n10 30\n")
-    A, ids = sr.io.read(tmp_path / "a.el", relabel=True, compress="varint")
-    assert ids.tolist() == [10, 30, 70]
+    A = sr.io.read(tmp_path / "a.el", relabel=True, compress="varint")
+    assert A.labels == sr.Labels([10, 30, 70])
     assert A.store.format == "ccsr"
     assert [(i, j) for i, j, _ in entries(A)] == [(0, 1), (2, 0)]
 
