@@ -10,8 +10,9 @@ from __future__ import annotations
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.cupy_sparse import from_cupy_sparse, to_cupy_sparse
 from semiring.io.dimacs import read_dimacs
-from semiring.io.edge_lists import read_edgelist, read_graphalytics
+from semiring.io.edge_lists import read_edgelist
 from semiring.io.gap import read_sg
+from semiring.io.graphalytics import read_graphalytics
 from semiring.io.jlg import read_jlg
 from semiring.io.mapped import open, read_srb, write_srb
 from semiring.io.matrix_market import mmread

@@ -1,7 +1,7 @@
 """Edge lists: one edge a line, ``source target [weight ...]``.
 
-The readers accept SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, comma- and tab-separated files,
-and the ``.e``/``.v`` pairs of LDBC Graphalytics. Columns are separated by white space or one comma.
+The readers accept SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, and comma- and tab-separated
+files. Columns are separated by white space or one comma.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 import os
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from semiring.dtypes import BOOL, FP32, FP64, UINT64, lookup
 from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory, SparseIds
 from semiring.io.edge_names import are_names, is_header, numbers_of, parse_named_edges, warn_of_columns
-from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
+from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.text import read_text
 from semiring.io.text_scan import (
     INTEGER,
@@ -37,7 +36,7 @@ from semiring.memory.allocation import require
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
-__all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist", "read_graphalytics"]
+__all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist"]
 
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
@@ -385,82 +384,3 @@ def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: A
         first = int(at[0])
         raise InvalidFormat(f"{name}:{line_of(first)}: expected a weight of type {dtype.name}, found {given[first]!s}")
     return values
-
-
-@naming_memory_errors
-def read_graphalytics(
-    path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
-) -> tuple[Matrix, NDArray[np.int64]]:
-    """Read an LDBC Graphalytics graph: ``NAME.e`` and, beside it, the vertices in ``NAME.v`` if that file exists.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The edge file; compressed or not, like the vertex file.
-    directed : bool
-        As in the graph's ``.properties`` file; an undirected graph lists each edge once.
-    dtype : optional
-        The type of the weights, as in `read_edgelist`.
-    progress : callable, optional
-        Called as ``progress(what, share)``, with the share done from 0 to 1.
-
-    Returns
-    -------
-    (Matrix, ids)
-        Vertices are numbered by ascending id; ``ids[i]`` is the id of row and column ``i``, also in ``.labels``.
-
-    Raises
-    ------
-    InvalidFormat
-        A malformed line, or an edge whose end is not in the vertex file; with file and line.
-
-    Notes
-    -----
-    Cost O(bytes), a sort of the ids, and the building of the matrix.
-
-    Examples
-    --------
-    >>> with open("small.e", "w") as file:
-    ...     for line in ("10 20", "20 30"):
-    ...         print(line, file=file)
-    >>> A, ids = sr.io.read_graphalytics("small.e")
-    >>> A.to_dicts(), ids.tolist()
-    ({0: {1: True}, 1: {2: True}}, [10, 20, 30])
-    """
-    triples, ids = load_graphalytics(path, directed=directed, dtype=dtype, progress=progress)
-    A = edges_to_matrix(triples, None)
-    A.labels = Labels.of_distinct(ids)
-    return A, ids
-
-
-def load_graphalytics(
-    path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None
-) -> tuple[Triples, NDArray[np.int64]]:
-    """Read the entries of `read_graphalytics` as arrays."""
-    compression = extension(path)[1]
-    stem = os.fspath(path)[: len(os.fspath(path)) - len(compression)]
-    beside = Path(stem).with_suffix(".v")
-    vertices = None
-    for vertex_file in (Path(f"{beside}{compression}"), beside):
-        if vertex_file.exists():
-            vertices = _vertex_ids(read_text(vertex_file), os.fspath(vertex_file))
-            break
-    triples, ids = parse_edgelist(
-        read_text(path, progress), os.fspath(path), relabel=True, directed=directed, dtype=dtype,
-        vertices=vertices, progress=progress,
-    )  # fmt: skip
-    assert ids is not None
-    return triples, ids
-
-
-def _vertex_ids(text: NDArray[np.uint8], name: str) -> NDArray[np.int64]:
-    """Return the first column of a vertex file; properties may follow."""
-    classes = character_classes(b",", b"#")
-    first = next_line(text, 0, 1, classes)
-    width = 1 if first is None else len(first[0].replace(",", " ").split())
-    columns = (
-        Column("id", INTEGER, -(2**63), 2**63 - 1),
-        *(Column("property", SKIP) for _ in range(width - 1)),
-    )
-    ids: NDArray[np.int64] = scan_table(text, 0, 1, columns, classes, name=name).ints[0]
-    return ids

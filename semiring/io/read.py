@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from semiring.exceptions import InvalidValue, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
-from semiring.io.edge_lists import read_edgelist, read_graphalytics
+from semiring.io.edge_lists import read_edgelist
 from semiring.io.files import PathLike, Progress, checked_progress, extension, naming_memory_errors
 from semiring.io.gap import read_sg
+from semiring.io.graphalytics import read_graphalytics
 from semiring.io.jlg import read_jlg
 from semiring.io.mapped import read_srb, write_srb
 from semiring.io.matrix_market import mmread
