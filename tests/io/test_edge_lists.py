@@ -11,9 +11,9 @@ from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue
 from semiring.io.adjacency_lists import parse_graph_txt, parse_metis
 from semiring.io.dimacs import parse_dimacs
 from semiring.io.edge_lists import parse_edgelist
-from semiring.io.graphalytics import load_graphalytics
 from semiring.io.files import extension, read_bytes
 from semiring.io.gap import parse_sg
+from semiring.io.graphalytics import load_graphalytics
 from semiring.io.jlg import parse_jlg
 from semiring.io.matrix_market import parse_matrix_market
 from semiring.io.triples import Triples
