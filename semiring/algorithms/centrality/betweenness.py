@@ -1,9 +1,13 @@
-"""Betweenness of vertices and edges, exact or from a sample of the sources, by Brandes' method (`brandes`)."""
+"""Betweenness of vertices and edges, exact or from a sample of the sources, by Brandes' method.
+
+`brandes` counts paths of the fewest edges, `weighted` those of the least weight.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +16,27 @@ from semiring import Matrix, Vector, ops, vstack
 from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, OutOfMemory
 
 from ..checks import count, is_many, row, seed_of, square
+from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
 from .brandes import Graph, backward, by_source, forward
+from .weighted import WeightedGraph, edge_sums, vertex_sums
 
 # A batch has at most so many sources, and so many pairs of a vertex and a source: about 80 bytes each.
 _SOURCES = 128
 _PAIRS = {"cpu": 2**25, "cuda": 2**29}
+# Of weighted graphs a batch has at most so many pairs of an entry and a source: about 50 bytes each.
+_ENTRIES = {"cpu": 2**24, "cuda": 2**28}
+# How the shares of edges between sparse levels are summed.  A vertex has an entry for each source that reaches it, so a
+# dot product has few terms; the CPU engine derives no transpose for it on its own account.
+_EDGES = {"cpu": "dot", "cuda": "auto"}
 
 
 @ops.reports_memory
 def betweenness(
     A: Matrix,
     *,
+    weights: bool = False,
     k: int | None = None,
     sources: Any = None,
     seed: int = 0,
@@ -40,7 +52,9 @@ def betweenness(
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of length 1; values are not read, and self-loops have no effect.
+        An entry (u, v) is an edge from u to v; self-loops have no effect.
+    weights : bool
+        Whether the length of an edge is its value, which must be positive, or 1.
     k : int
         Estimate from k random sources, as NetworkX does; default: all vertices are sources, which is exact.
     sources : sequence of distinct rows
@@ -52,7 +66,7 @@ def betweenness(
         Whether a path counts for its ends.
     directed : bool
         False: each pair of vertices counts once, which matters unless `normalized`.  Default: whether A(v, u) is
-        missing for some A(u, v).
+        missing for some A(u, v), or with `weights` differs from it.
     dtype : float64 or float32, of paths and shares
     batch : int
         How many sources are processed together; default: up to 128, fewer for large graphs.
@@ -75,6 +89,10 @@ def betweenness(
     Cost O(nvals) for each source.  Memory about 80 bytes for each vertex and source of a batch, and a copy of the
     structure; a batch that does not fit is halved.  Synchronises a few times a level.
 
+    With weights the cost is that of `sssp` and O(nvals) for each source, and the memory about 50 bytes for each entry
+    and source of a batch.  Paths are equally long if their sums are equal as int64 or floats; of decimal fractions
+    rounding may separate them.
+
     Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Brandes, Pich, "Centrality Estimation in
     Large Networks", 2007 (samples); scaling as in NetworkX.
 
@@ -84,9 +102,13 @@ def betweenness(
     >>> sr.algorithms.betweenness(A | A.T, normalized=False).to_dict()
     {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
     """
-    plan = _plan("betweenness", A, k, sources, seed, directed, dtype, batch)
+    plan = _plan("betweenness", A, weights, k, sources, seed, directed, dtype, batch)
     total = Vector.full(0.0, plan.n, device=A.device)
-    for part in plan.batches("betweenness", progress, endpoints=endpoints, edges=False):
+    if isinstance(plan.graph, WeightedGraph):
+        sums = partial(vertex_sums, "betweenness", plan.graph, endpoints=endpoints)
+    else:
+        sums = partial(_vertices, plan.graph, endpoints=endpoints)
+    for part in plan.batches("betweenness", progress, sums):
         total(accum="plus") << part
     _check_finite("betweenness", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
@@ -99,6 +121,7 @@ def betweenness(
 def edge_betweenness(
     A: Matrix,
     *,
+    weights: bool = False,
     k: int | None = None,
     sources: Any = None,
     seed: int = 0,
@@ -113,13 +136,15 @@ def edge_betweenness(
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of length 1; values are not read, and self-loops have no effect.
+        An entry (u, v) is an edge from u to v; self-loops have no effect.
+    weights : bool
+        Whether the length of an edge is its value, which must be positive, or 1.
     k, sources, seed, dtype, batch, progress : as `betweenness`
     normalized : bool
         Divide by the number of pairs (s, t), n (n - 1).
     directed : bool
         False: an edge is both A(u, v) and A(v, u), whose sums are added, and each pair of vertices counts once, which
-        matters unless `normalized`.  Default: whether A(v, u) is missing for some A(u, v).
+        matters unless `normalized`.  Default: whether A(v, u) is missing for some A(u, v), or with `weights` differs.
 
     Returns
     -------
@@ -141,9 +166,13 @@ def edge_betweenness(
     >>> sr.algorithms.edge_betweenness(A, normalized=False).to_dicts()
     {0: {1: 2.0}, 1: {2: 2.0}}
     """
-    plan = _plan("edge_betweenness", A, k, sources, seed, directed, dtype, batch)
-    total = A.apply("second", right=0.0).new()
-    for part in plan.batches("edge_betweenness", progress, endpoints=False, edges=True):
+    plan = _plan("edge_betweenness", A, weights, k, sources, seed, directed, dtype, batch)
+    total = A.apply("second", right=np.float64(0)).new()
+    if isinstance(plan.graph, WeightedGraph):
+        sums = partial(edge_sums, "edge_betweenness", plan.graph)
+    else:
+        sums = partial(_edges, plan.graph)
+    for part in plan.batches("edge_betweenness", progress, sums):
         total(accum="plus") << part
     _check_finite("edge_betweenness", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
@@ -155,7 +184,7 @@ def edge_betweenness(
 class _Plan:
     """The sources of a call.  sampled: they stand for all vertices, so sums are scaled."""
 
-    graph: Graph
+    graph: Graph | WeightedGraph
     sources: list[int]
     sampled: bool
     directed: bool
@@ -169,14 +198,14 @@ class _Plan:
     def dtype(self) -> np.dtype[Any]:
         return self.graph.dtype
 
-    def batches(self, name: str, progress: Progress | None, *, endpoints: bool, edges: bool) -> Iterator[Any]:
-        """Yield the sums of each batch; one that does not fit is halved."""
+    def batches(self, name: str, progress: Progress | None, sums: Callable[[list[int]], Any]) -> Iterator[Any]:
+        """Yield the sums of each batch of sources; one that does not fit is halved."""
         report: Callable[[int, int | None], object] = reporter(name, progress)
         done = 0
         while done < len(self.sources):
             chosen = self.sources[done : done + self.batch]
             try:
-                part = _edges(self.graph, chosen) if edges else _vertices(self.graph, chosen, endpoints=endpoints)
+                part = sums(chosen)
             except OutOfMemory:
                 if len(chosen) == 1:
                     raise
@@ -214,28 +243,43 @@ def _vertices(graph: Graph, sources: list[int], *, endpoints: bool) -> Vector:
 def _edges(graph: Graph, sources: list[int]) -> Matrix:
     """Return the sum over a batch of sources and d of F(d)(u) Y(d + 1)(v), for the edges (u, v)."""
     levels = forward(graph, sources)
-    paths = [by_source(level.paths, dense=level.dense) for level in levels[:-1]]
-    shares = [by_source(step.shares, dense=step.level.dense) for step in backward(graph, levels, len(sources))]
-    if not shares:
-        return graph.A.apply("second", right=0.0)
-    sums: Matrix = vstack(paths).T.mxm(vstack(shares[::-1]), "plus_times", mask=graph.A.S)
-    return sums
+    before = levels[:-1]
+    total = graph.A.apply("second", right=np.float64(0)).new()
+    paths, shares = [], []  # of pairs of sparse levels, which are many in deep graphs: one product
+    for step in backward(graph, levels, len(sources)):
+        level = before.pop()
+        if level.dense or step.level.dense:
+            left = level.paths if level.dense else level.paths.T
+            right = step.shares.T if step.level.dense else step.shares
+            total(accum="plus") << left.mxm(right, "plus_times", mask=graph.A.S)
+        else:
+            paths.append(level.paths)
+            shares.append(step.shares)
+    if paths:
+        method = _EDGES[graph.A.device]
+        total(accum="plus") << vstack(paths).T.mxm(vstack(shares), "plus_times", mask=graph.A.S, method=method)
+    return total
 
 
 def _plan(
-    name: str, A: Matrix, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
+    name: str, A: Matrix, weights: bool, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
 ) -> _Plan:
     n = square(name, A)
+    if weights:
+        check_weights(name, A, above=0)
     kind = Vector(dtype).dtype
     if kind.kind != "f":
         raise DomainMismatch(f"{name}: dtype is float32 or float64, got {kind}")
     chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
     if batch is None:
-        batch = max(1, min(_SOURCES, _PAIRS[A.device] // max(n, 1)))
+        most = _ENTRIES[A.device] // max(n, A.nvals, 1) if weights else _PAIRS[A.device] // max(n, 1)
+        batch = max(1, min(_SOURCES, most))
     elif count(name, "batch", batch) < 1:
         raise InvalidValue(f"{name}: batch must be at least 1, got {batch}")
-    two_way = A.is_symmetric_structure if directed is None else not directed
-    return _Plan(Graph(A, kind), chosen, sources is None and len(chosen) < n, not two_way, int(batch))
+    if directed is None:
+        directed = not A.is_symmetric_structure or (weights and not A.is_iso and not A.isequal(A.T))
+    graph = WeightedGraph(A, kind) if weights else Graph(A, kind)
+    return _Plan(graph, chosen, sources is None and len(chosen) < n, directed, int(batch))
 
 
 def _chosen(name: str, A: Matrix, k: Any, sources: Any, seed: int) -> list[int]:
