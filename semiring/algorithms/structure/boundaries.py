@@ -47,7 +47,7 @@ def edge_boundary(A: Matrix, vertices: Vector | Sequence[int]) -> Matrix:
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0)])
     >>> sr.algorithms.edge_boundary(A, [0, 1]).to_dicts()
-    {1: {2: 1}}
+    {1: {2: True}}
     """
     inside, outside = _sides("edge_boundary", A, vertices)
     return inside.ewise_mult(A, "second").ewise_mult(outside, "first").new()

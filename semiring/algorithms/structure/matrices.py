@@ -70,7 +70,7 @@ def laplacian(
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
-    >>> sr.algorithms.laplacian(A | A.T).matrix.to_dense().tolist()
+    >>> sr.algorithms.laplacian(A | A.T).matrix.to_dense(fill_value=0).tolist()
     [[1, -1, 0], [-1, 2, -1], [0, -1, 1]]
     """
     n = square("laplacian", A)
@@ -186,7 +186,7 @@ def incidence_matrix(A: Matrix, *, oriented: bool = False, weights: bool = False
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
-    >>> sr.algorithms.incidence_matrix(A | A.T, oriented=True).matrix.to_dense().tolist()
+    >>> sr.algorithms.incidence_matrix(A | A.T, oriented=True).matrix.to_dense(fill_value=0).tolist()
     [[-1, 0], [1, -1], [0, 1]]
     """
     n = square("incidence_matrix", A)

@@ -39,7 +39,7 @@ def degree_assortativity(A: Matrix) -> float:
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3)])
-    >>> sr.algorithms.degree_assortativity(A | A.T)
+    >>> round(sr.algorithms.degree_assortativity(A | A.T), 3)
     -0.5
     """
     square("degree_assortativity", A)
