@@ -77,9 +77,9 @@ class Distances:
         chosen = xp.flatnonzero(tight & falling)  # synchronises
         before, after, near = rows[chosen], columns[chosen], distance[rows[chosen]]
         nearest = xp.full(self.n, np.inf)
-        lower(nearest, after, near, xp)
+        xp.minimum.at(nearest, after, near)
         found = xp.full(self.n, self.n, np.int32)
-        lower(found, after, xp.where(near == nearest[after], before, np.int32(self.n)), xp)
+        xp.minimum.at(found, after, xp.where(near == nearest[after], before, np.int32(self.n)))
         found[found == self.n] = NONE
         lacking = (found == NONE) & xp.isfinite(distance)
         lacking[starts] = False
@@ -111,13 +111,3 @@ def roots(predecessors: Array, distance: Array, xp: Any) -> Array:
         if bool((following == root).all()):  # synchronises
             return xp.where(xp.isfinite(distance), root, np.int32(NONE))
         root = following
-
-
-def lower(values: Array, positions: Array, by: Array, xp: Any) -> None:
-    """values(positions(p)) min= by(p), where positions may repeat."""
-    if xp is np:
-        np.minimum.at(values, positions, by)
-        return
-    from cupyx import scatter_min
-
-    scatter_min(values, positions, by)

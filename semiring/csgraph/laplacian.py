@@ -17,12 +17,12 @@ from scipy.sparse import csgraph as scipy_csgraph
 
 from semiring.memory.arrays import Array
 
-from .conversion import in_place_of, is_on_gpu, module_of
+from .conversion import in_place_of, is_for_scipy, is_on_gpu, module_of
 
 _scipys = scipy_csgraph.laplacian
 
 
-@in_place_of(_scipys, least=np.inf)
+@in_place_of(_scipys, least=100_000)
 def laplacian(
     csgraph: Any,
     normed: bool = False,
@@ -68,20 +68,22 @@ def laplacian(
 
     Notes
     -----
-    SciPy computes that of a graph in host memory.  Cost O(N + nnz), or O(N^2) for an array.
+    In host memory SciPy computes that of an array, and normed and symmetrized ones.  Cost O(N + nnz), or O(N^2) for an
+    array.
 
     Examples
     --------
     >>> sr.csgraph.laplacian(np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])).tolist()
     [[1, -1, 0], [-1, 3, -2], [0, -2, 2]]
     """
-    if not (copy or is_on_gpu(csgraph)):  # in place
+    slower = normed or symmetrized or form != "array" or not hasattr(csgraph, "tocoo")
+    if not (copy or is_on_gpu(csgraph)) or is_for_scipy(csgraph, slower):
         return _scipys(
             csgraph,
             normed,
             return_diag,
             use_out_degree,
-            copy=False,
+            copy=copy,
             form=form,
             dtype=dtype,
             symmetrized=symmetrized,
@@ -118,9 +120,12 @@ def _matrix(graph: Any, normed: bool, axis: int, dtype: Any, symmetrized: bool) 
         L[vertices, vertices] = on_diagonal
         return L.astype(dtype, copy=False), scale if normed else degree
     edges = A.tocoo()
-    aside = edges.row != edges.col
-    rows, columns, weights = edges.row[aside], edges.col[aside], edges.data[aside]
+    rows, columns, weights = edges.row, edges.col, edges.data
+    aside = rows != columns
+    if not bool(aside.all()):  # synchronises
+        rows, columns, weights = rows[aside], columns[aside], weights[aside]
     weights = -(weights / scale[rows] / scale[columns] if normed else weights)
+    vertices = vertices.astype(rows.dtype)
     positions = xp.concatenate([rows, vertices]), xp.concatenate([columns, vertices])
     values = xp.concatenate([weights, on_diagonal.astype(weights.dtype)]).astype(dtype, copy=False)
     return edges.__class__((values, positions), shape=A.shape), scale if normed else degree

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csgraph as scipy_csgraph
 
 from semiring import Matrix, Vector, semiring
+from semiring.memory.arrays import index_dtype
 
 from .conversion import NONE, in_place_of, module_of, on_the_host, pattern, to_csr
 from .dense import reconstruct_path
@@ -61,12 +62,15 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     n, xp = csr.shape[0], module_of(csr)
     if not 0 <= i_start < n:
         raise ValueError(f"i_start must be a vertex from 0 to {n - 1}, got {i_start}")
-    A, scale = (pattern(csr), 1) if directed else (_own_first(pattern(csr)), 2)
-    step = semiring.min_first[np.int64] if directed else semiring.min_plus[np.int64]
+    A = pattern(csr)
+    scale = 1 if directed or A.is_symmetric_structure else 2
+    number = index_dtype(scale * n)
+    A = A if scale == 1 else _own_first(A, number)
+    step = semiring.min_first[number] if scale == 1 else semiring.min_plus[number]
     order, before = xp.full(n, NONE, np.int32), xp.full(n, NONE, np.int32)
     order[0] = i_start
     reached, begin, end = Vector(bool, n, device=A.device), 0, 1
-    frontier = Vector.from_coo([i_start], 0, np.int64, size=n, device=A.device)
+    frontier = Vector.from_coo([i_start], 0, number, size=n, device=A.device)
     while end > begin:
         reached(frontier.S) << True
         found, first = frontier.vxm(A, step, mask=~reached.S).to_coo(index_dtype=None)  # synchronises
@@ -74,15 +78,15 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
         begin, end = end, end + found.size
         before[found] = order[first // scale]
         order[begin:end] = found[turn]
-        place = xp.empty(found.size, np.int64)
-        place[turn] = xp.arange(scale * begin, scale * end, scale, dtype=np.int64)
+        place = xp.empty(found.size, number)
+        place[turn] = xp.arange(scale * begin, scale * end, scale, dtype=number)
         frontier = Vector.from_coo(found, place, size=n, device=A.device)
     return (order[:end], before) if return_predecessors else order[:end]
 
 
-def _own_first(A: Matrix) -> Matrix:
+def _own_first(A: Matrix, number: np.dtype[Any]) -> Matrix:
     """B(u, v) = 0 where A(u, v) is stored, else 1 where A(v, u) is."""
-    own, other = (Matrix.apply(side, "second", right=np.int64(value)) for value, side in ((0, A), (1, A.T)))
+    own, other = (side.apply("second", right=number.type(value)) for value, side in ((0, A), (1, A.T)))
     return own.ewise_add(other, "min")
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph as theirs
 
 import semiring as sr
 from semiring import csgraph as ours
-from semiring.csgraph import conversion
+from semiring.csgraph import conversion, spanning
 from semiring.exceptions import NotSupported
 from semiring.memory.arrays import Transfers
 from tests.csgraph.given import DRAWN, Array, formats, given, near, on_gpu, same, weights
@@ -79,6 +79,25 @@ def test_minimum_spanning_trees(drawn: Any) -> None:
         )
         if not on_gpu():
             assert type(tree) is type(expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_from_the_lightest_edges(seed: int) -> None:
+    if on_gpu():
+        pytest.skip("a graph in host memory")
+    rng = np.random.default_rng(seed)
+    D = weights(60, 0.8, seed, *((0, 5) if seed == 0 else (1, 10_000)))
+    # Some vertices have heavy edges alone, and some none.
+    D[:9], D[:, :9] = D[:9] + 10_000 * (D[:9] > 0), D[:, :9] + 10_000 * (D[:, :9] > 0)
+    D[20:25] = D[:, 20:25] = 0
+    D[40, 41] = D[41, 40] = 0
+    S = sp.csr_array(D)
+    S.data[rng.integers(0, S.nnz, 5)] = 0.0  # edges, and no entries of the result
+    expected, found = theirs.minimum_spanning_tree(S), spanning._filtered(S)
+    assert type(found) is type(expected)
+    assert (found.nnz, found.sum()) == (expected.nnz, expected.sum())
+    assert ((found.toarray() == 0) | (found.toarray() == S.toarray())).all()
+    assert theirs.connected_components(found)[0] == theirs.connected_components(expected)[0]
 
 
 def test_a_tree_with_edges_of_weight_zero() -> None:
@@ -186,9 +205,32 @@ def test_maximum_flows(seed: int) -> None:
         ours.maximum_flow(given(sp.csr_array(D / 2)), 0, 1)
 
 
-def test_cuthill_mckee() -> None:
-    S = sp.csr_array(weights(30, 0.1, 51))
-    same(ours.reverse_cuthill_mckee(given(S)), theirs.reverse_cuthill_mckee(S))
+@pytest.mark.parametrize("drawn", DRAWN)
+def test_cuthill_mckee(drawn: Any) -> None:
+    D = weights(*drawn)
+    S = sp.csr_array(D)
+    both = (D + D.T) != 0
+    order = near(ours.reverse_cuthill_mckee(given(S)))[::-1]
+    assert order.dtype == np.int32
+    assert np.array_equal(np.sort(order), np.arange(D.shape[0]))
+    degree = both.sum(axis=1)
+    _, component = theirs.connected_components(sp.csr_array(both))
+    place = np.empty(order.size, int)
+    place[order] = np.arange(order.size)
+    for label in range(component.max() + 1):
+        members = order[component[order] == label]
+        assert np.array_equal(np.diff(place[members]), np.ones(members.size - 1)), "a component is not in one piece"
+        assert degree[members[0]] == degree[members].min()
+        # A vertex follows its first neighbour in the order, and those of one such neighbour ascend by degree.
+        first = [min(place[np.flatnonzero(both[v])]) for v in members[1:]]
+        assert first == sorted(first)
+        for one, other, here, there in zip(first, first[1:], members[1:], members[2:], strict=False):
+            assert one != other or degree[here] <= degree[there]
+    starts = [degree[order[component[order] == label][0]] for label in dict.fromkeys(component[order].tolist())]
+    assert starts == sorted(starts)
+    same(near(ours.reverse_cuthill_mckee(given(sp.csr_array(both * 1.0)), True)), order[::-1].copy())
+    with pytest.raises(TypeError, match="CSC or CSR"):
+        ours.reverse_cuthill_mckee(given(D))
 
 
 @pytest.mark.parametrize("null", [0, np.nan, np.inf, 3])
