@@ -245,7 +245,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     return sparse_like(csr, weights.copy(), columns.copy(), offsets.copy())
 
 
-@in_place_of(scipy_csgraph.construct_dist_matrix, least=50_000)
+@in_place_of(scipy_csgraph.construct_dist_matrix, least=np.inf)
 def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, null_value: float = np.inf) -> Any:
     """D(u, v) = the sum of the weights along the path from u to v that the predecessors in row u describe.
 
@@ -272,8 +272,8 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
 
     Notes
     -----
-    Cost O(N^2 log of the longest path): paths are doubled.  Sums are added in another order than SciPy's, so that
-    distances may differ by rounding.  Synchronises for each doubling.
+    Computed by SciPy in host memory.  On a GPU paths are doubled, at a cost of O(N^2 log of the longest path); sums are
+    added in another order than SciPy's, so that distances may differ by rounding.  Synchronises for each doubling.
 
     Examples
     --------

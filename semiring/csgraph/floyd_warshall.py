@@ -21,18 +21,20 @@ from scipy.sparse.csgraph import NegativeCycleError
 from semiring import Matrix, semiring
 from semiring.memory.arrays import Array
 
-from .conversion import NONE, in_place_of, is_on_gpu, module_of
+from .conversion import NONE, in_place_of, is_for_scipy, is_on_gpu, module_of, to_csr
 from .dense import edge_lengths
 from .distances import Distances
 
-_scipys = scipy_csgraph.floyd_warshall
+_scipys, _scipys_dijkstra = scipy_csgraph.floyd_warshall, scipy_csgraph.dijkstra
 _SHORTEST = semiring.min_plus[np.float64]
+# Vertices below which SciPy takes less time; the smallest share of entries for which this does, and not searches.
+_FEW, _DENSE = 100, 1 / 100
 # Rows of a block, and elements of the cube from which predecessors are taken.
 _BLOCK = 128
 _CUBE = 1 << 26
 
 
-@in_place_of(_scipys, least=10_000)
+@in_place_of(_scipys, least=0)
 def floyd_warshall(
     csgraph: Any,
     directed: bool = True,
@@ -68,8 +70,9 @@ def floyd_warshall(
 
     Notes
     -----
-    Cost O(N^3), in products of full matrices; with predecessors computed by SciPy for a graph in host memory.  On a GPU
-    these take another N^3 operations.  Sums are added in another order than SciPy's, so that distances may differ by
+    Cost O(N^3), in products of full matrices; predecessors take as many operations again.  Of a graph in host memory
+    SciPy computes predecessors, and everything, by searches from each vertex, if fewer than one position in a hundred
+    has an entry and none is negative.  Sums are added in another order than SciPy's, so that distances may differ by
     rounding.  Synchronises for each 128 vertices.
 
     Source: Venkataraman, Sahni, Mukhopadhyaya, "A Blocked All-Pairs Shortest-Paths Algorithm", JEA 8, 2003.
@@ -79,15 +82,27 @@ def floyd_warshall(
     >>> sr.csgraph.floyd_warshall(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]])).tolist()
     [[0.0, 1.0, 3.0], [inf, 0.0, 2.0], [inf, inf, 0.0]]
     """
-    if return_predecessors and not is_on_gpu(csgraph):
-        return _scipys(csgraph, directed, return_predecessors, unweighted, overwrite)
+    given = directed, return_predecessors, unweighted
+    if is_for_scipy(csgraph, True) and (csr := _sparse(csgraph, directed)) is not None:
+        found = _scipys_dijkstra(csr, directed, None, *given[1:])
+        return _delivered(found, csgraph, overwrite)
+    if is_for_scipy(csgraph, csgraph.shape[0] < _FEW) or (return_predecessors and not is_on_gpu(csgraph)):
+        return _scipys(csgraph, *given, overwrite)
     xp = module_of(csgraph)
     lengths = _lengths(csgraph, directed, unweighted, xp)
     distance = _closed(lengths.copy() if return_predecessors else lengths, xp)
-    if not return_predecessors:
-        return _delivered(distance, csgraph, overwrite)
-    before = _predecessors(lengths, distance, xp)
-    return _delivered(distance, csgraph, overwrite), before
+    found = (distance, _predecessors(lengths, distance, xp)) if return_predecessors else distance
+    return _delivered(found, csgraph, overwrite)
+
+
+def _sparse(csgraph: Any, directed: bool) -> Any:
+    """Return the graph as a CSR matrix if searches from every vertex take less time than blocks; else None."""
+    n = csgraph.shape[0]
+    if n < _FEW:
+        return None
+    csr = to_csr(csgraph, directed=directed)
+    searched = csr.nnz < _DENSE * n * n and bool((np.isfinite(csr.data) & (csr.data >= 0)).all())
+    return csr if searched else None
 
 
 def _lengths(csgraph: Any, directed: bool, unweighted: bool, xp: Any) -> Array:
@@ -132,13 +147,13 @@ def _product(x: Array, y: Array) -> Array:
     return left.mxm(right, _SHORTEST).to_dense()
 
 
-def _delivered(distance: Array, csgraph: Any, overwrite: bool) -> Array:
-    """Return the distances, in the array of the graph if that is to be overwritten."""
+def _delivered(found: Any, csgraph: Any, overwrite: bool) -> Any:
+    """Return distances, and predecessors, with the distances in the array of the graph if that is to be overwritten."""
     given = getattr(csgraph, "dtype", None) == np.float64 and not hasattr(csgraph, "tocsr")
     if not (overwrite and given and csgraph.flags.c_contiguous and not np.ma.isMaskedArray(csgraph)):
-        return distance
-    csgraph[...] = distance
-    return csgraph
+        return found
+    csgraph[...] = found[0] if isinstance(found, tuple) else found
+    return (csgraph, *found[1:]) if isinstance(found, tuple) else csgraph
 
 
 def _predecessors(lengths: Array, distance: Array, xp: Any) -> Array:

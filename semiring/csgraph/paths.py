@@ -16,6 +16,8 @@ from .floyd_warshall import floyd_warshall
 _scipys_dijkstra = scipy_csgraph.dijkstra
 # The fewest entries a vertex with which weighted searches here take less time than SciPy's, on two cores.
 _DENSE = 8
+# For all pairs products take less time if one position in so many has an entry, on a GPU for so many vertices.
+_SPARSE, _PRODUCTS = 16, 4096
 _NEGATIVE = (
     "Graph has negative weights: dijkstra will give inaccurate results if the graph contains negative cycles. "
     "Consider johnson or bellman_ford."
@@ -200,8 +202,9 @@ def shortest_path(
     csgraph : N x N array or sparse matrix, of SciPy or CuPy
         As for `dijkstra`; weights may be negative with all methods but ``"D"``.
     method : ``"FW"``, ``"D"``, ``"BF"``, ``"J"`` or ``"auto"``
-        `floyd_warshall`, `dijkstra`, `bellman_ford` or `johnson`.  ``"auto"``: ``"FW"`` for all pairs if a quarter of
-        the positions has entries, else ``"J"`` with negative weights and ``"D"`` without.
+        `floyd_warshall`, `dijkstra`, `bellman_ford` or `johnson`.  ``"auto"``: ``"FW"`` for all pairs if one position
+        in sixteen (for predecessors four) has an entry, on a GPU also for up to 4,096 vertices; else ``"J"`` with
+        negative weights and ``"D"`` without.
     directed, return_predecessors, unweighted, indices : as `dijkstra`; no indices with ``"FW"``
     overwrite : as `floyd_warshall`
 
@@ -229,7 +232,7 @@ def shortest_path(
     """
     if method == "auto":
         csr = to_csr(csgraph, directed=directed)
-        method = _best(csr, indices)
+        method = _best(csr, indices, return_predecessors)
         csgraph = csgraph if method == "FW" else csr  # no second conversion
     given: dict[str, Any] = {"return_predecessors": return_predecessors, "unweighted": unweighted}
     if method == "FW":
@@ -289,11 +292,14 @@ def yen(
     """
 
 
-def _best(csr: Any, indices: Any) -> str:
-    """Return the method for a graph: what SciPy chooses."""
+def _best(csr: Any, indices: Any, return_predecessors: bool) -> str:
+    """Return the method that takes least time: what SciPy chooses, and ``"FW"`` also for graphs that are less dense."""
     n = csr.shape[0]
-    if indices is None and csr.nnz >= n * n / 4:
-        return "FW"
+    if indices is None:
+        # A search from each vertex takes a GPU longer than products do, as long as there are not too many vertices.
+        by_products = n <= _PRODUCTS if is_on_gpu(csr) else csr.nnz * _SPARSE >= n * n and not return_predecessors
+        if by_products or csr.nnz >= n * n / 4:
+            return "FW"
     return "J" if bool((csr.data < 0).any()) else "D"  # synchronises
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from semiring import csgraph as ours
+from semiring.csgraph.conversion import Policy
 from tests.csgraph.given import DRAWN, Array, formats, given, is_tree, near, same, weights
 
 SEARCHES = ("dijkstra", "bellman_ford", "johnson", "shortest_path", "floyd_warshall")
@@ -215,3 +216,34 @@ def test_paths_are_added_up_again(directed: bool) -> None:
         ours.construct_dist_matrix(given(D), given(before.astype(np.int64)), directed)
     with pytest.raises(ValueError, match="same shape"):
         ours.construct_dist_matrix(given(D), given(before[:5]), directed)
+
+
+@pytest.mark.parametrize(
+    ("n", "density"),
+    [
+        (120, 0.005),
+        (120, 0.2),
+        pytest.param(260, 0.05, marks=pytest.mark.wide),
+        pytest.param(260, 0.4, marks=pytest.mark.wide),
+    ],
+)
+def test_what_takes_less_time(n: int, density: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Policy, "by_time", True)
+    D = weights(n, density, n)
+    D[0, 1] = D[0, 1] or 3.0
+    for graph in (D, sp.csr_array(D), sp.csc_array(D)):
+        for name in SEARCHES:
+            for directed in (True, False):
+                for unweighted in (True, False):
+                    given_to = {"directed": directed, "unweighted": unweighted}
+                    expected = getattr(theirs, name if name != "bellman_ford" else "dijkstra")(graph.copy(), **given_to)
+                    same(getattr(ours, name)(given(graph), **given_to), expected)
+    for name in ("shortest_path", "floyd_warshall", "dijkstra"):
+        distance, before = near(getattr(ours, name)(given(D), return_predecessors=True))
+        np.testing.assert_array_equal(distance, theirs.dijkstra(D))
+        for source in range(0, n, 50):
+            is_tree(distance[source], before[source], np.where(D == 0, np.inf, D), source)
+    lost = given(D.copy())
+    distance, _ = ours.floyd_warshall(lost, overwrite=True, return_predecessors=True)
+    assert distance is lost or np.shares_memory(distance, lost)
+    np.testing.assert_array_equal(near(lost), theirs.dijkstra(D))
