@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...dtypes import FP32, INT8, INT32, INT64
+from ...dtypes import FC64, FP32, INT8, INT32, INT64
 from . import samples, tuning
 from .algebra import ring_facts
 from .specialise import constants, semiring, typedefs
@@ -35,6 +35,13 @@ def catalogue() -> Iterator[samples.Entry]:
                 yield "mxv_push.cuh", text + columns + push
                 if flip:  # a bitmap under a mask
                     yield "mxv_either.cuh", text + columns + either
+    for values in (FC64, samples.RECORD_SEMIRINGS[0].z):  # that the operator does not read
+        text = semiring(samples.SEMIRINGS[-1]) + typedefs(P=INT32, A=FP32, U=values, M=FP32) + samples.UNCOMPRESSED
+        text += constants(FLIP=True, U_FULL=False, MASK=1, COMPLEMENT=False, VALUED=True)
+        own = {"BLOCK": tuning.PUSH_BLOCK, "U_FORM": 1, "NATIVE": 0}
+        yield "mxv_push.cuh", text + samples.thresholds(**own)
+        own |= {"RESIDENT": tuning.GRID_RESIDENT, **tuning.cost_constants(tuning.DEVICE)}
+        yield "mxv_either.cuh", text + samples.thresholds(**own)
     for number, ring in enumerate(samples.WIDE_SEMIRINGS):
         text = semiring(ring) + typedefs(P=INT32, A=ring.z, U=ring.z, M=FP32) + samples.UNCOMPRESSED
         text += constants(FLIP=number == 1, U_FULL=False, MASK=number % 3, COMPLEMENT=False, VALUED=True)

@@ -10,6 +10,7 @@
 #include "product.cuh"
 #include "expand.cuh"
 
+// Both branches of `if constexpr` must compile outside a template: hence the casts between U and Carried.
 typedef choose<READS_U, U, char> Carried;
 
 // Appends the entries of u, `items` of its indices or positions, to a list of `capacity` rows at most; clears the
@@ -42,7 +43,8 @@ DEVICE void list_entries(const Packing& packing, const P* indptr, const J* u_ind
             const i64 begin = i64(indptr[k]);
             if (packing.rows(packed) < capacity) {
                 put(packing, to, packed, k, begin);
-                if constexpr (READS_U) carried[packing.rows(packed)] = value_at(u_values, u_iso, position);
+                const i64 place = i64(packing.rows(packed));
+                if constexpr (READS_U) carried[place] = cast<Carried>(value_at(u_values, u_iso, position));
             }
             packed += packing.pack(1, i64(indptr[k + 1]) - begin);
         }
@@ -81,7 +83,7 @@ struct Scatter {
             *claimed += bit_claim(out_words, o);
         } else {
             U u = U();
-            if constexpr (READS_U) u = x;
+            if constexpr (READS_U) u = cast<U>(x);
             if constexpr (add_is_any) {
                 if (bit_claim(out_words, o)) {
                     out_values[o] = product(a, u, o, k, p);
