@@ -7,6 +7,9 @@ from collections.abc import Sized
 from numbers import Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from semiring import Matrix, Vector
 from semiring.exceptions import DimensionMismatch, DomainMismatch, GraphProperty, IndexOutOfBound, InvalidValue
 
@@ -102,14 +105,15 @@ def partition(name: str, parameter: str, labels: Any, n: int) -> Vector:
 
 def seed_of(name: str, seed: Any) -> int:
     """Return a seed, an integer that int64 holds; InvalidValue otherwise."""
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not -(2**63) <= operator.index(seed) < 2**63:
+    number = integer(seed)
+    if number is None or not -(2**63) <= number < 2**63:
         raise InvalidValue(f"{name}: seed must be an integer of 64 bits, got {seed!r}")
-    return operator.index(seed)
+    return number
 
 
 def choice(name: str, parameter: str, value: Any, allowed: tuple[str, ...]) -> str:
     """Return one of the allowed words; InvalidValue otherwise."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InvalidValue(f"{name}: {parameter} is one of {', '.join(map(repr, allowed))}, got {value!r}")
     return str(value)
 
@@ -142,26 +146,53 @@ def number(name: str, parameter: str, value: Any, *, high: float | None = None) 
 
 def count(name: str, parameter: str, value: Any) -> int:
     """Return a count, an integer of at least 0; InvalidValue otherwise."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number = integer(value)
+    if number is None:
         raise InvalidValue(f"{name}: {parameter} must be an integer, got {value!r}")
-    if value.__index__() < 0:
+    if number < 0:
         raise InvalidValue(f"{name}: {parameter} must not be negative, got {value}")
-    return operator.index(value)
+    return number
+
+
+def integer(value: Any) -> int | None:
+    """Return an integer of any type, an array of one without axes too; None for booleans and everything else."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array has the method, which fails unless it holds one integer
+        return None
 
 
 def row(name: str, source: Any, n: int) -> int:
     """Return a source as a row number; IndexOutOfBound unless 0 <= source < n."""
     if type(source) is int and 0 <= source < n:
         return source
-    if isinstance(source, bool) or not hasattr(source, "__index__"):
+    number = integer(source)
+    if number is None:
         raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
-    try:
-        number = operator.index(source)
-    except TypeError as error:  # an array has the method, which fails unless it holds one integer
-        raise InvalidValue(f"{name}: a source is a row number, got {source!r}") from error
     if not 0 <= number < n:
         raise IndexOutOfBound(f"{name}: source {number} is out of bounds for a matrix of {n} rows")
     return number
+
+
+def rows(name: str, parameter: str, vertices: Any, n: int) -> NDArray[np.int64]:
+    """Return row numbers as an array on the host, of one number or a sequence of them.
+
+    InvalidValue for other objects, IndexOutOfBound unless all are from 0 to n - 1.
+    """
+    try:
+        listed = np.atleast_1d(np.asarray(vertices.get() if hasattr(vertices, "get") else vertices))
+    except (TypeError, ValueError):  # lists of different lengths, an object that is no array
+        listed = np.empty(0, object)
+    if listed.size == 0 and isinstance(vertices, Sized) and not len(vertices):
+        return np.empty(0, np.int64)
+    if listed.ndim != 1 or listed.dtype.kind not in "iu":
+        raise InvalidValue(f"{name}: {parameter} must be row numbers, got {vertices!r}")
+    wrong = listed[(listed < 0) | (listed >= n)]
+    if wrong.size:
+        raise IndexOutOfBound(f"{name}: row {wrong[0]} is out of bounds for a matrix of {n} rows")
+    return listed.astype(np.int64)
 
 
 def is_many(source: Any) -> bool:
@@ -169,6 +200,6 @@ def is_many(source: Any) -> bool:
     return (
         type(source) is not int
         and isinstance(source, Sized)
-        and not isinstance(source, (str, bytes))
+        and not isinstance(source, (str, bytes, Vector, Matrix))
         and getattr(source, "ndim", 1) == 1
     )

@@ -26,6 +26,8 @@ from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 ARGUMENTS: dict[str, Any] = {
     "source": 0,
     "target": 1,
+    "u": 0,
+    "v": 1,
     "sources": [0],
     "starts": [0],
     "vertices": [0],

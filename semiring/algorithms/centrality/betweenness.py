@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector, ops, vstack
-from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, OutOfMemory
+from semiring.exceptions import InvalidValue, NotSupported, OutOfMemory
 
 from ..checks import count, is_many, row, seed_of, square
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
 from .brandes import Graph, backward, by_source, forward
+from .iteration import floating
 from .weighted import WeightedGraph, edge_sums, vertex_sums
 
 # A batch has at most so many sources, and so many pairs of a vertex and a source: about 80 bytes each.
@@ -267,9 +268,7 @@ def _plan(
     n = square(name, A)
     if weights:
         check_weights(name, A, above=0)
-    kind = Vector(dtype).dtype
-    if kind.kind != "f":
-        raise DomainMismatch(f"{name}: dtype is float32 or float64, got {kind}")
+    kind = floating(name, dtype)
     chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
     if batch is None:
         most = _ENTRIES[A.device] // max(n, A.nvals, 1) if weights else _PAIRS[A.device] // max(n, 1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector, binary, monoid, semiring
-from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
+from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, SemiringError
 
 from ..checks import vector, weights
 
@@ -18,7 +18,10 @@ plus_absdiff = semiring.register_anonymous(monoid.plus, absdiff, "plus_absdiff")
 
 def floating(name: str, dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64, of every name of a dtype; DomainMismatch for others."""
-    kind = Vector(dtype).dtype
+    try:
+        kind = Vector(dtype).dtype
+    except SemiringError as error:
+        raise DomainMismatch(f"{name}: dtype is float32 or float64, got {dtype!r}") from error
     if kind.kind != "f":
         raise DomainMismatch(f"{name}: dtype is float32 or float64, got {kind}")
     return kind

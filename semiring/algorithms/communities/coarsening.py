@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from semiring import Matrix, Vector, ops
-from semiring.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue
+from semiring import Matrix, Vector, monoid, ops
+from semiring.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue, UnknownOperator
 
 from ..checks import square, vector
 
@@ -44,6 +44,10 @@ def coarsen(A: Matrix, labels: Vector, *, op: str = "plus") -> Matrix:
     """
     n = square("coarsen", A)
     labels = labels_of("coarsen", labels, n)
+    if not isinstance(op, str):
+        raise InvalidValue(f"coarsen: op must be the name of a monoid, got {op!r}")
+    if not hasattr(monoid, op):
+        raise UnknownOperator(f"coarsen: no monoid is called {op!r}")
     return grouped(A, labels, number_of("coarsen", labels), op)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import count, row, square
+from ..checks import count, row, rows, square, vector
 
 
 @ops.reports_memory
@@ -37,8 +37,12 @@ def induced_subgraph(A: Matrix, vertices: Any) -> Matrix:
     >>> sr.algorithms.induced_subgraph(A, [0, 2, 3]).to_dicts()
     {1: {0: True, 2: True}}
     """
-    square("induced_subgraph", A)
-    listed = vertices.to_coo()[0] if isinstance(vertices, Vector) else vertices
+    n = square("induced_subgraph", A)
+    listed: Any
+    if isinstance(vertices, Vector):
+        listed = vector("induced_subgraph", "vertices", vertices, n).to_coo()[0]
+    else:
+        listed = rows("induced_subgraph", "vertices", vertices, n)
     made: Matrix = A.extract(listed, listed)
     return made
 

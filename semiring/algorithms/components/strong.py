@@ -95,19 +95,19 @@ def _trimmed(A: Matrix) -> Vector:
     rest = Vector.full(True, A.nrows, device=A.device)
     while True:
         before = rest.nvals  # synchronises
-        rest = A.mxv(rest, semiring.any_pair, mask=rest.S)
-        rest = rest.vxm(A, semiring.any_pair, mask=rest.S)
+        rest = A.mxv(rest, semiring.any_pair[bool], mask=rest.S)
+        rest = rest.vxm(A, semiring.any_pair[bool], mask=rest.S)
         if before - rest.nvals <= _WORTH_TRIMMING * before:
             return rest
 
 
 def _component_of_pivot(A: Matrix, rest: Vector) -> Vector:
     """Return the component, each vertex true, of the vertex of `rest` from which most edges leave."""
-    degree = A.apply("second", right=1).reduce_rowwise("plus").dup(mask=rest.S)
+    degree = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").dup(mask=rest.S)
     pivot = int(degree.reduce(agg.argmax))  # synchronises
     start = Vector.from_coo([pivot], True, size=A.nrows, device=A.device)
-    forward = ops.closure(start, A, semiring.any_pair)
-    return forward & ops.closure(start, A.T, semiring.any_pair)
+    forward = ops.closure(start, A, semiring.any_pair[bool])
+    return forward & ops.closure(start, A.T, semiring.any_pair[bool])
 
 
 def _colouring_round(B: Matrix, vertices: Vector, label: Vector, seed: int) -> tuple[Matrix, Vector]:

@@ -32,7 +32,7 @@ def lowest_common_ancestors(A: Matrix, u: int, v: int) -> Vector:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
     GraphProperty
         If A has a cycle, a self-loop included.
 
@@ -68,7 +68,7 @@ def lowest_common_ancestor(A: Matrix, u: int, v: int) -> int | None:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound, GraphProperty
+    DimensionMismatch, IndexOutOfBound, InvalidValue, GraphProperty
 
     Notes
     -----

@@ -191,7 +191,7 @@ def bfs_trace(A: Matrix, source: int) -> BfsTrace:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
 
     Notes
     -----
@@ -228,7 +228,7 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
 
     Notes
     -----

@@ -84,7 +84,7 @@ def k_shortest_paths(A: Matrix, source: int, target: int, k: int, *, progress: P
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, DomainMismatch
     InvalidValue
         If k is negative or not an integer, or `progress` is not callable.
     NegativeCycle

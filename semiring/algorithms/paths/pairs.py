@@ -46,6 +46,8 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
         If A is not square.
     InvalidValue
         For another method, or if `progress` is not callable.
+    DomainMismatch
+        For complex weights.
     NegativeCycle
         If A has a cycle of negative weight: ``.cycle`` lists its vertices in order.
 

@@ -32,7 +32,7 @@ def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True)
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
     NegativeCycle
         If a cycle of negative weight can be reached.
 
@@ -70,7 +70,7 @@ def has_path(A: Matrix, source: int, target: int) -> bool:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
 
     Notes
     -----
@@ -104,7 +104,7 @@ def descendants(A: Matrix, source: int) -> Vector:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
 
     Notes
     -----
@@ -136,7 +136,7 @@ def ancestors(A: Matrix, source: int) -> Vector:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue
 
     Notes
     -----

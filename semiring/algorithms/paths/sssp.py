@@ -20,7 +20,7 @@ import numpy as np
 
 import semiring as sr
 from semiring import Matrix, Vector, ops, semiring
-from semiring.exceptions import ConvergenceFailure, InvalidValue, NegativeCycle
+from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, NegativeCycle
 
 from ..checks import choice, is_many, number, row, square
 from ..checks import weights as check_weights
@@ -101,6 +101,8 @@ def sssp(
     InvalidValue
         If `cutoff` is negative or NaN, or `progress` is not callable; for another method; and for
         ``"delta_stepping"``, if a weight is negative or NaN.
+    DomainMismatch
+        For complex weights.
     NegativeCycle
         If a cycle of negative weight can be reached: ``.cycle`` lists its vertices in order.
 
@@ -155,7 +157,7 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
 
     Raises
     ------
-    DimensionMismatch, IndexOutOfBound
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
     NegativeCycle
         If a cycle of negative weight can be reached.
 
@@ -186,8 +188,10 @@ def tight(A: Matrix, distance: Vector) -> Matrix:
 
 
 def weight_type(A: Matrix) -> np.dtype[Any]:
-    """Return the type of distances."""
-    return A.dtype if A.dtype.kind in "fc" else np.dtype(np.int64)  # min refuses complex weights
+    """Return the type of distances; DomainMismatch for complex weights."""
+    if A.dtype.kind not in "biuf":
+        raise DomainMismatch(f"sssp: weights are real numbers, got a matrix of {A.dtype}")
+    return A.dtype if A.dtype.kind == "f" else np.dtype(np.int64)
 
 
 def without_nan(A: Matrix) -> Matrix:

@@ -85,7 +85,7 @@ def later_of(undecided: Vector, chosen: Vector, excluded: Vector) -> Vector:
 
 def _inverse_degree(A: Matrix, n: int) -> Vector:
     """1 / (degree(v) + 1), full."""
-    degree = A.apply("second", right=1.0).reduce_rowwise("plus")
+    degree = A.apply("second", right=np.float64(1)).reduce_rowwise("plus")
     return Vector.full(1.0, n, device=A.device).ewise_add(degree, "plus").apply("truediv", left=1.0)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from semiring import Matrix, Vector, ops
 
 from ..checks import square
@@ -134,5 +136,5 @@ def degree_statistics(A: Matrix) -> DegreeStatistics:
 
 def _degrees(A: Matrix, n: int) -> Vector:
     """Return the number of entries of each row, 0 included."""
-    counted = A.apply("second", right=1).reduce_rowwise("plus")
+    counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
     return Vector.full(0, n, int, device=A.device).ewise_add(counted, "plus").new()

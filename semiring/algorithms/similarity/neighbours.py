@@ -250,7 +250,7 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
 def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, k: int | None, weight: str) -> Matrix:
     """Return the sums of a weight of each common neighbour."""
     n = square(name, A)
-    degree = A.apply("second", right=1.0).reduce_columnwise("plus")
+    degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
     weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
     return _products(name, n, A, weighted, pairs, k, semiring.plus_second, lambda C, first: C)
 
@@ -275,16 +275,17 @@ def _similarity(
     squares: the total of a row is that of its squares.
     """
     n = square(name, A)
+    product = semiring.plus_pair[np.int64] if ring == "plus_pair" else getattr(semiring, ring)
     if totals is None:
-        return _products(name, n, A, A, pairs, k, getattr(semiring, ring), lambda C, first: C)
-    values = A.apply("second", right=1.0) if ring == "plus_pair" else A.apply("square") if squares else A
+        return _products(name, n, A, A, pairs, k, product, lambda C, first: C)
+    values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A.apply("square") if squares else A
     total = values.reduce_rowwise("plus").new()
 
     def finished(C: Matrix, first: slice) -> Matrix:
         C = C.apply("identity[float64]").new()
         return C.ewise_mult(totals(C, total[first].new(), total), last)
 
-    return _products(name, n, A, A, pairs, k, getattr(semiring, ring), finished)
+    return _products(name, n, A, A, pairs, k, product, finished)
 
 
 def _products(
@@ -305,13 +306,16 @@ def _products(
     for first, last in _blocks(A):
         sums = A[first:last, :].mxm(B.T, ring).select("offdiag", first)
         blocks.append(finished(sums, slice(first, last)).selectk("largest", kept).new())
-    stacked: Matrix = sr.vstack(blocks) if blocks else Matrix(np.float64, n, n, device=A.device)
+    stacked: Matrix = sr.vstack(blocks)
     return stacked
 
 
 def _blocks(A: Matrix) -> list[tuple[int, int]]:
-    """Return consecutive ranges of rows whose products have at most _TERMS_A_BLOCK terms each, or one row."""
-    lengths = A.apply("second", right=1).reduce_columnwise("plus")
+    """Return consecutive ranges of rows whose products have at most _TERMS_A_BLOCK terms each, or one row.
+
+    One empty range of a matrix without rows.
+    """
+    lengths = A.apply("second", right=np.int64(1)).reduce_columnwise("plus")
     terms: Vector = A.mxv(lengths, "plus_second")
     totals = np.cumsum(terms.to_numpy(fill_value=0))
     ranges, first = [], 0
@@ -320,4 +324,4 @@ def _blocks(A: Matrix) -> list[tuple[int, int]]:
         last = max(first + 1, int(np.searchsorted(totals, before + _TERMS_A_BLOCK, side="right")))
         ranges.append((first, last))
         first = last
-    return ranges
+    return ranges or [(0, 0)]

@@ -8,7 +8,7 @@ from typing import Any
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import count, row, seed_of, square
+from ..checks import count, rows, seed_of, square, vector
 from ..randomness import thunk
 
 
@@ -48,14 +48,14 @@ def sample_neighbors(A: Matrix, vertices: Any, sizes: Sequence[int], *, seed: in
     n = square("sample_neighbors", A)
     frontier = _frontier(vertices, n, A)
     seed = seed_of("sample_neighbors", seed)
-    if not hasattr(sizes, "__iter__") or any(not hasattr(size, "__index__") for size in sizes):
+    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
         raise InvalidValue(f"sample_neighbors: sizes must be a sequence of integers, got {sizes!r}")
     hops = []
     for hop, size in enumerate([count("sample_neighbors", "sizes", size) for size in sizes]):
-        rows = frontier.to_coo(index_dtype=None)[0]
-        drawn = A[rows, :].selectk("random", size, seed=thunk(seed, hop) & (2**60 - 1)).new()
+        listed = frontier.to_coo(index_dtype=None)[0]
+        drawn = A[listed, :].selectk("random", size, seed=thunk(seed, hop) & (2**60 - 1)).new()
         whole = Matrix(A.dtype, n, n, device=A.device)
-        whole[rows, :] << drawn
+        whole[listed, :] << drawn
         hops.append(whole)
         frontier = drawn.apply("second", right=True).reduce_columnwise("any").new()
     return hops
@@ -64,9 +64,6 @@ def sample_neighbors(A: Matrix, vertices: Any, sizes: Sequence[int], *, seed: in
 def _frontier(vertices: Any, n: int, A: Matrix) -> Vector:
     """Return the given vertices as the entries of a Vector."""
     if isinstance(vertices, Vector):
-        if vertices.size != n:
-            raise InvalidValue(f"sample_neighbors: vertices has size {vertices.size}, and the matrix {n} rows")
-        return vertices
-    numbers = [vertices] if hasattr(vertices, "__index__") and getattr(vertices, "ndim", 0) == 0 else list(vertices)
-    rows = [row("sample_neighbors", number, n) for number in numbers]
-    return Vector.from_coo(rows, True, size=n, dup_op="any", device=A.device)
+        return vector("sample_neighbors", "vertices", vertices, n)
+    listed = rows("sample_neighbors", "vertices", vertices, n)
+    return Vector.from_coo(listed, True, size=n, dup_op="any", device=A.device)

@@ -17,7 +17,7 @@ import semiring as sr
 from semiring import Matrix, Vector, binary, indexunary, ops
 from semiring.exceptions import IndexOutOfBound, InvalidValue
 
-from ..checks import count, number, seed_of, square, weights
+from ..checks import count, number, rows, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 
@@ -187,19 +187,19 @@ def _walks(
         weights(name, A, least=0)
     steps = [at]
     alive = Vector.full(True, at.size, device=A.device)
-    rows = _rows(A, n, weighted) if A.nvals and at.size else None
+    entries = _rows(A, n, weighted) if A.nvals and at.size else None
     previous: Vector | None = None
     for step in range(length):
-        if rows is not None:
-            leaves = (rows.degree if rows.total is None else rows.total).extract(at).apply("gt", right=0)
+        if entries is not None:
+            leaves = (entries.degree if entries.total is None else entries.total).extract(at).apply("gt", right=0)
             alive = alive.ewise_mult(leaves, "land").new()
             walking = alive.select("==", True).to_coo(index_dtype=None)[0]
             here = at.extract(walking).new()
             if bias is None or previous is None:
                 r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
-                chosen = rows.draw(here, r)
+                chosen = entries.draw(here, r)
             else:
-                chosen = _biased(rows, previous.extract(walking).new(), here, walking, bias, (seed, step))
+                chosen = _biased(entries, previous.extract(walking).new(), here, walking, bias, (seed, step))
             previous, at = at, at.dup()
             at[walking] = chosen
             steps.append(at.dup(mask=alive.V))
@@ -266,23 +266,14 @@ def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
 
 def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
     """Return the first vertex of each walk, int64."""
-    if isinstance(starts, Vector):
-        if starts.nvals != starts.size:
-            raise InvalidValue(
-                f"{name}: starts must be a full Vector; {starts.size - starts.nvals} entries are missing"
-            )
-        at = starts
-    else:
-        numbers = np.atleast_1d(np.asarray(starts if not hasattr(starts, "get") else starts.get()))
-        if numbers.size == 0:
-            return Vector(np.int64, 0, device=A.device)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            raise InvalidValue(f"{name}: starts are row numbers, got {starts!r}")
-        at = Vector.from_dense(numbers).to(A.device)
-    if at.dtype.kind not in "iu":
-        raise InvalidValue(f"{name}: starts are row numbers, got a Vector of {at.dtype}")
-    if at.size:
-        for extreme in (int(at.reduce("min")), int(at.reduce("max"))):  # synchronises
+    if not isinstance(starts, Vector):
+        return Vector.from_dense(rows(name, "starts", starts, n)).to(A.device)
+    if starts.nvals != starts.size:
+        raise InvalidValue(f"{name}: starts must be a full Vector; {starts.size - starts.nvals} entries are missing")
+    if starts.dtype.kind not in "iu":
+        raise InvalidValue(f"{name}: starts are row numbers, got a Vector of {starts.dtype}")
+    if starts.size:
+        for extreme in (int(starts.reduce("min")), int(starts.reduce("max"))):  # synchronises
             if not 0 <= extreme < n:
                 raise IndexOutOfBound(f"{name}: source {extreme} is out of bounds for a matrix of {n} rows")
-    return at.apply("identity[int64]").new()
+    return starts.apply("identity[int64]").new()

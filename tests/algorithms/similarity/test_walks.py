@@ -151,7 +151,7 @@ def test_bad_samples() -> None:
         algorithms.sample_neighbors(A, [0], 3)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="sizes"):
         algorithms.sample_neighbors(A, [0], [-1])
-    with pytest.raises(InvalidValue, match="size 3"):
+    with pytest.raises(DimensionMismatch, match="size 3"):
         algorithms.sample_neighbors(A, Vector.full(True, 3), [1])
     assert algorithms.sample_neighbors(A, [], [1])[0].nvals == 0
     assert algorithms.sample_neighbors(A, 0, []) == []
