@@ -48,4 +48,4 @@ def proves(
     return listed
 
 
-from . import centrality, cohesion, communities, components, ordering, paths, sets, similarity  # noqa: E402, F401
+from . import centrality, cohesion, communities, components, measures, ordering, paths, sets, similarity  # noqa: E402, F401
