@@ -48,7 +48,7 @@ def sample_neighbors(A: Matrix, vertices: Any, sizes: Sequence[int], *, seed: in
     n = square("sample_neighbors", A)
     frontier = _frontier(vertices, n, A)
     seed = seed_of("sample_neighbors", seed)
-    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
+    if not hasattr(sizes, "__iter__"):
         raise InvalidValue(f"sample_neighbors: sizes must be a sequence of integers, got {sizes!r}")
     hops = []
     for hop, size in enumerate([count("sample_neighbors", "sizes", size) for size in sizes]):
