@@ -37,7 +37,9 @@ _MATRIX = {
     "from_numpy from_array from_arrays from_list from_lists from_torch from_tensor from_cupy from_dlpack": (
         "Matrix.from_dense(array, missing_value)"
     ),
-    "from_pandas from_polars from_arrow from_edges from_igraph": "Matrix.from_edgelist(edges)",
+    "from_pandas from_polars from_arrow from_edges": "Matrix.from_edgelist(edges)",
+    "from_igraph": "semiring.io.from_igraph(G)",
+    "to_igraph": "semiring.io.to_igraph(A)",
     "from_values from_triples from_tuples": "Matrix.from_coo(rows, columns, values, shape=)",
     "from_dict": "Matrix.from_dicts(dicts, shape=)",
     "from_file from_mtx read load open mmread": "semiring.io.read(path)",

@@ -13,6 +13,7 @@ from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
 from semiring.io.triples import TRUE, Triples, host_triples
+from semiring.labels import Labels
 from semiring.memory.arrays import as_type
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def from_networkx(
     Returns
     -------
     Matrix
+        Its ``.labels`` are the nodes.
 
     Raises
     ------
@@ -68,7 +70,10 @@ def from_networkx(
     >>> sr.io.from_networkx(G, weight="weight").to_dicts()
     {0: {1: 5}, 1: {0: 5}}
     """
-    return edges_to_matrix(networkx_triples(G, weight, nodelist, dtype), dup_op)
+    chosen = None if nodelist is None else list(nodelist)
+    A = edges_to_matrix(networkx_triples(G, weight, chosen, dtype), dup_op)
+    A.labels = Labels(list(G) if chosen is None else chosen)
+    return A
 
 
 def networkx_triples(
@@ -125,7 +130,7 @@ def to_networkx(
         ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
         one edge.
     nodes : sequence, optional
-        The node of each row; by default 0, 1, ...
+        The node of each row; by default its label, or 0, 1, ... without labels.
 
     Returns
     -------
@@ -157,7 +162,7 @@ def to_networkx(
 
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")
-    names: list[Hashable] = list(range(A.nrows)) if nodes is None else list(nodes)
+    names: list[Hashable] = list((A.labels or range(A.nrows)) if nodes is None else nodes)
     if len(set(names)) != A.nrows or len(names) != A.nrows:
         raise InvalidValue(f"nodes: expected {A.nrows} different nodes, got {len(names)} ({len(set(names))} different)")
     G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)

@@ -13,14 +13,18 @@ from semiring.exceptions import InvalidValue, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
 from semiring.io.edge_lists import read_edgelist
+from semiring.io.edge_lists_write import write_dimacs, write_edgelist
 from semiring.io.files import PathLike, Progress, checked_progress, extension, naming_memory_errors
 from semiring.io.gap import read_sg
 from semiring.io.graphalytics import read_graphalytics
 from semiring.io.jlg import read_jlg
+from semiring.io.konect import read_konect
 from semiring.io.mapped import read_srb, write_srb
+from semiring.io.markup import read_gml, read_graphml
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.npz import load_npz, save_npz
+from semiring.io.parquet import read_parquet, write_parquet
 from semiring.io.placing import check_storage, convert, on_the_host
 
 if TYPE_CHECKING:
@@ -44,6 +48,9 @@ def _read_npz(path: PathLike, *, dup_op: Any = "plus", progress: Progress | None
     return load_npz(path, dup_op=dup_op)
 
 
+# Files of this collection have a beginning of their name instead of an extension.
+KONECT: Final = "out."
+
 #: Extension, without that of a compression, and its reader.
 READERS: Final[dict[str, Callable[..., Any]]] = {
     ".mtx": mmread,
@@ -61,16 +68,34 @@ READERS: Final[dict[str, Callable[..., Any]]] = {
     ".graph-txt": read_graph_txt,
     ".sg": _read_sg,
     ".wsg": _read_sg,
+    ".graphml": read_graphml,
+    ".gml": read_gml,
+    ".parquet": read_parquet,
+    KONECT: read_konect,
     ".npz": _read_npz,
     ".srb": read_srb,
 }
 
-_WRITERS: Final[dict[str, Callable[..., None]]] = {".mtx": mmwrite, ".npz": save_npz, ".srb": write_srb}
+_WRITERS: Final[dict[str, Callable[..., None]]] = {
+    ".mtx": mmwrite,
+    ".el": write_edgelist,
+    ".wel": write_edgelist,
+    ".txt": write_edgelist,
+    ".tsv": write_edgelist,
+    ".csv": write_edgelist,
+    ".edgelist": write_edgelist,
+    ".gr": write_dimacs,
+    ".parquet": write_parquet,
+    ".npz": save_npz,
+    ".srb": write_srb,
+}
+# Formats of matrices alone.
+_NO_VECTORS: Final = tuple(kind for kind in _WRITERS if kind not in (".mtx", ".srb"))
 
 _EVERYWHERE: Final = ("progress", "placement", "compress")
 
 # Formats with internal compression, or mapped without a copy.
-_UNCOMPRESSED: Final = (".npz", ".srb")
+_UNCOMPRESSED: Final = (".npz", ".parquet", ".srb")
 
 
 @naming_memory_errors
@@ -94,6 +119,10 @@ def read(
     .gr                                    DIMACS, PACE                              `read_dimacs`
     .graph                                 METIS                                     `read_metis`
     .graph-txt                             WebGraph, ASCII                           `read_graph_txt`
+    .graphml                               GraphML                                   `read_graphml`
+    .gml                                   GML                                       `read_gml`
+    .parquet                               Parquet                                   `read_parquet`
+    out.NAME                               KONECT                                    `read_konect`
     .sg .wsg                               GAP benchmark suite                       `read_sg`
     .npz                                   SciPy                                     `load_npz`
     .srb                                   format of this library (see also `open`)  `read_srb`
@@ -152,6 +181,8 @@ def read(
     """
     progress = checked_progress(progress)
     kind, compression = extension(_checked_path("read", path))
+    if kind not in READERS and os.path.basename(os.fspath(path)).startswith(KONECT):
+        kind = KONECT
     if kind == ".v":
         raise NotSupported(
             f"{os.fspath(path)}: the vertices of a Graphalytics graph are read together with its edges: read the .e "
@@ -184,25 +215,35 @@ def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
-    """Write a file in the format of its extension: ``.mtx`` (and a compression), ``.npz`` or ``.srb``.
+    """Write a file in the format of its extension; text formats with the extension of a compression too.
 
-    The write is atomic: on any error an older file is unchanged. Options are those of `mmwrite`, `save_npz` and
-    `write_srb`.
+    ====================================== =============================================
+    extension                              written by
+    ====================================== =============================================
+    .mtx                                   `mmwrite`
+    .el .wel .txt .tsv .csv .edgelist      `write_edgelist`
+    .gr                                    `write_dimacs`
+    .parquet                               `write_parquet`
+    .npz                                   `save_npz`
+    .srb                                   `write_srb`
+    ====================================== =============================================
+
+    The write is atomic: on any error an older file is unchanged.
 
     Parameters
     ----------
     path : str or PathLike
     A : Matrix or Vector
     **options
-        Those of `mmwrite`, `save_npz` or `write_srb`.
+        Those of the writer.
 
     Raises
     ------
     NotSupported
-        Another extension, or a Vector for ``.npz``.
+        Another extension, or a Vector for a format of matrices alone: all but ``.mtx`` and ``.srb``.
     InvalidValue
-        A compression after ``.npz`` or ``.srb``, an option that the writer does not have, a ``path`` that is not a
-        path, or an ``A`` that is neither Matrix nor Vector.
+        A compression after ``.npz``, ``.parquet`` or ``.srb``, an option that the writer does not have, a ``path`` that
+        is not a path, or an ``A`` that is neither Matrix nor Vector.
 
     Notes
     -----
@@ -222,11 +263,12 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     if not isinstance(A, (Matrix, Vector)):
         raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_shown(A)}")
     if kind not in _WRITERS:
-        raise NotSupported(f"{os.fspath(path)}: expected the extension .mtx, .npz or .srb, found {kind or 'none'!r}")
+        known = " ".join(_WRITERS)
+        raise NotSupported(f"{os.fspath(path)}: expected one of the extensions {known}, found {kind or 'none'!r}")
     if compression and kind in _UNCOMPRESSED:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
-    if kind == ".npz" and isinstance(A, Vector):
-        raise NotSupported(f"{os.fspath(path)}: .npz holds matrices; write a vector to .srb or .mtx")
+    if kind in _NO_VECTORS and isinstance(A, Vector):
+        raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; write a vector to .srb or .mtx")
     _check_options(kind, _WRITERS[kind], options)
     _WRITERS[kind](path, A, **options)
 

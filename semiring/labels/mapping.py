@@ -60,7 +60,7 @@ class Labels:
     _index: dict[Any, int] | None
 
     def __init__(self, values: Any) -> None:
-        column = as_column("Labels", "labels", values)
+        column = as_column("Labels", "labels", values, fractions=True)
         if column.dtype.kind in "iu":
             repeated = first_repeated(column)
             self._set(column)
@@ -176,7 +176,7 @@ class Labels:
         >>> sr.Labels(["ann", "bob", "eve"]).rows(["eve", "ann"]).tolist()
         [2, 0]
         """
-        wanted = as_column("Labels.rows", "labels", labels)
+        wanted = as_column("Labels.rows", "labels", labels, fractions=True)
         if self._values.dtype.kind in "iu" and wanted.dtype.kind in "iu":
             rows = self._rows_of_integers(wanted.astype(self._values.dtype))
             if wanted.dtype != self._values.dtype:  # what the other type cannot hold is no label

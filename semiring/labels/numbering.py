@@ -20,8 +20,11 @@ TABLE_ROWS_A_LABEL = 32
 Rows = np.ndarray[Any, Any]
 
 
-def as_column(where: str, name: str, values: Any) -> np.ndarray[Any, Any]:
-    """Return labels as an array of int64 (uint64 if needed) or of objects; InvalidValue where one is missing."""
+def as_column(where: str, name: str, values: Any, *, fractions: bool = False) -> np.ndarray[Any, Any]:
+    """Return labels as an array of int64 (uint64 if needed) or of objects; InvalidValue where one is missing.
+
+    fractions: whether numbers may have them; in an edge list they are rather a column of something else.
+    """
     array = _array(values)
     if array.ndim != 1:
         raise InvalidValue(f"{where}: {name} must be one-dimensional, got {array.ndim} dimensions")
@@ -29,7 +32,7 @@ def as_column(where: str, name: str, values: Any) -> np.ndarray[Any, Any]:
     if kind in "iu":
         return array.astype(np.uint64 if array.dtype == np.uint64 and _is_large(array) else np.int64)
     if kind == "f":
-        return _whole(where, name, array)
+        return _whole(where, name, array, fractions)
     objects = array if kind == "O" else _objects(array.tolist())
     missing = next((k for k, label in enumerate(objects.tolist()) if label is None or label != label), None)
     if missing is not None:
@@ -38,7 +41,7 @@ def as_column(where: str, name: str, values: Any) -> np.ndarray[Any, Any]:
     if types and all(issubclass(t, (int, float, np.integer, np.floating)) and t is not bool for t in types):
         numbers = objects.tolist()
         if any(isinstance(number, (float, np.floating)) for number in numbers):
-            return _whole(where, name, np.array(numbers, np.float64))
+            return _whole(where, name, np.array(numbers, np.float64), fractions)
         large = min(numbers) >= 0 and 2**63 <= max(numbers) < 2**64
         if large or (min(numbers) >= -(2**63) and max(numbers) < 2**63):
             return np.array(numbers, np.uint64 if large else np.int64)
@@ -214,11 +217,14 @@ def _is_large(array: np.ndarray[Any, Any]) -> bool:
     return bool(array.size) and int(array.max()) >= 2**63
 
 
-def _whole(where: str, name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return floats that are integers as such; InvalidValue for NaN and fractions, which are no labels."""
+def _whole(where: str, name: str, array: np.ndarray[Any, Any], fractions: bool) -> np.ndarray[Any, Any]:
+    """Return floats that are integers as such, others as objects; InvalidValue for NaN, and unwanted fractions."""
     exact = (np.abs(array) <= 2.0**53) & (array == np.trunc(array))
     if exact.all():
         return array.astype(np.int64)
-    at = int(np.flatnonzero(~exact)[0])
+    wrong = np.flatnonzero(np.isnan(array) if fractions else ~exact)
+    if not wrong.size:
+        return _objects(array.tolist())
+    at = int(wrong[0])
     what = "is missing (nan); drop or fill it first" if np.isnan(array[at]) else f"is {array[at]}, which is no label"
     raise InvalidValue(f"{where}: {name}[{at}] {what}")

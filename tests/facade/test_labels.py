@@ -35,6 +35,7 @@ def graph() -> Matrix:
         [uuid.UUID(int=7), uuid.UUID(int=1)],
         [("a", 1), ("a", 2)],
         [b"x", b"y"],
+        [0.5, 2.0],
         [],
     ],
 )
@@ -183,7 +184,7 @@ def test_labels_fit_their_object() -> None:
         (lambda: Labels([1, 2, 1]), "1 twice"),
         (lambda: Labels(["a", None]), r"labels\[1\] is missing"),
         (lambda: Labels([1.0, float("nan")]), r"labels\[1\] is missing"),
-        (lambda: Labels([1.5]), "is 1.5, which is no label"),
+        (lambda: Labels.number([1.5]), "is 1.5, which is no label"),
         (lambda: Labels([[1], [2]]), "hashable"),
         (lambda: Labels(np.zeros((2, 2), int)), "one-dimensional"),
         (lambda: Matrix.from_edgelist([("a", 1)], relabel=True), "of one type, got int and str"),

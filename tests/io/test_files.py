@@ -142,8 +142,8 @@ def test_the_error_for_unknown_extensions_lists_the_known(tmp_path: Path) -> Non
         sr.io.read(tmp_path / "b.docx")
     with pytest.raises(NotSupported, match=r"\.mtx .*\.srb.*found '\.docx'"):
         sr.io.read(tmp_path / "a.docx")
-    with pytest.raises(NotSupported, match=r"found '\.el'"):
-        sr.io.write(tmp_path / "a.el", sr.random.path(3))
+    with pytest.raises(NotSupported, match=r"found '\.sg'"):
+        sr.io.write(tmp_path / "a.sg", sr.random.path(3))
     with pytest.raises(InvalidValue, match="without a further compression"):
         sr.io.write(tmp_path / "a.srb.gz", sr.random.path(3))
     with pytest.raises(NotSupported, match="uncompressed"):
