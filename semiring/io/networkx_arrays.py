@@ -9,7 +9,7 @@ its ends.
 from __future__ import annotations
 
 import gc
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
@@ -32,8 +32,10 @@ __all__ = [
 
 # Values that are read and converted together, so that they are still in the cache when NumPy reads them again.
 _BATCH = 4096
-# Integer labels are looked up in an array of their range where it has at most this many elements a label.
-_SPARSEST = 8
+# Numbers are looked up in an array of their range where it has at most this many elements a number.
+_SPARSEST = 128
+# Larger integers are looked up as any other label.
+_LARGEST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ def read_neighbours(G: Any) -> Neighbours:
     nodes = list(adjacency)
     n = len(nodes)
     degrees = np.fromiter(map(len, adjacency.values()), np.int64, n)
-    cols, numbered = _rows_of(nodes, chain.from_iterable(adjacency.values()), int(degrees.sum()))
+    cols, numbered = _rows_of(nodes, lambda: chain.from_iterable(adjacency.values()), int(degrees.sum()))
     keys: list[Hashable] | None = None
     if G.is_multigraph():
         keyed = [parallel for neighbours in adjacency.values() for parallel in neighbours.values()]
@@ -149,24 +151,47 @@ def _adjacency(G: Any) -> Mapping[Hashable, Any]:
     return {node: dict(adjacent) for node, adjacent in adjacency.items()}
 
 
-def _rows_of(nodes: list[Hashable], targets: Iterator[Any], count: int) -> tuple[NDArray[np.int64], bool]:
+def _rows_of(nodes: list[Hashable], targets: Callable[[], Iterator[Any]], count: int) -> tuple[NDArray[np.int64], bool]:
     """Return the rows of some nodes, and whether every node is its own row."""
     n = len(nodes)
-    if set(map(type, nodes)) <= {int}:
-        try:
-            numbers = np.array(nodes, np.int64)
-        except OverflowError:
-            numbers = np.array([0, 2**62])
-        least, most = (int(numbers.min()), int(numbers.max())) if n else (0, 0)
-        if most - least < _SPARSEST * (n + 1):
-            cols = np.fromiter(targets, np.int64, count)
-            if np.array_equal(numbers, np.arange(n)):
-                return cols, True
-            place = np.zeros(most - least + 1, np.int64)
-            place[numbers - least] = np.arange(n)
-            return place[cols - least], False
-    index = dict(zip(nodes, range(n), strict=True))
-    return np.fromiter(map(index.__getitem__, targets), np.int64, count), False
+    whole: list[Any] = nodes if set(map(type, nodes)) <= {int} else [_LARGEST]
+    if -_LARGEST < min(whole, default=0) <= max(whole, default=0) < _LARGEST:
+        numbers = np.array(nodes, np.int64)
+        wanted = np.fromiter(targets(), np.int64, count)
+        if np.array_equal(numbers, np.arange(n)):
+            return wanted, True
+        return _find(numbers, wanted), False
+    # The objects in the dictionaries of neighbours usually are those of the nodes: then their addresses suffice, and
+    # the objects, which are scattered over the memory, need not be read.
+    own = np.fromiter(map(id, nodes), np.int64, n)
+    sample = np.fromiter(map(id, islice(targets(), _BATCH)), np.int64)
+    if 2 * np.count_nonzero(np.isin(sample, own)) >= len(sample):
+        rows = _find(own, np.fromiter(map(id, targets()), np.int64, count))
+    else:
+        rows = np.full(count, -1)
+    unknown = rows < 0
+    if unknown.any():
+        index = dict(zip(nodes, range(n), strict=True))
+        others = compress(targets(), unknown.tolist())
+        rows[unknown] = np.fromiter(map(index.__getitem__, others), np.int64, int(unknown.sum()))
+    return rows, False
+
+
+def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the index of each wanted key, -1 where it is none."""
+    n = len(keys)
+    if not n:
+        return np.full(len(wanted), -1)
+    least, most = int(keys.min()), int(keys.max())
+    if most - least < _SPARSEST * n:
+        place = np.full(most - least + 2, -1)  # the last element is for those out of range
+        place[keys - least] = np.arange(n)
+        offset = wanted - least
+        offset[(offset < 0) | (offset > most - least)] = -1
+        return place[offset]
+    order = np.argsort(keys)
+    found = order[np.minimum(np.searchsorted(keys[order], wanted), n - 1)]
+    return np.where(keys[found] == wanted, found, -1)
 
 
 def edge_data(G: Any, neighbours: Neighbours) -> Iterator[dict[Any, Any]]:
@@ -183,7 +208,7 @@ def attribute(G: Any, neighbours: Neighbours, name: Hashable) -> Column | None:
     return found if found is None or neighbours.directed else found[neighbours.edge]
 
 
-def read_column(data: Any, name: Hashable) -> Column | None:
+def read_column(data: Callable[[], Iterable[dict[Any, Any]]], name: Hashable) -> Column | None:
     """Read one key of the dictionaries that ``data()`` yields; None if none has it."""
     try:
         return column_of(map(itemgetter(name), data()))
