@@ -110,6 +110,8 @@ def biadjacency_matrix(
         raise nx.NetworkXError("Ambiguous ordering: `column_order` contained duplicates.")
     if G.is_multigraph():
         raise refuse("the biadjacency matrix of a multigraph")
+    if not set(nodes).isdisjoint(others):
+        raise refuse("a biadjacency matrix of sets that overlap")
     place = np.full((2, len(G)), -1)
     for side, listed in enumerate((nodes, others)):
         place[side, [G.index[node] for node in listed if node in G]] = [

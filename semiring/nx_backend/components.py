@@ -181,6 +181,8 @@ def biconnected_components(G: Graph) -> Iterator[set[Node]]:
 @implements()
 def biconnected_component_edges(G: Graph) -> Iterator[list[tuple[Node, Node]]]:
     """Yield the edges of each biconnected component."""
+    if G.loops:
+        raise refuse("the edges of biconnected components with self-loops")
     return (list(zip(G.labels(edges[:, 0]), G.labels(edges[:, 1]), strict=True)) for edges in _blocks(G))
 
 

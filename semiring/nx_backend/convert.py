@@ -14,6 +14,14 @@ from semiring.io.networkx_arrays import Column, Neighbours, attribute, edge_data
 
 from .graph import Graph
 
+#: The type of a graph by whether it is directed and has parallel edges.
+_KINDS = {
+    (False, False): nx.Graph,
+    (True, False): nx.DiGraph,
+    (False, True): nx.MultiGraph,
+    (True, True): nx.MultiDiGraph,
+}
+
 __all__ = ["convert_from_nx", "convert_to_nx", "subgraph"]
 
 
@@ -55,7 +63,7 @@ def convert_from_nx(
     """
     if isinstance(graph, Graph):
         return graph
-    if not hasattr(graph, "_adj") or not hasattr(graph, "is_multigraph"):
+    if not isinstance(graph, nx.Graph) or _has_own_adjacency(type(graph)):
         raise NotImplementedError(f"a graph of type {type(graph).__name__}")
     neighbours = read_neighbours(graph)
     columns: dict[Hashable, Column] = {}
@@ -89,7 +97,15 @@ def convert_from_nx(
         edge_dicts=edge_dicts,
         node_data=node_data,
         graph=graph.graph if preserve_graph_attrs else None,
-        device=nx.config.backends.semiring.device,
+        device=getattr(getattr(nx.config.backends, "semiring", None), "device", None),
+    )
+
+
+def _has_own_adjacency(kind: type) -> bool:
+    """Return whether a subclass computes its neighbours, which are then not those of its dictionaries."""
+    return any(
+        getattr(kind, method) not in {getattr(known, method) for known in _KINDS.values()}
+        for method in ("__getitem__", "adjacency", "neighbors")
     )
 
 
@@ -98,19 +114,14 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     if not isinstance(result, Graph):
         return result
     G = result
-    kind = {
-        (False, False): nx.Graph,
-        (True, False): nx.DiGraph,
-        (False, True): nx.MultiGraph,
-        (True, True): nx.MultiDiGraph,
-    }[G.is_directed(), G.is_multigraph()]()
-    kind.graph.update(G.graph)
+    made = _KINDS[G.is_directed(), G.is_multigraph()]()
+    made.graph.update(G.graph)
     if G.node_data is None:
-        kind._node.update((node, {}) for node in G.nodes)
+        made._node.update((node, {}) for node in G.nodes)
     else:
-        kind._node.update(zip(G.nodes, map(dict, G.node_data), strict=True))
-    fill_adjacency(kind, G.neighbours, G.columns, G.edge_dicts)
-    return kind
+        made._node.update(zip(G.nodes, map(dict, G.node_data), strict=True))
+    fill_adjacency(made, G.neighbours, G.columns, G.edge_dicts)
+    return made
 
 
 def subgraph(G: Graph, nodes: NDArray[np.bool_], slots: NDArray[np.bool_] | None = None) -> Any:

@@ -107,6 +107,8 @@ def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None)
 @implements()
 def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Node]:
     """Return the nodes of least eccentricity."""
+    if e is None and weight is None and not G.is_directed() and not usebounds and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
     found = _given(G, e, usebounds, weight)
     least = min(found.values())
     return [node for node, value in found.items() if value == least]

@@ -122,6 +122,8 @@ def to_scipy_sparse_array(
     if nodelist is not None:
         chosen = _rows_of(G, nodelist)
         A = A[chosen][:, chosen]
+    if A.nnz == 0 and dtype is None:
+        A = A.astype(np.float64)  # as that of an empty list
     try:
         return A.asformat(format)
     except ValueError as error:

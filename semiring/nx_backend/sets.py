@@ -63,9 +63,10 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Any = None) -> dict[Node, Node]:
 
 def _tree_slots(G: Graph, weight: Any, minimum: bool) -> NDArray[np.int64]:
     """Return the first slots of the edges of a spanning forest of least or greatest weight, sorted by weight."""
+    if G.neighbours.once is None:
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
     if not len(G.cols):
         return np.zeros(0, np.int64)
-    assert G.neighbours.once is not None
     edges = np.flatnonzero(G.neighbours.once)
     values = G.weights(weight)
     lengths = np.zeros(len(edges)) if values is None else values[edges]

@@ -20,7 +20,7 @@ def is_isolate(G: Graph, n: Node) -> bool:
     """Return whether a node has no edge."""
     row = G.index.get(n)
     if row is None:
-        raise nx.NetworkXError(f"Node {n} is not in the graph.")
+        raise refuse("a node that is not in the graph")
     return bool(G.degrees()[row] == 0)
 
 
@@ -60,9 +60,13 @@ def is_negatively_weighted(G: Graph, edge: Any = None, weight: Any = "weight") -
 @implements(cheap=True)
 def overall_reciprocity(G: Graph) -> float:
     """Return the share of edges whose reverse is an edge."""
+    if G.is_multigraph():
+        raise refuse("the reciprocity of a multigraph")
     edges = len(G.cols)
     if edges == 0:
         raise nx.NetworkXError("Not defined for empty graphs")
+    if not G.is_directed():
+        return 0.0
     low, high = np.minimum(G.rows, G.cols), np.maximum(G.rows, G.cols)
     pairs = len(np.unique(low * len(G) + high))
     return (edges - pairs) * 2 / edges
@@ -73,6 +77,8 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     """Return the share of each node's edges whose reverse is an edge."""
     if nodes is None:
         return overall_reciprocity(G)
+    if not G.is_directed() or G.is_multigraph():
+        raise refuse("the reciprocity of nodes of an undirected graph or a multigraph")
     n = len(G)
     is_mutual = np.isin(G.rows * n + G.cols, G.cols * n + G.rows)
     mutual = np.bincount(G.rows[is_mutual], minlength=n)
@@ -265,6 +271,8 @@ def number_of_walks(G: Graph, walk_length: int) -> dict[Node, dict[Node, int]]:
     """Return the number of walks of a length between each two nodes."""
     if walk_length < 0:
         raise ValueError(f"`walk_length` cannot be negative: {walk_length}")
+    if len(G) == 0:
+        raise nx.NetworkXError("Graph has no nodes or edges")
     if G.is_multigraph():
         raise refuse("walks of a multigraph")
     found = sr.number_of_walks(G.structure, walk_length)

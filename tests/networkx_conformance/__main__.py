@@ -20,13 +20,14 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.networkx_conformance.installed import ROOT, with_entry_points
 
 PACKAGES = ("networkx.algorithms", "networkx.classes")
 
 
-def run(targets: list[str], processes: int = 0) -> dict[str, dict[str, object]]:
+def run(targets: list[str], processes: int = 0) -> dict[str, dict[str, Any]]:
     """Run tests in a new process; return the outcome and the functions of the backend of each test."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report"
@@ -35,13 +36,13 @@ def run(targets: list[str], processes: int = 0) -> dict[str, dict[str, object]]:
             "NETWORKX_TEST_BACKEND": "semiring",
             "NETWORKX_FALLBACK_TO_NX": "True",
             "PYTHONPATH": os.pathsep.join([str(with_entry_points(Path(folder))), str(ROOT)]),
-            "SEMIRING_NETWORKX_REPORT": str(report),
+            "NETWORKX_CONFORMANCE_REPORT": str(report),
         }
         command = [sys.executable, "-m", "pytest", "-c", os.devnull, f"--rootdir={folder}", "-q", "--tb=short"]
         command += ["-p", "no:cacheprovider", "-p", "no:benchmark", "-W", "ignore", "--import-mode=prepend"]
         command += ["-p", "tests.networkx_conformance.counting", "-n", str(processes), "--pyargs", *targets]
         finished = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        found: dict[str, dict[str, object]] = {}
+        found: dict[str, dict[str, Any]] = {}
         for part in sorted(Path(folder).glob("report*")):
             for name, row in json.loads(part.read_text(encoding="utf-8")).items():
                 if row["outcome"] is not None:
@@ -65,7 +66,7 @@ def main() -> int:
     reached = [row for row in found.values() if row["functions"]]
     calls: Counter[str] = Counter()
     for row in reached:
-        calls.update(row["functions"])  # type: ignore[arg-type]
+        calls.update(row["functions"])
     for outcome in ("passed", "failed", "xfailed", "skipped"):
         print(f"{outcome}: {outcomes[outcome]}")
     passed = sum(row["outcome"] == "passed" for row in reached)

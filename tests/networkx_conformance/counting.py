@@ -59,4 +59,4 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    Path(os.environ["SEMIRING_NETWORKX_REPORT"] + worker).write_text(json.dumps(_tests), encoding="utf-8")
+    Path(os.environ["NETWORKX_CONFORMANCE_REPORT"] + worker).write_text(json.dumps(_tests), encoding="utf-8")

@@ -162,7 +162,38 @@ def test_the_device_is_a_setting() -> None:
     assert isinstance(H, Graph)
 
 
+class Complement(nx.Graph):  # type: ignore[misc]
+    """A graph whose neighbours are not in its dictionaries."""
+
+    def adjacency(self) -> Any:
+        return iter([])
+
+
+class Named(nx.Graph):  # type: ignore[misc]
+    """A graph with a method of its own."""
+
+
+def test_subclasses() -> None:
+    with pytest.raises(NotImplementedError, match="a graph of type Complement"):
+        convert_from_nx(Complement([(0, 1)]))
+    assert convert_from_nx(Named([(0, 1)])).number_of_edges() == 1
+
+
 def test_other_objects_are_refused() -> None:
     with pytest.raises(NotImplementedError, match="a graph of type list"):
         convert_from_nx([(0, 1)])
     assert convert_to_nx(3) == 3
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 1.0])
+def test_equal_labels_that_are_other_objects(share: float) -> None:
+    """Labels are compared as NetworkX does, not by identity."""
+    rng = np.random.default_rng(2)
+    names = [f"node {number}" for number in range(200)]
+    G = nx.Graph()
+    G.add_nodes_from(names)
+    for u, v in rng.integers(0, 200, (900, 2)).tolist():
+        other = "".join(list(names[v]))
+        G.add_edge(names[u], other if rng.random() >= share else names[v])
+    expected = nx.to_numpy_array(G, weight=None)
+    assert np.array_equal(convert_from_nx(G).structure.to_numpy(False), expected > 0)
