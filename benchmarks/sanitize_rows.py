@@ -49,6 +49,12 @@ def _voted_in_parts() -> Vector:
     return sr.ops.vote(A, Vector.from_dense(np.arange(5000)[::-1].copy()))
 
 
+def _parents() -> Vector:
+    """A forest of two trees: a path, and one of logarithmic height."""
+    vertices = np.arange(N)
+    return Vector.from_dense(np.where(vertices < N // 2, np.maximum(vertices - 1, 0), (vertices + N // 2) // 2))
+
+
 STEPS: dict[str, Callable[[Small], Any]] = {
     "concat": lambda s: sr.concat([[s.A, s.S], [None, s.E]], "float32"),
     "concat, pattern": lambda s: sr.vstack([s.S, s.S[:3], s.S]),
@@ -73,6 +79,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vote, long rows": lambda s: _voted_in_parts(),
     "peel": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N) % 40), s.S),
     "peel, one level": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N, dtype=np.int32) % 40), s.A, least=9),
+    "treefix, roots": lambda s: sr.ops.treefix(_parents(), Vector.from_dense(np.arange(N) % 7)),
+    "treefix, leaves": lambda s: sr.ops.treefix(_parents(), Vector.full(2.0, N), towards="leaves"),
+    "treefix, bytes": lambda s: sr.ops.treefix(_parents(), Vector.full(np.int8(3), N), "min"),
     "minloc": lambda s: s.A.dup("float32").minloc()[1],
     "minloc, pattern": lambda s: s.S.minloc()[1],
     "maxloc, columns of 8 bytes": lambda s: s.A.dup("float64").maxloc("columnwise")[1],

@@ -41,7 +41,7 @@ def undirected(name: str, A: Any, *, values: bool = False) -> int:
             f"{name}: the graph must be undirected, and A stores an edge in one direction only; "
             'store each in both with A.ewise_add(A.T, "any")'
         )
-    if values and not A.is_iso and not A.isequal(A.T):
+    if values and not A.is_symmetric:
         raise GraphProperty(
             f"{name}: the graph must be undirected, and A(u, v) differs from A(v, u) for some edge; "
             'make one weight of both, such as A.ewise_add(A.T, "max")'

@@ -12,6 +12,7 @@ from ..memory.allocation import allocating, require_rows
 from ..ops import check, structure
 from ..ops.assign import assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
+from ..ops.equal import symmetric
 from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..record_types import plain
@@ -181,6 +182,18 @@ class Matrix(MatrixOperations):
         """
         return structure.is_symmetric(self.store.pattern)
 
+    @property
+    def is_symmetric(self) -> bool:
+        """True if A(j, i) = A(i, j).  Cost that of a transpose and a comparison, once for a matrix; synchronises.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1, 2], [1, 0, 2], [5, 6, 7])
+        >>> A.is_symmetric, (A + A.T).is_symmetric
+        (False, True)
+        """
+        return symmetric(self.store)
+
     def get(self, row: int, col: int, default: Any = None) -> Any:
         """A(row, col), or `default` where nothing is stored.
 
@@ -271,7 +284,7 @@ class Matrix(MatrixOperations):
         if is_scalar(rows) or is_scalar(cols):
             made = self._vector_class._new(None, self._line(rows, cols))
         else:
-            made = self._new(None, extract_matrix(self.store, self._rows(rows), self._cols(cols)))
+            made = self._new(None, extract_matrix(self.store, *self._region(rows, cols)))
         made._origin = (self, key)
         return made
 
@@ -299,7 +312,7 @@ class Matrix(MatrixOperations):
         """
         if is_scalar(rows) or is_scalar(cols):
             return self._deliver(self._line(rows, cols), writing, self._vector_class)
-        return self._deliver(extract_matrix(self.store, self._rows(rows), self._cols(cols)), writing)
+        return self._deliver(extract_matrix(self.store, *self._region(rows, cols)), writing)
 
     def _line(self, rows: Any, cols: Any) -> Plan[VectorStore]:
         """Return the plan of the part of one row or column that the other index selects."""
@@ -324,6 +337,11 @@ class Matrix(MatrixOperations):
 
     def _rows(self, key: Any) -> Index:
         return _positions(key, self.nrows, "rows", self.device)
+
+    def _region(self, rows: Any, cols: Any) -> tuple[Index, Index]:
+        """Return both indices; one object for the same positions of a square matrix, whose symmetry is then kept."""
+        index = self._rows(rows)
+        return index, index if rows is cols and self.nrows == self.ncols else self._cols(cols)
 
     def _cols(self, key: Any) -> Index:
         return _positions(key, self.ncols, "columns", self.device)

@@ -14,11 +14,22 @@ from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module
 from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host
 from ..record_types import leaves, view
-from . import check
+from . import check, structure
 from .convert import index_list
 
 # Full rows in the memory of the device: their offsets are the structure.
 _FULL = StorageKind("full", "none", "device")
+
+
+def symmetric(a: CSR) -> bool:
+    """Return whether a(j, i) = a(i, j), cached with the matrix; NaN equals NaN.  Synchronises the first time."""
+    if not structure.is_symmetric(a.pattern):
+        return False
+    if a.iso is not None:
+        return True
+    if "symmetric" not in a.cache:
+        a.cache["symmetric"] = same(a, structure.transposed(a), check_dtype=False)
+    return bool(a.cache["symmetric"])
 
 
 def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float] | None = None) -> bool:

@@ -49,6 +49,12 @@ def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False
         def request() -> CSR:
             return cast(CSR, registry.run(ExtractMatrix(whole(), rows, cols), check.engine_of("extract", a)))
 
+    elif rows is cols and structure.knows_symmetric(a, values=False):
+
+        def request() -> CSR:
+            made = registry.run(ExtractMatrix(a, rows, cols), check.engine_of("extract", a))
+            return structure.remember_symmetric(made, a)
+
     else:
         request = ExtractMatrix(a, rows, cols)
     return Plan("extract", (rows.count, cols.count), a.dtype, a.device, request)

@@ -12,7 +12,7 @@ from ..engines import registry
 from ..engines.spec_storage import Encode, Permute
 from ..formats import CSR, Array, array_module, device_of
 from ..memory.allocation import allocating
-from . import check
+from . import check, structure
 from .write import Plan
 
 
@@ -30,9 +30,11 @@ def permute(a: CSR, rows: Array, cols: Array) -> Plan[CSR]:
         if a.pattern.codec is not None:
             pattern = registry.run(Encode(made.pattern, a.pattern.codec), engine)
             made = CSR(pattern, made.dtype, made.values, made.iso)
-        if rows is cols and "symmetric" in a.pattern.facts:
+        if rows is not cols:
+            return made
+        if "symmetric" in a.pattern.facts:
             made.pattern.facts["symmetric"] = a.pattern.facts["symmetric"]
-        return made
+        return structure.remember_symmetric(made, a)
 
     return Plan("permute", a.shape, a.dtype, a.device, request)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .. import operators
+from ..engines import registry
 from ..engines.spec import Select
 from ..engines.spec_fused import MxmSelect
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedIndexUnary
-from . import check
+from . import check, structure
 from .apply import thunk_of, with_bound
 from .fused import fused_or_stored, requested
 from .write import Plan
@@ -30,7 +31,9 @@ def select(a: S | Plan[S], op: Any, k: Any = None) -> Plan[S]:
     if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
         typed = with_bound(k, a.dtype, lambda dtype: family.typed(a.dtype, dtype))
     thunk = thunk_of(typed, 0 if k is None else k)
-    request = partial(_of_product, requested(a), typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
+    request: Any = partial(_of_product, requested(a), typed, thunk) if isinstance(a, Plan) else Select(a, typed, thunk)
+    if isinstance(a, CSR) and _keeps_symmetry(a, typed, thunk):
+        request = partial(_symmetric, request)
     return Plan("select", check.shape_of(a), a.dtype, a.device, request)
 
 
@@ -39,3 +42,20 @@ def _of_product(a: Plan[S], op: TypedIndexUnary, k: np.generic) -> S | Plan[S]:
     if store is None:
         return result  # type: ignore[no-any-return]
     return Plan("select", a.shape, a.dtype, a.device, Select(store, op, k))
+
+
+# Predicates of a position that hold for (j, i) where they hold for (i, j), if the thunk is 0.
+_SYMMETRIC = ("j == i + k", "j != i + k")
+
+
+def _keeps_symmetry(a: CSR, op: TypedIndexUnary, k: np.generic) -> bool:
+    """Return whether it is known that (j, i) is selected wherever (i, j) is."""
+    if op.uses <= {"x", "k"}:
+        return structure.knows_symmetric(a, values=True)
+    return op.expr in _SYMMETRIC and not k and structure.knows_symmetric(a, values=False)
+
+
+def _symmetric(request: Select) -> CSR:
+    assert isinstance(request.a, CSR)
+    made = cast(CSR, registry.run(request, check.engine_of("select", request.a)))
+    return structure.remember_symmetric(made, request.a)

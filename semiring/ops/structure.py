@@ -36,6 +36,22 @@ def is_symmetric(pattern: AnyPattern) -> bool:
     return known
 
 
+def knows_symmetric(a: CSR, *, values: bool) -> bool:
+    """Return True if it is known that a(j, i) is present wherever a(i, j) is; values: and equal to it."""
+    if not a.pattern.facts.get("symmetric", False):
+        return False
+    return not values or a.iso is not None or bool(a.cache.get("symmetric", False))
+
+
+def remember_symmetric(made: CSR, a: CSR) -> CSR:
+    """Return `made`, of which all that is known of the symmetry of `a` is true."""
+    if knows_symmetric(a, values=False):
+        made.pattern.facts["symmetric"] = True
+    if "symmetric" in a.cache and knows_symmetric(a, values=True):
+        made.cache["symmetric"] = True
+    return made
+
+
 def transposed(a: CSR, *, values: bool = True) -> CSR:
     """Return the transpose, cached.  Cost O(nvals) the first time.
 

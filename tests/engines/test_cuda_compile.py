@@ -119,7 +119,7 @@ def test_cooperative_grids_are_launched_cooperatively() -> None:
     text = "".join(path.read_text() for path in FOLDER.glob("*.cuh"))
     parts = re.split(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", text)[1:]
     waiting = {name for name, body in zip(parts[::2], parts[1::2], strict=True) if "CooperativeGrid group(" in body}
-    assert waiting == {"closure_grid", "closure_many", "mxv_either", "relax_grid"}
+    assert waiting == {"closure_grid", "closure_many", "mxv_either", "peel_grid", "relax_grid"}
     launches = {path.name for path in FOLDER.parent.rglob("*.py") if "cooperative=True" in path.read_text()}
     assert launches == {"closure_many_plans.py", "closure_plans.py", "mxv_either.py"}
 

@@ -24,7 +24,7 @@ from semiring import Matrix, Vector, binary, ops, select
 
 from ..checks import undirected
 from ..entries import listed
-from .trees import Forest, spanning_forest, subtree
+from .trees import Forest, spanning_forest
 
 _leads_elsewhere = select.register_anonymous("x != j", "leads_elsewhere")
 _leads_to = select.register_anonymous("x == j", "leads_to")
@@ -206,7 +206,7 @@ def _reach(A: Matrix, forest: Forest) -> tuple[Vector, Vector]:
     for op in ("min", "max"):
         extreme = forest.first.dup()
         extreme[:n] << first.ewise_add(seen.reduce_rowwise(op), op)
-        reach.append(subtree(extreme, forest.jumps, op)[:n].new())
+        reach.append(forest.subtree(extreme, op)[:n].new())
     return reach[0], reach[1]
 
 

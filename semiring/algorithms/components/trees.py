@@ -1,16 +1,10 @@
-"""Breadth-first spanning forests: parents, preorder numbers and reductions over subtrees, in O(log depth) rounds.
+"""Breadth-first spanning forests: parents, preorder numbers and reductions over subtrees.
 
-With P_k(v) the 2^k-th ancestor of v, sums over the descendants within distance 2^k of v, and over its ancestors,
-double their reach in each round:
+The trees of all components hang from one further vertex, number n, which is its own parent.  Sizes and extremes of
+subtrees are sums towards the roots (`semiring.ops.treefix`).  The preorder number of a vertex is the sum, over the path
+to its root, of 1 and the sizes of the smaller siblings.
 
-    down_{k+1}(v) = down_k(v) (+) down_k of all u with P_k(u) = v        (a scatter)
-    up_{k+1}(v)   = up_k(v) (+) up_k(P_k(v))                             (a gather)
-    P_{k+1}       = P_k(P_k)
-
-The trees of all components hang from one further vertex, number n, which is its own parent.
-
-Source of the doubling: Wyllie, "The Complexity of Parallel Computations", 1979; Hillis, Steele, "Data Parallel
-Algorithms", CACM 29(12), 1986.
+Source: Tarjan, Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Comput. 14(4), 1985.
 """
 
 from __future__ import annotations
@@ -29,15 +23,17 @@ from .weak import connected_components
 class Forest:
     """A rooted spanning forest of n vertices below vertex n.
 
-    parent: of size n + 1.  jumps: P_0, P_1, ... as long as one of them is below n.  first, size: the preorder
-    number of each vertex, and how many vertices its subtree has, of size n + 1: the subtree of v has the numbers
-    first(v) to first(v) + size(v) - 1.
+    parent: of size n + 1.  first, size: the preorder number of each vertex, and how many vertices its subtree has, of
+    size n + 1: the subtree of v has the numbers first(v) to first(v) + size(v) - 1.
     """
 
     parent: Vector
-    jumps: tuple[Vector, ...]
     first: Vector
     size: Vector
+
+    def subtree(self, value: Vector, op: Any) -> Vector:
+        """t(v) = (+) of value(u) over the subtree of v."""
+        return ops.treefix(self.parent, value, op, towards="roots")
 
 
 def spanning_forest(A: Matrix) -> Forest:
@@ -50,12 +46,9 @@ def spanning_forest(A: Matrix) -> Forest:
     parent = Vector.full(n, n + 1, dtype, device=A.device)
     parent[:n] << found
     parent(root_mask(root, n).S) << n
-    jumps, jump = [], parent
-    while bool(jump.reduce("min") < n):  # synchronises
-        jumps.append(jump)
-        jump = jump[jump].dup()
-    size = subtree(Vector.full(1, n + 1, dtype, device=A.device), tuple(jumps), "plus")
-    return Forest(parent, tuple(jumps), _preorder(parent, size, tuple(jumps)), size)
+    size = ops.treefix(parent, Vector.full(1, n + 1, dtype, device=A.device), "plus", towards="roots")
+    first = ops.treefix(parent, _offsets(parent, size), "plus", towards="leaves")
+    return Forest(parent, first, size)
 
 
 def root_mask(root: Vector, n: int) -> Vector:
@@ -65,22 +58,16 @@ def root_mask(root: Vector, n: int) -> Vector:
     return mask
 
 
-def subtree(value: Vector, jumps: tuple[Vector, ...], op: Any) -> Vector:
-    """t(v) = (+) of value(u) over the subtree of v, for v < n; for v = n only of an idempotent monoid."""
-    total = value.dup()
-    for jump in jumps:
-        total(accum=op)[jump] << total.dup()
-    return total
+def _offsets(parent: Vector, size: Vector) -> Vector:
+    """o(v) = 1 and the sizes of the smaller siblings of v; 0 for vertex n.
 
-
-def _preorder(parent: Vector, size: Vector, jumps: tuple[Vector, ...]) -> Vector:
-    """first(v) = the sum of the offsets of v and its ancestors: 1 and the sizes of the smaller siblings of each."""
+    Running totals of the columns of a matrix with one entry a row, at the parent.
+    """
     n = parent.size - 1
-    children, parents = parent[:n].to_coo()
-    tree = Matrix.from_coo(parents, children, size[:n].to_coo()[1], nrows=n + 1, ncols=n, device=parent.device)
+    ends = Vector.full(1, n + 1, np.int64, device=parent.device).apply("rowindex").to_dense()
+    sizes = size[:n].new()
+    tree = Matrix.from_csr(ends, parent[:n].new().to_dense(), sizes.to_dense(), ncols=n + 1, device=parent.device)
+    totals = tree.scan("plus", "columnwise").reduce_rowwise("any")
     offset = Vector.full(0, n + 1, size.dtype, device=parent.device)
-    before = tree.scan("plus").ewise_add(tree, "minus").reduce_columnwise("plus")
-    offset[:n] << before.apply("plus", right=1)
-    for jump in jumps:
-        offset(accum="plus") << offset[jump].dup()
+    offset[:n] << totals.ewise_mult(sizes, "minus").apply("plus", right=1)
     return offset

@@ -15,7 +15,7 @@ from ...formats import CSR, Pattern, index_dtype
 from ..constants import cast_value, ewise_value
 from ..spec import Ewise
 from . import types
-from .compile import device, kernel
+from .compile import inlined, kernel
 from .operands import rows_of, values_of
 from .rows import common, equal_run, lopsided, lower_bound, share
 from .threads import parts_for, run
@@ -49,7 +49,7 @@ def matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
     return CSR(Pattern(a.nrows, a.ncols, indptr, indices), q.op.z, made, constant)
 
 
-@device
+@inlined
 def _bounds(indptr: Any, i: Any) -> Any:
     return np.int64(indptr[i]), np.int64(indptr[i + 1])
 

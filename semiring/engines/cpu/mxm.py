@@ -28,10 +28,11 @@ from .compile import kernel
 from .extract import chosen_columns
 from .members import is_wide, ranked
 from .mxm_dot import dot_products, term
+from .mxm_work import products_before
 from .operands import kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
-from .threads import parts_for, run, threads_for
+from .threads import run, threads_for
 from .types import combine, position, put, stops, value_at
 
 _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
@@ -101,25 +102,6 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     operands = (*structure, *values, *admitted, *operators, columns)
     run(_multiply, threads, *operands, marks, listed, totals, indptr, indices, made, work=total_work)
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
-
-
-def products_before(a_indptr: Array, a_indices: Array, b_indptr: Array) -> Array:
-    """Return the number of products of the rows of A before each row, by which threads divide them."""
-    work = np.zeros(a_indptr.size, np.int64)
-    run(_products, parts_for(a_indices.size + a_indptr.size), a_indptr, a_indices, b_indptr, work)
-    np.cumsum(work, out=work)
-    return work
-
-
-@kernel
-def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any, b_indptr: Any, work: Any) -> None:
-    """work[i + 1] = the number of products of row i."""
-    for i in range(share(a_indptr, t, threads), share(a_indptr, t + 1, threads)):
-        found = np.int64(0)
-        for p in range(a_indptr[i], a_indptr[i + 1]):
-            k = a_indices[p]
-            found += np.int64(b_indptr[k + 1]) - np.int64(b_indptr[k])
-        work[i + 1] = found
 
 
 @kernel

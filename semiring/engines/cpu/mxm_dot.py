@@ -19,10 +19,11 @@ from ...operators.expression import used_variables
 from ..constants import product_value
 from ..recording import note
 from ..spec import Mxm
-from . import types
+from . import tuning, types
 from .atomics import next_chunk, stopped
-from .compile import device, kernel
+from .compile import inlined, kernel
 from .members import is_wide
+from .mxm_work import SWAP, probes_before, products_before
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share
 from .select import kept_rows
@@ -41,9 +42,6 @@ __all__ = [
 ]
 
 CHUNKS_PER_THREAD = 32
-# Entries of a row of B' for each of the row of A, from which on the latter are searched in the former (reasoned: the
-# steps of a search among a thousand entries).
-SWAP = 10
 # Entries of a row of B' from which on a search for the first column is repaid (reasoned: about as many probes as a
 # search of mispredicted steps takes).
 LONG = 64
@@ -77,19 +75,19 @@ def dot_work(q: Mxm, mask: Pattern) -> DotWork | None:
     a_indptr, a_indices = rows_of(a)
     t_indptr, t_indices = rows_of(t)
     m_indptr, m_indices = kernel_array(mask.indptr), kernel_array(mask.indices)
-    probes = np.zeros(mask.nvals + 1, np.int64)
-    swapped = SWAP * np.repeat(np.diff(a_indptr), np.diff(m_indptr))
-    np.cumsum(np.minimum(np.diff(t_indptr)[m_indices], swapped), out=probes[1:])
+    probes = probes_before(a_indptr, t_indptr, m_indptr, m_indices)
     total = int(probes[-1])
-    if q.method == "auto" and q.by_row.ready and int(np.diff(q.b.indptr)[a_indices].sum()) < total:
-        return None
+    if q.method == "auto" and q.by_row.ready:
+        products = int(products_before(a_indptr, a_indices, kernel_array(q.b.indptr))[-1])
+        if tuning.PRODUCT_COST * products < total + tuning.DOT_ENTRY * mask.nvals:
+            return None
     note(method="dot", probes=total)
     known = product_value(semiring, a.iso, t.iso)
     uses = semiring.mult.uses if known is None else frozenset()
     operators: tuple[Any, ...] = (types.STRUCTURE, None)
     if known is None:
         operators = (types.monoid(semiring.add), types.binary(semiring.mult))
-    rows = (probes[m_indptr], a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices)
+    rows = (probes, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices)
     values = (values_of(a, "x" in uses), values_of(t, "y" in uses))
     work = total + a.nvals
     return DotWork(rows, values, operators, known, "x" in uses and a.iso is None, work, threads_for(work))
@@ -165,7 +163,7 @@ def _dot(
             leave(a_indices, begin, end, mark)
 
 
-@device
+@inlined
 def entry(
     rows: Any,
     values: Any,
@@ -186,7 +184,7 @@ def entry(
     return dot(add, mult, values, (a_indices, begin, end, t_indices, first, last), mark, place, reads_a, i, j)
 
 
-@device
+@inlined
 def enter(indices: Any, begin: int, end: int, mark: Any, place: Any, reads_a: bool) -> None:
     """Mark the columns of a row of A, and store the places of its entries if they are read."""
     for p in range(begin, end):
@@ -195,14 +193,14 @@ def enter(indices: Any, begin: int, end: int, mark: Any, place: Any, reads_a: bo
             put(place, value_at(indices, p), p)
 
 
-@device
+@inlined
 def leave(indices: Any, begin: int, end: int, mark: Any) -> None:
     """Clear the marks of a row of A."""
     for p in range(begin, end):
         put(mark, value_at(indices, p), 0)
 
 
-@device
+@inlined
 def between(indices: Any, begin: Any, end: Any, low: Any, high: Any) -> Any:
     """Return the part of the entries [begin, end) of a long row from column `low` to column `high`, both included."""
     first, last = np.int64(begin), np.int64(end)
@@ -292,7 +290,7 @@ def _any_common(
     return False, None
 
 
-@device
+@inlined
 def common(columns: Any, mark: Any) -> Any:
     """Return the number of columns that two rows have in common; columns, mark: as in `dot`."""
     a_indices, begin, end, t_indices, first, last = columns

@@ -42,7 +42,7 @@ def share_words(indptr: Any, part: int, parts: int) -> int:
     return share(indptr, part, parts) >> 5  # type: ignore[no-any-return]
 
 
-@device
+@inlined
 def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
     """Return the first position in [low, high) whose index is not below `value`.
 
@@ -56,13 +56,13 @@ def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
     return first + (length == 1 and indices[np.uintp(first)] < value)  # type: ignore[no-any-return]
 
 
-@device
+@inlined
 def lopsided(few: int, many: int) -> bool:
     """Return whether searching for each of a few indices costs less than a merge with many."""
     return few * _SEARCH_COST < many
 
 
-@device
+@inlined
 def common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
     """Return the number of indices that two sorted ranges share; the merge has no branch that depends on them.
 
@@ -83,7 +83,7 @@ def common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
     return count  # type: ignore[no-any-return]
 
 
-@device
+@inlined
 def equal_run(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
     """Return the number of first indices in which two ranges agree."""
     most = min(p_end - p, r_end - r)
@@ -93,7 +93,7 @@ def equal_run(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
     return count
 
 
-@device
+@inlined
 def _common_of_few(few: Any, p: int, p_end: int, many: Any, r: int, r_end: int) -> int:
     count = 0
     while p < p_end and r < r_end:

@@ -1,0 +1,60 @@
+"""The work of matrix products, row by row: threads divide the rows by it, and a method is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import Array
+from .compile import kernel
+from .rows import share
+from .threads import parts_for, run
+
+__all__ = ["SWAP", "probes_before", "products_before"]
+
+# Entries of a row of B' for each of the row of A, from which on the latter are searched in the former (reasoned: the
+# steps of a search among a thousand entries).
+SWAP = 10
+
+
+def products_before(a_indptr: Array, a_indices: Array, b_indptr: Array) -> Array:
+    """Return the number of products A(i, k) B(k, j) of the rows before each row i, and of all rows."""
+    work = np.zeros(a_indptr.size, np.int64)
+    run(_products, parts_for(a_indices.size + a_indptr.size), a_indptr, a_indices, b_indptr, work)
+    return np.cumsum(work, out=work)
+
+
+@kernel
+def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any, b_indptr: Any, work: Any) -> None:
+    """work[i + 1] = the products of row i."""
+    for i in range(share(a_indptr, t, threads), share(a_indptr, t + 1, threads)):
+        found = np.int64(0)
+        for p in range(a_indptr[i], a_indptr[i + 1]):
+            k = a_indices[p]
+            found += np.int64(b_indptr[k + 1]) - np.int64(b_indptr[k])
+        work[i + 1] = found
+
+
+def probes_before(a_indptr: Array, t_indptr: Array, m_indptr: Array, m_indices: Array) -> Array:
+    """Return the number of probes of the dot products of a mask in the rows before each row, and in all rows.
+
+    t: the transpose of B.  m: the mask.
+    """
+    work = np.zeros(a_indptr.size, np.int64)
+    run(_probes, parts_for(m_indices.size + a_indptr.size), a_indptr, t_indptr, m_indptr, m_indices, work)
+    return np.cumsum(work, out=work)
+
+
+@kernel
+def _probes(
+    t: int, threads: int, control: Any, a_indptr: Any, t_indptr: Any, m_indptr: Any, m_indices: Any, work: Any
+) -> None:
+    """work[i + 1] = the probes of row i."""
+    for i in range(share(m_indptr, t, threads), share(m_indptr, t + 1, threads)):
+        swapped = SWAP * (np.int64(a_indptr[i + 1]) - np.int64(a_indptr[i]))
+        found = np.int64(0)
+        for m in range(m_indptr[i], m_indptr[i + 1]):
+            j = m_indices[m]
+            found += min(np.int64(t_indptr[j + 1]) - np.int64(t_indptr[j]), swapped)
+        work[i + 1] = found
