@@ -4,17 +4,19 @@ The modules contain functions on stores; most return a `Plan`, which the facade 
 mask and accumulator of the write.  The public functions here, beyond the methods of Matrix and Vector, accept Matrix
 and Vector objects: `closure` (a whole traversal in one call), `closure_many` (from many sources at once), `link`,
 `link_sample`, `most_frequent`, `singletons` (union-find over rows), `vote` (the group with the most weight in each
-row), `peel` (the levels of rows that are removed in turn), and `treefix` (sums along the paths of a forest).
-`reports_memory` decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
+row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), and `span` (a
+spanning forest in the order of values).  `reports_memory` decorates an algorithm whose failed allocations are to raise
+`OutOfMemory`.
 """
 
-from . import public, public_peel, public_treefix, public_vote
+from . import public, public_peel, public_span, public_treefix, public_vote
 from .public import *  # noqa: F403  # the public names are listed once, in `public`
 from .public_peel import *  # noqa: F403
+from .public_span import *  # noqa: F403
 from .public_treefix import *  # noqa: F403
 from .public_vote import *  # noqa: F403
 
-__all__ = [*public.__all__, *public_peel.__all__, *public_treefix.__all__, *public_vote.__all__]
+__all__ = [*public.__all__, *public_peel.__all__, *public_span.__all__, *public_treefix.__all__, *public_vote.__all__]
 
 
 def __dir__() -> list[str]:

@@ -43,6 +43,7 @@ class HasMatrix(Protocol):
 
 
 V = TypeVar("V", bound=HasVector)
+M = TypeVar("M", bound=HasMatrix)
 
 
 @dataclass(frozen=True)

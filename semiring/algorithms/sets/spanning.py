@@ -1,15 +1,19 @@
-"""Minimum spanning forest: Borůvka's algorithm.
+"""Minimum spanning forest: Kruskal's algorithm, and Borůvka's.
 
-In each round every component chooses the lightest edge that leaves it, and these edges join the components:
+Kruskal's visits the edges in order, and keeps those that join two trees: one operation on a CPU (`semiring.ops.span`).
+Borůvka's proceeds in rounds, whose work is parallel: every component chooses the lightest edge that leaves it, and
+these edges join the components:
 
     B(u, v)   = A(u, v) where label(u) != label(v)
     w(u)      = min_v B(u, v),  by the edge that is first in the order of (weight, smaller end, larger end)
     best(c)   = min over the vertices u of component c of w(u)
     label     = the components of the chosen edges
 
-The order of edges is total, so that the choices form no cycle.  In a row it is the order by (value, column).
+The order of edges is total, so that the choices form no cycle, and both algorithms return the same forest.  In a row it
+is the order by (value, column).
 
-Source: Borůvka, "O jistém problému minimálním", 1926; Nešetřil, Milková, Nešetřilová, "Otakar Borůvka on Minimum
+Sources: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7, 1956;
+Borůvka, "O jistém problému minimálním", 1926; Nešetřil, Milková, Nešetřilová, "Otakar Borůvka on Minimum
 Spanning Tree Problem", Discrete Mathematics 233, 2001.
 """
 
@@ -17,13 +21,15 @@ from __future__ import annotations
 
 from semiring import Matrix, Vector, concat, ops
 
-from ..checks import undirected, weights
+from ..checks import choice, undirected, weights
 from ..entries import listed
 from ..progress import Progress, reporter
 
 
 @ops.reports_memory
-def minimum_spanning_forest(A: Matrix, *, maximum: bool = False, progress: Progress | None = None) -> Matrix:
+def minimum_spanning_forest(
+    A: Matrix, *, maximum: bool = False, method: str = "auto", progress: Progress | None = None
+) -> Matrix:
     """F = the edges of a spanning tree of each component, of the least total weight.
 
     Parameters
@@ -32,9 +38,11 @@ def minimum_spanning_forest(A: Matrix, *, maximum: bool = False, progress: Progr
         The value of an edge is its weight: any real number; booleans count as 0 and 1.  Self-loops are ignored.
     maximum : bool
         Whether the total weight is the largest instead.
+    method : ``"auto"``, ``"kruskal"`` or ``"boruvka"``
+        Which algorithm; by default Kruskal's on a CPU, and Borůvka's on a GPU.
     progress : callable, optional
-        ``progress(done, None)`` is called with the number of rounds after each one; an exception in it ends the
-        computation.
+        ``progress(done, None)`` is called with the number of rounds after each one, by Kruskal's algorithm once at the
+        end; an exception in it ends the computation.
 
     Returns
     -------
@@ -45,17 +53,21 @@ def minimum_spanning_forest(A: Matrix, *, maximum: bool = False, progress: Progr
     DimensionMismatch
         If A is not square.
     InvalidValue
-        If A is not symmetric, or a weight is NaN.
+        If A is not symmetric, or a weight is NaN; for another method.
     DomainMismatch
         For complex weights.
+    NotSupported
+        For Kruskal's algorithm on a GPU.
 
     Notes
     -----
     Of edges of equal weight, the one with the smaller smaller end, then with the smaller larger end, is preferred, so
-    that the result is unique.  At most log2(n) rounds, each of cost O(the edges between components + n); these edges
-    are extracted in each round.  Synchronises a few times a round.
+    that the result is unique.  Kruskal's algorithm costs O(nvals log n), on one thread.  Borůvka's has at most log2(n)
+    rounds, each of cost O(the edges between components + n); these edges are extracted in each round.  It synchronises
+    a few times a round.
 
-    Source: Borůvka, "O jistém problému minimálním", 1926.
+    Sources: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7,
+    1956; Borůvka, "O jistém problému minimálním", 1926.
 
     Examples
     --------
@@ -64,9 +76,20 @@ def minimum_spanning_forest(A: Matrix, *, maximum: bool = False, progress: Progr
     >>> F.to_dicts()
     {0: {2: 2}, 1: {2: 1}, 2: {0: 2, 1: 1}}
     """
-    n = undirected("minimum_spanning_forest", A, values=True)
+    undirected("minimum_spanning_forest", A, values=True)
     weights("minimum_spanning_forest", A)
     report = reporter("minimum_spanning_forest", progress)
+    chosen_method = choice("minimum_spanning_forest", "method", method, ("auto", "kruskal", "boruvka"))
+    if chosen_method == "kruskal" or (chosen_method == "auto" and A.device == "cpu"):
+        half = ops.span(A.select("triu", 1), largest=maximum)
+        report(1, None)
+        return half.ewise_add(half.T, "any")
+    return _by_rounds(A, maximum, report)
+
+
+def _by_rounds(A: Matrix, maximum: bool, report: Progress) -> Matrix:
+    """Return the forest by Borůvka's algorithm."""
+    n = A.nrows
     label, rounds = ops.singletons(Vector(bool, n, device=A.device)), 0
     chosen: list[tuple[Vector, ...]] = []
     B = _between(A, label)

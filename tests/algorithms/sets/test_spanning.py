@@ -92,6 +92,16 @@ def test_ties_prefer_smaller_vertices() -> None:
     assert {(a, b) for a, b in zip(i.tolist(), j.tolist(), strict=True) if a < b} == expected
 
 
+@pytest.mark.parametrize("kind", ["ties", "floats"])
+def test_both_algorithms_return_the_same_forest(kind: str) -> None:
+    A = as_matrix(weighted(UNDIRECTED["drawn-90-3"], kind))
+    for maximum in (False, True):
+        F = sr.algorithms.minimum_spanning_forest(A, maximum=maximum, method="boruvka")
+        assert F.isequal(sr.algorithms.minimum_spanning_forest(A, maximum=maximum))
+    with pytest.raises(InvalidValue, match="method"):
+        sr.algorithms.minimum_spanning_forest(A, method="prim")
+
+
 def test_structure_and_explicit_zeros() -> None:
     A = sr.Matrix.from_coo([0, 1, 1, 2, 0, 2], [1, 0, 2, 1, 2, 0], [0, 0, 5, 5, 7, 7], nrows=3, ncols=3)
     assert sr.algorithms.minimum_spanning_forest(A).to_dicts() == {0: {1: 0}, 1: {0: 0, 2: 5}, 2: {1: 5}}
