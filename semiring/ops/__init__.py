@@ -9,14 +9,12 @@ spanning forest in the order of values).  `reports_memory` decorates an algorith
 `OutOfMemory`.
 """
 
-from . import public, public_peel, public_span, public_treefix, public_vote
+from . import public, public_graphs, public_vote
 from .public import *  # noqa: F403  # the public names are listed once, in `public`
-from .public_peel import *  # noqa: F403
-from .public_span import *  # noqa: F403
-from .public_treefix import *  # noqa: F403
+from .public_graphs import *  # noqa: F403
 from .public_vote import *  # noqa: F403
 
-__all__ = [*public.__all__, *public_peel.__all__, *public_span.__all__, *public_treefix.__all__, *public_vote.__all__]
+__all__ = [*public.__all__, *public_graphs.__all__, *public_vote.__all__]
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ from ...formats import CSR, index_dtype
 from ...memory.allocation import require
 from ..order import order_keys
 from ..registry import RESIDENT, implements
-from ..spec_span import Span
+from ..spec_graphs import Span
 from .atomics import stopped
 from .compile import inlined, kernel
 from .operands import Array, rows_of

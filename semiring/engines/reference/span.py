@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import CSR
 from ..order import order_keys
 from ..registry import implements
-from ..spec_span import Span
+from ..spec_graphs import Span
 from .dense import densify, sparsify
 
 

@@ -16,7 +16,7 @@ from .. import recording
 from ..operands import Rows
 from ..registry import slices
 from ..spec import Mxv
-from ..spec_peel import Peel
+from ..spec_graphs import Peel
 from .products import product
 from .rewriting import uncompressed_first
 from .vectors import converted
