@@ -170,12 +170,12 @@ def dense_to_csr(graph: Array, is_null: Array) -> Any:
         raise ValueError("graph should be a square array" if graph.ndim == 2 else "graph should have two dimensions")
     xp, n, given = module_of(graph), graph.shape[0], graph
     graph = xp.asarray(graph)  # no np.matrix
-    rows, columns = xp.nonzero(~is_null)  # synchronises
+    places = xp.flatnonzero(~is_null)  # synchronises
+    rows, columns = xp.divmod(places, n) if n else (places, places)
     offsets = xp.zeros(n + 1, np.int32)
     offsets[1:] = xp.cumsum(xp.bincount(rows, minlength=n))
-    return _csr_class(given)(
-        (graph[rows, columns].astype(np.float64), columns.astype(np.int32), offsets), shape=graph.shape
-    )
+    data = graph.reshape(-1)[places].astype(np.float64, copy=False)
+    return _csr_class(given)((data, columns.astype(np.int32), offsets), shape=graph.shape)
 
 
 def _csr_class(graph: Any) -> Any:

@@ -25,7 +25,7 @@ from .conversion import (
 _MASKED = "CuPy has no masked arrays; use csgraph_from_dense and csgraph_to_dense, or copy the graph to the host"
 
 
-@in_place_of(scipy_csgraph.csgraph_from_dense, least=np.inf)
+@in_place_of(scipy_csgraph.csgraph_from_dense, least=10_000)
 def csgraph_from_dense(
     graph: Any, null_value: float | None = 0, nan_null: bool = True, infinity_null: bool = True
 ) -> Any:
@@ -59,13 +59,14 @@ def csgraph_from_dense(
     """
     xp = module_of(graph)
     given = xp.asarray(graph)
-    is_null = np.ma.getmaskarray(graph).copy() if np.ma.isMaskedArray(graph) else xp.zeros(given.shape, bool)
-    if nan_null or (null_value is not None and np.isnan(null_value)):
-        is_null |= xp.isnan(given)
-    if infinity_null or (null_value is not None and np.isinf(null_value)):
-        is_null |= xp.isinf(given)
+    nans = nan_null or (null_value is not None and np.isnan(null_value))
+    infinities = infinity_null or (null_value is not None and np.isinf(null_value))
+    neither = ~xp.isfinite(given)
+    is_null = neither if nans and infinities else neither & (xp.isnan(given) if nans else xp.isinf(given) & infinities)
     if null_value is not None:
         is_null |= given == null_value
+    if np.ma.isMaskedArray(graph):
+        is_null |= np.ma.getmaskarray(graph)
     return dense_to_csr(graph, is_null)
 
 

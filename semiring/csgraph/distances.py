@@ -21,6 +21,8 @@ from semiring.memory.arrays import Array, array_module, to_device, to_host
 from .conversion import NONE, entry_rows
 
 _FLOAT = np.dtype(np.float64)
+# Vertices, and entries for each, of graphs with many levels, such as roads.
+_LARGE, _DENSE = 100_000, 8
 _SHORTEST = semiring.min_plus[_FLOAT]
 
 
@@ -58,13 +60,17 @@ class Distances:
     def of_each(self, sources: np.ndarray[Any, Any]) -> Array:
         """Return the distances from each source, one row each."""
         k = sources.size
-        if self.unweighted and k > 1 and self.n:
+        if self.unweighted and k > 1 and self.n and not self._is_long():
             levels = ops.closure_many(sources, self.A).levels
             return levels.dup(_FLOAT).to_dense(fill_value=np.inf)
         found = self.xp.empty((k, self.n), _FLOAT)
         for number in range(k):
             found[number] = self.of(sources[number : number + 1])
         return found
+
+    def _is_long(self) -> bool:
+        """Whether searches probably have many levels, of which single searches on a CPU take less time."""
+        return self.A.device == "cpu" and self.n >= _LARGE and self.A.nvals < _DENSE * self.n
 
     def predecessors(self, distance: Array, sources: np.ndarray[Any, Any]) -> Array:
         """p(v) = the vertex before v on a shortest path; NONE for sources and where there is no path.  Synchronises."""

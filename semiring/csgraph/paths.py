@@ -17,7 +17,7 @@ _scipys_dijkstra = scipy_csgraph.dijkstra
 # The fewest entries a vertex with which weighted searches here take less time than SciPy's, on two cores.
 _DENSE = 8
 # For all pairs products take less time if one position in so many has an entry, on a GPU for so many vertices.
-_SPARSE, _PRODUCTS = 16, 4096
+_SPARSE, _PRODUCTS = 32, 4096
 _NEGATIVE = (
     "Graph has negative weights: dijkstra will give inaccurate results if the graph contains negative cycles. "
     "Consider johnson or bellman_ford."
@@ -99,7 +99,7 @@ def dijkstra(
     return _each(lengths, sources, return_predecessors, limit)
 
 
-@in_place_of(scipy_csgraph.bellman_ford, least=0)
+@in_place_of(scipy_csgraph.bellman_ford, least=500)
 def bellman_ford(
     csgraph: Any,
     directed: bool = True,
@@ -142,7 +142,7 @@ def bellman_ford(
     return _searched(csr, directed, indices, return_predecessors, unweighted, everywhere=False)
 
 
-@in_place_of(scipy_csgraph.johnson, least=0)
+@in_place_of(scipy_csgraph.johnson, least=500)
 def johnson(
     csgraph: Any,
     directed: bool = True,
@@ -203,7 +203,7 @@ def shortest_path(
         As for `dijkstra`; weights may be negative with all methods but ``"D"``.
     method : ``"FW"``, ``"D"``, ``"BF"``, ``"J"`` or ``"auto"``
         `floyd_warshall`, `dijkstra`, `bellman_ford` or `johnson`.  ``"auto"``: ``"FW"`` for all pairs if one position
-        in sixteen (for predecessors four) has an entry, on a GPU also for up to 4,096 vertices; else ``"J"`` with
+        in thirty-two (for predecessors four) has an entry, on a GPU also for up to 4,096 vertices; else ``"J"`` with
         negative weights and ``"D"`` without.
     directed, return_predecessors, unweighted, indices : as `dijkstra`; no indices with ``"FW"``
     overwrite : as `floyd_warshall`

@@ -151,7 +151,7 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
     """
 
 
-@on_the_host(scipy_csgraph.depth_first_tree)
+@in_place_of(scipy_csgraph.depth_first_tree, least=20_000)
 def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
     """T(u, v) = the weight of the edge from u to v, where u is the predecessor of v in `depth_first_order`.
 
@@ -170,10 +170,12 @@ def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
 
     Notes
     -----
-    Sequential, and computed by SciPy on the CPU, as `depth_first_order`.
+    The order is that of `depth_first_order`, computed by SciPy on the CPU.
 
     Examples
     --------
     >>> sr.csgraph.depth_first_tree(np.array([[0, 3, 4], [0, 0, 5], [0, 0, 0]]), 0).toarray().tolist()
     [[0.0, 3.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
     """
+    _, before = depth_first_order(csgraph, i_start, directed, True)
+    return reconstruct_path(csgraph, before, directed)
