@@ -35,6 +35,7 @@ OVER_VERTICES = frozenset(
         "descendants",
         "eccentricity",
         "eigenvector_centrality",
+        "fiedler_vector",
         "harmonic",
         "hits",
         "in_degree_centrality",
@@ -94,6 +95,7 @@ OVER_PAIRS = frozenset(
         "number_of_walks",
         "overlap",
         "resource_allocation",
+        "swap_edges",
         "transitive_closure",
         "truss_numbers",
     }

@@ -6,6 +6,7 @@ from .averages import average_shortest_path_length, global_efficiency, local_eff
 from .bfs import BfsTrace, bfs_layers, bfs_levels, bfs_parents, bfs_trace
 from .extent import diameter, eccentricity, radius
 from .k_shortest import Route, k_shortest_paths
+from .languages import context_free_path_query, regular_path_query
 from .pairs import all_pairs, number_of_walks, transitive_closure
 from .route import ancestors, descendants, has_path, shortest_path
 from .sssp import ShortestPaths, sssp, sssp_parents
@@ -22,6 +23,7 @@ __all__ = [
     "bfs_levels",
     "bfs_parents",
     "bfs_trace",
+    "context_free_path_query",
     "descendants",
     "diameter",
     "eccentricity",
@@ -36,6 +38,7 @@ __all__ = [
     "most_reliable_paths",
     "number_of_walks",
     "radius",
+    "regular_path_query",
     "shortest_path",
     "sssp",
     "sssp_parents",

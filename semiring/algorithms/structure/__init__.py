@@ -2,6 +2,7 @@
 
 from .boundaries import cut_size, edge_boundary, is_dominating_set, node_boundary
 from .counts import density, is_regular, isolates, reciprocity, vertex_reciprocity
+from .fiedler import Fiedler, fiedler_vector
 from .matrices import (
     Incidence,
     Laplacian,
@@ -13,8 +14,11 @@ from .matrices import (
     modularity_matrix,
 )
 from .mixing import average_neighbor_degree, degree_assortativity, s_metric
+from .swapping import swap_edges
+from .triads import triad_census
 
 __all__ = [
+    "Fiedler",
     "Incidence",
     "Laplacian",
     "LineGraph",
@@ -24,6 +28,7 @@ __all__ = [
     "degree_assortativity",
     "density",
     "edge_boundary",
+    "fiedler_vector",
     "incidence_matrix",
     "is_dominating_set",
     "is_regular",
@@ -34,5 +39,7 @@ __all__ = [
     "node_boundary",
     "reciprocity",
     "s_metric",
+    "swap_edges",
+    "triad_census",
     "vertex_reciprocity",
 ]
