@@ -11,6 +11,7 @@ from typing import Any, Final
 __all__ = ["FUNCTIONS", "get_info"]
 
 _ANOTHER_PATH = "Another of several shortest paths may be returned where lengths are 0 or negative."
+_DEGREES = "Weights, self-loops, multigraphs, lists of nodes and other directions are left to NetworkX."
 _DIRECTED = "Directed graphs are left to NetworkX."
 _FLOW = "Flow functions and negative capacities are left to NetworkX."
 _HITS = (
@@ -41,6 +42,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "all_pairs_dijkstra": _NEGATIVE_LENGTHS,
     "all_pairs_dijkstra_path": _NEGATIVE_LENGTHS,
     "all_pairs_dijkstra_path_length": _NEGATIVE_LENGTHS,
+    "all_pairs_lowest_common_ancestor": "Of several lowest ones another may be returned.",
     "all_pairs_shortest_path": "",
     "all_pairs_shortest_path_length": "",
     "all_shortest_paths": _NEGATIVE_LENGTHS,
@@ -49,11 +51,12 @@ FUNCTIONS: Final[dict[str, str]] = {
     "asyn_lpa_communities": _PROPAGATION,
     "attracting_components": "",
     "average_clustering": _WEIGHTED_LOOPS,
+    "average_neighbor_degree": _DEGREES,
     "average_shortest_path_length": _NEGATIVE_LENGTHS,
     "bellman_ford_path": _ANOTHER_PATH,
     "bellman_ford_path_length": _ANOTHER_PATH,
     "bellman_ford_predecessor_and_distance": _ANOTHER_PATH,
-    "betweenness_centrality": "Weights are left to NetworkX.",
+    "betweenness_centrality": "Weights that are not positive are left to NetworkX.",
     "bfs_edges": _SORTED,
     "bfs_layers": "",
     "bfs_predecessors": _SORTED,
@@ -81,7 +84,9 @@ FUNCTIONS: Final[dict[str, str]] = {
     "cut_size": "Overlapping sets, and a directed cut without its second set, are left to NetworkX.",
     "dag_longest_path": "A given topological order is left to NetworkX.",
     "dag_longest_path_length": "",
+    "degree_assortativity_coefficient": _DEGREES,
     "degree_centrality": "",
+    "degree_pearson_correlation_coefficient": _DEGREES,
     "density": "",
     "descendants": "",
     "descendants_at_distance": "",
@@ -90,7 +95,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "dijkstra_path_length": _NEGATIVE_LENGTHS,
     "dijkstra_predecessor_and_distance": _NEGATIVE_LENGTHS,
     "eccentricity": "Negative lengths and the parameter sp are left to NetworkX.",
-    "edge_betweenness_centrality": "Weights and multigraphs are left to NetworkX.",
+    "edge_betweenness_centrality": "Weights that are not positive, and multigraphs, are left to NetworkX.",
     "edge_expansion": "",
     "efficiency": "",
     "ego_graph": "undirected=True for directed graphs, and negative distances, are left to NetworkX.",
@@ -146,7 +151,9 @@ FUNCTIONS: Final[dict[str, str]] = {
     "label_propagation_communities": "Other communities than NetworkX's.",
     "laplacian_matrix": "",
     "leiden_communities": "Undirected graphs without negative weights; max_level is not supported.",
+    "local_efficiency": "Multigraphs and self-loops are left to NetworkX.",
     "louvain_communities": _LOUVAIN,
+    "lowest_common_ancestor": "Of several lowest ones another may be returned.",
     "maximal_independent_set": "Another set than NetworkX's for the same seed.",
     "maximal_matching": "Another maximal matching than NetworkX's.",
     "maximum_flow": _FLOW,

@@ -33,12 +33,16 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Node, float]:
     """Return betweenness by node; a sample of k sources is the one that NetworkX draws."""
-    _unweighted(weight)
+    graph = _lengths(G, weight)
     if k is None or k == len(G):
-        found = sr.betweenness(G.structure, normalized=normalized, endpoints=endpoints, directed=G.is_directed())
+        found = left_to_networkx(
+            lambda: sr.betweenness(**graph, normalized=normalized, endpoints=endpoints, directed=G.is_directed())
+        )
         return G.by_node(found)
     sources = _sample(G, k, seed)
-    sums = sr.betweenness(G.structure, sources=sources, normalized=False, endpoints=endpoints, directed=True).to_numpy()
+    sums = left_to_networkx(
+        lambda: sr.betweenness(**graph, sources=sources, normalized=False, endpoints=endpoints, directed=True)
+    ).to_numpy()
     if (len(G) if endpoints else len(G) - 1) < 2:
         return G.by_node(sums)
     own, other = _scales(G, k, normalized, endpoints)
@@ -52,13 +56,14 @@ def edge_betweenness_centrality(
     G: Graph, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
 ) -> dict[Any, float]:
     """Return betweenness by edge; a sample of k sources is the one that NetworkX draws."""
-    _unweighted(weight)
     if G.is_multigraph():
         raise refuse("edge betweenness of a multigraph")
+    graph = _lengths(G, weight)
     if k is None:
-        found = sr.edge_betweenness(G.structure, normalized=normalized, directed=G.is_directed())
+        found = left_to_networkx(lambda: sr.edge_betweenness(**graph, normalized=normalized, directed=G.is_directed()))
         return dict(zip(G.edges(), G.at_edges(found).tolist(), strict=True))
-    found = sr.edge_betweenness(G.structure, sources=_sample(G, k, seed), normalized=False, directed=True)
+    sources = _sample(G, k, seed)
+    found = left_to_networkx(lambda: sr.edge_betweenness(**graph, sources=sources, normalized=False, directed=True))
     if not G.is_directed():
         found = found.ewise_add(found.T, "plus")
     values = G.at_edges(found)
@@ -67,9 +72,14 @@ def edge_betweenness_centrality(
     return dict(zip(G.edges(), values.tolist(), strict=True))
 
 
-def _unweighted(weight: Any) -> None:
-    if weight is not None:
-        raise refuse("betweenness with weights")
+def _lengths(G: Graph, weight: Any) -> dict[str, Any]:
+    """Return the matrix of lengths, which must be positive; of parallel edges the shortest counts."""
+    lengths = G.weights(weight)
+    if lengths is None:
+        return {"A": G.structure}
+    if lengths.size and lengths.min() <= 0:
+        raise refuse("betweenness with lengths that are not positive")
+    return {"A": G.matrix(weight, "min"), "weights": True}
 
 
 def _sample(G: Graph, k: int, seed: Any) -> list[int]:

@@ -183,6 +183,16 @@ def global_efficiency(G: Graph) -> float:
 
 
 @implements()
+def local_efficiency(G: Graph) -> float:
+    """Return the mean over the nodes of the efficiency of the graph of their neighbours."""
+    if G.loops or G.is_multigraph():
+        raise refuse("local efficiency of a multigraph or a graph with self-loops")
+    if len(G) == 0:
+        raise ZeroDivisionError("division by zero")
+    return float(sr.local_efficiency(G.structure).to_numpy().sum() / len(G))
+
+
+@implements()
 def harmonic_diameter(G: Graph, sp: Any = None, *, weight: Any = None) -> float:
     """Return n (n - 1) / the sum of 1 / distance."""
     if sp is not None:

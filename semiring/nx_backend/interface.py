@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 
 from . import (  # noqa: F401  registers the functions of each
+    ancestry,
     bipartite,
     centrality,
     cohesion,
@@ -17,6 +18,7 @@ from . import (  # noqa: F401  registers the functions of each
     dag,
     distances,
     link_analysis,
+    mixing,
     operators,
     paths,
     prediction,

@@ -56,6 +56,7 @@ GRAPHS = {
     "acyclic": acyclic(),
     "bipartite": BIPARTITE,
     "tree": TREE,
+    "arborescence": weighted(nx.balanced_tree(2, 3, create_using=nx.DiGraph), 9),
     "empty": nx.empty_graph(3),
     "null": nx.null_graph(),
     "karate": nx.karate_club_graph(),
@@ -64,8 +65,10 @@ GRAPHS = {
 # Arguments after the graph, by function; for others none, and the weights where a function has the parameter.
 PAIR = ("n0", "n7")
 ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "betweenness_centrality": ({}, {"k": 5, "seed": 1}, {"normalized": False, "endpoints": True}),
-    "edge_betweenness_centrality": ({}, {"k": 5, "seed": 1}),
+    "betweenness_centrality": ({}, {"k": 5, "seed": 1, "weight": "weight"}, {"normalized": False, "endpoints": True}),
+    "edge_betweenness_centrality": ({}, {"k": 5, "seed": 1}, {"k": 5, "seed": 1, "weight": "weight"}),
+    "lowest_common_ancestor": ({"node1": "n7", "node2": "n12"}, {"node1": "n0", "node2": "n1", "default": "none"}),
+    "average_neighbor_degree": ({}, {"nodes": ["n1", "n2"]}),
     "closeness_centrality": ({}, {"u": "n1"}, {"distance": "weight"}, {"wf_improved": False}),
     "harmonic_centrality": ({}, {"nbunch": ["n1", "n3"]}, {"sources": ["n2"]}, {"distance": "weight"}),
     "pagerank": ({}, {"personalization": {"n1": 2, "n4": 1}}, {"dangling": {"n0": 1}, "alpha": 0.5}, {"weight": None}),
@@ -153,6 +156,7 @@ AMBIGUOUS = {
     "karate": {name for name in FUNCTIONS if "bellman_ford" in name or name in ("goldberg_radzik", "johnson")},
     "bipartite": {"hits"},
     "tree": {"hits"},
+    "acyclic": {"lowest_common_ancestor", "all_pairs_lowest_common_ancestor"},
 }
 PREDICTIONS = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
 FIRST_PARAMETERS = {"source": "n0", "target": "n7", "n": "n0", "u": "n0", "v": "n7", "root": "n0"}
@@ -194,6 +198,13 @@ def evaluated(compute: Callable[[], Any]) -> tuple[str, Any]:
         )
 
 
+def rounded(value: Any) -> str:
+    """A key that sorts results alike that differ in the last bits."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(rounded, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
 def plain(value: Any, ordered: bool) -> Any:
     """Return a value such that equal results are equal lists of leaves."""
     if isinstance(value, nx.Graph):
@@ -206,12 +217,12 @@ def plain(value: Any, ordered: bool) -> Any:
         return value.tolist()
     if isinstance(value, dict):
         items = [[plain(key, ordered), plain(item, ordered)] for key, item in value.items()]
-        return ["dict", *(items if ordered else sorted(items, key=repr))]
+        return ["dict", *(items if ordered else sorted(items, key=rounded))]
     if isinstance(value, (set, frozenset)):
         return ["set", *sorted(map(repr, value))]
     if isinstance(value, (list, tuple)):
         parts = [plain(item, ordered) for item in value]
-        return [type(value).__name__, *(parts if ordered else sorted(parts, key=str))]
+        return [type(value).__name__, *(parts if ordered else sorted(parts, key=rounded))]
     return float(value) if type(value) is int and abs(value) < 2**53 else value
 
 
