@@ -105,11 +105,11 @@ def plain(result: Any) -> Any:
     return result.to_coo(device="cpu")[1] if isinstance(result, sr.Vector) else result
 
 
-def measured(name: str, device: str, asked: list[str] | None, report: Report) -> None:
+def measured(name: str, device: str, asked: list[str] | None, without: list[str], report: Report) -> None:
     """The rows of one graph."""
     A = make(name)
     assert A.is_symmetric_structure
-    peers = others(A) if device == "cpu" else {}
+    peers = {peer: calls for peer, calls in others(A).items() if peer not in without} if device == "cpu" else {}
     for what, call in OURS.items():
         if asked is not None and what.split()[0] not in asked:
             continue
@@ -135,12 +135,13 @@ def main() -> int:
     parser = arguments.parser("algorithms.cohesion", __doc__)
     parser.add_argument("--graphs", nargs="*", default=("kron16", "roads"), metavar="GRAPH")
     parser.add_argument("--functions", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--without", nargs="*", default=[], metavar="PROGRAM", help="leave these programs out")
     asked = parser.parse_args()
     device = arguments.device_of(asked)
     with sr.use(device):
         report = Report("cohesion", device, asked.out)
         for name in asked.graphs:
-            measured(name, device, asked.functions, report)
+            measured(name, device, asked.functions, asked.without, report)
         report.close()
     return 1 if report.failed else 0
 
