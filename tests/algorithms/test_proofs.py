@@ -13,7 +13,9 @@ from semiring import algorithms
 from tests import sampling
 from tests.algorithms.proofs import DEFINITION, PROOFS
 from tests.algorithms.proofs.case import Case
+from tests.algorithms.proofs.table import RECORDED, proofs_of, table, used
 from tests.algorithms.test_truth import TRUTH, graph, matrix
+from tests.conftest import ROOT
 
 MODULES = {"SciPy": "scipy", "NetworkX": "networkx", "igraph": "igraph", "NetworKit": "networkit"}
 FAMILIES = sorted({proof.family for proof in PROOFS})
@@ -46,10 +48,15 @@ def test_proofs(shared_data: Path, name: str, family: str) -> None:
 
 
 def test_every_function_is_proved_twice() -> None:
-    """By its property and by another program, by two programs, or by a property and recorded results."""
+    """By its defining property, or in two other ways: by programs, or by results that others recorded."""
     for name in names_of_functions():
-        by = {proof.by for proof in PROOFS if name in proof.functions}
-        assert by, f"{name} has no proof"
+        assert used(name, DEFINITION) or proofs_of(name) > 1, f"{name} has one proof only"
+
+
+def test_the_table_of_proofs() -> None:
+    page = (ROOT / "docs" / "algorithms" / "proofs.md").read_text()
+    assert table() in page, "write the table of docs/algorithms/proofs.md by python -m tests.algorithms.proofs.table"
+    assert not set(RECORDED) - set(names_of_functions())
 
 
 def test_proofs_find_wrong_results(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,7 +192,7 @@ def counts_of_igraph(case: Case) -> None:
     close(dense(al.triangles(case.A)), share * pairs, rtol=1e-9, atol=1e-6)
 
 
-@proves("lcc", "triangle_centrality", "edge_triangles", "truss_numbers", by="NetworKit", entries=3_000_000)
+@proves("lcc", "edge_triangles", by="NetworKit", entries=3_000_000)
 def counts_of_networkit(case: Case) -> None:
     """The triangles of every edge; coefficients of vertices with two neighbours or more."""
     networkit = importlib.import_module("networkit")

@@ -112,6 +112,59 @@ def averages_of_networkx(case: Case) -> None:
         assert all(nx.path_weight(D, route.vertices, "weight") == route.length for route in found)
 
 
+@proves("average_shortest_path_length", "global_efficiency", "wiener_index", by="SciPy", entries=10_000)
+def averages_of_scipy(case: Case) -> None:
+    """Sums of the matrix of all distances, with weights."""
+    csgraph = importlib.import_module("scipy.sparse.csgraph")
+    if not 1 < case.n <= 3000:
+        return
+    distance = csgraph.shortest_path(case.scipy_weighted_directed)
+    apart, total = ~np.eye(case.n, dtype=bool), case.n * (case.n - 1)
+    close(al.global_efficiency(case.V, weights=True), (1 / distance[apart]).sum() / total)
+    if np.isfinite(distance).all():
+        close(al.average_shortest_path_length(case.V, weights=True), distance.sum() / total)
+        close(al.wiener_index(case.V, weights=True), distance.sum() / (1 if case.directed else 2))
+
+
+@proves("local_efficiency", "k_shortest_paths", by="igraph", entries=6000)
+def paths_of_igraph(case: Case) -> None:
+    """Efficiencies of every neighbourhood; the lengths of several paths."""
+    if not case.entries:
+        return
+    close(dense(al.local_efficiency(case.A)), np.nan_to_num(_induced_efficiency(case)))
+    source, g = case.sources[0], case.igraph_directed
+    reached = al.descendants(case.D, source).to_dict()
+    if reached:
+        target = min(reached)
+        theirs = g.get_k_shortest_paths(source, target, k=3, weights="weight", output="epath")
+        found = al.k_shortest_paths(case.V, source, target, 3)
+        close([route.length for route in found], [sum(g.es[path]["weight"]) for path in theirs])
+
+
+def _induced_efficiency(case: Case) -> list[float]:
+    """The mean of 1 / distance in the subgraph of the neighbours of each vertex."""
+    found = []
+    for neighbours in map(sorted, case.igraph.get_adjlist()):
+        distance = np.array(case.igraph.induced_subgraph(neighbours).distances()).reshape(len(neighbours), -1)
+        apart = distance[~np.eye(len(neighbours), dtype=bool)] if len(neighbours) > 1 else np.array([np.inf])
+        found.append(float((1 / apart).mean()))
+    return found
+
+
+@proves("lowest_common_ancestor", "lowest_common_ancestors", by="SciPy", entries=10_000)
+def ancestors_of_scipy(case: Case) -> None:
+    """Rows of the transitive closure of the edges to larger numbers."""
+    csgraph, sp = importlib.import_module("scipy.sparse.csgraph"), importlib.import_module("scipy.sparse")
+    if not 1 < case.n <= 2000:
+        return
+    reaches = np.isfinite(csgraph.shortest_path(sp.csr_array(sp.triu(case.scipy, 1)), unweighted=True))
+    acyclic = case.A.select("triu", 1).new()
+    for u, v in ((case.n - 2, case.n - 1), (case.n // 2, case.n - 1)):
+        common = np.flatnonzero(reaches[:, u] & reaches[:, v])
+        lowest = common[reaches[np.ix_(common, common)].sum(axis=1) == 1]
+        equal(host(al.lowest_common_ancestors(acyclic, u, v).to_coo()[0]), lowest)
+
+
 @proves("lowest_common_ancestor", "lowest_common_ancestors", by="NetworkX", entries=3000)
 def ancestors_of_networkx(case: Case) -> None:
     """The edges to larger numbers have no cycle: common ancestors that no other one descends from."""
@@ -128,7 +181,7 @@ def ancestors_of_networkx(case: Case) -> None:
 @proves(
     "density", "reciprocity", "is_regular", "node_boundary", "edge_boundary", "cut_size", "is_dominating_set",
     "average_neighbor_degree", "degree_assortativity", "s_metric", "laplacian", "incidence_matrix", "complement",
-    "modularity_matrix", "line_graph", "isolates", by="NetworkX", entries=3000,
+    "modularity_matrix", "line_graph", "isolates", "vertex_reciprocity", by="NetworkX", entries=3000,
 )  # fmt: skip
 def measures_of_networkx(case: Case) -> None:
     """Its functions of the same names."""
@@ -137,6 +190,8 @@ def measures_of_networkx(case: Case) -> None:
         return
     close(al.density(case.D), nx.density(D))
     close(al.reciprocity(case.D), nx.overall_reciprocity(D))
+    found, theirs = al.vertex_reciprocity(case.D).to_dict(), nx.reciprocity(D, [v for v in D if D.degree(v)])
+    close([found[v] for v in theirs], list(theirs.values()))
     assert al.is_regular(case.A) == nx.is_regular(G)
     chosen = list(range(0, case.n, 2))
     assert set(al.node_boundary(case.D, chosen).to_dict()) == nx.node_boundary(D, chosen)
