@@ -25,8 +25,8 @@ def coarsen(A: Matrix, labels: Vector, *, op: str = "plus") -> Matrix:
 
     Returns
     -------
-    Matrix, k x k.  The diagonal holds the edges within groups; of an undirected graph each of them twice, apart from
-    self-loops.
+    Matrix, k x k, of the type of A; sums of integers and booleans are of 64 bits.  The diagonal holds the edges within
+    groups; of an undirected graph each of them twice, apart from self-loops.
 
     Raises
     ------
@@ -48,6 +48,8 @@ def coarsen(A: Matrix, labels: Vector, *, op: str = "plus") -> Matrix:
         raise InvalidValue(f"coarsen: op must be the name of a monoid, got {op!r}")
     if not hasattr(monoid, op):
         raise UnknownOperator(f"coarsen: no monoid is called {op!r}")
+    if op in ("plus", "times") and A.dtype.kind in "iu":
+        A = A.dup("int64" if A.dtype.kind == "i" else "uint64")
     return grouped(A, labels, number_of("coarsen", labels), op)
 
 

@@ -14,10 +14,7 @@ from .case import Case, arcs_of, close, dense, equal, full, host, largest, small
 al = sr.algorithms
 
 
-@proves(
-    "triangle_count", "triangles", "edge_triangles", "generalized_degree", "transitivity", "clustering", "lcc",
-    "average_clustering", "triangle_centrality",
-)  # fmt: skip
+@proves("triangle_count", "triangles", "edge_triangles", "transitivity", "clustering", "lcc", "average_clustering")
 def triangles(case: Case) -> None:
     """A triangle has three vertices and six directed edges; shares are between 0 and 1."""
     arcs = case.arcs
@@ -36,15 +33,20 @@ def triangles(case: Case) -> None:
     close(al.average_clustering(case.A), float(share.mean()) if case.n else 0.0)
     wedges = int(pairs.sum())
     close(al.transitivity(case.A), 3 * count / wedges if wedges else 0.0)
+
+
+@proves("triangle_centrality", "generalized_degree", entries=5_000_000)
+def around_triangles(case: Case) -> None:
+    """The triangles around each vertex as a share of all; numbers of edges sum to degrees."""
+    arcs, count, at = case.arcs, al.triangle_count(case.A), full(al.triangles(case.A), -1)
+    xp = arcs.xp
     centrality = full(al.triangle_centrality(case.A), -1.0)
     assert 0 <= smallest(centrality) <= largest(centrality) <= 1 + 1e-12
-    if case.entries < 5_000_000:
-        joined = arcs_of(of_edges.select(">", 0).new())
-        around = 3 * xp.bincount(arcs.columns, weights=at[arcs.rows], minlength=case.n) + at
-        around = around - 2 * xp.bincount(joined.columns, weights=at[joined.rows], minlength=case.n)
-        close(centrality, around / (3 * count) if count else 0.0 * around)
-        degrees = al.generalized_degree(case.A)
-        equal(full(degrees.reduce_rowwise("plus"), 0), arcs.degree)
+    joined = arcs_of(al.edge_triangles(case.A).select(">", 0).new())
+    around = 3 * xp.bincount(arcs.columns, weights=at[arcs.rows], minlength=case.n) + at
+    around = around - 2 * xp.bincount(joined.columns, weights=at[joined.rows], minlength=case.n)
+    close(centrality, around / (3 * count) if count else 0.0 * around)
+    equal(full(al.generalized_degree(case.A).reduce_rowwise("plus"), 0), arcs.degree)
 
 
 @proves("core_numbers", "k_core")
@@ -73,25 +75,29 @@ def cores(case: Case) -> None:
         assert found.nvals == int(expected.sum())
 
 
-@proves("truss_numbers", "k_truss", entries=20_000_000)
+@proves("k_truss", entries=20_000_000)
 def trusses(case: Case) -> None:
-    """Every edge of a truss is in k - 2 triangles of it, and those of truss number k are not in the next one."""
-    numbers = al.truss_numbers(case.A) if case.entries < 2_000_000 else None
-    most = 8 if numbers is None else int(numbers.reduce_scalar("max").value or 2)
-    for k in sorted({3, 4, most, most + 1}):
-        truss = al.k_truss(case.A, k)
-        support = al.edge_triangles(truss)
+    """Every edge of a truss is in k - 2 triangles of it."""
+    for k in (3, 4, 8):
+        support = al.edge_triangles(al.k_truss(case.A, k))
         assert support.nvals == 0 or int(support.reduce_scalar("min").value) >= k - 2
-        if numbers is not None:
-            assert truss.isequal(case.A.dup(mask=numbers.select(">=", k).S))
-            # Remove what the next truss cannot hold, until nothing changes: nothing of this number may remain.
-            rest = case.A.dup(mask=numbers.select(">=", k).S)
-            while True:
-                enough = rest.dup(mask=al.edge_triangles(rest).select(">=", k - 1).S)
-                if enough.nvals == rest.nvals:
-                    break
-                rest = enough
-            assert rest.ewise_mult(numbers.select("==", k), "pair").nvals == 0
+
+
+@proves("truss_numbers", entries=2_000_000)
+def truss_levels(case: Case) -> None:
+    """The edges of a number or more are the truss, and those of the number are not in the next one."""
+    numbers = al.truss_numbers(case.A)
+    most = int(numbers.reduce_scalar("max").value or 2)
+    for k in sorted({3, 4, most, most + 1}):
+        rest = case.A.dup(mask=numbers.select(">=", k).S)
+        assert al.k_truss(case.A, k).isequal(rest)
+        # Remove what the next truss cannot hold, until nothing changes: nothing of this number may remain.
+        while True:
+            enough = rest.dup(mask=al.edge_triangles(rest).select(">=", k - 1).S)
+            if enough.nvals == rest.nvals:
+                break
+            rest = enough
+        assert rest.ewise_mult(numbers.select("==", k), "pair").nvals == 0
 
 
 @proves("rich_club", "square_clustering", entries=500_000)
