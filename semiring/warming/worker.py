@@ -64,8 +64,10 @@ def matrices() -> Iterator[sr.Matrix]:
 
 
 def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
-    """Return the calls of an algorithm that compile all its kernels."""
+    """Return the calls of an algorithm that compile all its kernels; none if it accepts more than one matrix."""
     algorithm = getattr(sr.algorithms, name)
+    if "A" not in inspect.signature(algorithm).parameters:
+        return []
     required = [
         parameter.name
         for parameter in inspect.signature(algorithm).parameters.values()

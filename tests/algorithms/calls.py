@@ -21,7 +21,9 @@ from semiring.warming.worker import ARGUMENTS
 
 Array = np.ndarray[Any, Any]
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: function for name in algorithms.__all__ if inspect.isfunction(function := getattr(algorithms, name))
+    name: function
+    for name in algorithms.__all__
+    if inspect.isfunction(function := getattr(algorithms, name)) and "A" in inspect.signature(function).parameters
 }
 REQUIRED: dict[str, Any] = {
     **ARGUMENTS,

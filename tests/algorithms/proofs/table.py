@@ -28,6 +28,10 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "triangle_count": ("truth.json", "LAGraph", "GraphChallenge"),
     "triangles": ("GraphScope",),
 }
+# Functions that the tests of their families alone prove: queries of several matrices, and draws.
+OF_THEIR_FAMILIES = frozenset(
+    {"context_free_path_query", "fiedler_vector", "regular_path_query", "swap_edges", "triad_census"}
+)
 
 
 def used(function: str, program: str) -> float:
