@@ -91,7 +91,7 @@ def test_rows_of_all_lengths(dtype: Any, groups: int, engine: str) -> None:
 
 
 def test_labels_whose_hashes_are_alike(engine: str) -> None:
-    """More groups in one part of a long row than its table holds: the part is divided further."""
+    """The groups of a long row begin in a small part of its table."""
     if engine == "reference":
         pytest.skip("the specification is dense")
     n = 1 << 22

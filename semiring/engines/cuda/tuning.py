@@ -427,4 +427,7 @@ VOTE_LARGE: Final = _row(
     "longest row of one block of 512 threads: 8,192 slots, 64 to 128 KB of shared memory; every device from sm_80 has "
     "more",
 )  # fmt: skip
+VOTE_TILES: Final = _row(
+    "VOTE_TILES", 4096, "reasoned", "tiles of VOTE_LARGE entries at a time: their tables take 256 to 512 MB"
+)
 VOTE_BLOCKS: Final = _row("VOTE_BLOCKS", 16, "reasoned", "blocks for each multiprocessor, as SORT_BLOCKS")

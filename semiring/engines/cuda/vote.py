@@ -1,7 +1,8 @@
 """The group with the most weight among the entries of each row: each row by the method of its length.
 
 Rows are listed by length once for a pattern.  A group of lanes compares the entries of a short row; a warp or a block
-adds up the groups of a longer one in a hash table in shared memory; several blocks share the groups of the longest.
+adds up the groups of a longer one in a hash table in shared memory; several blocks each add up a tile of the longest,
+and combine the sums in a table in global memory.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import cupy
 import numpy as np
 
 from ...dtypes import FP32, FP64, INT8, INT32, INT64
-from ...formats import Array, Full, Pattern, index_dtype, uncompressed_pattern
+from ...formats import CSR, Array, Full, Pattern, index_dtype, uncompressed_pattern
 from ...memory.arrays import to_device, to_host
 from ..registry import RESIDENT, implements
 from ..spec_vote import Vote
@@ -32,12 +33,19 @@ _WARP, _SMALL, _LARGE = 2 * tuning.VOTE_WARP, 2 * tuning.VOTE_SMALL, 2 * tuning.
 _LARGE_BLOCK = 512
 
 
-class _Lists(NamedTuple):
-    """The rows of each class of `class_of`; firsts: the first part of each row of the last class, None without such."""
+class LongRows(NamedTuple):
+    """Rows of the last class of `class_of` that are processed at once, and the first tile of each, and their number."""
+
+    rows: Array
+    firsts: Array
+    tiles: int
+
+
+class Lists(NamedTuple):
+    """The rows of each class of `class_of`; `batches` of the last."""
 
     rows: tuple[Array, ...]
-    firsts: Array | None
-    parts: int
+    batches: tuple[LongRows, ...]
 
 
 class _Plan(NamedTuple):
@@ -45,9 +53,12 @@ class _Plan(NamedTuple):
     lanes: tuple[Kernel, ...]
     warp: Kernel
     block: Kernel
-    parts: Kernel
+    clear: Kernel
+    tiles: Kernel
+    slices: Kernel
     join: Kernel
-    slot_bytes: int
+    key: np.dtype[Any]
+    total: np.dtype[Any]
 
 
 @implements(Vote, engine="cuda", accepts=RESIDENT)
@@ -56,50 +67,72 @@ def vote(q: Vote) -> Full:
 
     One launch for each class of rows.  Synchronises the first time that a pattern is used.
     """
-    a, dtype = q.a, q.labels.dtype
-    labels = _array(q.labels)
+    labels = full_array(q.labels)
     out = labels.copy()
+    mass, totals, votes = (None if v is None else full_array(v) for v in (q.mass, q.totals, q.rows))
+    launcher(q.a, labels, out, votes, mass, totals, q.rate, q.keep)()
+    return Full(q.a.nrows, q.labels.dtype, out)
+
+
+def launcher(
+    a: CSR, labels: Array, out: Array, votes: Array | None, mass: Array | None, totals: Array | None, rate: float,
+    keep: bool,
+) -> Callable[[], None]:  # fmt: skip
+    """Return a function that votes, on the arrays as they are then: `out` gets the groups of rows that move.
+
+    Synchronises the first time that a pattern is used.
+    """
     if a.nvals == 0:
-        return Full(a.nrows, dtype, out)
-    lists = _lists(uncompressed_pattern(a.pattern))  # synchronises the first time
-    scored, count = q.mass is not None, a.values is None
-    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, dtype, index_dtype(a.nrows), count, scored, q.keep)
-    mass, totals, votes = (None if v is None else _array(v) for v in (q.mass, q.totals, q.rows))
+        return _nothing
+    lists = rows_by_length(uncompressed_pattern(a.pattern))  # synchronises the first time
+    scored, count = mass is not None, a.values is None
+    plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, labels.dtype, index_dtype(a.nrows), count, scored, keep)
     given = plan.pack(
         indptr=a.indptr, indices=a.indices, values=a.values, iso=a.dtype.type(0) if a.iso is None else a.iso,
-        labels=labels, mass=mass, totals=totals, rate=q.rate, votes=votes, n=a.nrows, out=out,
+        labels=labels, mass=mass, totals=totals, rate=rate, votes=votes, n=a.nrows, out=out,
     )  # fmt: skip
-    *short, medium, small, large, longest = lists.rows
+    return functools.partial(_launch, plan, lists, given)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _launch(plan: _Plan, lists: Lists, given: bytes) -> None:
+    *short, medium, small, large, _ = lists.rows
     for run, rows, lanes in zip(plan.lanes, short, (4, 8, 16, 32), strict=True):
         run(grid(rows.size * lanes), BLOCK, given, int(rows.size), rows)
-    room = plan.slot_bytes
+    room = plan.key.itemsize + plan.total.itemsize
     plan.warp(grid(medium.size * 32), BLOCK, given, int(medium.size), medium, _WARP, shared=BLOCK // 32 * _WARP * room)
     most = multiprocessors() * tuning.VOTE_BLOCKS
     plan.block(min(small.size, most), BLOCK, given, int(small.size), small, _SMALL, shared=_SMALL * room)
     plan.block(min(large.size, most), _LARGE_BLOCK, given, int(large.size), large, _LARGE, shared=_LARGE * room)
-    if lists.firsts is not None:
-        scores, groups = cupy.empty(lists.parts, FP64), cupy.empty(lists.parts, INT64)
-        sums = cupy.empty(lists.parts, np.uint32 if count else FP64)
-        listed = int(longest.size), longest
-        plan.parts(
-            min(lists.parts, most), _LARGE_BLOCK, given, *listed, _LARGE, lists.firsts, scores, groups, sums,
-            shared=_LARGE * room,
-        )  # fmt: skip
-        plan.join(grid(longest.size), BLOCK, given, *listed, lists.firsts, scores, groups, sums)
-    return Full(a.nrows, dtype, out)
+    if not lists.batches:
+        return
+    tiles = max(batch.tiles for batch in lists.batches)
+    keys, sums = cupy.empty(tiles * _LARGE, plan.key), cupy.empty(tiles * _LARGE, plan.total)
+    scores, groups, own_sums = cupy.empty(tiles, FP64), cupy.empty(tiles, INT64), cupy.empty(tiles, plan.total)
+    for batch in lists.batches:
+        count, rows, firsts = int(batch.rows.size), batch.rows, batch.firsts
+        blocks = min(batch.tiles, most)
+        plan.clear(blocks, _LARGE_BLOCK, given, count, rows, firsts, keys, sums)
+        plan.tiles(blocks, _LARGE_BLOCK, given, count, rows, _LARGE, firsts, keys, sums, shared=_LARGE * room)
+        plan.slices(blocks, _LARGE_BLOCK, given, count, rows, firsts, keys, sums, scores, groups, own_sums)
+        plan.join(grid(count), BLOCK, given, count, rows, firsts, scores, groups, own_sums)
 
 
-def _array(v: Full) -> Array:
+def full_array(v: Full) -> Array:
+    """Return the values of a full vector."""
     if v.values is not None:
         return v.values
     assert v.iso is not None
     return filled(v.size, v.iso)
 
 
-def _lists(pattern: Pattern) -> _Lists:
+def rows_by_length(pattern: Pattern) -> Lists:
     """Return the rows by length; cached with the pattern.  Synchronises the first time."""
     known = pattern.facts.get(_FACT)
-    if isinstance(known, _Lists):
+    if isinstance(known, Lists):
         return known
     n, number = pattern.nrows, index_dtype(pattern.nrows)
     text = _prologue(pattern.indptr.dtype, INT32, FP64, INT32, number, False, False, False)
@@ -112,17 +145,23 @@ def _lists(pattern: Pattern) -> _Lists:
         grid(n), BLOCK, n, pattern.indptr, to_device(ends.astype(np.uint64), "cuda"), listed
     )
     rows = tuple(listed[end - size : end] for size, end in zip(sizes, ends.tolist(), strict=True))
-    firsts, parts = None, 0
-    if rows[-1].size:
-        longest = rows[-1]
-        lengths = to_host(pattern.indptr[longest + 1] - pattern.indptr[longest])  # synchronises
-        # A power of two of parts, so that all keys of one fill half of its table if they are all different.
-        shares = 1 << np.ceil(np.log2(lengths / tuning.VOTE_LARGE)).astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(shares)]).astype(np.int64)
-        firsts, parts = to_device(offsets, "cuda"), int(offsets[-1])
-    made = _Lists(rows, firsts, parts)
+    made = Lists(rows, tuple(_batches(pattern, rows[-1])))
     pattern.facts[_FACT] = made
     return made
+
+
+def _batches(pattern: Pattern, longest: Array) -> Iterator[LongRows]:
+    """Yield the longest rows in batches of up to `VOTE_TILES` tiles, or of one row.  Synchronises."""
+    if longest.size == 0:
+        return
+    lengths = to_host(pattern.indptr[longest + 1] - pattern.indptr[longest])  # synchronises
+    ends = np.cumsum(-(-lengths.astype(np.int64) // tuning.VOTE_LARGE))
+    firsts = np.concatenate([[0], ends]).astype(np.int64)
+    on_device, begin = to_device(firsts, "cuda"), 0
+    while begin < lengths.size:
+        end = max(begin + 1, int(np.searchsorted(ends, firsts[begin] + tuning.VOTE_TILES, "right")))
+        yield LongRows(longest[begin:end], on_device[begin : end + 1], int(firsts[end] - firsts[begin]))
+        begin = end
 
 
 @functools.lru_cache(maxsize=1024)
@@ -133,8 +172,10 @@ def _plan(
     text = _prologue(offset, column, value, label, row, count, scored, keep)
     pack = arguments("vote.cuh", "VoteArguments", A=value, L=label, f64=FP64)
     lanes = tuple(kernel("vote.cuh", f"vote_{lanes}", text) for lanes in (4, 8, 16, 32))
-    warp, block, parts, join = (kernel("vote.cuh", f"vote_{name}", text) for name in ("warp", "block", "parts", "join"))
-    return _Plan(pack, lanes, warp, block, parts, join, label.itemsize + (4 if count else 8))
+    names = ("warp", "block", "clear", "tiles", "slices", "join")
+    warp, block, clear, tiles, slices, join = (kernel("vote.cuh", f"vote_{name}", text) for name in names)
+    key, total = np.dtype(f"u{label.itemsize}"), np.dtype(np.uint32) if count else FP64
+    return _Plan(pack, lanes, warp, block, clear, tiles, slices, join, key, total)
 
 
 def _prologue(

@@ -3,8 +3,8 @@
 // The prologue defines the types P (offsets), I (columns), A (values), L (labels), R (numbers of rows), and the constants
 // COUNT (all entries have one value: they are counted), SCORED (there is a penalty), KEEP (the row's own group wins ties).
 // Rows are listed by length.  In a short row every lane holds an entry and compares it with all others; in a longer one a
-// warp or a block adds up the groups in a hash table in shared memory.  The groups of the longest rows are divided by
-// their hashes among several blocks, and a last launch compares the results of these.
+// warp or a block adds up the groups in a hash table in shared memory.  Several blocks add up the longest rows, each a tile
+// of one, and combine the sums in a table in global memory.
 
 #include "semiring.cuh"
 
@@ -71,6 +71,12 @@ DEVICE f64 score(const VoteArguments& s, const Voter& v, f64 sum, i64 group) {
 DEVICE Best candidate(const VoteArguments& s, const Voter& v, Sum sum, i64 group) {
     const f64 found = score(s, v, total(s, sum), group);
     return Best{found, found == found ? group : i64(-1)};
+}
+// Compares the group of a slot of a table with `best`; of the row's own only the sum is returned, under KEEP.
+DEVICE void consider(const VoteArguments& s, const Voter& v, Key key, Sum sum, Best& best, Sum& own_sum) {
+    if (key == EMPTY) return;
+    if (KEEP && key == Key(v.own)) own_sum = sum;
+    else best = better(best, candidate(s, v, sum, i64(key)));
 }
 // Stores the group of a row.  own_sum: that of the row's own group, which is no candidate under KEEP.
 DEVICE void elect(const VoteArguments& s, const Voter& v, Best best, Sum own_sum) {
@@ -159,7 +165,6 @@ extern "C" __global__ void vote_32(const VoteArguments s, i64 count, const R* ro
 
 // --- longer rows: hash tables in shared memory -----------------------------------------------------------------
 
-// A bijection, so that further bits of the hash separate any two keys.
 DEVICE u32 mixed(u32 x) {
     x = (x ^ (x >> 16)) * 0x85ebca6bu;
     x = (x ^ (x >> 13)) * 0xc2b2ae35u;
@@ -202,33 +207,22 @@ struct Groups {
         }
         sync();
     }
-    // The slot of a key; `first`: this call inserted it.  A slot is free.
-    DEVICE u32 insert(Key key, Key hash, bool& first) {
-        first = false;
-        for (u32 slot = u32(hash) & last;; slot = (slot + 1) & last) {
+    // The slot of a key.  A slot is free.
+    DEVICE u32 insert(Key key) {
+        for (u32 slot = u32(mixed(key)) & last;; slot = (slot + 1) & last) {
             Key seen = load_shared(keys + slot);
-            if (seen == EMPTY) {
-                seen = atomicCAS(keys + slot, EMPTY, key);
-                first = seen == EMPTY;
-                if (first) return slot;
-            }
-            if (seen == key) return slot;
+            if (seen == EMPTY) seen = atomicCAS(keys + slot, EMPTY, key);
+            if (seen == EMPTY || seen == key) return slot;
         }
     }
-    // Compares the groups in the table with `best`; of the row's own only the sum is returned, under KEEP.
+    // Compares all groups in the table with `best`.
     DEVICE void scan(const VoteArguments& s, const Voter& v, Best& best, Sum& own_sum) {
-        for (u32 slot = rank(); slot <= last; slot += size()) {
-            const Key key = keys[slot];
-            if (key == EMPTY) continue;
-            if (KEEP && key == Key(v.own)) own_sum = sums[slot];
-            else best = better(best, candidate(s, v, sums[slot], i64(key)));
-        }
+        for (u32 slot = rank(); slot <= last; slot += size()) consider(s, v, keys[slot], sums[slot], best, own_sum);
     }
     DEVICE void add_row(const VoteArguments& s, i64 begin, i64 end) {
         for (i64 p = begin + rank(); p < end; p += size()) {
             const Key key = group_of(s, p);
-            bool first;
-            if (key != EMPTY) atomicAdd(sums + insert(key, mixed(key), first), weight(s, p));
+            if (key != EMPTY) atomicAdd(sums + insert(key), weight(s, p));
         }
         sync();
     }
@@ -297,54 +291,84 @@ vote_block(const VoteArguments s, i64 count, const R* rows, i64 slots) {
     }
 }
 
-// A block votes with the groups of one part of a row: those whose hashes begin with its number.  If its table becomes
-// too full, it divides them further, and starts again.
-// firsts: the first item of each row, a power of two of them, and their number at the end.
+// --- the longest rows: a tile of the entries a block, and a table of the row in global memory --------------------------
+
+// Tiles of LARGE_ROW entries are numbered over all rows of the launch: firsts has the first tile of each row, and the
+// number behind the last.  There are as many slices of the tables, of TABLE slots each, so that a table is at most half
+// full.
+constexpr i64 TABLE = 2 * LARGE_ROW;
+
+// The row of a tile, and its table.
+struct LongRow {
+    i64 row;
+    i64 first;  // its first tile
+    u64 slots;
+    i64 begin;  // of its slots
+
+    DEVICE LongRow(i64 tile, i64 count, const R* rows, const i64* firsts) {
+        const i64 r = upper_bound(firsts, 0, count, tile) - 1;
+        row = i64(rows[r]);
+        first = firsts[r];
+        slots = u64(firsts[r + 1] - first) * u64(TABLE);
+        begin = (first - firsts[0]) * TABLE;
+    }
+};
+
+extern "C" __global__ void vote_clear(const VoteArguments s, i64 count, const R* rows, const i64* firsts, Key* keys,
+                                      Sum* sums) {
+    for (i64 tile = firsts[0] + blockIdx.x; tile < firsts[count]; tile += gridDim.x) {
+        if (!is_voter(s, LongRow(tile, count, rows, firsts).row)) continue;
+        const i64 base = (tile - firsts[0]) * TABLE;
+        for (i64 slot = base + threadIdx.x; slot < base + TABLE; slot += blockDim.x) {
+            keys[slot] = EMPTY;
+            sums[slot] = 0;
+        }
+    }
+}
+
+// Adds to the sum of a group in a table of `slots` slots, at least one of them free.
+DEVICE void add_to(Key* keys, Sum* sums, u64 slots, Key key, Sum x) {
+    const Key hash = mixed(key);
+    u64 slot = sizeof(Key) == 8 ? __umul64hi(u64(hash), slots) : (u64(hash) * slots) >> 32;
+    while (true) {
+        Key seen = load_relaxed(keys + slot);
+        if (seen == EMPTY) seen = atomicCAS(keys + slot, EMPTY, key);
+        if (seen == EMPTY || seen == key) break;
+        slot = slot + 1 == slots ? 0 : slot + 1;
+    }
+    atomicAdd(sums + slot, x);
+}
+
+// Adds up the groups of a tile in shared memory, and adds these sums to the table of the row.  slots: TABLE.
 extern "C" __global__ void __launch_bounds__(512)
-vote_parts(const VoteArguments s, i64 count, const R* rows, i64 slots, const i64* firsts, f64* scores, i64* groups,
-           Sum* own_sums) {
-    __shared__ u32 used;
-    constexpr int WIDTH = 8 * int(sizeof(Key));
+vote_tiles(const VoteArguments s, i64 count, const R* rows, i64 slots, const i64* firsts, Key* keys, Sum* sums) {
     Groups<false> table(reinterpret_cast<char*>(vote_room), slots);
-    const u32 most = u32(slots - slots / 4);  // and a key a thread more
-    for (i64 item = blockIdx.x; item < firsts[count]; item += gridDim.x) {
-        const i64 r = upper_bound(firsts, 0, count, item) - 1, row = i64(rows[r]);
-        if (!is_voter(s, row)) continue;
-        const Voter v(s, row);
-        const i64 begin = i64(s.indptr[row]), end = i64(s.indptr[row + 1]);
-        const int bits = 63 - __clzll(firsts[r + 1] - firsts[r]);
-        const u64 part = u64(item - firsts[r]);
+    for (i64 tile = firsts[0] + blockIdx.x; tile < firsts[count]; tile += gridDim.x) {
+        const LongRow r(tile, count, rows, firsts);
+        if (!is_voter(s, r.row)) continue;
+        const i64 begin = i64(s.indptr[r.row]) + (tile - r.first) * LARGE_ROW, end = i64(s.indptr[r.row + 1]);
+        table.clear(u32(slots));
+        table.add_row(s, begin, begin + LARGE_ROW < end ? begin + LARGE_ROW : end);
+        for (u32 slot = threadIdx.x; slot < u32(slots); slot += blockDim.x) {
+            const Key key = table.keys[slot];
+            if (key != EMPTY) add_to(keys + r.begin, sums + r.begin, r.slots, key, table.sums[slot]);
+        }
+    }
+}
+
+// The best group of each slice of the tables.
+extern "C" __global__ void __launch_bounds__(512)
+vote_slices(const VoteArguments s, i64 count, const R* rows, const i64* firsts, const Key* keys, const Sum* sums,
+            f64* scores, i64* groups, Sum* own_sums) {
+    for (i64 tile = firsts[0] + blockIdx.x; tile < firsts[count]; tile += gridDim.x) {
+        const LongRow r(tile, count, rows, firsts);
+        if (!is_voter(s, r.row)) continue;
+        const Voter v(s, r.row);
+        const i64 item = tile - firsts[0];
         Best best{0.0, -1};
         Sum own_sum = 0;
-        int more = 0;
-        for (u64 sub = 0; sub < (u64(1) << more); ++sub) {
-            table.clear(u32(slots));
-            if (threadIdx.x == 0) used = 0;
-            __syncthreads();
-            const u64 wanted = (part << more) | sub;
-            const int shift = WIDTH - bits - more;
-            for (i64 p = begin + threadIdx.x; p < end; p += blockDim.x) {
-                const Key key = group_of(s, p);
-                if (key == EMPTY) continue;
-                const Key hash = mixed(key);
-                if ((shift < WIDTH ? u64(hash) >> shift : 0) != wanted) continue;
-                if (load_shared(&used) > most) break;
-                bool first;
-                const u32 slot = table.insert(key, hash, first);
-                if (first) atomicAdd(&used, 1u);
-                atomicAdd(table.sums + slot, weight(s, p));
-            }
-            __syncthreads();
-            if (used > most) {
-                ++more;
-                sub = ~u64(0);  // from the first part again
-                best = Best{0.0, -1};
-                own_sum = 0;
-            } else {
-                table.scan(s, v, best, own_sum);
-            }
-            __syncthreads();
-        }
+        for (i64 slot = item * TABLE + threadIdx.x; slot < (item + 1) * TABLE; slot += blockDim.x)
+            consider(s, v, keys[slot], sums[slot], best, own_sum);
         join_block(best, own_sum);
         if (threadIdx.x == 0) {
             scores[item] = best.score;
@@ -360,7 +384,7 @@ extern "C" __global__ void vote_join(const VoteArguments s, i64 count, const R* 
         if (!is_voter(s, row)) continue;
         Best best{0.0, -1};
         Sum own_sum = 0;
-        for (i64 item = firsts[r]; item < firsts[r + 1]; ++item) {
+        for (i64 item = firsts[r] - firsts[0]; item < firsts[r + 1] - firsts[0]; ++item) {
             best = better(best, Best{scores[item], groups[item]});
             own_sum += own_sums[item];
         }
