@@ -40,13 +40,19 @@ def _voted(A: Matrix) -> Vector:
     return sr.ops.vote(A.dup("float64"), Vector.from_dense(np.arange(N)), mass=mass, totals=mass, rows=rows, ties="own")
 
 
-def _voted_in_parts() -> Vector:
-    """Rows of every method; the longest are divided by the hashes of their groups."""
+def _rows_of_all_lengths() -> Matrix:
+    """Rows of every method of votes; the last one has two tiles."""
     lengths = [3, 8, 16, 32, 200, 900, 3000, 5000]
     rows = np.repeat(np.arange(len(lengths)), lengths)
     columns = np.concatenate([np.arange(length) for length in lengths])
-    A = Matrix.from_coo(rows, columns, (rows + columns) % 7 + 1.0, shape=(5000, 5000))
-    return sr.ops.vote(A, Vector.from_dense(np.arange(5000)[::-1].copy()))
+    return Matrix.from_coo(rows, columns, (rows + columns) % 7 + 1.0, shape=(5000, 5000))
+
+
+def _moved(A: Matrix) -> Vector:
+    """By random thirds of the rows, with masses."""
+    mass = Vector.full(1.0, A.nrows).ewise_add(A.reduce_rowwise("plus"), "plus")
+    label = Vector.from_dense(np.arange(A.nrows))
+    return sr.ops.local_moving(A, label, mass=mass, rate=1e-4, parts=3, max_passes=1)
 
 
 def _parents() -> Vector:
@@ -76,7 +82,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "selectk, first of many": lambda s: s.A.selectk("first", N),
     "vote": lambda s: sr.ops.vote(s.S, Vector.from_dense(np.arange(N) % 97)),
     "vote, scored": lambda s: _voted(s.A),
-    "vote, long rows": lambda s: _voted_in_parts(),
+    "vote, long rows": lambda s: sr.ops.vote(_rows_of_all_lengths(), Vector.from_dense(np.arange(5000)[::-1].copy())),
+    "local moving": lambda s: sr.ops.local_moving(s.S, Vector.from_dense(np.arange(N)), max_passes=3),
+    "local moving, long rows": lambda s: _moved(_rows_of_all_lengths()),
     "peel": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N) % 40), s.S),
     "peel, one level": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N, dtype=np.int32) % 40), s.A, least=9),
     "treefix, roots": lambda s: sr.ops.treefix(_parents(), Vector.from_dense(np.arange(N) % 7)),

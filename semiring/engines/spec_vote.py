@@ -1,4 +1,4 @@
-"""The spec of a vote: the group with the most weight among the entries of each row (see `spec`)."""
+"""The specs of votes: the group with the most weight among the entries of each row (see `spec`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from ..formats import CSR, Full
 from ..formats.records import record
 from .operands import Spec
 
-__all__ = ["Vote"]
+__all__ = ["LocalMoving", "Vote", "key_of_pass"]
+
+# Keys of consecutive passes differ by this odd constant.
+_PASS = 0x3C6EF372FE94F82B
+_WORD = 1 << 64
 
 
 @record
@@ -37,3 +41,39 @@ class Vote(Spec):
     rate: float
     rows: Full | None
     keep: bool
+
+
+@record
+class LocalMoving(Spec):
+    """t = the labels after votes by random parts of the rows, until no row moves.
+
+        active(i) = true for all rows i
+        repeat at most `passes` times:
+            voters = the active rows i; part(i) = floor(parts random(i, 0, key_of_pass(seed, pass)))
+            for p = 0 ... parts - 1:
+                active(i) = false for the voters i of part p; all of them vote at once, as in `Vote`
+                total(G) = the sum of mass(i) over label(i) = G, before the vote
+                for the rows i that move, and a(i, j) with label(j) other than the new label(i): active(j) = true
+            end when at most `few` rows moved
+
+    a, labels, mass, rate, keep: as in `Vote`.
+    parts: 1 to 65536.
+    seed: int64.
+    """
+
+    name: ClassVar[str] = "local_moving"
+    a: CSR
+    labels: Full
+    mass: Full | None
+    rate: float
+    parts: int
+    seed: int
+    passes: int
+    few: int
+    keep: bool
+
+
+def key_of_pass(seed: int, number: int) -> int:
+    """Return the third argument of `random` for the parts of a pass: an integer of 64 bits."""
+    word = (seed + number * _PASS) % _WORD
+    return word - _WORD if word >> 63 else word

@@ -14,7 +14,7 @@ from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..spec_vote import Vote
 from .atomics import next_chunk, stopped
-from .compile import device, kernel
+from .compile import inlined, kernel
 from .operands import kernel_array, rows_of, values_of
 from .rows import share
 from .threads import run, threads_for
@@ -22,7 +22,7 @@ from .types import value_at
 
 _CHUNKS_PER_THREAD = 32
 # Entries of a row up to which its groups are compared one by one (reasoned: the list of groups is in the first cache).
-_SHORT = 16
+SHORT = 16
 
 
 @implements(Vote, engine="cpu", accepts=RESIDENT)
@@ -32,11 +32,11 @@ def vote(q: Vote) -> Full:
     work = a.nvals + n
     threads = threads_for(work)
     require("vote", "cpu", threads * n * 16 + n * q.labels.dtype.itemsize)
-    labels = _array(q.labels)
+    labels = full_array(q.labels)
     made = labels.copy()
     scored = q.mass is not None and q.totals is not None
-    masses = (_array(q.mass), _array(q.totals)) if q.mass is not None and q.totals is not None else (_NONE, _NONE)
-    votes = _EVERY if q.rows is None else _array(q.rows)
+    masses = (full_array(q.mass), full_array(q.totals)) if q.mass is not None and q.totals is not None else (NONE, NONE)
+    votes = _EVERY if q.rows is None else full_array(q.rows)
     marks, sums = np.zeros((threads, n), np.int64), np.empty((threads, n))
     lists = np.empty((threads, n), labels.dtype)
     options = (scored, q.rate, q.keep)
@@ -46,11 +46,12 @@ def vote(q: Vote) -> Full:
     return Full(n, q.labels.dtype, made)
 
 
-_NONE = np.zeros(1)
+NONE = np.zeros(1)
 _EVERY = np.zeros(0, np.bool_)
 
 
-def _array(v: Full) -> Any:
+def full_array(v: Full) -> Any:
+    """Return the values of a full vector as a kernel argument."""
     return np.full(v.size, v.iso) if v.values is None else kernel_array(v.values)
 
 
@@ -59,8 +60,7 @@ def _vote(
     t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any,
     votes: Any, scored: bool, rate: float, keep: bool, marks: Any, sums: Any, lists: Any, made: Any,
 ) -> None:  # fmt: skip
-    mark, total, listed = marks[t], sums[t], lists[t]
-    few, partial = np.empty(_SHORT, np.int64), np.empty(_SHORT)
+    mark, total, listed, few, partial = marks[t], sums[t], lists[t], np.empty(SHORT, np.int64), np.empty(SHORT)
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
@@ -69,68 +69,76 @@ def _vote(
         for i in range(share(indptr, chunk, chunks), share(indptr, chunk + 1, chunks)):
             if stopped(control):
                 return
-            if votes.size != 0 and not votes[i]:
+            if votes.size == 0 or votes[i]:
+                made[i] = group_of(
+                    i, indptr, indices, values, labels, mass, totals, scored, rate, keep,
+                    i + 1, mark, total, listed, few, partial,
+                )  # fmt: skip
+
+
+@inlined
+def group_of(
+    i: int, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any, scored: bool, rate: float,
+    keep: bool, stamp: int, mark: Any, total: Any, listed: Any, few: Any, partial: Any,
+) -> Any:  # fmt: skip
+    """Return the group that row i elects, or its own.
+
+    stamp: above every entry of `mark`, which becomes its number.  mark, total, listed: of one slot a row.  few,
+    partial: of `SHORT` slots.
+    """
+    begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+    own = np.int64(labels[i])
+    weight = mass[i] if scored else 0.0
+    best, group, own_sum, found = -np.inf, np.int64(-1), 0.0, 0
+    if end - begin <= SHORT:
+        for p in range(begin, end):
+            g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
+            if g < 0 or g >= mark.size:
                 continue
-            begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
-            own = np.int64(labels[i])
-            weight = mass[i] if scored else 0.0
-            best, group, own_sum = -np.inf, np.int64(-1), 0.0
-            if end - begin <= _SHORT:
-                found = 0
-                for p in range(begin, end):
-                    g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
-                    if g < 0 or g >= mark.size:
-                        continue
-                    s = 0
-                    while s < found and few[s] != g:
-                        s += 1
-                    if s == found:
-                        few[s], partial[s] = g, x
-                        found += 1
-                    else:
-                        partial[s] += x
-                for s in range(found):
-                    g = few[s]
-                    if keep and g == own:
-                        own_sum = partial[s]
-                        continue
-                    score = _score(partial[s], g, own, weight, totals, scored, rate)
-                    if score > best or (score == best and (g < group or group < 0)):
-                        best, group = score, g
+            s = 0
+            while s < found and few[s] != g:
+                s += 1
+            if s == found:
+                few[s], partial[s] = g, x
+                found += 1
             else:
-                stamp, found = i + 1, 0
-                for p in range(begin, end):
-                    g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
-                    if g < 0 or g >= mark.size:
-                        continue
-                    if mark[g] == stamp:
-                        total[g] += x
-                    else:
-                        mark[g] = stamp
-                        total[g] = x
-                        listed[found] = g
-                        found += 1
-                for s in range(found):
-                    g = np.int64(listed[s])
-                    if keep and g == own:
-                        own_sum = total[g]
-                        continue
-                    score = _score(total[g], g, own, weight, totals, scored, rate)
-                    if score > best or (score == best and (g < group or group < 0)):
-                        best, group = score, g
-            if group < 0:
+                partial[s] += x
+        for s in range(found):
+            g = few[s]
+            if keep and g == own:
+                own_sum = partial[s]
                 continue
-            if (
-                keep
-                and own >= 0
-                and own < mark.size
-                and _score(own_sum, own, own, weight, totals, scored, rate) >= best
-            ):
+            score = _score(partial[s], g, own, weight, totals, scored, rate)
+            if score > best or (score == best and (g < group or group < 0)):
+                best, group = score, g
+    else:
+        for p in range(begin, end):
+            g, x = np.int64(labels[indices[p]]), np.float64(value_at(values, p))
+            if g < 0 or g >= mark.size:
                 continue
-            made[i] = group
+            if mark[g] == stamp:
+                total[g] += x
+            else:
+                mark[g] = stamp
+                total[g] = x
+                listed[found] = g
+                found += 1
+        for s in range(found):
+            g = np.int64(listed[s])
+            if keep and g == own:
+                own_sum = total[g]
+                continue
+            score = _score(total[g], g, own, weight, totals, scored, rate)
+            if score > best or (score == best and (g < group or group < 0)):
+                best, group = score, g
+    if group < 0:
+        return own
+    if keep and 0 <= own < mark.size and _score(own_sum, own, own, weight, totals, scored, rate) >= best:
+        return own
+    return group
 
 
-@device
+@inlined
 def _score(sum: float, group: int, own: int, weight: float, totals: Any, scored: bool, rate: float) -> float:
     """Return the score of a group; operations are rounded one by one."""
     if not scored:

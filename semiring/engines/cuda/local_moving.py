@@ -1,0 +1,89 @@
+"""Votes by random parts of the rows, until no row moves: a sequence of launches a part, one read-back a pass."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...dtypes import FP64, INT32, INT64
+from ...formats import Full, index_dtype, uncompressed_pattern
+from ..registry import RESIDENT, implements
+from ..spec_vote import LocalMoving, key_of_pass
+from . import samples, tuning
+from .kernel import Kernel, kernel
+from .launch import BLOCK, counter, grid
+from .specialise import constants, typedefs
+from .vote import full_array, launcher, rows_by_length
+
+_FILE = "local_moving.cuh"
+# Blocks that mark the neighbours of one row of more than VOTE_LARGE entries.
+_SLICES = 32
+
+
+class _Plan(NamedTuple):
+    totals: Kernel
+    choose: Kernel
+    commit: Kernel
+    mark: Kernel
+    mark_long: Kernel
+
+
+@implements(LocalMoving, engine="cuda", accepts=RESIDENT)
+def local_moving(q: LocalMoving) -> Full:
+    """t = the labels after votes of active rows, part by part; neighbours of rows that moved are active.
+
+    Synchronises once a pass.
+    """
+    a, n = q.a, q.a.nrows
+    labels = full_array(q.labels).copy()
+    if a.nvals == 0:
+        return Full(n, q.labels.dtype, labels)
+    scored = q.mass is not None
+    plan = _plan(a.indptr.dtype, a.indices.dtype, labels.dtype, index_dtype(n), scored)
+    mass = None if q.mass is None else full_array(q.mass)
+    totals = None if mass is None else cupy.zeros(n, FP64)
+    if scored:
+        plan.totals(grid(n), BLOCK, n, labels, mass, totals)
+    wanted, votes = labels.copy(), cupy.empty(n, np.bool_)
+    active, following = cupy.ones(n, np.bool_), cupy.zeros(n, np.bool_)
+    vote = launcher(a, labels, wanted, votes, mass, totals, q.rate, q.keep)  # synchronises the first time
+    longest = rows_by_length(uncompressed_pattern(a.pattern)).rows[-1]
+    for number in range(q.passes):
+        key, moves = key_of_pass(q.seed, number), counter()
+        for part in range(q.parts):
+            plan.choose(grid(n), BLOCK, n, active, key, q.parts, part, votes, following)
+            vote()
+            plan.commit(grid(n), BLOCK, n, wanted, mass, labels, totals, votes, moves)
+            plan.mark(grid(n), BLOCK, n, a.indptr, a.indices, votes, labels, following)
+            if longest.size:
+                given = int(longest.size), longest, _SLICES, a.indptr, a.indices, votes, labels, following
+                plan.mark_long(grid(longest.size * _SLICES, 1), BLOCK, *given)
+        if moves.read() <= q.few:  # synchronises
+            break
+        active, following = following, active
+        following.fill(False)
+    return Full(n, q.labels.dtype, labels)
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(
+    offset: np.dtype[Any], column: np.dtype[Any], label: np.dtype[Any], row: np.dtype[Any], scored: bool
+) -> _Plan:
+    text = _prologue(offset, column, label, row, scored)
+    return _Plan(*(kernel(_FILE, f"moving_{name}", text) for name in _Plan._fields))
+
+
+def _prologue(
+    offset: np.dtype[Any], column: np.dtype[Any], label: np.dtype[Any], row: np.dtype[Any], scored: bool
+) -> str:
+    return typedefs(P=offset, I=column, L=label, R=row) + constants(SCORED=scored, LONG=tuning.VOTE_LARGE)
+
+
+def catalogue() -> Iterator[samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+    yield _FILE, _prologue(INT32, INT32, INT32, INT32, False)
+    yield _FILE, _prologue(INT64, INT32, INT64, INT32, True)
