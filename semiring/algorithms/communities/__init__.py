@@ -1,6 +1,7 @@
 """Communities: groups of vertices with many edges within, and how good they are."""
 
 from .coarsening import coarsen
+from .ecg import ensemble_clustering
 from .flow import markov_clustering, peer_pressure
 from .leiden import leiden
 from .louvain import louvain
@@ -15,6 +16,7 @@ __all__ = [
     "cdlp",
     "coarsen",
     "ego_graph",
+    "ensemble_clustering",
     "induced_subgraph",
     "label_propagation",
     "leiden",

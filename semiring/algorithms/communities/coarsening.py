@@ -111,7 +111,11 @@ def mass_of_groups(labels: Vector, mass: Vector, k: int) -> Vector:
     return made
 
 
+def agreement(A: Matrix, labels: Vector) -> Matrix:
+    """E(u, v) = (labels(u) = labels(v)) at the entries of A."""
+    return labels.ewise_mult(A, "first").ewise_mult(labels, "eq")
+
+
 def within(A: Matrix, labels: Vector) -> Matrix:
     """Return the entries of A whose two ends have one label."""
-    first = labels.ewise_mult(A, "first")
-    return A.dup(mask=first.ewise_mult(labels, "eq").V)
+    return A.dup(mask=agreement(A, labels).V)

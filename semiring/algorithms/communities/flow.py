@@ -150,6 +150,10 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     -----
     Cost O(n + nvals) an iteration.  Votes are rounded so that their sums are exact.  Synchronises once an iteration.
 
+    LAGr_PeerPressureClustering of LAGraph differs where weights are not ones: it gives every vertex a self-loop of
+    weight 1, divides by sums of weights cast to integers (0 for weights below 1: infinite votes), compares rounded
+    sums, and returns the clusters of its last iteration even if vertices still move.
+
     Source: Gilbert, Reinhardt, Shah, "A Unified Framework for Numerical and Combinatorial Computing", Computing in
     Science & Engineering 10(2), 2008.
 

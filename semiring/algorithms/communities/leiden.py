@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 from semiring import Matrix, Vector, ops
 
 from ..checks import number, seed_of
@@ -10,12 +13,13 @@ from ..progress import Progress, reporter
 from ..randomness import uniform
 from .coarsening import grouped, mass_of_groups, numbered, within
 from .modularity import row_sums
-from .moving import Communities, Level, first_level, moved
+from .moving import Communities, Level, best_of_starts, first_level, moved
 
-# Steps of random numbers: the votes of a refinement follow those of the moves of its level.
+# Steps of random numbers: those of a refinement follow those of the moves of its level.
 _REFINEMENT, _LEVEL, _PASS = 64, 128, 8192
 _MOST_PASSES = 16
-_VOTES = 16
+# The parts of the vertices that join parts of their communities one after the other.
+_PARTS = 4
 
 
 @ops.reports_memory
@@ -55,8 +59,9 @@ def leiden(
 
     Notes
     -----
-    A vertex joins the part of highest gain, where the paper draws one by its gain.  Cost O(n + nvals) a vote, at most
-    36 votes a level, and two products a level.  Synchronises once a vote.
+    A vertex joins the part of highest gain, where the paper draws one by its gain.  Small graphs start several times,
+    as in `louvain`.  Cost O(n + nvals) a pass, at most 6 passes a level, and two products a level.  Synchronises once a
+    pass.
 
     Source: Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", Scientific
     Reports 9, 2019.
@@ -73,16 +78,24 @@ def leiden(
     labels = ops.singletons(finest.mass)
     if finest.total == 0:
         return Communities(labels, float("nan"), (labels,))
+    levels = itertools.count(1)
+    return best_of_starts(
+        finest, lambda step: _from_singletons(finest, tol, seed, step, lambda: report(next(levels), None))
+    )
+
+
+def _from_singletons(finest: Level, tol: float, seed: int, first: int, level_done: Callable[[], object]) -> Communities:
+    """Return the communities of one run.  first: the step of its first random numbers."""
+    labels = ops.singletons(finest.mass)
     levels: tuple[Vector, ...] = (labels,)
-    best, done = finest.modularity(), 0
+    best = finest.modularity()
     for attempt in range(_MOST_PASSES):
         level, own, parts, history = finest, labels, ops.singletons(labels), []
         for depth in range(_PASS // _LEVEL):
-            step = attempt * _PASS + depth * _LEVEL
+            step = first + attempt * _PASS + depth * _LEVEL
             own, k = numbered(moved(level, own, seed, step))
             history.append(own[parts])
-            done += 1
-            report(done, None)
+            level_done()
             if k == level.n:
                 break
             refined, count = numbered(_refined(level, own, seed, step + _REFINEMENT))
@@ -106,8 +119,8 @@ def leiden(
 def _refined(level: Level, community: Vector, seed: int, step: int) -> Vector:
     """Return the parts of the communities: single vertices join a part of their community, and then stay there.
 
-    A random half of the vertices that are alone may join at a time.  Nobody joins a vertex that leaves at the same
-    time, so parts are connected.  Synchronises once a vote.
+    Vertices that are still alone join when it is the turn of their random quarter.  Nobody joins a vertex that leaves
+    at the same time, so parts are connected.
     """
     n, rate, device = level.n, level.resolution / level.total, community.device
     edges = within(level.edges, community)
@@ -117,26 +130,18 @@ def _refined(level: Level, community: Vector, seed: int, step: int) -> Vector:
     rest = mass_of_groups(community, level.mass, n)[community].ewise_add(level.mass, "minus")
     bound = level.mass.ewise_mult(rest, "times").apply("times", right=rate)
     belongs = row_sums(edges).ewise_mult(bound, "ge")
-    quiet = 0
-    for vote in range(_VOTES):
+    drawn = uniform(n, seed, step, device=device).apply("times", right=float(_PARTS))
+    for part in range(_PARTS):
         alone = mass_of_groups(parts, one, n)[parts].apply("==", right=1.0)
-        half = uniform(n, seed, step + vote, device=device).apply("<", right=0.5)
-        voters = half.ewise_mult(alone, "land").ewise_mult(belongs, "land")
+        turn = drawn.apply("<", right=part + 1.0).ewise_mult(drawn.apply(">=", right=float(part)), "land")
+        voters = turn.ewise_mult(alone, "land").ewise_mult(belongs, "land")
         wanted = ops.vote(
-            edges,
-            parts,
-            mass=level.mass,
-            totals=mass_of_groups(parts, level.mass, n),
-            rate=rate,
-            rows=voters,
+            edges, parts, mass=level.mass, totals=mass_of_groups(parts, level.mass, n), rate=rate, rows=voters,
             ties="own",
-        )
+        )  # fmt: skip
         leaving = wanted.ewise_mult(parts, "ne")
         joined = leaving.ewise_mult(leaving[wanted], "gt")  # leaves, and whom it joins does not
         following = parts.dup()
         following(joined.V) << wanted
         parts = following
-        quiet = 0 if leaving.reduce("lor").value else quiet + 1  # synchronises
-        if quiet == 2:
-            break
     return parts

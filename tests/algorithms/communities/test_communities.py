@@ -17,17 +17,20 @@ from semiring import Matrix, Vector
 from semiring.algorithms import (
     coarsen,
     connected_components,
+    core_numbers,
     ego_graph,
+    ensemble_clustering,
     induced_subgraph,
     leiden,
     louvain,
     modularity,
     partition_quality,
 )
+from semiring.algorithms.randomness import thunk
 from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from tests.graphs import load
 
-METHODS = {"louvain": louvain, "leiden": leiden}
+METHODS = {"louvain": louvain, "leiden": leiden, "ensemble": ensemble_clustering}
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
@@ -142,18 +145,42 @@ def test_result_and_its_modularity(method: Any, weighted: bool, resolution: floa
     assert found.levels[-1].isequal(found.labels)
     assert method(A, resolution=resolution, seed=3).labels.isequal(found.labels)
     reached = [by_definition(a, level.to_numpy(), resolution, False) for level in found.levels]
-    assert reached == sorted(reached)
+    assert method is ensemble_clustering or reached == sorted(reached)
 
 
 @methods
 def test_communities_do_not_depend_on_engine_or_storage(method: Any) -> None:
-    a = undirected(60, 0.1, 2, weighted=True)
+    a = undirected(16, 0.3, 2, weighted=True)
     A = matrix(a)
     found = method(A).labels
     assert method(A.compress("packed")).labels.isequal(found)
     assert method(A.to(placement="pinned")).labels.isequal(found)
     with sr.use("reference"):
         assert method(matrix(a)).labels.to_dict() == found.to_dict()
+
+
+def test_ensemble_clustering_is_as_its_definition() -> None:
+    """The weights of the last call of `louvain`, from the labels of the partitions."""
+    a = undirected(40, 0.1, 6)
+    A = matrix(a)
+    labels = [
+        sr.ops.local_moving(
+            A, Vector.from_dense(np.arange(40)), mass=A.reduce_rowwise("plus").ewise_add(Vector.full(0.0, 40), "plus"),
+            rate=1 / a.sum(), parts=8, max_passes=5, seed=thunk(4, 64 * i),
+        ).to_numpy()
+        for i in range(3)
+    ]  # fmt: skip
+    share = np.mean([label[:, None] == label[None, :] for label in labels], 0)
+    core = core_numbers(A).to_numpy() >= 2
+    weights = np.where(core[:, None] & core[None, :], 0.2 + 0.8 * share, 0.2) * (a > 0)
+    expected = louvain(matrix(weights), seed=4).labels
+    found = ensemble_clustering(A, partitions=3, min_weight=0.2, seed=4)
+    assert found.labels.isequal(expected)
+    assert found.modularity == pytest.approx(modularity(A, expected), abs=1e-12)
+    with pytest.raises(InvalidValue, match="partitions"):
+        ensemble_clustering(A, partitions=0)
+    with pytest.raises(InvalidValue, match="min_weight"):
+        ensemble_clustering(A, min_weight=1.5)
 
 
 def test_communities_of_leiden_are_connected() -> None:
@@ -207,7 +234,7 @@ def test_progress(method: Any) -> None:
     A = matrix(undirected(30, 0.2, 1))
     calls: list[tuple[int, int | None]] = []
     method(A, progress=lambda done, total: calls.append((done, total)))
-    assert calls[0] == (1, None)
+    assert calls[0] == (1, 17 if method is ensemble_clustering else None)
     assert [done for done, _ in calls] == list(range(1, len(calls) + 1))
 
     def stop(done: int, total: int | None) -> None:

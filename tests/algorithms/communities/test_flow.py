@@ -111,6 +111,29 @@ def test_clusters_of_lagraph(name: str, shared_data: Path) -> None:
     assert list(peer_pressure(A).to_dict().values()) == ordered(expected)
 
 
+@pytest.mark.parametrize("name", ["west0067.mtx", pytest.param("bcsstk13.mtx.gz", marks=pytest.mark.wide)])
+def test_rule_of_lagraph_for_weights(name: str, shared_data: Path) -> None:
+    """Its clusters of weighted matrices: votes divided by sums of integers, 52 iterations; they are not converged."""
+    folder = shared_data / "lagraph"
+    text = (folder / f"{name.partition('.')[0]}_cluster.mtx").read_text()
+    _, *lines = [line for line in text.splitlines() if not line.startswith("%")]
+    a = sr.io.read(folder / name).to_numpy(0).astype(float)
+    present = (a != 0) | np.eye(len(a), dtype=bool)
+    np.fill_diagonal(a, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        votes = np.where(present, a * (1 / np.trunc(a).sum(1))[:, None], 0)
+        clusters = np.arange(len(a))
+        for _ in range(52):
+            sums, voted = np.zeros_like(a), np.zeros(a.shape, bool)
+            for k, cluster in enumerate(clusters):
+                sums[cluster] += votes[k]
+                voted[cluster] |= present[k]
+            following = np.where(voted & ~np.isnan(sums), sums, -np.inf).argmax(0)
+            moved, clusters = (following != clusters).any(), following
+    assert moved
+    assert clusters.tolist() == [int(line.split()[-1]) for line in lines]
+
+
 @methods
 def test_special_graphs(method: Any) -> None:
     assert method(Matrix(float, 0, 0)).size == 0
