@@ -64,7 +64,7 @@ def test_fiedler(name: str, weighted: bool) -> None:
     assert found.value == pytest.approx(nx.algebraic_connectivity(graph, weight=weight, seed=1), rel=1e-5)
     assert np.linalg.norm(x) == pytest.approx(1)
     assert abs(x.sum()) < 1e-9
-    L = laplacian((A if weighted else A.apply("one")).dup(dtype=np.float64)).matrix.to_dense(0)
+    L = laplacian((A if weighted else A.apply("one")).dup(dtype=np.float64)).matrix.to("cpu").to_dense(0)
     assert np.linalg.norm(L @ x - found.value * x) < 1e-7 * np.diag(L).max()
     if len(values) == 2 or values[2] - values[1] > 1e-6:
         assert abs(x @ vectors[:, 1]) == pytest.approx(1, abs=1e-5)
