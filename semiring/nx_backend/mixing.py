@@ -26,7 +26,10 @@ def degree_assortativity_coefficient(
     _plain(G, weight)
     if nodes is not None or (x, y) != ("out", "in") or len(G.cols) == 0:
         raise refuse("assortativity of some nodes, of other degrees, or without edges")
-    return sr.degree_assortativity(G.structure)
+    found = sr.degree_assortativity(G.structure)
+    if found != found:
+        raise refuse("a correlation of constant degrees")
+    return found
 
 
 @implements()
@@ -34,10 +37,7 @@ def degree_pearson_correlation_coefficient(
     G: Graph, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
 ) -> float:
     """Return the correlation of the degrees at the ends of an edge."""
-    found = degree_assortativity_coefficient(G, x, y, weight, nodes)
-    if found != found:
-        raise refuse("a correlation of constant degrees")
-    return found
+    return degree_assortativity_coefficient(G, x, y, weight, nodes)
 
 
 @implements()
