@@ -328,6 +328,8 @@ class Closure(Spec):
     final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` where all weights are one
         value >= 0 and all sources have one value), so the search is level-synchronous and may pull.
     max_steps: stop after this number of frontiers, with `ClosureResult.converged` False.
+    parents: for min or max, and not final on arrival: the row that each value was computed from is also required;
+        requested of implementations that fuse ``"parents"`` only, and never with a trace.
     The result (`ClosureResult`): the closed vector, and the facts of the run.
     """
 
@@ -340,6 +342,7 @@ class Closure(Spec):
     max_steps: int
     direction: str = "auto"
     trace: bool = False
+    parents: bool = False
 
 
 @dataclass(frozen=True)
@@ -368,12 +371,13 @@ class Step:
 
 @record
 class ClosureResult:
-    """The closed vector; whether it converged; the number of steps; one `Step` for each if a trace was requested."""
+    """The closed vector; whether it converged; the number of steps; a `Step` for each, and parents, if requested."""
 
     store: VectorStore
     converged: bool
     steps: int
     trace: tuple[Step, ...] = ()
+    parents: VectorStore | None = None
 
 
 @record

@@ -18,7 +18,7 @@ from ..constants import arrivals, cast_value
 from ..numpy_helpers import cast
 from ..registry import implements
 from ..spec import Closure, ClosureResult, Step
-from . import closure_hubs, closure_levels, closure_order, closure_relax, presence, types
+from . import closure_hubs, closure_levels, closure_order, closure_push, closure_relax, presence, types
 from .closure_state import (
     CONVERGED,
     FRONTIER_EDGES,
@@ -48,7 +48,7 @@ from .threads import assisted, available
 _TRACE_ROWS = 1024
 
 
-@implements(Closure, engine="cpu")
+@implements(Closure, engine="cpu", fuses=("parents",))
 def closure(q: Closure) -> ClosureResult:
     """c = x (+) x A (+) x A^2 (+) ...: by levels that push or pull, or by relaxing what changed."""
     return _Search(q).result()
@@ -80,7 +80,10 @@ class _Search:
         frontier = as_index_list(q.frontier)
         start = kernel_array(frontier.indices)
         self.words = presence.from_indices(start, n)
-        self.iso = arrivals(q.semiring, frontier, self.a).constant
+        arriving = arrivals(q.semiring, frontier, self.a)
+        self.iso = None if q.parents else arriving.constant
+        # Whether a value depends on the row that it was reached from.
+        self.own = arriving.kind == 2
         self.mult: Any = None
         self.values: Array | None = None
         self.reads = False
@@ -96,8 +99,12 @@ class _Search:
         self.no_hubs: Array = np.empty(0, self.a.indices.dtype)
         self.hubs = self.no_hubs
         self.occupied = self.words
-        self.queue = np.empty(n, index_dtype(n))
+        self.queue = np.empty(n + 1, index_dtype(n))  # a push writes one past the last entry
         self.queue[: start.size] = start
+        self.parents: Array | None = None
+        if q.parents:
+            self.parents = np.empty(n, self.queue.dtype)
+            self.parents[start] = start
         self.state = np.zeros(STATE_SIZE, np.int64)
         indptr = self.a.indptr
         self.state[FRONTIER_SIZE] = self.state[REACHED] = start.size
@@ -121,7 +128,10 @@ class _Search:
         self.trace.collect(self.state)
         store = presence.from_slots(self.n, self.z, self.words, self.values, self.iso)
         steps = int(self.state[STEPS])
-        return ClosureResult(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps))
+        parents = None
+        if self.parents is not None:
+            parents = presence.from_slots(self.n, self.parents.dtype, self.words, self.parents, None, store.nvals)
+        return ClosureResult(store, bool(self.state[STATUS] == CONVERGED), steps, tuple(self.trace.steps), parents)
 
     def _drive(self, kernel: Any, threads: int, arguments: Any) -> None:
         """Call the kernel until it is done, and provide what it requests."""
@@ -158,8 +168,14 @@ class _Search:
         """Search a matrix of few entries: a pull would save less than changing the direction costs."""
         indptr, indices = rows_of(self.a)
         matrix = (indptr, indices, values_of(self.a, self.reads))
-        vectors = (self.mult, self.values, self.words, self.queue, self.state, self.trace.array)
-        self._drive(closure_levels.pushes, 1, lambda most: (*matrix, *vectors, self.q.max_steps))
+        vectors = (self.mult, self.values, self.words, self.queue, *self._scratch(1))
+        self._drive(
+            closure_levels.pushes, 1, lambda most: (*matrix, *vectors, self.state, self.trace.array, self.q.max_steps)
+        )
+
+    def _scratch(self, threads: int) -> tuple[Array | None, ...]:
+        listed = self.reads and self.a.values is not None
+        return closure_push.scratch(threads, rows_of(self.a), self.own, listed)
 
     def _push_or_pull_levels(self) -> None:
         """Search by levels that push or pull, on one thread or several."""
@@ -173,14 +189,14 @@ class _Search:
         if q.direction == "pull":
             self.state[PULL_ALLOWED] = 3
         bits = np.zeros((2, self.words.size), np.uint32)
-        buffers = np.empty((available(), closure_levels.BUFFER), self.queue.dtype)
+        buffers = np.empty((available(), closure_push.BUFFER), self.queue.dtype), *self._scratch(available())
         indptr, indices = rows_of(self.a)
         avals = values_of(self.a, self.reads)
 
         def arguments(most: int) -> tuple[Any, ...]:
             rows: CSR = self.transpose
             pull = (*rows_of(rows), values_of(rows, self.reads), self.hubs, self.occupied)
-            vectors = (self.mult, self.values, self.words, bits, self.queue, buffers)
+            vectors = (self.mult, self.values, self.words, bits, self.queue, *buffers)
             limits = (most, MANY_TO_SHARE, q.max_steps)
             return (indptr, indices, avals, *pull, *vectors, self.state, self.trace.array, *limits)
 
@@ -218,7 +234,7 @@ class _Search:
         matrix = (indptr, indices, values_of(self.a, self.reads))
         operators = (types.monoid(self.q.semiring.add), self.mult)
         lists = (links, heads, occupied)
-        vectors = (self.values, self.words, *lists, self.queue, np.zeros(2), self.state)
+        vectors = (self.values, self.parents, self.words, *lists, self.queue, np.zeros(2), self.state)
         self._drive(closure_order.ordered, 1, lambda most: (*matrix, *operators, *vectors))
 
     def _relax(self) -> None:
@@ -230,7 +246,7 @@ class _Search:
         indptr, indices = rows_of(self.a)
         matrix = (indptr, indices, values_of(self.a, self.reads))
         operators = (types.monoid(self.q.semiring.add), self.mult)
-        vectors = (self.values, self.words, changed, self.queue, spare, sums)
+        vectors = (self.values, self.parents, self.words, changed, self.queue, spare, sums)
 
         def arguments(most: int) -> tuple[Any, ...]:
             limits = (most, MANY_ENTRIES, self.q.max_steps)

@@ -40,7 +40,7 @@ from .closure_state import (
 )
 from .compile import inlined, kernel
 from .mxv import product
-from .types import OperatorType, combine, overload_for, position, value_at
+from .types import OperatorType, combine, overload_for, position, put, value_at
 
 # The slots of a range, and the list beyond it.
 SLOTS = 4096
@@ -50,6 +50,10 @@ BEYOND = SLOTS
 _FEWEST = 32
 _ROWS_A_SLOT = 4
 _AHEAD = 4
+# Up to this many waiting rows are kept in an array from which the best is expanded, once there are half as many.
+_MOST_FEW, _FEW = 8, 4
+# Visits between two checks for an abort.
+_POLLED = 1 << 16
 # Marks of a row that is in no list: never reached; expanded with its value; or in the round and not yet expanded.
 ABSENT, _DONE, _WAITS = -2, -3, -4
 # Indices of `window`: value = best + slot / scale.
@@ -114,6 +118,7 @@ def ordered(
     add: Any,
     mult: Any,
     values: Any,
+    parents: Any,
     seen: Any,
     links: Any,
     heads: Any,
@@ -124,7 +129,8 @@ def ordered(
 ) -> None:
     """Expand slot after slot until nothing changes or Python must act; the frontier is in the list beyond at first.
 
-    values: the worst one where no bit of `seen` is set.  links: two columns, the next row of a list (-1 for none, or a
+    values: the worst one where no bit of `seen` is set.  parents: the row that each value was computed from, or None.
+    links: two columns, the next row of a list (-1 for none, or a
     mark) and the previous one (-1 - slot for the first).  heads: the first row of each list.  occupied: bits of the
     slots that may have rows.
     """
@@ -143,12 +149,17 @@ def ordered(
                 state[FRONTIER_SIZE] = 0
                 state[STATUS] = CONVERGED
                 return
-            state[VISITED] += _distribute(add, values, lists, queue, window)
-            slot = 0
+            size = _take(lists, queue, BEYOND)
+            if size <= _FEW:
+                visits, monotone = _expand_few(rows, operators, values, parents, seen, lists, queue, size, state)
+            else:
+                visits = _distribute(add, values, lists, queue, window, size)
+                slot = 0
+            state[VISITED] += visits
             continue
         size = _take(lists, queue, slot)
         state[STEPS] += 1
-        visits, monotone = _expand(rows, operators, values, seen, lists, queue, window, slot, size)
+        visits, monotone = _expand(rows, operators, values, parents, seen, lists, queue, window, slot, size)
         state[VISITED] += visits
     size = 0
     edges = np.int64(0)
@@ -233,12 +244,11 @@ def _take(lists: Any, queue: Any, slot: int) -> Any:
 
 
 @inlined
-def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any) -> Any:
-    """Choose the range of the slots from the values of the list beyond, and distribute its rows; return their number.
+def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any, size: int) -> Any:
+    """Choose the range of the slots from the values of the rows in the queue, and distribute them; return their number.
 
     The best row is always in a slot, so that the search progresses.
     """
-    size = _take(lists, queue, BEYOND)
     some = False
     best = last = values[position(queue, 0)]
     for s in range(size):
@@ -263,8 +273,76 @@ def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any) -> A
 
 
 @inlined
+def _expand_few(
+    rows: Any, operators: Any, values: Any, parents: Any, seen: Any, lists: Any, queue: Any, size: int, state: Any
+) -> Any:
+    """Expand the best row of the queue, until there is none or there are many; return as `_expand`.
+
+    What is left is moved to the list beyond.
+    """
+    indptr, indices, avals = rows
+    add, mult = operators
+    links = lists[0]
+    visits = np.int64(size)
+    steps = np.int64(0)
+    monotone = True
+    while 0 < size <= _MOST_FEW and visits < _POLLED and monotone:
+        best: Any = np.int64(0)
+        k = position(queue, 0)
+        x = values[np.uintp(k)]
+        for s in range(1, size):
+            v = position(queue, s)
+            value = values[np.uintp(v)]
+            nearer = better(add, value, x)
+            best, k, x = (s, v, value) if nearer else (best, k, x)
+        size -= 1
+        queue[np.uintp(best)] = queue[np.uintp(size)]
+        links[np.uintp(2 * k)] = _DONE
+        seen[np.uintp(k) >> np.uintp(5)] |= np.uint32(1) << np.uint32(k & 31)
+        p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
+        visits += 1 + end - p
+        steps += 1
+        while p < end:
+            o = position(indices, p)
+            new = product(mult, True, value_at(avals, p), x, o, k)
+            p += 1
+            old = values[np.uintp(o)]
+            if better(add, old, new):
+                continue
+            mark = np.int64(links[np.uintp(2 * o)])
+            if not better(add, new, old) and mark != ABSENT:  # equal, or NaN
+                new = combine(add, old, new)
+                if new == old or (new != new and old != old):
+                    continue
+            if better(add, new, x):
+                monotone = False
+            values[np.uintp(o)] = new
+            put(parents, o, k)
+            if mark in (ABSENT, _DONE):
+                if size <= _MOST_FEW:
+                    queue[np.uintp(size)] = o
+                    links[np.uintp(2 * o)] = _WAITS
+                    size += 1
+                else:
+                    _insert(lists, BEYOND, o)
+    for s in range(size):
+        _insert(lists, BEYOND, position(queue, s))
+    state[STEPS] += steps
+    return visits, monotone
+
+
+@inlined
 def _expand(
-    rows: Any, operators: Any, values: Any, seen: Any, lists: Any, queue: Any, window: Any, slot: int, size: int
+    rows: Any,
+    operators: Any,
+    values: Any,
+    parents: Any,
+    seen: Any,
+    lists: Any,
+    queue: Any,
+    window: Any,
+    slot: int,
+    size: int,
 ) -> Any:
     """Relax the rows of a round; return (visits, whether no product was better than its operand)."""
     indptr, indices, avals = rows
@@ -306,6 +384,7 @@ def _expand(
             if better(add, new, x):
                 monotone = False
             values[o] = new
+            put(parents, o, k)
             if mark == _WAITS:
                 continue
             to = max(_slot_of(new, window), slot)

@@ -29,7 +29,7 @@ from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .mxv import product
 from .rows import lower_bound
-from .types import combine, position, value_at
+from .types import combine, position, put, value_at
 
 # The kinds of job.
 _RELAX, _COUNT, _LIST = range(3)
@@ -48,6 +48,7 @@ def relax(
     add: Any,
     mult: Any,
     values: Any,
+    parents: Any,
     seen: Any,
     changed: Any,
     queue: Any,
@@ -59,7 +60,10 @@ def relax(
     many: int,
     max_steps: int,
 ) -> None:
-    """Run steps until nothing changes or Python must act; `changed`: bits, `spare`: a list of changed entries."""
+    """Run steps until nothing changes or Python must act; `changed`: bits, `spare`: a list of changed entries.
+
+    parents: the row that each value was computed from, or None.
+    """
     rows, operators = (indptr, indices, avals), (add, mult)
     if t > 0:
         job = 0
@@ -67,7 +71,7 @@ def relax(
             job = join_job(control, job)
             if job == 0:
                 return
-            _work(control, threads, rows, operators, values, seen, changed, queue, spare, sums, state)
+            _work(control, threads, rows, operators, values, parents, seen, changed, queue, spare, sums, state)
             leave_job(control)
     while not stopped(control) and not must_stop(state, trace, max_steps):
         size, edges = state[FRONTIER_SIZE], state[FRONTIER_EDGES]
@@ -82,7 +86,7 @@ def relax(
         listed = spare.size + 1
         state[VISITED] += size + edges
         if alone:
-            listed = _relax(control, 0, 1, True, rows, operators, values, seen, changed, queue, spare, size)
+            listed = _relax(control, 0, 1, True, rows, operators, values, parents, seen, changed, queue, spare, size)
         if alone and listed <= spare.size:
             edges = 0
             for s in range(listed):
@@ -99,7 +103,7 @@ def relax(
                 control[CHUNK] = 0
             else:
                 open_job(control)
-            _work(control, parts, rows, operators, values, seen, changed, queue, spare, sums, state)
+            _work(control, parts, rows, operators, values, parents, seen, changed, queue, spare, sums, state)
             if not alone:
                 close_job(control)
         size, edges = 0, 0
@@ -117,6 +121,7 @@ def _work(
     rows: Any,
     operators: Any,
     values: Any,
+    parents: Any,
     seen: Any,
     changed: Any,
     queue: Any,
@@ -131,7 +136,7 @@ def _work(
         if part >= parts:
             return
         if phase == _RELAX:
-            _relax(control, part, parts, False, rows, operators, values, seen, changed, queue, spare, size)
+            _relax(control, part, parts, False, rows, operators, values, parents, seen, changed, queue, spare, size)
         elif phase == _COUNT:
             sums[part, 0], sums[part, 1] = _count(part, parts, rows[0], changed)
         else:
@@ -150,6 +155,7 @@ def _relax(
     rows: Any,
     operators: Any,
     values: Any,
+    parents: Any,
     seen: Any,
     changed: Any,
     queue: Any,
@@ -188,6 +194,7 @@ def _relax(
             else:
                 seen[w] |= bit
             values[o] = new
+            put(parents, o, k)
             if changed[w] & bit == 0:
                 changed[w] |= bit
                 if listed < spare.size:

@@ -1,0 +1,352 @@
+"""Levels of a search by pushes: the absent neighbours of the frontier are claimed and appended to a queue.
+
+Whether a neighbour is absent, and where a short row ends, is hardly predictable: in a loop over rows and their entries
+each is a branch that is often mispredicted, and a misprediction takes as long as several edges.  So the rows are pushed
+in blocks of three passes, whose loops have no such branch:
+
+1. The entries of the rows are copied to a buffer, four at a time: what is copied past the end of a row is overwritten.
+2. Each is written to the end of a list, which advances by one if its presence bit was not set.
+3. The values of the listed ones are computed, their edges counted, and their rows prefetched for the next level.
+
+A level of few rows is pushed entry by entry: on a long path only the time from one row to the next counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types as numba_types
+
+from .atomics import fetch_add, fetch_or, next_chunk, prefetch, stopped
+from .closure_state import (
+    FOUND,
+    FOUND_EDGES,
+    FRONTIER_EDGES,
+    FRONTIER_SIZE,
+    HEAD,
+    REACHED,
+    SLICE,
+    STEPS,
+    TAIL,
+    TRACE_SIZE,
+    UNSEEN_EDGES,
+    VISITED,
+    record,
+)
+from .compile import device, inlined
+from .mxv import product
+from .operands import Array
+from .types import overload_for, position, put, value_at
+
+# Entries that a thread collects before it reserves space in the shared queue.
+BUFFER = 2048
+# Entries of a block; copies may write three more.
+_BLOCK, _SPARE = 256, 3
+_QUEUE_CHUNK = 64
+
+
+def scratch(threads: int, rows: tuple[Array, Array], origins: bool, places: bool) -> tuple[Array | None, ...]:
+    """Return the buffers of blocks: columns, and where values depend on them the rows and positions of the entries."""
+    size = (threads, 2 * _BLOCK + _SPARE)
+    indptr, indices = rows
+    return (
+        np.empty(size, indices.dtype),
+        np.empty(size, indices.dtype) if origins else None,
+        np.empty(size, indptr.dtype) if places else None,
+    )
+
+
+def own(buffers: Any, t: int) -> Any:
+    """Return the buffer of thread t; None without buffers."""
+    raise NotImplementedError
+
+
+def origin(origins: Any, p: Any, first: Any) -> Any:
+    """Return the row that the p-th entry is in; where no value depends on it, the first one of the frontier."""
+    raise NotImplementedError
+
+
+@overload_for(own)
+def _own(buffers: Any, t: Any) -> Any:
+    if isinstance(buffers, numba_types.NoneType):
+        return lambda buffers, t: None
+    return lambda buffers, t: buffers[t]
+
+
+@overload_for(origin)
+def _origin(origins: Any, p: Any, first: Any) -> Any:
+    if isinstance(origins, numba_types.NoneType):
+        return lambda origins, p, first: first
+    return lambda origins, p, first: np.int64(origins[np.uintp(p)])
+
+
+def operand(origins: Any, values: Any, k: Any, same: Any) -> Any:
+    """Return the value of row k; `same` where all rows of the frontier have one value."""
+    raise NotImplementedError
+
+
+@overload_for(operand)
+def _operand(origins: Any, values: Any, k: Any, same: Any) -> Any:
+    if isinstance(origins, numba_types.NoneType):
+        return lambda origins, values, k, same: same
+    return lambda origins, values, k, same: value_at(values, k)
+
+
+@inlined
+def _copy(rows: Any, queue: Any, s: int, last: int, buffers: Any) -> Any:
+    """Copy the rows s, s + 1, ... of the queue, up to a long one; return (the next row, entries)."""
+    indptr, indices, _ = rows
+    columns, origins, places = buffers
+    filled = np.int64(0)
+    short: Any = True
+    while short and s < last and filled < _BLOCK:
+        k = position(queue, s)
+        p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
+        short = end - p <= _BLOCK and end + _SPARE <= indices.size
+        stop = end if short else p
+        s += 1 if short else 0
+        to = filled
+        filled += stop - p
+        while p < stop:
+            for e in range(4):
+                columns[np.uintp(to + e)] = indices[np.uintp(p + e)]
+                put(origins, to + e, k)
+                put(places, to + e, p + e)
+            p += 4
+            to += 4
+    return s, filled
+
+
+@device
+def _copy_part(rows: Any, queue: Any, s: int, done: int, buffers: Any) -> Any:
+    """Copy a part of a long row, or of one at the end of the matrix, from entry `done` on; return as `_copy`, and done.
+
+    Apart from `_copy`, so that one row does not depend on the row before there.
+    """
+    indptr, indices, _ = rows
+    columns, origins, places = buffers
+    k = position(queue, s)
+    p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
+    filled: Any = min(end - p, _BLOCK)
+    for e in range(filled):
+        columns[np.uintp(e)] = indices[np.uintp(p + e)]
+        put(origins, e, k)
+        put(places, e, p + e)
+    if p + filled == end:
+        return s + 1, filled, np.int64(0)
+    return s, filled, done + filled
+
+
+@inlined
+def _absent(seen: Any, copied: int, columns: Any, origins: Any, places: Any) -> Any:
+    """Keep the entries of a block whose bits are not set; return their number."""
+    kept = np.int64(0)
+    for e in range(copied):
+        o = position(columns, e)
+        columns[np.uintp(kept)] = o
+        put(origins, kept, value_at(origins, e))
+        put(places, kept, value_at(places, e))
+        kept += np.int64((~seen[np.uintp(o) >> np.uintp(5)] >> np.uint32(o & 31)) & np.uint32(1))
+    return kept
+
+
+@device
+def push_alone(
+    control: Any,
+    rows: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    queue: Any,
+    head: int,
+    last: int,
+    tail: Any,
+    buffers: Any,
+) -> Any:
+    """Push the rows of the queue from `head` to `last` by one thread; return (the end of the queue, its new edges)."""
+    columns, origins, places = buffers
+    s, done = head, np.int64(0)
+    edges = np.int64(0)
+    while s < last and not stopped(control):
+        s, copied = _copy(rows, queue, s, last, buffers)
+        if copied == 0 and s < last:
+            s, copied, done = _copy_part(rows, queue, s, done, buffers)
+        first = tail
+        for e in range(_absent(seen, copied, columns, origins, places)):
+            o = position(columns, e)
+            w, shift = np.uintp(o) >> np.uintp(5), np.uint32(o & 31)
+            word = seen[w]
+            seen[w] = word | (np.uint32(1) << shift)
+            queue[np.uintp(tail)] = o
+            put(origins, tail - first, value_at(origins, e))
+            put(places, tail - first, value_at(places, e))
+            tail += np.int64((~word >> shift) & np.uint32(1))
+        edges += _finish(rows, mult, values, queue, first, tail, position(queue, head), origins, places)
+    return tail, edges
+
+
+@device
+def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: Any, state: Any, max_steps: int) -> None:
+    """Levels of at most `most` edges and two rows each, while there are any.
+
+    The rows of a level are kept in registers, and the queue has only those of the last one: a long path is a chain of
+    loads, which others would lengthen.
+    """
+    indptr, indices, avals = rows
+    size, steps, edges = state[FRONTIER_SIZE], state[STEPS], state[FRONTIER_EDGES]
+    if not 0 < size <= 2 or edges > most or steps >= max_steps:
+        return
+    left = state[UNSEEN_EDGES]
+    least = left - SLICE
+    base = state[HEAD] + size
+    row, other = position(queue, base - size), position(queue, base - 1)
+    reached = -size
+    while 0 < size <= 2 and steps < max_steps and left > least:
+        p, end = np.int64(indptr[np.uintp(row)]), np.int64(indptr[np.uintp(row + 1)])
+        edges = end - p
+        if size == 2:
+            edges += np.int64(indptr[np.uintp(other + 1)]) - np.int64(indptr[np.uintp(other)])
+        if edges > most:
+            break
+        reached += size
+        steps += 1
+        left -= edges
+        k = row
+        found = first = last = np.int64(0)
+        for s in range(size):
+            if s > 0:
+                k = other
+                p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
+            x = value_at(values, k)
+            while p < end:
+                o = position(indices, p)
+                w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
+                if seen[w] & bit == 0:
+                    seen[w] |= bit
+                    put(values, o, product(mult, True, value_at(avals, p), x, o, k))
+                    queue[np.uintp(base + found)] = o
+                    first = o if found == 0 else first
+                    last = o
+                    found += 1
+                p += 1
+        size, row, other = found, first, last
+    edges = np.int64(0)
+    for s in range(base, base + size):
+        k = position(queue, s)
+        edges += np.int64(indptr[np.uintp(k + 1)]) - np.int64(indptr[np.uintp(k)])
+    state[VISITED] += state[UNSEEN_EDGES] - left + steps - state[STEPS]
+    state[HEAD], state[FRONTIER_SIZE], state[FRONTIER_EDGES] = base, size, edges
+    state[STEPS], state[UNSEEN_EDGES] = steps, left
+    state[REACHED] += reached + size
+
+
+@device
+def push_short(
+    control: Any,
+    most: int,
+    rows: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    queue: Any,
+    buffers: Any,
+    state: Any,
+    trace: Any,
+    max_steps: int,
+) -> None:
+    """Levels of at most `most` edges, by pushes of one thread and without a decision."""
+    while True:
+        if trace.shape[0] == 0:
+            push_thin(most, rows, mult, values, seen, queue, state, max_steps)
+        size, edges = state[FRONTIER_SIZE], state[FRONTIER_EDGES]
+        if size == 0 or edges > most or state[STEPS] >= max_steps or state[VISITED] >= SLICE:
+            return
+        if trace.shape[0] > 0 and state[TRACE_SIZE] == trace.shape[0]:
+            return
+        record(state, trace, 0)
+        head = state[HEAD]
+        level = head + size
+        state[VISITED] += edges + size
+        state[UNSEEN_EDGES] -= edges
+        tail, edges = push_alone(control, rows, mult, values, seen, queue, head, level, level, buffers)
+        state[HEAD], state[FRONTIER_SIZE], state[FRONTIER_EDGES] = level, tail - level, edges
+        state[REACHED] += tail - level
+
+
+@device
+def push_shared(
+    control: Any,
+    rows: Any,
+    mult: Any,
+    values: Any,
+    seen: Any,
+    queue: Any,
+    buffer: Any,
+    buffers: Any,
+    state: Any,
+) -> None:
+    """Push the part of a thread in a level: chunks of rows of the queue, of which others may push more."""
+    columns, origins, places = buffers
+    size, head = state[FRONTIER_SIZE], state[HEAD]
+    lead = position(queue, head)
+    filled: Any = 0
+    found: Any = 0
+    edges: Any = 0
+    while True:
+        start: Any = next_chunk(control) * _QUEUE_CHUNK
+        if start >= size:
+            break
+        s, last = head + start, head + min(start + _QUEUE_CHUNK, size)
+        done = np.int64(0)
+        while s < last:
+            if filled + 2 * _BLOCK > BUFFER:
+                found += filled
+                filled = flush(queue, buffer, filled, state)
+            s, copied = _copy(rows, queue, s, last, buffers)
+            if copied == 0 and s < last:
+                s, copied, done = _copy_part(rows, queue, s, done, buffers)
+            kept = _absent(seen, copied, columns, origins, places)
+            # Apart from the next loop: an atomic operation waits until the values before it are stored.
+            first = filled
+            for e in range(kept):
+                o = position(columns, e)
+                shift = np.uint32(o & 31)
+                old = fetch_or(seen, np.uintp(o) >> np.uintp(5), np.uint32(1) << shift)
+                buffer[np.uintp(filled)] = o
+                put(origins, filled - first, value_at(origins, e))
+                put(places, filled - first, value_at(places, e))
+                filled += np.int64((~old >> shift) & np.uint32(1))
+            edges += _finish(rows, mult, values, buffer, first, filled, lead, origins, places)
+    found += filled
+    flush(queue, buffer, filled, state)
+    fetch_add(state, FOUND, found)
+    fetch_add(state, FOUND_EDGES, edges)
+
+
+@inlined
+def _finish(
+    rows: Any, mult: Any, values: Any, listed: Any, first: int, last: int, lead: int, origins: Any, places: Any
+) -> Any:
+    """Compute the values of new entries, from `first` to `last` of a list; return the number of their edges."""
+    indptr, indices, avals = rows
+    edges = np.int64(0)
+    same = value_at(values, lead)
+    for e in range(first, last):
+        o, k = position(listed, e), origin(origins, e - first, lead)
+        a = value_at(avals, origin(places, e - first, 0))
+        put(values, o, product(mult, True, a, operand(origins, values, k, same), o, k))
+        p, end = np.int64(indptr[np.uintp(o)]), np.int64(indptr[np.uintp(o + 1)])
+        edges += end - p
+        prefetch(indices, p)
+        prefetch(indices, end - 1)
+    return edges
+
+
+@device
+def flush(queue: Any, buffer: Any, filled: int, state: Any) -> int:
+    """Move the collected entries of a thread to the end of the shared queue."""
+    start = fetch_add(state, TAIL, filled)
+    for b in range(filled):
+        queue[start + b] = buffer[b]
+    return 0
