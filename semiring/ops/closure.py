@@ -17,20 +17,28 @@ The monoid must be idempotent (x (+) x = x); otherwise the iteration would not c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from .. import operators
 from ..config import config
 from ..dtypes import is_record, largest
 from ..engines import registry
+from ..engines.constants import POSITIONS
 from ..engines.direction import derives_transpose
 from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
-from ..formats import CSR, VectorStore
+from ..formats import CSR, IndexList, VectorStore
+from ..operators import semiring as semirings
 from ..operators.types import TypedSemiring
 from . import check, structure
 from .cast import cast_store
+from .convert import index_list
+from .ewise import ewise_mult
+from .select import select
 
 
 def closure(
@@ -41,6 +49,7 @@ def closure(
     transposed: bool = False,
     max_steps: int | None = None,
     trace: bool = False,
+    parents: bool = False,
 ) -> ClosureResult:
     """Return the closure of `frontier` under `a`, with the facts of its run.
 
@@ -48,7 +57,8 @@ def closure(
     max_steps: how many frontiers may be expanded; a closure that still changes after these raises
         ConvergenceFailure (its `.result` is the store so far).  Default: the number of rows of A, after which only
         a cycle that improves indefinitely (a negative one, for shortest paths) can still change an entry.
-    Raises DomainMismatch for a monoid that is not idempotent.
+    parents: also return, for each entry, the row of the entry that its value was computed from (`_parents`).
+    Raises DomainMismatch for a monoid that is not idempotent; with parents, for one that is not min or max.
     Cost: O(nvals) where entries are final on arrival (levels, parents), else O(nvals) a step.
     Synchronises once, at the end.
     """
@@ -65,6 +75,8 @@ def closure(
             f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "
             "use one of min, max, any, lor, land, bor, band"
         )
+    if parents:
+        _check_parents(typed)
     if max_steps is not None and max_steps < 0:
         raise InvalidValue(f"closure: max_steps must not be negative, got {max_steps}")
     engine = check.engine_of("closure", frontier, a)
@@ -76,26 +88,60 @@ def closure(
     if not by_column.ready and derives_transpose(config.direction, final, is_resident(a)):
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
-    result: ClosureResult = registry.run(
-        Closure(
-            frontier=frontier,
-            by_row=by_row,
-            by_column=by_column,
-            semiring=typed,
-            final_on_arrival=final,
-            max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
-            direction=config.direction,
-            trace=trace,
-        ),
-        engine,
+    request = Closure(
+        frontier=frontier,
+        by_row=by_row,
+        by_column=by_column,
+        semiring=typed,
+        final_on_arrival=final,
+        max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
+        direction=config.direction,
+        trace=trace,
     )
+    result: ClosureResult
+    if parents and not final and config.fusion:
+        with_parents = replace(request, parents=True)
+        row = registry.find(with_parents, engine)
+        if row is not None and "parents" in row.fuses:
+            request = with_parents
+    result = registry.run(request, engine)
     if not result.converged:
         raise ConvergenceFailure(
             f"closure: still changing after {result.steps} steps",
             result=result.store,
             iterations=result.steps,
         )
+    if parents and not request.parents:
+        return replace(result, parents=_parents(request, result.store, final))
     return result
+
+
+def _check_parents(typed: TypedSemiring) -> None:
+    if typed.add.op.expr not in ("min(x, y)", "max(x, y)") or typed.z.kind == "c":
+        raise DomainMismatch(
+            f"closure_with_parents: the value of an entry is that of one path under min or max only, got {typed.name}"
+        )
+    if typed.mult.uses & POSITIONS:
+        raise DomainMismatch(f"closure_with_parents: the operator of {typed.name} reads positions")
+
+
+def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
+    """Return p with closed(v) = closed(p(v)) (x) A(p(v), v), a forest; roots, which kept their value, are their own.
+
+    The entries for which this holds are *tight*: a search of them from the roots has no cycle, even where a product
+    equals its operand.  Where entries are final on arrival, all that a search from the frontier follows are tight.
+    """
+    followed: Any = q.by_row.get()
+    dtype = np.dtype(np.int32 if followed.nrows < largest(np.dtype(np.int32)) else np.int64)
+    start: Any = q.frontier
+    if not final:
+        values: Any = closed  # a vector is every row of a matrix, or every column
+        arriving: Any = ewise_mult(values, followed, q.semiring.mult).into()
+        tight, kept = ewise_mult(arriving, values, "eq").into(), ewise_mult(start, values, "eq").into()
+        followed, start = select(tight, "==", True).into(), select(kept, "==", True).into()
+    roots = index_list(start)
+    frontier = IndexList(roots.size, dtype, roots.indices, roots.indices.astype(dtype))
+    return closure(frontier, followed, semirings.any_secondi[dtype]).store
 
 
 def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) -> bool:

@@ -4,8 +4,7 @@
 
 The engine relaxes the edges that leave vertices whose distance improved, from the nearest vertex on; with negative
 weights in any order.  Bellman-Ford's method is the same in rounds:  d = min(d, f A),  where f is d at the vertices
-that improved.  The edges with distance(u) + A(u, v) = distance(v) are *tight*: they form the shortest paths, and
-predecessors are those of a breadth-first search of them, which has no cycle even where weights are 0.
+that improved.  Predecessors are the parents of the closure: a tree even where weights are 0.
 
 Sources: Bellman, "On a Routing Problem", 1958; Ford, "Network Flow Theory", 1956; Meyer, Sanders, "Delta-Stepping: A
 Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
@@ -25,7 +24,6 @@ from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
 from ..checks import choice, is_many, number, row, square
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
-from .bfs import bfs_parents
 from .cycles import improving_cycle
 
 # search(name, A, source): the distances from a source.
@@ -163,7 +161,7 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
 
     Notes
     -----
-    Cost that of `sssp`, and O(nvals) for the tight edges and their search.  Synchronises a few times.
+    Cost that of `sssp`, and on a GPU O(nvals) more (`ops.closure_with_parents`).  Synchronises a few times.
 
     Examples
     --------
@@ -178,13 +176,7 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
 
 def tree(name: str, A: Matrix, source: int) -> ShortestPaths:
     """Return the distances from a source, and the tree of shortest paths."""
-    distance = _distances(name, A, source)
-    return ShortestPaths(distance, bfs_parents(tight(A, distance), source))
-
-
-def tight(A: Matrix, distance: Vector) -> Matrix:
-    """T(u, v) = true where distance(u) + A(u, v) = distance(v)."""
-    return distance.ewise_mult(A, "plus").ewise_mult(distance, "eq").select("==", True)
+    return ShortestPaths(*_settled(ops.closure_with_parents, name, A, _start(A, source), _reached(source)))
 
 
 def weight_type(A: Matrix) -> np.dtype[Any]:
@@ -220,8 +212,12 @@ def settled(name: str, A: Matrix, start: Vector, whence: str) -> Vector:
 
     whence : how the message describes what reaches the cycle
     """
+    return _settled(ops.closure, name, A, start, whence)  # type: ignore[no-any-return]
+
+
+def _settled(closure: Callable[..., Any], name: str, A: Matrix, start: Vector, whence: str) -> Any:
     try:
-        return ops.closure(start, A, semiring.min_plus[weight_type(A)])
+        return closure(start, A, semiring.min_plus[weight_type(A)])
     except ConvergenceFailure as failure:
         unsettled = failure.result
     raise _negative_cycle(name, A, unsettled, whence)
@@ -242,8 +238,12 @@ def _start(A: Matrix, source: int) -> Vector:
     return Vector.from_coo([source], 0, weight_type(A), size=A.nrows, device=A.device)
 
 
+def _reached(source: int) -> str:
+    return f" can be reached from {source}"
+
+
 def _distances(name: str, A: Matrix, source: int) -> Vector:
-    return settled(name, A, _start(A, source), f" can be reached from {source}")
+    return settled(name, A, _start(A, source), _reached(source))
 
 
 def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
@@ -257,7 +257,7 @@ def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
         if frontier.nvals == 0:  # synchronises
             return distance
         distance = distance.ewise_add(frontier, "min").wait()
-    raise _negative_cycle(name, A, distance, f" can be reached from {source}")
+    raise _negative_cycle(name, A, distance, _reached(source))
 
 
 def _check_delta_stepping(A: Matrix) -> None:
