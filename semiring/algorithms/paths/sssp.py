@@ -179,6 +179,11 @@ def tree(name: str, A: Matrix, source: int) -> ShortestPaths:
     return ShortestPaths(*_settled(ops.closure_with_parents, name, A, _start(A, source), _reached(source)))
 
 
+def tight(A: Matrix, distance: Vector) -> Matrix:
+    """T(u, v) = true where distance(u) + A(u, v) = distance(v)."""
+    return distance.ewise_mult(A, "plus").ewise_mult(distance, "eq").select("==", True)
+
+
 def weight_type(A: Matrix) -> np.dtype[Any]:
     """Return the type of distances; DomainMismatch for complex weights."""
     if A.dtype.kind not in "biuf":

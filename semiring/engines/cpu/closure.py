@@ -114,6 +114,7 @@ class _Search:
         else:
             self.state[FRONTIER_EDGES] = (indptr[start + 1] - indptr[start]).sum(dtype=np.int64)
         self.state[UNSEEN_EDGES] = self.a.nvals
+        self.count: int | None = None  # of entries, where the search counts them
         self.trace = _Trace(np.empty((_TRACE_ROWS if q.trace else 0, 3), np.int64))
 
     def _fill(self, start: Array, values: Any) -> None:
@@ -126,7 +127,7 @@ class _Search:
         else:
             self._relaxations()
         self.trace.collect(self.state)
-        store = presence.from_slots(self.n, self.z, self.words, self.values, self.iso)
+        store = presence.from_slots(self.n, self.z, self.words, self.values, self.iso, self.count)
         steps = int(self.state[STEPS])
         parents = None
         if self.parents is not None:
@@ -163,6 +164,7 @@ class _Search:
             self._push_levels()
         else:
             self._push_or_pull_levels()
+        self.count = int(self.state[REACHED])
 
     def _push_levels(self) -> None:
         """Search a matrix of few entries: a pull would save less than changing the direction costs."""
