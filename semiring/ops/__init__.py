@@ -9,12 +9,13 @@ and Vector objects: `closure` (a whole traversal in one call), `closure_with_par
 an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 
-from . import public, public_graphs, public_vote
+from . import public, public_closures, public_graphs, public_vote
 from .public import *  # noqa: F403  # the public names are listed once, in `public`
+from .public_closures import *  # noqa: F403
 from .public_graphs import *  # noqa: F403
 from .public_vote import *  # noqa: F403
 
-__all__ = [*public.__all__, *public_graphs.__all__, *public_vote.__all__]
+__all__ = [*public.__all__, *public_closures.__all__, *public_graphs.__all__, *public_vote.__all__]
 
 
 def __dir__() -> list[str]:

@@ -115,7 +115,7 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     >>> sr.ops.closure(x, A, "min_plus").to_dict(), sr.ops.closure(x, A, "min_plus", weight=1).to_dict()
     ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 1, 2: 1})
     """
-    return frontier.with_store(_run(frontier, a, semiring, max_steps, weight).store)  # type: ignore[no-any-return]
+    return frontier.with_store(run_closure(frontier, a, semiring, max_steps, weight).store)  # type: ignore[no-any-return]
 
 
 @reports_memory
@@ -147,52 +147,11 @@ def closure_with_trace(
     >>> [(step.frontier, step.edges) for step in closed.trace]
     [(1, 2), (2, 1)]
     """
-    result = _run(frontier, a, semiring, max_steps, weight, trace=True)
+    result = run_closure(frontier, a, semiring, max_steps, weight, trace=True)
     return Closed(frontier.with_store(result.store), result.steps, result.trace)
 
 
-@reports_memory
-def closure_with_parents(
-    frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None
-) -> tuple[V, V]:
-    """Return (C, P):  C = x A*  as `closure`, and the tree of its paths:  C(v) = C(P(v)) (x) A(P(v), v).
-
-    Following the parents from v leads to a start: an entry of x that kept its value, whose parent is itself.
-
-    Parameters
-    ----------
-    frontier, a, max_steps, weight : as `closure`
-    semiring
-        Its monoid is min or max, so that a value is that of one path.  Its multiplication must be monotone (a better
-        operand gives no worse product), and not read positions.
-
-    Returns
-    -------
-    (Vector, Vector), both of size n and with the same entries, except that a value of NaN need not have a parent.
-        Parents are int32 (int64 from n = 2**31 - 1).  Which of several parents is returned is unspecified.
-
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, ConvergenceFailure
-
-    Notes
-    -----
-    The CPU engine stores parents with the values, at the cost of `closure`; elsewhere the entries for which the
-    equation holds are selected and searched, in O(nvals) more time and memory.  Synchronises as `closure`.
-
-    Examples
-    --------
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(3, 3))
-    >>> distance, parent = sr.ops.closure_with_parents(Vector.from_coo([0], [0], size=3), A, "min_plus")
-    >>> distance.to_dict(), parent.to_dict()
-    ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 0, 2: 1})
-    """
-    found = _run(frontier, a, semiring, max_steps, weight, parents=True)
-    assert found.parents is not None
-    return frontier.with_store(found.store), frontier.with_store(found.parents)
-
-
-def _run(
+def run_closure(
     frontier: HasVector,
     a: HasMatrix,
     semiring: Any,
@@ -475,7 +434,6 @@ __all__ = [
     "Step",
     "closure",
     "closure_many",
-    "closure_with_parents",
     "closure_with_trace",
     "link",
     "link_sample",

@@ -48,6 +48,8 @@ BEYOND = SLOTS
 # Slots for the range of the values beyond are at least as many as these, and one for so many rows: fewer are slower
 # because rows are repeated, more because rounds are short.
 _FEWEST = 32
+# Of so few rows or less the range is short, because they say little about the values of those that follow.
+_SMALL = 16
 _ROWS_A_SLOT = 4
 _AHEAD = 4
 # Up to this many waiting rows are kept in an array from which the best is expanded, once there are half as many.
@@ -261,7 +263,7 @@ def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any, size
             last = value
         some = True
     span = np.float64(last) - np.float64(best)
-    slots = min(max(size // _ROWS_A_SLOT, _FEWEST), SLOTS // 2)
+    slots = min(max(size // _ROWS_A_SLOT, _FEWEST), SLOTS // 2) if size > _SMALL else SLOTS // 2
     window[_BEST] = np.float64(best) if some else 0.0
     most = 1e300 if is_floating(best) else 1.0  # finite, so that the best value has a slot
     scale = most if span == 0 else min(slots / abs(span), most)
