@@ -8,7 +8,7 @@ from typing import Any
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import count, rows, seed_of, square, vector
+from ..checks import count, is_many, rows, seed_of, square, vector
 from ..randomness import thunk
 
 
@@ -48,7 +48,7 @@ def sample_neighbors(A: Matrix, vertices: Any, sizes: Sequence[int], *, seed: in
     n = square("sample_neighbors", A)
     frontier = _frontier(vertices, n, A)
     seed = seed_of("sample_neighbors", seed)
-    if not hasattr(sizes, "__iter__"):
+    if not is_many(sizes):
         raise InvalidValue(f"sample_neighbors: sizes must be a sequence of integers, got {sizes!r}")
     hops = []
     for hop, size in enumerate([count("sample_neighbors", "sizes", size) for size in sizes]):

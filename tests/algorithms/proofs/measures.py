@@ -145,9 +145,11 @@ def _induced_efficiency(case: Case) -> list[float]:
     """The mean of 1 / distance in the subgraph of the neighbours of each vertex."""
     found = []
     for neighbours in map(sorted, case.igraph.get_adjlist()):
-        distance = np.array(case.igraph.induced_subgraph(neighbours).distances()).reshape(len(neighbours), -1)
-        apart = distance[~np.eye(len(neighbours), dtype=bool)] if len(neighbours) > 1 else np.array([np.inf])
-        found.append(float((1 / apart).mean()))
+        if len(neighbours) < 2:
+            found.append(0.0)
+            continue
+        distance = np.array(case.igraph.induced_subgraph(neighbours).distances())
+        found.append(float((1 / distance[~np.eye(len(neighbours), dtype=bool)]).mean()))
     return found
 
 
