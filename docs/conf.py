@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import importlib.metadata
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import reference_pages
+
+reference_pages.write()
 
 project = "semiring"
 author = "the semiring developers"
 copyright = author
 release = importlib.metadata.version("semiring")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+# Formulas are rendered by a copy of MathJax in the pages: they need no network.
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
+napoleon_use_ivar = True  # an attribute of a result is listed once
+suppress_warnings = ["ref.python"]  # names such as `value`, which several classes have
 
 html_theme = "furo"
 html_title = "semiring"
+
+
+def setup(app: object) -> None:
+    """Connect what prepares docstrings."""
+    app.connect("autodoc-process-docstring", reference_pages.escape_bars)  # type: ignore[attr-defined]

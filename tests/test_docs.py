@@ -17,14 +17,14 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")],
     key=lambda page: page.as_posix(),
 )
-PAGES = [page for page in PAGES if "_build" not in page.parts]
+PAGES = [page for page in PAGES if not {"_build", "api"} & set(page.parts)]
 
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 # A name of the public API, from its root: in prose as `sr.io.read`, in programs as a whole word.
 PUBLIC = re.compile(r"\bsr((?:\.[A-Za-z_]\w*)+)")
 # Output of the project's commands, which no clone has.
-WRITTEN = ("docs/_build", "/.venv")
+WRITTEN = ("docs/_build", "docs/api", "/.venv")
 # Folders of the project: what begins with one of them is a path, from the root or from the package.
 TOP = tuple(path.name for path in (*ROOT.iterdir(), *(ROOT / "semiring").iterdir()) if path.is_dir())
 MODULE = re.compile(r"(?:python3?|python) -m ((?:benchmarks|tests|semiring)[\w.]*)")

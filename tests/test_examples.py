@@ -18,6 +18,8 @@ from tests.networkx_conformance.installed import with_entry_points
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a page shows below a program is what all its programs print.
+SHOWN_OUTPUT = re.compile(r"^```python\n[^`]*^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -89,6 +91,8 @@ def test_page_runs(page: Path, tmp_path: Path, engine: str) -> None:
     program.write_text(python_of(page), encoding="utf-8")
     finished = run(program, engine, with_entry_points(tmp_path))
     assert finished.returncode == 0, finished.stderr
+    shown = "".join(SHOWN_OUTPUT.findall(page.read_text(encoding="utf-8")))
+    assert not shown or finished.stdout == shown
 
 
 @pytest.mark.parametrize(("page", "words"), SHOWN, ids=[f"{page}: {' '.join(words)}" for page, words in SHOWN])
