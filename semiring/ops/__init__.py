@@ -3,10 +3,11 @@
 The modules contain functions on stores; most return a `Plan`, which the facade executes together with the output,
 mask and accumulator of the write.  The public functions here, beyond the methods of Matrix and Vector, accept Matrix
 and Vector objects: `closure` (a whole traversal in one call), `closure_with_parents` (and the tree of its paths),
-`closure_many` (from many sources at once), `link`, `link_sample`, `most_frequent`, `singletons` (union-find over rows),
-`vote` (the group with the most weight in each row), `peel` (the levels of rows that are removed in turn), `treefix`
-(sums along the paths of a forest), and `span` (a spanning forest in the order of values).  `reports_memory` decorates
-an algorithm whose failed allocations are to raise `OutOfMemory`.
+`closure_many` (from many sources at once), `acyclic_closure` (every row once, after its predecessors), `link`,
+`link_sample`, `most_frequent`, `singletons` (union-find over rows), `vote` (the group with the most weight in each
+row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), and `span` (a
+spanning forest in the order of values).  `reports_memory` decorates an algorithm whose failed allocations are to raise
+`OutOfMemory`.
 """
 
 from . import public, public_closures, public_graphs, public_vote
@@ -15,7 +16,12 @@ from .public_closures import *  # noqa: F403
 from .public_graphs import *  # noqa: F403
 from .public_vote import *  # noqa: F403
 
-__all__ = [*public.__all__, *public_closures.__all__, *public_graphs.__all__, *public_vote.__all__]
+__all__ = [
+    *public.__all__,
+    *public_closures.__all__,
+    *public_graphs.__all__,
+    *public_vote.__all__,
+]
 
 
 def __dir__() -> list[str]:

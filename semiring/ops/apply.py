@@ -81,7 +81,7 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     if right is None:
         typed = family.typed(a.dtype)
         if isinstance(typed, TypedUnary):
-            return _without_thunk(typed), _NOTHING
+            return without_thunk(typed), _NOTHING
         return typed, cast_scalar(0, typed.k)
     if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
         typed = family.typed(a.dtype)  # the thunk is a position, which has its own type
@@ -129,7 +129,8 @@ def _lookup(op: Any, *, bound: bool) -> Any:
 
 
 @functools.lru_cache(maxsize=1024)
-def _without_thunk(op: TypedUnary) -> TypedIndexUnary:
+def without_thunk(op: TypedUnary) -> TypedIndexUnary:
+    """Return a unary operator as an index-unary one that reads neither positions nor a thunk."""
     return TypedIndexUnary(op.name, op.x, dtypes.BOOL, op.z, op.expr)
 
 

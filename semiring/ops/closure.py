@@ -50,6 +50,7 @@ def closure(
     max_steps: int | None = None,
     trace: bool = False,
     parents: bool = False,
+    direction: str | None = None,
 ) -> ClosureResult:
     """Return the closure of `frontier` under `a`, with the facts of its run.
 
@@ -57,6 +58,7 @@ def closure(
     max_steps: how many frontiers may be expanded; a closure that still changes after these raises
         ConvergenceFailure (its `.result` is the store so far).  Default: the number of rows of A, after which only
         a cycle that improves indefinitely (a negative one, for shortest paths) can still change an entry.
+    direction: "auto", "push" or "pull"; None: the configured one.
     parents: also return, for each entry, the row of the entry that its value was computed from (`_parents`).
     Raises DomainMismatch for a monoid that is not idempotent; with parents, for one that is not min or max.
     Cost: O(nvals) where entries are final on arrival (levels, parents), else O(nvals) a step.
@@ -79,13 +81,16 @@ def closure(
         _check_parents(typed)
     if max_steps is not None and max_steps < 0:
         raise InvalidValue(f"closure: max_steps must not be negative, got {max_steps}")
+    if direction not in (None, "auto", "push", "pull"):
+        raise InvalidValue(f"closure: direction is 'auto', 'push' or 'pull', got {direction!r}")
+    direction = config.direction if direction is None else direction
     engine = check.engine_of("closure", frontier, a)
     frontier = cast_store(frontier, typed.mult.z, engine)
     values = "y" in typed.mult.uses
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     by_column = structure.rows(a, not transposed, values=values)
-    if not by_column.ready and derives_transpose(config.direction, final, is_resident(a)):
+    if not by_column.ready and derives_transpose(direction, final, is_resident(a)):
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)
     request = Closure(
@@ -95,7 +100,7 @@ def closure(
         semiring=typed,
         final_on_arrival=final,
         max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
-        direction=config.direction,
+        direction=direction,
         trace=trace,
     )
     result: ClosureResult

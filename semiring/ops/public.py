@@ -74,7 +74,9 @@ class Closed:
 
 
 @reports_memory
-def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None) -> V:
+def closure(
+    frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None = None, weight: Any = None, direction: Any = None
+) -> V:
     """C = x (+) x A (+) x A^2 (+) ...: the whole loop of a traversal, in one launch on a GPU.
 
     Entries that are new or have improved are multiplied again, until nothing changes.  Under ``min_plus`` over a
@@ -93,6 +95,9 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
         by default n, which only a cycle that improves indefinitely exceeds.
     weight
         A number used as the value of every entry of `a`; a Python number gets the type of `frontier`.
+    direction
+        ``"auto"``, ``"push"`` or ``"pull"``; by default ``config.direction``.  A search that may pull derives the
+        transpose of a matrix that has none yet; ``"push"`` saves it for a matrix that is searched once.
 
     Returns
     -------
@@ -101,6 +106,8 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     Raises
     ------
     DimensionMismatch, DomainMismatch, ConvergenceFailure
+    InvalidValue
+        For another direction.
 
     Notes
     -----
@@ -115,7 +122,8 @@ def closure(frontier: V, a: HasMatrix, semiring: Any, *, max_steps: int | None =
     >>> sr.ops.closure(x, A, "min_plus").to_dict(), sr.ops.closure(x, A, "min_plus", weight=1).to_dict()
     ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 1, 2: 1})
     """
-    return frontier.with_store(run_closure(frontier, a, semiring, max_steps, weight).store)  # type: ignore[no-any-return]
+    found = run_closure(frontier, a, semiring, max_steps, weight, direction=direction)
+    return frontier.with_store(found.store)  # type: ignore[no-any-return]
 
 
 @reports_memory
@@ -152,12 +160,7 @@ def closure_with_trace(
 
 
 def run_closure(
-    frontier: HasVector,
-    a: HasMatrix,
-    semiring: Any,
-    max_steps: int | None,
-    weight: Any,
-    **options: bool,
+    frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, weight: Any, **options: Any
 ) -> ClosureResult:
     matrix, transposed = operand_of("closure", a)
     store = frontier.store
