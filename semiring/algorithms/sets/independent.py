@@ -1,7 +1,8 @@
 """Maximal independent sets and colourings, from random priorities of the vertices.
 
 A vertex whose priority exceeds that of all undecided neighbours is decided in the same round as all other such
-vertices: with random priorities O(log n) rounds suffice for an independent set.
+vertices: with random priorities O(log n) rounds suffice for an independent set.  A colouring decides every vertex after
+all neighbours of higher priority, which an acyclic closure does in one call.
 
 Sources: Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM J. Comput. 15(4), 1986;
 Fischer, Noever, "Tight Analysis of Parallel Randomized Greedy MIS", SODA 2018; Jones, Plassmann, "A Parallel Graph
@@ -13,13 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, binary, ops, semiring, unary
 
 from ..checks import seed_of, undirected
+from ..entries import listed, positions
 from ..progress import Progress, reporter
-from ..randomness import distinct, permutation
+from ..randomness import distinct, uniform
 
 _COLOURS = 64  # of one word of forbidden colours
+_lowest_free = unary.register_anonymous("band(bnot(x), x + 1)", "lowest_free_bit")
+_precedes = binary.register_anonymous("lor(x > y, land(x == y, xi < xj))", "precedes")
 
 
 @ops.reports_memory
@@ -100,8 +104,8 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     seed : int
         Determines the order of vertices of equal degree.
     progress : callable, optional
-        ``progress(done, n)`` is called with the number of coloured vertices after each round; an exception in it ends
-        the computation.
+        ``progress(done, n)`` is called with the number of coloured vertices after every 64 colours; an exception in it
+        ends the computation.
 
     Returns
     -------
@@ -117,9 +121,10 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     Notes
     -----
     The colours are those of the greedy algorithm in the order of (degree, largest first; random): at most the largest
-    degree + 1, in practice far fewer.  A vertex is coloured in the round after its last neighbour that precedes it, so
-    that rounds are as many as the longest path of the order.  Each edge is used once; cost O(nvals), and in each round
-    some operations on vectors of size n.  Synchronises a few times a round.
+    degree + 1, in practice far fewer.  A vertex gets the lowest bit that is not set in the bits of its neighbours that
+    precede it: one `ops.acyclic_closure` for every 64 colours, and then the graph of the vertices without a colour.
+    Cost O(n + nvals); on a GPU with a barrier for each step of the longest path of the order.  Synchronises a few times
+    for every 64 colours.
 
     Sources: Jones, Plassmann, "A Parallel Graph Coloring Heuristic", SIAM J. Sci. Comput. 14(3), 1993; Welsh, Powell,
     "An Upper Bound for the Chromatic Number of a Graph", The Computer Journal 10(1), 1967 (order); Hasenplaugh et al.,
@@ -134,43 +139,30 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     """
     n = undirected("colouring", A)
     seed, report = seed_of("colouring", seed), reporter("colouring", progress)
-    degree = Vector.full(0, n, np.int64, device=A.device).ewise_add(_degree(A), "plus")
-    order = degree.apply("times", right=max(n, 1)).ewise_add(permutation(n, seed, device=A.device), "plus")
-    precedes = order.ewise_mult(A, "first").ewise_mult(order, "gt").select("==", True)
-    waiting = precedes.apply("second", right=np.int64(1)).reduce_columnwise("plus")
-    frontier = Vector.full(True, n, device=A.device).dup(mask=~waiting.S)
-    colours, done = Vector(np.int64, n, device=A.device), 0
-    forbidden: list[Vector] = []
-    while frontier.nvals:  # synchronises
-        frontier = frontier.convert("index")  # what follows costs O(entries of the frontier), and not O(n)
-        _colour(frontier, precedes, colours, forbidden)
-        report(done := done + frontier.nvals, n)
-        fewer = frontier.vxm(precedes, semiring.plus_pair[np.int64])
-        waiting(accum="minus") << fewer
-        frontier = fewer.ewise_mult(waiting, "second").select("==", 0)
-    return colours
-
-
-def _degree(A: Matrix) -> Vector:
-    return A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
-
-
-def _colour(frontier: Vector, precedes: Matrix, colours: Vector, forbidden: list[Vector]) -> None:
-    """Give each vertex of the frontier its smallest colour, and forbid it for its later neighbours.
-
-    forbidden[w](v): the set of colours 64 w to 64 w + 63 that v may not have, as bits of a word.
-    """
-    uncoloured, window = frontier, 0
-    while uncoloured.nvals:  # synchronises
-        if window == len(forbidden):
-            forbidden.append(Vector.full(0, colours.size, np.uint64, device=colours.device))
-        used = uncoloured.ewise_mult(forbidden[window], "second").dup()
-        # The lowest bit that is not set; zero if all are.
-        bit = used.apply("bnot").ewise_mult(used.apply("plus", right=np.uint64(1)), "band").select("!=", 0)
+    colours = Vector(np.int64, n, device=A.device)
+    later, uncoloured, window = _orientation(A, n, seed), None, 0
+    while True:
+        none = Vector.full(0, later.nrows, np.uint64, device=A.device)
+        bit = ops.acyclic_closure(none, later, semiring.bor_first, then=_lowest_free).select("!=", 0)
         # A logarithm on a GPU may be a little less than the integer, and the cast to integers drops the fraction.
-        colours(bit.S) << bit.apply("log2").apply("plus", right=_COLOURS * window + 0.5)
-        forbidden[window](accum="bor") << bit.vxm(precedes, semiring.bor_first)
-        if bit.nvals == uncoloured.nvals:
-            return
-        uncoloured = uncoloured.dup(mask=~bit.S)
+        number = bit.apply("log2").apply("plus", right=_COLOURS * window + 0.5)
+        if uncoloured is None:
+            colours << number
+        else:
+            places, values = listed(number)
+            colours[uncoloured[places]] = values
+        report(colours.nvals, n)  # synchronises
+        if colours.nvals == n:
+            return colours
+        left = positions(Vector.full(True, later.nrows, device=A.device).dup(mask=~bit.S))
+        later = later[left, :].dup()[:, left].dup()
+        uncoloured = left if uncoloured is None else uncoloured[left].dup()
         window += 1
+
+
+def _orientation(A: Matrix, n: int, seed: int) -> Matrix:
+    """Return the entries (u, v) of A where u precedes v, by its degree, largest first, and then in random order."""
+    degree = Vector.full(0.0, n, device=A.device).ewise_add(A.apply("second", right=1.0).reduce_rowwise("plus"), "plus")
+    # Where the random fractions are equal, the row number decides.
+    key = degree.ewise_add(uniform(n, seed, device=A.device), "plus")
+    return key.ewise_mult(A, "first").ewise_mult(key, _precedes).select("==", True)

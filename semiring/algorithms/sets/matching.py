@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, indexunary, ops, semiring
+from semiring import Matrix, Vector, binary, indexunary, monoid, ops, semiring
+from semiring.exceptions import NotSupported
 
 from ..checks import is_matrix, seed_of, undirected, weights
 from ..entries import listed
@@ -19,6 +20,13 @@ from ..randomness import distinct
 
 # The same number for both directions of an edge.
 _of_edge = indexunary.register_anonymous("random(min(i, j), max(i, j), k)", "random_of_edge")
+
+# A claim: the free row in which a search began, times 2^32, + the column before on its path, or 2^32 - 1.
+_WORD, _NONE, _LARGEST = 1 << 32, (1 << 32) - 1, (1 << 31) - 1
+_root = indexunary.register_anonymous("i * 4294967296 + 4294967295", "root_of_search")
+_claim = semiring.register_anonymous(
+    monoid.any, binary.register_anonymous("bor(band(x, -4294967296), xj)", "claim"), "any_claim"
+)
 
 
 @ops.reports_memory
@@ -104,26 +112,29 @@ def maximum_bipartite_matching(A: Matrix, *, seed: int = 0, progress: Progress |
     A : Matrix, m x n
         A bipartite graph: an entry (i, j) is an edge between row i and column j; values are not read.
     seed : int
-        Determines which of several maximum matchings is found.
+        Determines the maximal matching that the search begins with.
     progress : callable, optional
         ``progress(done, total)`` is called with the number of pairs, and an upper bound of it, after each phase; an
         exception in it ends the computation.
 
     Returns
     -------
-    Vector of size m, int64: the column of each matched row, missing elsewhere.  The same on every engine.
+    Vector of size m, int64: the column of each matched row, missing elsewhere.  Which of several maximum matchings it
+    is may differ from run to run; their size does not.
 
     Raises
     ------
     InvalidValue
         If A is not a Matrix, or for a seed that is no integer.
+    NotSupported
+        For 2**31 rows or columns and more.
 
     Notes
     -----
-    Begins with a maximal matching.  A phase searches from all free rows at once along alternating paths, one step for
-    each vxm, stops each tree at its first free column, and augments along the disjoint paths found.  Cost O(nvals) for
-    the products of a phase, and O(m + n) for each of its steps; the number of phases is at most the number of pairs, in
-    practice small.  Synchronises a few times for each step of the searches and of the longest augmenting path.
+    Begins with a maximal matching.  A phase searches from all free rows at once along alternating paths: one closure
+    over the columns, c leading to the entries of the row that is matched with c, so that every column is in the tree of
+    one free row.  It augments along one path in each tree that has a free column.  Cost O(m + n + nvals) a phase; the
+    number of phases is at most the number of pairs, in practice small.  Synchronises a few times a phase.
 
     Sources: Hopcroft, Karp, "An n^{5/2} Algorithm for Maximum Matchings in Bipartite Graphs", SIAM J. Comput. 2(4),
     1973; Azad, Buluç, "Distributed-Memory Algorithms for Maximum Cardinality Matching in Bipartite Graphs", IPDPS 2016.
@@ -136,14 +147,28 @@ def maximum_bipartite_matching(A: Matrix, *, seed: int = 0, progress: Progress |
     (2, True)
     """
     m, n = is_matrix("maximum_bipartite_matching", A).shape
+    if max(m, n) > _LARGEST:
+        raise NotSupported(
+            f"maximum_bipartite_matching: at most {_LARGEST:,} rows and columns, got {m:,} and {n:,}; extract those "
+            "that have entries"
+        )
     seed, report = seed_of("maximum_bipartite_matching", seed), reporter("maximum_bipartite_matching", progress)
-    of_row, of_column = _maximal(A, seed)
+    found_columns, found_rows = _maximal(A, seed)
+    # The column of each row and the row of each column; n or m: none.
+    column, row = Vector.full(n, m, np.int64, device=A.device), Vector.full(m, n, np.int64, device=A.device)
+    column(found_columns.S) << found_columns
+    row(found_rows.S) << found_rows
+    rows, unit = A.apply("one").dup(), Matrix.identity(n, bool, device=A.device)
+    rows.resize(m + 1, n)
+    unit.resize(n + 1, n)
     while True:
-        report(of_row.nvals, min(m, n))
-        parent, ends = _alternating_search(A, of_row, of_column)
+        matched = column.select("<", n)
+        report(matched.nvals, min(m, n))
+        claim = _alternating_search(rows[row, :].dup(), A, column)
+        ends = _one_of_each_tree(claim.dup(mask=row.select("==", m).S), m)
         if ends.size == 0:
-            return of_row
-        _augment(ends, parent, of_row, of_column)
+            return matched
+        _augment(ends, claim, unit, column, row)
 
 
 def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
@@ -159,39 +184,45 @@ def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
         accepted = Vector(np.int64, n, device=A.device)
         accepted(accum="min")[chosen.apply("mod", right=n)] << rows
         columns, rows = listed(accepted)
-        of_column[columns] << rows
-        of_row[rows] << columns
+        of_column[columns] = rows
+        of_row[rows] = columns
         # A row without a free neighbour never has one later.
         unmatched = Vector.full(True, m, device=A.device).dup(mask=~of_row.S)
         step += 1
 
 
-def _alternating_search(A: Matrix, of_row: Vector, of_column: Vector) -> tuple[Vector, Vector]:
-    """Search from all free rows; return the parent row of each column, and a free column for each tree that has any."""
-    m, n = A.shape
-    root = Vector.full(True, m, device=A.device).dup(mask=~of_row.S).apply("rowindex").dup()
-    parent, end = Vector(np.int64, n, device=A.device), Vector(np.int64, m, device=A.device)
-    frontier = root.dup()
-    while frontier.nvals:  # synchronises
-        found = frontier.vxm(A, semiring.min_secondi[np.int64], mask=~parent.S)
-        parent(found.S) << found
-        columns, rows = listed(found)
-        roots, mates = root[rows].dup(), of_column[columns].dup()
-        # The first free column of each tree ends its search.
-        end(accum="min")[roots] << columns.dup(mask=~mates.S)
-        growing = mates.dup(mask=~end[roots].S)
-        places, following = listed(growing)
-        frontier = Vector(np.int64, m, device=A.device)
-        frontier[following] << roots[places]
-        root(frontier.S) << frontier
-    return parent, listed(end)[1]
+def _alternating_search(follows: Matrix, A: Matrix, column: Vector) -> Vector:
+    """Return for each column that an alternating path from a free row reaches: (that row) 2^32 + the column before.
+
+    follows(c, d): row `row(c)` has an entry in column d.  The first column of a path has no column before it: 2^32 - 1.
+    """
+    roots = column.select("==", A.ncols).apply(_root)
+    return ops.closure(roots.vxm(A, semiring.min_first), follows, _claim, direction="push")
 
 
-def _augment(columns: Vector, parent: Vector, of_row: Vector, of_column: Vector) -> None:
-    """Exchange the edges of the alternating paths that end in these columns."""
-    while columns.size:  # synchronises
-        rows = parent[columns].dup()
-        _, following = listed(of_row[rows])
-        of_row[rows] << columns
-        of_column[columns] << rows
-        columns = following
+def _one_of_each_tree(free: Vector, m: int) -> Vector:
+    """Return one of the free columns of each tree, given the claims of all."""
+    columns, claims = listed(free)
+    first = Vector(np.int64, m, device=free.device)
+    first(accum="min")[claims.apply("floordiv", right=_WORD)] << columns
+    return listed(first)[1]
+
+
+def _augment(ends: Vector, claim: Vector, unit: Matrix, column: Vector, row: Vector) -> None:
+    """Exchange the edges of the alternating paths that end in these columns; no two paths have a vertex in common.
+
+    unit: the identity, with an empty row below it.
+    """
+    n = unit.ncols
+    before = Vector.full(n, n, np.int64, device=claim.device)
+    known = claim.apply("mod", right=_WORD).select("!=", _NONE)
+    before(known.S) << known
+    on_paths = Vector(bool, n, device=claim.device)
+    on_paths[ends] = True
+    on_paths = ops.closure(on_paths, unit[before, :].dup(), semiring.any_pair, direction="push")
+    columns, claims = listed(claim.dup(mask=on_paths.S))
+    rows = claims.apply("floordiv", right=_WORD).dup()
+    inner, previous = listed(claims.apply("mod", right=_WORD).select("!=", _NONE))
+    rows[inner] = row[previous]
+    row[columns] = rows
+    column[rows] = columns

@@ -68,7 +68,7 @@ def test_more_colours_than_a_word_has() -> None:
     rounds: list[int] = []
     colour = host(sr.algorithms.colouring(A, progress=lambda done, total: rounds.append(done)))
     assert sorted(colour) == list(range(n))
-    assert rounds == list(range(1, n + 1))
+    assert rounds == [64, 128, 150]
 
 
 @pytest.mark.parametrize("name", ["maximal_independent_set", "colouring"])
