@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import cupy
 import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT64
-from ...formats import CSR, Array, Bitmap, IndexList, Pattern, VectorStore, index_dtype, word_count
+from ...formats import CSR, Array, Bitmap, IndexList, Pattern, VectorStore, index_dtype, with_values, word_count
+from ...operators.types import TypedBinary
 from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
@@ -18,11 +22,12 @@ from .build import build
 from .extract import LISTED, index_arguments
 from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of
-from .primitives import compact_list, counting, gather, rows_of_entries
+from .primitives import cast_array, compact_list, counting, gather, rows_of_entries
 from .specialise import binary, constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
+_WIDE = {"i": INT32, "u": UINT32}
 _ORDERLESS = frozenset({"commutative", "associative"})
 _NO_DUP = "DEVICE U dup(U x, U y) { return x; }\n"
 
@@ -36,8 +41,12 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     4 or 8 bytes (complex128 with any but plus, records), the entries are sorted by where they go and combined in the
     order of p (synchronises).
     Where plus, min or max is one atomic instruction (32 and 64 bits; plus of floats, min and max of integers), an index
-    that repeats often costs little; else the threads that meet there wait for each other.
+    that repeats often costs little; else the threads that meet there wait for each other.  Integers of 8 and 16 bits
+    are therefore combined in 32 bits, and narrowed at the end.
     """
+    wide = None if q.dup is None or q.dup.z != q.u.dtype else _widened(q.dup)
+    if wide is not None:
+        return _cast(scatter_vector(ScatterVector(_cast(q.u, wide.z), q.index, wide)), q.u.dtype)
     native = 0 if q.dup is None or q.dup.z != q.u.dtype else native_atomic(q.dup)
     if q.dup is not None and not (q.dup.laws >= _ORDERLESS and (q.u.dtype.itemsize in (1, 2, 4, 8) or native)):
         return _in_order(q)
@@ -64,6 +73,21 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
         combine = kernel("scatter.cuh", "scatter_combine", prologue)
         combine(grid(n), BLOCK, n, *source, winners, values, iso, out)
     return bitmap(size, u.dtype, words, iso if out is None else out, count if size else 0)
+
+
+@functools.lru_cache(maxsize=64)
+def _widened(op: TypedBinary) -> TypedBinary | None:
+    """Return plus, min or max of 8 or 16 bits as an operator of 32 bits: the same results when narrowed; or None."""
+    if op.z.itemsize > 2 or op.z.kind not in "iu" or not op.x == op.y == op.z:
+        return None
+    made = replace(op, x=_WIDE[op.z.kind], y=_WIDE[op.z.kind], z=_WIDE[op.z.kind])
+    return made if native_atomic(made) else None
+
+
+def _cast(u: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
+    """Return the vector with its values cast to an integer type."""
+    values = None if u.values is None else cast_array(u.values, dtype)
+    return with_values(u, dtype, values, None if u.iso is None else dtype.type(u.iso.astype(dtype)))
 
 
 def _targets(index: Index, p: Array | None = None) -> Array:
