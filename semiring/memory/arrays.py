@@ -19,6 +19,8 @@ _INT32_LIMIT = 2**31
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 # Arrays up to so many bytes are copied to the host without `cupy.ndarray.get`, which stages them in memory of its own.
 _SMALL = 64 << 10
+# Bytes of a record in a tile of a kernel.
+LARGEST_RECORD = 16
 
 
 def index_dtype(bound: int) -> np.dtype[Any]:
@@ -126,9 +128,10 @@ def to_device(array: Array, device: str) -> Array:
 @functools.lru_cache(maxsize=256)
 def check_layout(dtype: np.dtype[Any]) -> None:
     """Raise NotSupported for records that CuPy's arrays do not hold, or that exceed the tiles of kernels."""
-    if dtype.itemsize > 16:
+    if dtype.itemsize > LARGEST_RECORD:
         raise NotSupported(
-            f"records on a GPU have at most 16 bytes, got {dtype.itemsize}; use smaller fields, two objects, or the CPU"
+            f"records on a GPU have at most {LARGEST_RECORD} bytes, got {dtype.itemsize}; use smaller fields, two "
+            f"objects, or the CPU"
         )
     parts = [dtype]
     while parts:

@@ -15,6 +15,7 @@ from semiring.engines.cuda import catalogue, compile, scan, specialise
 from semiring.engines.cuda.primitives import moved
 from semiring.engines.cuda.row_tiles import TILE_TEXT
 from semiring.engines.cuda.specialise import constants, typedefs
+from semiring.exceptions import NotSupported
 
 pytestmark = pytest.mark.nvrtc
 
@@ -78,3 +79,10 @@ def test_a_record_is_passed_by_value_as_its_bytes() -> None:
     for size, alignment in ((7, 1), (8, 8), (12, 4), (24, 8), (6, 2)):
         code = code_of(np.dtype((np.void, size)))
         assert struct.calcsize(f"@B{code}") == alignment + size
+
+
+def test_records_too_large_for_kernels_are_refused() -> None:
+    pair = indexunary.register_anonymous("{'p': x + i, 'q': x, 'r': k}").typed(np.dtype(np.float64), INT64)
+    assert pair.z.itemsize > 16
+    with pytest.raises(NotSupported, match="at most 16 bytes, got 24"):
+        specialise.indexunary("function", pair)

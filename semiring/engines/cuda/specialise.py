@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import INT64, c_name, is_record
+from ...memory.arrays import LARGEST_RECORD, check_layout
 from ...operators import records
 from ...operators.expression import used_variables
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
@@ -97,7 +98,13 @@ def wrapping(expr: str, types: frozenset[np.dtype[Any]]) -> str:
 
 
 def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
-    """One operator on records: it loads the numbers that the texts read, and stores those of the result."""
+    """One operator on records: it loads the numbers that the texts read, and stores those of the result.
+
+    NotSupported for a record larger than kernels hold.
+    """
+    for dtype in filter(is_record, (z, *types.values())):
+        if dtype.itemsize > LARGEST_RECORD:
+            check_layout(dtype)
     kinds = ", ".join(f"class {variable}_type" for variable in types)
     texts = records.texts(expr, types | dict.fromkeys(used_variables(expr) - types.keys(), INT64), z)
     lines, read = [], {name for text in texts for name in used_variables(text)}
