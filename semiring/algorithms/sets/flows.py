@@ -1,38 +1,44 @@
-"""Maximum flow and minimum cut: blocking preflows by levels.
+"""Maximum flow and minimum cut: the largest flow in a breadth-first tree, again and again.
 
-A *preflow* may leave more in a vertex than it passes on: its excess e.  R(u, v) is the residual capacity of an edge:
-what may still flow along it, and what may be sent back.  A phase, with d(v) the fewest residual edges from v to the
-target:
+R(u, v) is the residual capacity of an edge: what may still flow along it, and what may be sent back.  A phase sends as
+much as can flow in one tree of shortest paths from the source, to the edges of the target that its vertices have:
 
-    L      = the entries of R with d(u) = d(v) + 1
-    level by level, from the largest d to 1:
-        before(u, v) = the sum of L(u, x) over the entries x before v            (scan)
-        push(u, v)   = min(L(u, v), max(0, e(u) - before(u, v)))
-        e           += the column sums of push - its row sums
-    R      = R - pushes + pushes^T
+    parent     = the closure of the source's edges under R                            (any_secondi)
+    absorb(v)  = R(v, t) + sum over the children c of min(R(v, c), absorb(c))         (plus_min, leaves first)
+    before(c)  = R(v, t) + sum of min(R(v, x), absorb(x)) over the children x before c  (scan)
+    f(c)       = min(R(v, c), absorb(c), max(0, f(v) - before(c)))                    (from the root)
+    R          = R - f along the edges, + f against them
 
-Afterwards every vertex that still has excess is farther from the target than before, so that there are at most n
-phases.  The first phases bring as much as possible to the sink; the others bring the rest back to the source.
+The two sums over the tree are acyclic closures.  The edges of a tree lead from one level to the next, so that no
+distance from the source ever decreases, as in the algorithm of Edmonds and Karp, of which a phase does many steps.
 
-Sources: Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation", Soviet Math.
-Dokl. 11, 1970; Karzanov, "Determining the Maximal Flow in a Network by the Method of Preflows", 1974; Goldberg, Tarjan,
-"A New Approach to the Maximum-Flow Problem", JACM 35(4), 1988.
+Sources: Edmonds, Karp, "Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems", JACM 19(2),
+1972; Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation", Soviet Math. Dokl.
+11, 1970.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring, vstack
+from semiring import Matrix, Vector, binary, monoid, ops, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import row, square, weights
 from ..entries import listed
 from ..progress import Progress, reporter
+
+# Integers below it are exact in float64; and the share of a bound below which the difference of floats counts as zero.
+_EXACT, _SMALL = 1 << 53, 2.0**-48
+# The entry (u, v) if u is the parent of v.
+_of_parent = binary.register_anonymous("select(xi == y, x, 0)", "entry_of_parent")
+# min(limit, max(0, f - before)): the limit of an entry is the imaginary part of its value, `before` the real part.
+_share = semiring.register_anonymous(
+    monoid.plus, binary.register_anonymous("min(imag(y), max(0.0, real(x) - real(y)))", "share"), "plus_share"
+)
 
 
 @dataclass(frozen=True)
@@ -88,18 +94,19 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
     IndexOutOfBound
         If a vertex is not a row of A.
     InvalidValue
-        If source and target are equal, or a capacity is negative, NaN or infinite.
+        If source and target are equal; a capacity is negative, NaN or infinite; or integers that leave the source, and
+        those that enter the target, sum to 2**53 or more.
     DomainMismatch
         For complex capacities.
 
     Notes
     -----
-    Cost O(n + nvals) a phase, and operations of cost O(n) for each of its levels; at most 2 n phases, few where paths
-    are short, and slow where they are long, as on roads.  The capacities of each row must sum to less than 2**63.
-    Synchronises a few times for each level.
+    Cost O(n + nvals) a phase: passes over the entries, a search and two acyclic closures.  Phases are few in practice,
+    at most n nvals.  Computes in float64: integers are exact, since their sum is limited; of floats, residual
+    capacities below 2**-48 of the bound count as 0.  Synchronises a few times a phase.
 
-    Sources: Dinic, 1970; Karzanov, 1974; Goldberg, Tarjan, "A New Approach to the Maximum-Flow Problem", JACM 35(4),
-    1988.
+    Sources: Edmonds, Karp, "Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems", JACM 19(2),
+    1972; Dinic, 1970.
 
     Examples
     --------
@@ -114,87 +121,105 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
     weights("maximum_flow", A, least=0)
     if A.dtype.kind == "f" and bool(A.apply("isinf").reduce_scalar("lor")):
         raise InvalidValue("maximum_flow: a capacity is infinite; use a number that exceeds the sum of the others")
-    report = reporter("maximum_flow", progress)
-    capacity = Matrix(np.float64 if A.dtype.kind == "f" else np.int64, n, n, device=A.device)
-    capacity << A.select("offdiag")
-    capacity = capacity.select(">", 0)
-    leaving = capacity[s].dup()
-    excess = Vector.full(0, n, capacity.dtype, device=A.device)
-    excess(accum="plus") << leaving
-    excess[s] = 0
-    pushed = Matrix(capacity.dtype, n, n, device=A.device)
-    pushed[s, :] << leaving
-    residual = _after(capacity, pushed)
-    phases = _Counter(report)
-    residual, excess = _drain(residual, excess, t, {s, t}, phases)
-    value = excess[t].value
-    behind = ops.closure(Vector.from_coo([t], True, size=n, device=A.device), residual.T, semiring.any_pair)
-    source_side = Vector.full(True, n, device=A.device).dup(mask=~behind.S)
-    residual, _ = _drain(residual, excess, s, {s, t}, phases)
-    flow = capacity.ewise_union(residual, "minus", 0, 0).select(">", 0)
-    return Flow(value, flow, source_side)
+    report, whole = reporter("maximum_flow", progress), A.dtype.kind != "f"
+    residual = Matrix(np.float64, n, n, device=A.device)
+    residual << A.select("offdiag")
+    residual = residual.select(">", 0)
+    sources, sinks = residual[s, :].dup(), residual[:, t].dup()
+    direct = sources.get(t, 0.0)
+    del sources[t]
+    del sinks[s]
+    del residual[[s, t], :]
+    del residual[:, [s, t]]
+    bound = min(sources.reduce("plus").get(0.0), sinks.reduce("plus").get(0.0))
+    if whole and bound + direct >= _EXACT:
+        raise InvalidValue("maximum_flow: integer capacities at the source and the target sum to 2**53 or more")
+    left = _Residual(residual, sources, sinks, 0.0 if whole else bound * _SMALL)
+    flow, phases = Matrix(np.float64, n, n, device=A.device), 0
+    reached = Vector(np.int64, n, device=A.device)
+    while left.sources.nvals and left.sinks.nvals:  # synchronises
+        reached = _search(left, s)
+        if reached.ewise_mult(left.sinks, "pair").nvals == 0:
+            break
+        flow(accum="plus") << _largest_flow_in_tree(left, reached, s)
+        report(phases := phases + 1, None)
+    # Either all that leaves the source is used, or all that enters the target, or no path leads from one to the other.
+    source_side = Vector(bool, n, device=A.device)
+    if left.sources.nvals:
+        cut = reached if left.sinks.nvals else Vector.full(True, n, device=A.device)
+        source_side(cut.S) << True
+    source_side[s] = True
+    del source_side[t]
+    flow = flow.select(">", 0)
+    sent, received = (_used(before, after) for before, after in ((sources, left.sources), (sinks, left.sinks)))
+    if direct:
+        sent[t] = direct
+    flow[s, :] << sent
+    flow(accum="plus")[:, t] << received
+    value = direct + received.reduce("plus").get(0.0)
+    if not whole:
+        return Flow(value, flow, source_side)
+    integers = Matrix(np.int64, n, n, device=A.device)
+    integers << flow
+    return Flow(int(value), integers, source_side)
 
 
-class _Counter:
-    """Counts phases for `progress`."""
+@dataclass
+class _Residual:
+    """What may still flow: between other vertices, from the source, to the target; no zeros.
 
-    def __init__(self, report: Callable[[int, int | None], object]) -> None:
-        self._report, self._count = report, 0
+    least: what is not more counts as zero.
+    """
 
-    def __call__(self) -> None:
-        self._count += 1
-        self._report(self._count, None)
-
-
-def _drain(residual: Matrix, excess: Vector, target: int, ends: set[int], phase: _Counter) -> tuple[Matrix, Vector]:
-    """Push the excess of all vertices but the ends to the target, as far as it can get; return what remains."""
-    n = residual.nrows
-    start = Vector.from_coo([target], 0, np.int32, size=n, device=residual.device)
-    while True:
-        distance = ops.closure(start, residual.T, semiring.min_plus, weight=np.int32(1))
-        active = excess.select(">", 0).dup(mask=distance.S)
-        for end in ends:
-            del active[end]
-        if active.nvals == 0:  # synchronises
-            return residual, excess
-        for end in ends - {target}:
-            del distance[end]
-        pushed, excess = _blocking_preflow(residual, excess, distance)
-        residual = _after(residual, pushed)
-        phase()
+    inner: Matrix
+    sources: Vector
+    sinks: Vector
+    least: float
 
 
-def _after(residual: Matrix, pushed: Matrix) -> Matrix:
-    """R - P + P^T, without zeros."""
-    return residual.ewise_union(pushed, "minus", 0, 0).ewise_add(pushed.T, "plus").select(">", 0)
+def _used(before: Vector, after: Vector) -> Vector:
+    return before.ewise_union(after, "minus", 0, 0).select(">", 0).dup()
 
 
-def _blocking_preflow(residual: Matrix, excess: Vector, distance: Vector) -> tuple[Matrix, Vector]:
-    """Push the excess down the levels; return what was pushed along each edge, and the excess after it."""
-    n = residual.nrows
-    _, far_first = listed(distance.sort(">")[1])
-    ones = Vector.full(1, far_first.nvals, np.int64, device=residual.device)
-    sizes = ones.reduce_by(listed(distance)[1], "plus", size=n).to_dict()  # synchronises
-    level = Vector.full(-2, n, np.int64, device=residual.device)
-    level(distance.S) << distance
-    steps = level.ewise_mult(residual, "first").ewise_mult(level, "minus")
-    admissible = residual.dup(mask=steps.apply("==", right=1).V)[far_first, :]
-    pushes, top = [], 0
-    excess = excess.dup()
-    for size in reversed([size for d, size in sizes.items() if d > 0]):
-        vertices = far_first[top : top + size].dup()
-        pushes.append(_push(admissible[top : top + size, :].dup(), excess[vertices].dup()))
-        excess(accum="plus") << pushes[-1].reduce_columnwise("plus")
-        excess[vertices](accum="minus") << pushes[-1].reduce_rowwise("plus")
-        top += size
-    by_level = vstack(pushes)
-    rows, cols, amounts = by_level.to_coo()
-    rows = far_first[Vector.from_dense(rows, device=residual.device)].to_coo()[1]
-    return Matrix.from_coo(rows, cols, amounts, shape=(n, n), device=residual.device), excess
+def _search(left: _Residual, s: int) -> Vector:
+    """Return the parent of each vertex in a tree of shortest paths from s."""
+    begin = left.sources.apply("second", right=np.int64(s))
+    return ops.closure(begin, left.inner, semiring.any_secondi, direction="push")
 
 
-def _push(capacity: Matrix, excess: Vector) -> Matrix:
-    """min(L(u, v), e(u) - before(u, v)), where positive: each row passes on its excess in the order of its columns."""
-    before = capacity.scan("plus").ewise_mult(capacity, "minus")
-    room = excess.ewise_mult(before, "minus")
-    return room.ewise_mult(capacity, "min").select(">", 0)
+def _largest_flow_in_tree(left: _Residual, parent: Vector, s: int) -> Matrix:
+    """Send as much as the tree can carry; return  f(u, v) - f(v, u)  between other vertices than source and target."""
+    n, device = parent.size, parent.device
+    parents = Vector.full(-1, n, np.int64, device=device)
+    parents(parent.S) << parent
+    capacity = left.inner.ewise_mult(parents, _of_parent).reduce_columnwise("plus")
+    capacity = capacity.select(">", 0).dup(mask=parent.S)
+    capacity(left.sources.S) << left.sources
+    to_target = Vector.full(0.0, n, device=device)
+    to_target(left.sinks.S) << left.sinks
+    children, above = listed(parent)
+    upwards = _matrix(children, above, capacity[children], n)
+    absorb = ops.acyclic_closure(to_target, upwards, semiring.plus_min)
+    places, most = listed(absorb[children].ewise_mult(capacity[children], "min").select(">", 0))
+    downwards = _matrix(above[places], children[places], most, n)
+    before = to_target.ewise_mult(downwards.scan("plus").ewise_mult(downwards, "minus"), "plus")
+    limits = before.apply("cmplx", right=0.0).ewise_mult(downwards.apply("cmplx", left=0.0), "plus")
+    root = Vector.from_coo([s], [np.inf], size=n, device=device)
+    f = ops.acyclic_closure(root, limits, _share).select(">", 0).dup()
+    del f[s]
+    left.sinks = left.sinks.ewise_union(f.ewise_mult(left.sinks, "min"), "minus", 0, 0).select(">", left.least).dup()
+    begun = f.ewise_mult(left.sources, "first")
+    left.sources = left.sources.ewise_union(begun, "minus", 0, 0).select(">", left.least).dup()
+    vertices, amounts = listed(f.dup(mask=~begun.S))
+    pushed = _matrix(parents[vertices], vertices, amounts, n)
+    net = pushed.ewise_union(pushed.T, "minus", 0, 0)
+    if left.sources.nvals and left.sinks.nvals:
+        left.inner(accum="minus") << net
+        left.inner = left.inner.select(">", left.least).dup()
+    return net.dup()
+
+
+def _matrix(rows: Vector, cols: Vector, values: Vector, n: int) -> Matrix:
+    """Return the n x n matrix with these entries, from full vectors."""
+    i, j, x = (v.to_coo()[1] for v in (rows, cols, values))
+    return Matrix.from_coo(i, j, x, np.float64, shape=(n, n), device=values.device)
