@@ -71,7 +71,8 @@ def _count_rows(
     for i in range(share(work, t, threads), share(work, t + 1, threads)):
         p, p_end = _bounds(a_indptr, i)
         r, r_end = _bounds(b_indptr, i)
-        both = common(a_indices, p, p_end, b_indices, r, r_end)
+        # Where few entries are written to a matrix, most rows of one operand are empty.
+        both = common(a_indices, p, p_end, b_indices, r, r_end) if p < p_end and r < r_end else 0
         offsets[i + 1] = both if intersect else p_end - p + r_end - r - both
 
 
@@ -150,7 +151,7 @@ def _unite_rows(
         i, slot = np.int64(row), np.int64(indptr[row])
         p, p_end = _bounds(a_indptr, row)
         r, r_end = _bounds(b_indptr, row)
-        for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end)):
+        for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end) if p < p_end and r < r_end else 0):
             j = np.int64(a_indices[p])
             indices[slot] = j
             put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
