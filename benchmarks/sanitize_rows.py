@@ -33,6 +33,16 @@ def _sorted_by_each_method() -> Vector:
     return made
 
 
+def _updated(target: Vector, entries: Vector, accum: str | None, mask: Vector | None = None) -> Vector:
+    """Entries written in place: nothing else holds the target."""
+    made = target.apply("plus", right=0).dup(target.dtype)
+    if mask is None:
+        made(accum=accum) << entries
+    else:
+        made(mask.S, accum=accum) << entries
+    return made
+
+
 def _voted(A: Matrix) -> Vector:
     """With masses, of a random half of the rows, which keep their groups in ties."""
     mass = Vector.from_dense(np.arange(N) % 5.0)
@@ -87,6 +97,12 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "local moving, long rows": lambda s: _moved(_rows_of_all_lengths()),
     "peel": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N) % 40), s.S),
     "peel, one level": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N, dtype=np.int32) % 40), s.A, least=9),
+    "acyclic closure": lambda s: sr.ops.acyclic_closure(Vector.full(1.0, N), s.A.select("triu", 1), "plus_times"),
+    "acyclic closure, columns": lambda s: sr.ops.acyclic_closure(s.q, s.A.select("triu", 1), "min_plus"),
+    "update, full": lambda s: _updated(s.u, s.q, "plus"),
+    "update, bitmap": lambda s: _updated(s.p, s.q, None),
+    "update, bytes": lambda s: _updated(s.u.dup("int8"), s.q.dup("int8"), "max"),
+    "update, masked": lambda s: _updated(s.p, s.q, "plus", s.m),
     "treefix, roots": lambda s: sr.ops.treefix(_parents(), Vector.from_dense(np.arange(N) % 7)),
     "treefix, leaves": lambda s: sr.ops.treefix(_parents(), Vector.full(2.0, N), towards="leaves"),
     "treefix, bytes": lambda s: sr.ops.treefix(_parents(), Vector.full(np.int8(3), N), "min"),

@@ -10,6 +10,7 @@ from ..engines.residency import is_resident
 from ..engines.spec import Mxm
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR
+from ..formats.hypersparse import prefers_hypersparse
 from . import check, structure
 from .write import Plan, stored
 
@@ -48,7 +49,9 @@ def mxm(
         a = structure.transposed(a, values="x" in typed.mult.uses)
     values = "y" in typed.mult.uses
     by_row = structure.orientation(b, transpose_b, values=values)
-    by_column: Rows | None = structure.orientation(b, not transpose_b, values=values)
+    # Columns of nearly empty rows would be listed: an implementation for offsets of all rows cannot read them.
+    listed = not transpose_b and prefers_hypersparse(b.ncols, b.nvals)
+    by_column: Rows | None = None if listed else structure.orientation(b, not transpose_b, values=values)
     if not is_resident(b) and b.format != "full":  # its transpose, uncompressed and resident, is all that kernels read
         by_row, by_column = Rows(by_row.get()), None
     return Plan("mxm", shape, typed.z, a.device, Mxm(a, by_row, by_column, typed, method=method))

@@ -81,6 +81,7 @@ def orientation(a: CSR, transpose: bool, *, values: bool) -> Rows:
     facts = a.pattern.facts
     structural = a.iso is not None or not values
     ready = "transpose" in a.cache or (structural and ("transpose" in facts or facts.get("symmetric", False)))
+    ready = ready or prefers_hypersparse(a.ncols, a.nvals)  # its format chooses the implementation
     return Rows(transposed(a, values=values) if ready else None, lambda: transposed(a, values=values))
 
 
@@ -100,6 +101,7 @@ def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
         ready = is_symmetric(a.pattern)
         if ready:
             return Rows(a)
+    ready = ready or prefers_hypersparse(a.ncols, a.nvals)  # its format chooses the implementation
     return Rows(transposed(a, values=values) if ready else None, lambda: transposed(a, values=values))
 
 
