@@ -33,13 +33,13 @@ def _sorted_by_each_method() -> Vector:
     return made
 
 
-def _updated(target: Vector, entries: Vector, accum: str | None, mask: Vector | None = None) -> Vector:
+def _updated(target: Vector, entries: Vector, accum: str | None) -> Vector:
     """Entries written in place: nothing else holds the target."""
-    made = target.apply("plus", right=0).dup(target.dtype)
-    if mask is None:
-        made(accum=accum) << entries
+    made = target.apply("plus", right=0).wait()
+    if accum is None:
+        made(entries.S) << entries
     else:
-        made(mask.S, accum=accum) << entries
+        made(accum=accum) << entries
     return made
 
 
@@ -99,10 +99,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "peel, one level": lambda s: sr.ops.peel(Vector.from_dense(np.arange(N, dtype=np.int32) % 40), s.A, least=9),
     "acyclic closure": lambda s: sr.ops.acyclic_closure(Vector.full(1.0, N), s.A.select("triu", 1), "plus_times"),
     "acyclic closure, columns": lambda s: sr.ops.acyclic_closure(s.q, s.A.select("triu", 1), "min_plus"),
-    "update, full": lambda s: _updated(s.u, s.q, "plus"),
-    "update, bitmap": lambda s: _updated(s.p, s.q, None),
+    "update, sums": lambda s: _updated(s.u, s.q, "plus"),
+    "update": lambda s: _updated(s.u, s.q, None),
     "update, bytes": lambda s: _updated(s.u.dup("int8"), s.q.dup("int8"), "max"),
-    "update, masked": lambda s: _updated(s.p, s.q, "plus", s.m),
     "treefix, roots": lambda s: sr.ops.treefix(_parents(), Vector.from_dense(np.arange(N) % 7)),
     "treefix, leaves": lambda s: sr.ops.treefix(_parents(), Vector.full(2.0, N), towards="leaves"),
     "treefix, bytes": lambda s: sr.ops.treefix(_parents(), Vector.full(np.int8(3), N), "min"),

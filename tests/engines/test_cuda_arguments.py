@@ -32,7 +32,7 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
-        "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
+        "AcyclicArguments", "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
         "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments", "MatrixArguments",
         "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments", "RelaxArguments",
         "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
