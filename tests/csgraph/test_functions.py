@@ -180,6 +180,7 @@ def test_full_matchings() -> None:
         np.testing.assert_array_equal(near(columns), theirs.min_weight_full_bipartite_matching(S)[1])
 
 
+@pytest.mark.wide  # a flow compiles many kernels
 @pytest.mark.parametrize("seed", range(4))
 def test_maximum_flows(seed: int) -> None:
     D = weights(15, 0.25, 40 + seed)

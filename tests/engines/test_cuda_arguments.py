@@ -32,10 +32,10 @@ def fields(name: str, code: str = "q") -> dict[str, str]:
 
 def test_structs_are_found() -> None:
     assert set(BODIES) == {
-        "AcyclicArguments", "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments", "HubArguments",
-        "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments", "MatrixArguments",
-        "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments", "RelaxArguments",
-        "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
+        "AcyclicArguments", "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments",
+        "HubArguments", "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments",
+        "MatrixArguments", "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments",
+        "RelaxArguments", "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

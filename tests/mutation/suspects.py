@@ -40,9 +40,11 @@ LAST = "tests/ops/test_every_operator.py"
 
 
 def tests_of(module: str, root: Path) -> list[str]:
-    """The files and folders of tests, of the tree at `root`, that run for a module; those with its name first."""
+    """The files and folders of tests, of the tree at `root`, that run for a module.
+
+    First those with its name, the shortest name before the others.
+    """
     folder = next(folder for folder in _TESTS if module.startswith(folder))
-    named = sorted(
-        path.relative_to(root).as_posix() for path in (root / "tests").rglob(f"test_*{Path(module).stem}*.py")
-    )
+    found = sorted((root / "tests").rglob(f"test_*{Path(module).stem}*.py"), key=lambda path: (len(path.stem), path))
+    named = [path.relative_to(root).as_posix() for path in found]
     return list(dict.fromkeys([*named, *_TESTS[folder]]))

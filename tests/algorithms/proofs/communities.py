@@ -57,6 +57,19 @@ def partitions(case: Case) -> None:
         assert int(groups.diag().reduce("plus").get(0)) == int(arcs.values[same].sum())
 
 
+@proves("ensemble_clustering", entries=100_000)
+def ensembles(case: Case) -> None:
+    """The modularity is that of the graph itself, recomputed; every vertex has a label."""
+    if not case.entries:
+        return
+    arcs = arcs_of(case.W)
+    found = al.ensemble_clustering(case.W, partitions=4, seed=3)
+    label = full(found.labels, -1)
+    assert int(label.min()) >= 0
+    assert int(label.max()) < case.n
+    close(found.modularity, quality(arcs, label, arcs.values.astype(np.float64)), rtol=1e-7, atol=1e-9)
+
+
 def _smallest(labels: Vector) -> Vector:
     """Each label replaced by the smallest vertex that has it."""
     number = labels.apply("rowindex").new()
