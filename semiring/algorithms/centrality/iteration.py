@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector, binary, monoid, semiring
-from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, SemiringError
+from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, OutOfMemory, SemiringError
 
 from ..checks import vector, weights
 
@@ -20,6 +20,8 @@ def floating(name: str, dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64, of every name of a dtype; DomainMismatch for others."""
     try:
         kind = Vector(dtype).dtype
+    except OutOfMemory:
+        raise
     except SemiringError as error:
         raise DomainMismatch(f"{name}: dtype is float32 or float64, got {dtype!r}") from error
     if kind.kind != "f":
