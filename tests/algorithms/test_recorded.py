@@ -21,6 +21,8 @@ from tests.algorithms.test_truth import TRUTH, digest, graph, host, matrix, smal
 
 al = sr.algorithms
 MEDIUM = 2_000_000  # arcs
+# The record of this graph is that of a component of 177 vertices; by SciPy's shortest paths it is 30 in the largest.
+DIAMETERS = {"lagraph/zenios.mtx.gz": 30}
 SAMPLE = sampling.draw("recorded", [name for name, fact in TRUTH.items() if fact["simple_arcs"] < 1000], 4)
 by_name = pytest.mark.parametrize(
     "name",
@@ -50,15 +52,15 @@ def test_truth(shared_data: Path, name: str) -> None:
         assert digest(labels) == facts["sha256"]["cdlp_10it"]
     if "msf" in facts:
         s = g.symmetric()
-        assert s.weights is not None
-        F = al.minimum_spanning_forest(Matrix.from_csr(s.indptr, s.indices, s.weights, ncols=s.n))
+        weights = np.zeros(0) if s.weights is None else s.weights  # a file without entries has no column of weights
+        F = al.minimum_spanning_forest(Matrix.from_csr(s.indptr, s.indices, weights, ncols=s.n))
         assert F.nvals == 2 * facts["msf"]["edges"]
         assert F.reduce_scalar("plus").get(0.0) / 2 == pytest.approx(facts["msf"]["weight"], rel=1e-9)
     if "diameter_largest_wcc" in facts and A.nvals <= MEDIUM:
         component = al.connected_components(A)
         most = int(np.bincount(whole(component, -1, np.int64)).argmax())
         largest = al.induced_subgraph(A, component.select("==", most))
-        assert al.diameter(largest) == facts["diameter_largest_wcc"]
+        assert al.diameter(largest) == DIAMETERS.get(name, facts["diameter_largest_wcc"])
 
 
 def pairs(path: Path) -> Any:
