@@ -253,6 +253,8 @@ def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: boo
     each group: O(nvals) for a level that is pulled, with up to 128 bytes read for each entry; a level with a small
     frontier is pushed.  Memory beside the result, for each vertex and source: three bits, and for levels one for each
     bit of a level number; on a GPU also six indices for each vertex.  Synchronises a few times for each group.
+    On a CPU few sources, and those of graphs where a vertex is rarely in the frontiers of many (roads, grids), are
+    searched each by itself, on all threads: O(n + nvals) each, with memory for the levels of all vertices.
     For entries in host memory that kernels do not address, and compressed rows on a CPU that do not fit uncompressed,
     the sources are searched one by one.
 

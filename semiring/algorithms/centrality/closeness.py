@@ -46,9 +46,8 @@ def closeness(
 
     Notes
     -----
-    Cost and memory as `ops.closure_many` without levels: O(nvals) a level for up to 1,024 vertices together.  On a CPU,
-    graphs of more than 100 levels are searched from one vertex at a time, O(nvals) each; with weights by `sssp`, on any
-    engine.  Synchronises a few times for each group.
+    Cost and memory as `ops.closure_many` without levels: O(nvals) a level for up to 1,024 vertices together, or on a
+    CPU O(n + nvals) for each vertex; with weights an `sssp` for each.  Synchronises a few times for each group.
 
     Sources: Freeman, "Centrality in Social Networks: Conceptual Clarification", 1979; Wasserman, Faust, "Social Network
     Analysis", 1994.

@@ -13,13 +13,9 @@ from semiring.exceptions import InvalidValue
 from ..checks import is_many, row
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
-from .bfs import bfs_levels
 from .sssp import sssp
 
 _SOURCES = 1024  # searched together; `ops.closure_many` has groups of up to so many
-# On a CPU, graphs with more levels are searched from one vertex at a time: a search of many reads the bits of all
-# vertices in each level (measured: 36 and 459 ms for a vertex of the roads of New York, two cores shared with others).
-_DEEP = 100
 
 
 def totals(
@@ -48,10 +44,9 @@ def totals(
         check_weights(name, A, least=0)
     into = A if A.is_symmetric_structure and not weights else A.T
     reached, total = (Vector(np.float64, n, device=A.device) for _ in range(2))
-    few = chosen[:: max(1, chosen.size // 3)].tolist()
-    if chosen.size and (weights or (A.device == "cpu" and _depth(into, few) > _DEEP)):
+    if weights:
         for done, v in enumerate(chosen.tolist(), 1):
-            distance = (sssp(into, v) if weights else bfs_levels(into, v)).dup(dtype=np.float64)
+            distance = sssp(into, v).dup(dtype=np.float64)
             reached[v], total[v] = distance.nvals, weigh(distance).reduce("plus")
             report(done, chosen.size)
         return reached, total
@@ -63,8 +58,3 @@ def totals(
         total(accum="second")[group] << found.counts.mxv(weigh(depth), "plus_times")
         report(first + group.size, chosen.size)
     return reached, total
-
-
-def _depth(A: Matrix, vertices: list[int]) -> int:
-    """Return the largest number of levels of searches from a few vertices."""
-    return max(int(bfs_levels(A, v).reduce("max").get(0)) + 1 for v in vertices)

@@ -1,4 +1,8 @@
-"""The boolean closure of many sources at once: a row of bits for each vertex, one bit a source.
+"""The boolean closure of many sources: together, in a row of bits for each vertex, or one by one.
+
+Together a row that is in the frontiers of many sources is visited once, but the visit takes as long as those of
+`SHARING` searches, which read less and pull by hubs.  On long graphs (roads, grids) few frontiers meet.  How many
+share a row follows from the levels of two searches.
 
 Method: Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo, "The More the Merrier: Efficient Multi-Source
 Graph Traversal" (PVLDB 8(4), 2014).  A level is a pull, in which each row that a source may still reach unites the bits
@@ -19,16 +23,33 @@ from ..registry import implements
 from ..source_groups import counts_matrix, group_bounds
 from ..spec_batched import ClosureMany, ClosureManyResult
 from . import closure_many_levels as levels
+from .closure_many_apart import Searches, fits, in_turn
 from .operands import Array, kernel_array, rows_of
 from .threads import available, run, threads_for
-from .tuning import COSTS, SOURCES
+from .tuning import COSTS, SHARING, SOURCES
 
 _WORD_BITS = 64
+# Up to so many sources are searched apart without a sample.
+_FEW = 24
+# The searches of a sample, at most a twelfth of all.
+_SAMPLE = 2
 
 
 @implements(ClosureMany, engine="cpu")
 def closure_many(q: ClosureMany) -> ClosureManyResult:
-    """S, S A, S A^2, ...: the frontiers of up to 512 sources advance in one pass over the matrix.
+    """S, S A, S A^2, ...: together or one by one; this needs memory for the levels of all vertices and sources."""
+    found = in_turn(q) if q.sources.size < available() else None
+    if found is not None:
+        return found
+    if fits(q):
+        searches = Searches(q)
+        if not _shares(q, searches):
+            return searches.result()
+    return together(q)
+
+
+def together(q: ClosureMany) -> ClosureManyResult:
+    """Advance the frontiers of up to 512 sources in one pass over the matrix.
 
     Memory beyond the matrix and the result, a row and a source: three bits, and with levels one for each bit of a level
     number; the groups of 512 sources that are complete keep all but two of them until the end.
@@ -39,6 +60,21 @@ def closure_many(q: ClosureMany) -> ClosureManyResult:
     if q.counts:
         counts, _ = counts_matrix([group.counts for group in groups], "cpu")
     return ClosureManyResult(_levels_matrix(q, groups) if q.levels else None, counts, steps)
+
+
+def _shares(q: ClosureMany, searches: Searches) -> bool:
+    """Return whether so many sources share a row of a frontier, on average, that they should be searched together.
+
+    A source whose frontier has f of n rows has each of them with probability f / n, where sources are anywhere.
+    """
+    indptr = searches.rows[0]
+    active = q.sources[indptr[q.sources + 1] > indptr[q.sources]]
+    if active.size <= _FEW:
+        return False
+    rows = searches.sample(active[:: active.size // _SAMPLE][:_SAMPLE])
+    k = min(active.size, SOURCES)
+    union = searches.n * -np.expm1(k * np.log1p(-np.minimum(rows / searches.n, 1 - 1e-9)))
+    return bool(k * rows.sum() >= SHARING * union.sum())
 
 
 @dataclass
