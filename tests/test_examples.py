@@ -20,7 +20,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What a page shows below a program is what all its programs print.
 SHOWN_OUTPUT = re.compile(r"^```python\n[^`]*^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block of a page, or a cell of a page that is a notebook.
+BLOCK = re.compile(r"^```(?:python|\{code-cell\} python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def python_of(page: Path) -> str:
@@ -52,7 +53,7 @@ SHOWN = [(page.stem, words) for page in MARKDOWN for words in commands_of(page)]
 
 
 # Programs that draw, by the name of their file.
-DRAW = ("plots", "page_plots")
+DRAW = ("gallery", "page_plots", "page_tour")
 
 
 def run(program: Path, engine: str, *path: Path) -> subprocess.CompletedProcess[str]:
