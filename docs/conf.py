@@ -1,8 +1,9 @@
-"""Sphinx: pages in Markdown, NumPy-style docstrings, nothing else."""
+"""Sphinx: pages in Markdown, one of them a notebook that the build runs, and NumPy-style docstrings."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from pathlib import Path
 
@@ -17,10 +18,15 @@ copyright = author
 release = importlib.metadata.version("semiring")
 
 # Formulas are rendered by a copy of MathJax in the pages: they need no network.
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
-exclude_patterns = ["_build"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
+exclude_patterns = ["_build", "jupyter_execute"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
+# Every build runs the notebook, and fails if a cell does. Messages of the compiler are no output of a cell.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+os.environ.setdefault("SEMIRING_QUIET", "1")
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
@@ -29,6 +35,8 @@ suppress_warnings = ["ref.python"]  # names such as `value`, which several class
 
 html_theme = "furo"
 html_title = "semiring"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 
 
 def setup(app: object) -> None:
