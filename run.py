@@ -223,11 +223,12 @@ def exhaustive(arguments: list[str]) -> int:
 
 
 def docs(arguments: list[str]) -> int:
-    """Build the documentation; a warning is an error.
+    """Build the documentation and check its links; a warning is an error.
 
     Every page is read again: the build would not repeat a warning of a cached page.
     """
-    return tool("sphinx", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build", *arguments)
+    code = tool("sphinx", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build", *arguments)
+    return code or subprocess.call([str(PYTHON), "docs/check_links.py"], cwd=ROOT)
 
 
 def main(arguments: list[str]) -> int:

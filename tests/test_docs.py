@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,48 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose)
     broken = [link for link in targets if "://" not in link and not (page.parent / link).exists()]
     assert not broken
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+?)\s*$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_to_a_heading(page: Path) -> None:
+    prose = CODE.sub("", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    targets = re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", prose)
+    pages = [(page.parent / link if link else page, anchor) for link, anchor in targets if "://" not in link]
+    absent = [(path.name, anchor) for path, anchor in pages if path.suffix == ".md" and anchor not in anchors(path)]
+    assert not absent
+
+
+def test_broken_links_of_built_pages_are_reported(tmp_path: Path) -> None:
+    def checked(link: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "a.html").write_text(f'<h1 id="top">A</h1><a href="{link}">b</a> <a href="https://x.org/">x</a>')
+        (tmp_path / "b.html").write_text('<h1 id="top">B</h1><img src="a.html">')
+        program = [sys.executable, str(ROOT / "docs" / "check_links.py"), str(tmp_path)]
+        return subprocess.run(program, capture_output=True, text=True, check=False)
+
+    for link in ("b.html", "b.html#top", "#top"):
+        found = checked(link)
+        assert found.returncode == 0
+        assert "2 internal links checked, 0 broken" in found.stdout
+        assert "x.org (1)" in found.stdout
+    for link in ("c.html", "b.html#bottom", "#bottom"):
+        found = checked(link)
+        assert found.returncode == 1
+        assert f"broken link: a.html: {link}" in found.stderr
+
+
+def test_the_functions_for_users_of_cugraph_exist() -> None:
+    page = (ROOT / "docs" / "cugraph.md").read_text(encoding="utf-8")
+    rows = page.partition("\n## Functions\n")[2].partition("\n\nThe names")[0].strip().splitlines()[2:]
+    named = [name for row in rows for name in CODE.findall(row.split("|")[2])]
+    assert len(named) > 40
+    assert [name for name in named if not resolves(f".algorithms.{name}") and not resolves(f".{name}")] == []
 
 
 def resolves(dotted: str) -> bool:
