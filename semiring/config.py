@@ -21,6 +21,7 @@ from typing import Any
 
 from .apart import apart_once
 from .exceptions import InvalidValue, NotSupported
+from .optional import installed, missing
 
 _DEVICES = ("auto", "cpu", "cuda")
 _ENGINES = ("cpu", "reference")
@@ -348,7 +349,9 @@ def default_device() -> str:
 def checked_device(device: str) -> str:
     """Return `device`; InvalidValue if it is not a device, NotSupported if it is not available."""
     if device == "cuda" and not cuda_available():
-        raise NotSupported("device 'cuda': CuPy is missing or finds no GPU; use 'cpu', or install semiring[cuda13]")
+        if not installed("cupy"):
+            raise missing("device 'cuda'", "cupy")
+        raise NotSupported("device 'cuda': CuPy finds no GPU, or no driver; use 'cpu'")
     if device not in ("cpu", "cuda"):
         raise InvalidValue(f"a device is 'cpu' or 'cuda', got {device!r}")
     return device
@@ -387,6 +390,8 @@ class use(Changed):
     def __init__(self, where: str) -> None:
         if where not in ("cpu", "cuda", "reference", "auto"):
             raise InvalidValue(f"use() takes 'cpu', 'cuda', 'reference' or 'auto'; got {where!r}")
+        if where == "cuda":
+            checked_device(where)
         specified = where == "reference"
         device, engine = ("cpu", "reference") if specified else (where, "cpu")
         super().__init__(config, {"device": device, "cpu_engine": engine})

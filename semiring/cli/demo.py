@@ -20,6 +20,7 @@ from semiring.cli.progress import Progress, seconds
 from semiring.cli.report import emit, runs, shown, table
 from semiring.cli.search import Search, search, timed
 from semiring.config import default_device, engine_for
+from semiring.optional import missing
 from semiring.plot import style
 
 _SCALE = {"cpu": 16, "cuda": 20}
@@ -169,7 +170,7 @@ def _print(findings: list[Finding]) -> None:
 def _draw(path: str, findings: list[Finding], *, quiet: bool) -> None:
     if not style.can_draw():
         if not quiet:
-            print("\nNo PNG: matplotlib is not installed. Install it: pip install 'semiring[plot]'")
+            print(f"\nNo PNG: {missing('the plot', 'matplotlib')}")
         return
     picture.draw(path, [finding.plot for finding in findings])
     if not quiet:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from semiring.config import default_device, engine_for
 from semiring.exceptions import SemiringError
+from semiring.optional import installed, missing
 
 
 def engine_description() -> str:
@@ -55,8 +56,8 @@ def unavailable_reason(engine: str) -> str | None:
     from semiring.engines import registry
 
     if engine == "cuda" and not cuda_available():
-        if all(library(package) is None for package in ("cupy-cuda12x", "cupy-cuda13x", "cupy")):
-            return "CuPy is not installed: pip install 'semiring[cuda13]' (or cuda12, depending on the driver)"
+        if not installed("cupy"):
+            return str(missing("the CUDA engine", "cupy"))
         return "no CUDA device, or no driver"
     try:
         registry.load(engine)

@@ -20,6 +20,7 @@ from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, device_of
 from ..labels import Labels, number_columns
 from ..memory.arrays import to_host
+from ..optional import needed
 from ..storage.coerce import as_array
 
 _PLACE = "from_edgelist"
@@ -169,12 +170,7 @@ def _columns(given: Any) -> dict[Any, Any] | None:
 
 
 def _arrow(given: Any) -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        kind = type(given).__name__
-        raise InvalidValue(f"{_PLACE}: a {kind} is read by pyarrow, which is not installed; give columns") from error
-    return pyarrow.table(given)
+    return needed(f"{_PLACE} of a {type(given).__name__}", "pyarrow").table(given)
 
 
 def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:

@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dtypes import is_record
-from ..exceptions import NotSupported
+from ..optional import needed
 
 if TYPE_CHECKING:
     from .matrix import Matrix
     from .vector import Vector
-
-_EXTRA = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
 
 def to_pandas(self: Matrix | Vector) -> Any:
@@ -42,7 +39,7 @@ def to_pandas(self: Matrix | Vector) -> Any:
     >>> A.to_pandas().to_dict("list")
     {'source': ['ann'], 'target': ['bob'], 'weight': [2.5]}
     """
-    return _library("pandas").DataFrame(_columns(self))
+    return needed("to_pandas", "pandas").DataFrame(_columns(self))
 
 
 def to_polars(self: Matrix | Vector) -> Any:
@@ -62,7 +59,7 @@ def to_polars(self: Matrix | Vector) -> Any:
     >>> Vector.from_coo([0, 2], [1.5, 2.5], size=3).to_polars().rows()
     [(0, 1.5), (2, 2.5)]
     """
-    polars = _library("polars")
+    polars = needed("to_polars", "polars")
     return polars.DataFrame(
         {name: polars.Series(name, _listed(column), strict=True) for name, column in _columns(self).items()}
     )
@@ -85,15 +82,7 @@ def to_arrow(self: Matrix | Vector) -> Any:
     >>> Vector.from_coo([0, 2], [1.5, 2.5], size=3).to_arrow().to_pydict()
     {'index': [0, 2], 'value': [1.5, 2.5]}
     """
-    return _library("pyarrow").table({name: _listed(column) for name, column in _columns(self).items()})
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        extra = _EXTRA[name]
-        raise NotSupported(f"to_{extra} needs {name}: pip install 'semiring[{extra}]'") from error
+    return needed("to_arrow", "pyarrow").table({name: _listed(column) for name, column in _columns(self).items()})
 
 
 def _columns(a: Any) -> dict[str, Any]:

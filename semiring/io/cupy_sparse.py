@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported
+from semiring.exceptions import DomainMismatch, InvalidValue
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -91,11 +92,8 @@ def to_cupy_sparse(A: Matrix) -> Any:
             f"CuPy's sparse matrices hold {', '.join(_DTYPES)}, got {A.dtype.name}; convert first, for example "
             f"A.dup(dtype='float64')"
         )
-    try:
-        import cupy
-        from cupyx.scipy.sparse import csr_matrix
-    except ImportError as error:
-        raise NotSupported("to_cupy_sparse needs CuPy: pip install 'semiring[cuda13]', or cuda12") from error
+    cupy = needed("to_cupy_sparse", "cupy")
+    from cupyx.scipy.sparse import csr_matrix
 
     indptr, indices, values = A.to_csr(index_dtype=None)
     data = cupy.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else cupy.asarray(values)

@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, Final, Protocol
 
-from semiring.exceptions import InvalidFormat, NotSupported
+from semiring.exceptions import InvalidFormat
+from semiring.optional import needed
 
 __all__ = ["COMPRESSIONS", "compression_of", "decompressed_chunks", "zstandard_module"]
 
@@ -176,11 +177,4 @@ class _ZstandardFrame:
 
 def zstandard_module(name: str) -> Any:
     """Return the package ``zstandard``; without it raise NotSupported with what to install for the file `name`."""
-    try:
-        import zstandard
-    except ImportError as error:
-        raise NotSupported(
-            f"{name} is compressed with Zstandard, which needs the package zstandard: "
-            f"pip install zstandard (gzip, bzip2 and xz need no package)"
-        ) from error
-    return zstandard
+    return needed(f"{name}, compressed with Zstandard,", "zstandard")

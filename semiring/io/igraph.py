@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
+from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -103,11 +104,7 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
     >>> G.get_edgelist(), G.es["weight"]
     ([(0, 1), (1, 2)], [5, 6])
     """
-    try:
-        import igraph
-    except ImportError as error:
-        raise NotSupported("to_igraph needs igraph: pip install igraph") from error
-
+    igraph = needed("to_igraph", "igraph")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_igraph: expected a square matrix, got {A.nrows} x {A.ncols}")
     if not directed:

@@ -6,9 +6,10 @@ import io
 import os
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import InvalidFormat, NotSupported
+from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike, Progress, extension, read_bytes
 from semiring.io.networkx import from_networkx
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -104,11 +105,7 @@ def read_gml(
 
 
 def _read(function: str, path: PathLike, weight: str | None, dup_op: Any, progress: Progress | None) -> Matrix:
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise NotSupported(f"{function} needs networkx: pip install 'semiring[networkx]'") from error
-
+    nx = needed(function, "networkx")
     content = read_bytes(path, progress).tobytes()
     try:
         if function == "read_graphml":

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import lookup
-from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
+from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
 from semiring.memory.arrays import as_type
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -155,11 +156,7 @@ def to_networkx(
     >>> sorted(sr.io.to_networkx(A).edges(data="weight"))
     [(0, 1, 5), (1, 2, 6)]
     """
-    try:
-        import networkx
-    except ImportError as error:
-        raise NotSupported("to_networkx needs networkx: pip install 'semiring[networkx]'") from error
-
+    networkx = needed("to_networkx", "networkx")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")
     names: list[Hashable] = list((A.labels or range(A.nrows)) if nodes is None else nodes)

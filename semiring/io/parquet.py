@@ -6,9 +6,10 @@ import io
 import os
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import InvalidFormat, NotSupported
+from semiring.exceptions import InvalidFormat
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, Progress, checked_progress
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -109,9 +110,5 @@ def write_parquet(path: PathLike, A: Matrix) -> None:
 
 
 def _pyarrow(function: str) -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise NotSupported(f"{function} needs pyarrow: pip install 'semiring[arrow]'") from error
-    return pyarrow
+    needed(function, "pyarrow.parquet")
+    return needed(function, "pyarrow")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.exceptions import DimensionMismatch, InvalidValue, NotSupported
+from semiring.exceptions import DimensionMismatch, InvalidValue
+from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -92,12 +93,9 @@ def to_torch_geometric(A: Matrix) -> Any:
     >>> sr.io.to_torch_geometric(A)  # doctest: +SKIP
     Data(edge_index=[2, 2], edge_weight=[2], num_nodes=3)
     """
-    try:
-        from torch import stack
-        from torch.utils.dlpack import from_dlpack
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise NotSupported("to_torch_geometric needs PyTorch Geometric: pip install torch_geometric") from error
+    Data = needed("to_torch_geometric", "torch_geometric.data").Data
+    from torch import stack
+    from torch.utils.dlpack import from_dlpack
 
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_torch_geometric: expected a square matrix, got {A.nrows} x {A.ncols}")

@@ -7,12 +7,12 @@ its graphs and which it keeps until they change.
 
 from __future__ import annotations
 
-from semiring.exceptions import NotSupported
+from semiring.optional import missing
 
 try:
     import networkx  # noqa: F401
 except ImportError as error:
-    raise NotSupported("the NetworkX backend needs networkx: pip install 'semiring[networkx]'") from error
+    raise missing("the NetworkX backend", "networkx") from error
 
 from .convert import convert_from_nx, convert_to_nx
 from .graph import Graph

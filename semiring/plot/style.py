@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any, Final
 
 from ..exceptions import NotSupported
+from ..optional import installed, missing
 
 INK: Final = "#22303c"
 FAINT: Final = "#8795a1"
@@ -16,13 +16,13 @@ BLUES: Final = ("#66a3c6", "#35789f", "#12355b")
 
 def can_draw() -> bool:
     """Return whether matplotlib is installed."""
-    return importlib.util.find_spec("matplotlib") is not None
+    return installed("matplotlib")
 
 
 def require_matplotlib(what: str) -> None:
     """Raise NotSupported with the extra to install, unless matplotlib is installed."""
     if not can_draw():
-        raise NotSupported(f"{what} needs matplotlib: pip install 'semiring[plot]'")
+        raise missing(what, "matplotlib")
 
 
 def axes_for(what: str, ax: Any, count: int = 1) -> list[Any]:
