@@ -43,9 +43,10 @@ PAGES = [page for page in MARKDOWN if python_of(page).strip()]
 
 
 def commands_of(page: Path) -> list[list[str]]:
-    """Return the words of every `semiring` command that a page shows."""
+    """Return the words of every `semiring` command that a page shows, in pipes too, without redirections."""
     blocks = SHELL.findall(page.read_text(encoding="utf-8"))
-    lines = [line for block in blocks for line in block.splitlines() if line.startswith("semiring ")]
+    parts = [part for block in blocks for line in block.splitlines() for part in line.split(" | ")]
+    lines = [part.partition(" > ")[0] for part in parts if part.startswith("semiring ")]
     return [shlex.split(line, comments=True)[1:] for line in lines]
 
 

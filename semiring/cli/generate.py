@@ -7,7 +7,7 @@ import time
 from typing import Any, Final
 
 import semiring as sr
-from semiring.cli.convert import WRITTEN, check_target, write
+from semiring.cli.convert import add_target, check_target, write
 from semiring.cli.graphs import add_common
 from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
         made = kinds.add_parser(kind, help=about, description=f"{about[0].upper()}{about[1:]}.")
         for name in sizes:
             made.add_argument(name, type=int, metavar=name.upper())
-        made.add_argument("out", metavar="OUT", help=f"{' '.join(WRITTEN)}, .mtx also compressed (.mtx.gz)")
+        add_target(made, "out")
         for name in options:
             made.add_argument(f"--{name.replace('_', '-')}", **_OPTIONS[name])
         add_common(made)
@@ -70,7 +70,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the graph, write it, and print its properties."""
-    check_target(args.out)
+    check_target(args, args.out)
     progress = Progress(args.progress)
     _, sizes, options = _KINDS[args.kind]
     names = [_OPTIONS[name].get("dest", name) for name in options]
@@ -80,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
     start = time.perf_counter()
     with progress.step(f"making {args.kind}"):
         A = getattr(sr.random, args.kind)(*(getattr(args, name) for name in sizes), **given)
-    write(args.out, A, progress)
+    write(args, args.out, A, progress)
+    if args.out == "-":
+        return 0
     facts = {
         "out": shown(args.out),
         "kind": args.kind,

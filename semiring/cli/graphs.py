@@ -25,7 +25,7 @@ from semiring.io.read import READERS, options_of
 from semiring.memory.arrays import to_host
 
 _MAX_DEGREE = "max-degree"
-_CHOSEN = ("dup_op", "base", "skip_lines")
+_CHOSEN = ("dup_op", "base", "skip_lines", "nrows")
 
 
 class UsageError(SemiringError):
@@ -67,6 +67,10 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
     group.add_argument(
+        "--nrows", type=int, metavar="N", help="edge lists: the number of vertices (default: those up to the last id)"
+    )
+    group.add_argument("--unweighted", action="store_true", help="edge lists: read the ends of the edges alone")
+    group.add_argument(
         "--relabel", action="store_true", help="edge lists: the ids in the file, text or numbers, are names of vertices"
     )
     group.add_argument(
@@ -104,10 +108,11 @@ def memory_argument(word: str) -> str:
 def load(args: argparse.Namespace, progress: Progress) -> Any:
     """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
     if not args.relabel:
-        for given in ("source", "p_source", "p_target"):
-            word = getattr(args, given, None)
-            if isinstance(word, str) and word != _MAX_DEGREE:
-                raise _no_row(word)
+        for given in ("source", "p_source", "p_target", "p_sources", "p_starts", "p_vertices"):
+            words = getattr(args, given, None)
+            for word in words if isinstance(words, list) else [words]:
+                if isinstance(word, str) and word != _MAX_DEGREE:
+                    raise _no_row(word)
     if args.file == "-":
         with _standard_input(args) as path:
             return _load(args, path, progress)
@@ -127,18 +132,25 @@ def _standard_input(args: argparse.Namespace) -> Iterator[str]:
         path = os.path.join(folder, f"standard-input{kind}")
         with open(path, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
+        args.standard_input = path
         yield path
 
 
 def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
     args.ids = None
     kind = extension(path)[0]
+    args.bytes_read = os.path.getsize(path) if os.path.isfile(path) else None
     options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
+    if args.unweighted:
+        options["weights"] = False
     if options and kind in READERS:
         allowed = options_of(READERS[kind])
-        unknown = [f"--{name.replace('_', '-')}" for name in options if name not in allowed]
+        unknown = [name for name in options if name not in allowed or (name == "weights" and kind == ".parquet")]
         if unknown:
-            raise UsageError(f"{unknown[0]} is not an option of {kind} files")
+            flag = "--unweighted" if unknown[0] == "weights" else f"--{unknown[0].replace('_', '-')}"
+            raise UsageError(f"{flag} is not an option of {kind} files")
+    if args.relabel and args.nrows is not None:
+        raise UsageError("--nrows: the names of --relabel give the number of vertices")
     storage = {"compress": args.compress, "placement": args.placement}
     # The union with the transpose needs an uncompressed, device-resident matrix.
     storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
@@ -169,6 +181,22 @@ def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
         shape = " x ".join(map(str, A.shape))
         raise InvalidValue(f"{shown(args.file)}: expected a square matrix, found a {type(A).__name__} of shape {shape}")
     return A
+
+
+def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
+    """Read pairs of vertices of A: a matrix of its shape, or an edge list whose ids are those of the graph."""
+    allowed = options_of(READERS.get(extension(path)[0], sr.io.read))
+    if args.ids is not None and "relabel" in allowed:
+        named = sr.io.read(path, relabel=True)
+        rows, columns, values = (to_host(array) for array in named.to_coo())
+        known = args.ids.rows(named.labels.to_numpy())
+        return sr.Matrix.from_coo(known[rows], known[columns], values, shape=A.shape, device=A.device)
+    size: dict[str, Any] = {"nrows": A.nrows} if "nrows" in allowed else {}
+    pairs = sr.io.read(path, **size)
+    if not isinstance(pairs, sr.Matrix) or pairs.shape != A.shape:
+        shapes = f"{' x '.join(map(str, A.shape))}, found a {type(pairs).__name__} of shape {pairs.shape}"
+        raise InvalidValue(f"{shown(path)}: expected a matrix of shape {shapes}")
+    return pairs
 
 
 def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:

@@ -76,7 +76,7 @@ def outcome_of(result: Any) -> Outcome:
     """Return the parts of a result: an object, a number, a tuple, or a dataclass."""
     if dataclasses.is_dataclass(result):
         return Outcome({field.name: getattr(result, field.name) for field in dataclasses.fields(result)})
-    if isinstance(result, tuple):
+    if isinstance(result, tuple | list):
         names = getattr(result, "_fields", [f"part_{at}" for at in range(len(result))])
         return Outcome(dict(zip(names, result, strict=True)))
     if isinstance(result, sr.Scalar):

@@ -8,34 +8,32 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
-import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import semiring as sr
-from semiring.cli import algorithms, bfs, cache, components, convert, demo, generate, info, pagerank, warm
+from semiring.cli import algorithms, bfs, cache, completion, components, convert, demo, generate, info, pagerank, warm
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import unavailable_reason
+from semiring.cli.parsing import Parser
 from semiring.cli.report import shown
+from semiring.cli.wording import in_shell_words
 from semiring.config import check_environment, config, use
 from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
-# An argument of Python that is an option of the commands.
-_ARGUMENT = re.compile(
-    r"\b(?P<name>dup_op|relabel|base|skip_lines|placement|compress|device|device_memory)=(?P<value>\"[^\"]*\"|'[^']*'|\w*)"
-)
-
 _COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, warm, cache)
 
 
+@functools.cache
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    made = argparse.ArgumentParser(
+    """Return the parser of the command line; it is made once, from the signatures and docstrings of 130 functions."""
+    made = Parser(
         prog="semiring",
         description="Sparse linear algebra over semirings: inspect, search, label, rank, convert and generate graphs.",
         epilog="Exit codes: 0 done, 1 an error (reported on standard error), 2 wrong usage, 130 interrupted.",
@@ -44,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add(commands)
+    completion.add(commands, parser)
     algorithms.add(commands)
     return made
 
@@ -66,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     try:
         device, memory = getattr(args, "device", None), getattr(args, "device_memory", None)
-        with _short_warnings(), _chosen_device(device), _allowed_memory(memory):
+        with _short_warnings(args), _chosen_device(device), _allowed_memory(memory):
             code: int = args.run(args)
             sys.stdout.flush()
             return code
@@ -85,15 +84,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             traceback.print_exc()
             return ERROR
-        _print_error(f"error: {_in_shell_words(_one_line(error))}")
+        line = _one_line(error)
+        _print_error(f"error: {line if isinstance(error, OSError) else _in_shell_words(line, args)}")
         return ERROR
 
 
 @contextlib.contextmanager
-def _short_warnings() -> Iterator[None]:
+def _short_warnings(args: argparse.Namespace) -> Iterator[None]:
     """Report each warning in one line, like an error, without the source line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: _print_error(f"warning: {_in_shell_words(str(message))}")
+        warnings.showwarning = lambda message, *_, **__: _print_error(f"warning: {_in_shell_words(str(message), args)}")
         yield
 
 
@@ -126,14 +126,12 @@ def _one_line(error: BaseException) -> str:
     return lines[0] if len(lines) == 1 else f"{lines[0]} (--debug shows the rest)"
 
 
-def _in_shell_words(message: str) -> str:
-    """Return a message whose arguments of Python are options: ``relabel=True`` becomes ``--relabel``."""
-    return _ARGUMENT.sub(_option, message)
-
-
-def _option(found: re.Match[str]) -> str:
-    flag, value = "--" + found["name"].replace("_", "-"), found["value"].strip("\"'")
-    return flag if value in ("", "True") else f"{flag} {value}"
+def _in_shell_words(message: str, args: argparse.Namespace) -> str:
+    """Return a message whose arguments of Python are the options of the command, and whose copy is standard input."""
+    options: Collection[str] = {name.removeprefix("p_") for name in vars(args)}
+    file = getattr(args, "file", None)
+    message = message.replace(getattr(args, "standard_input", "\0"), "standard input")
+    return in_shell_words(message, options, file="" if file in (None, "-") else shown(file))
 
 
 def _print_error(what: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
 
-__all__ = ["READERS", "options_of", "read", "write"]
+__all__ = ["READERS", "WRITERS", "options_of", "read", "write"]
 
 
 def _read_e(path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None) -> Matrix:
@@ -76,7 +76,8 @@ READERS: Final[dict[str, Callable[..., Any]]] = {
     ".srb": read_srb,
 }
 
-_WRITERS: Final[dict[str, Callable[..., None]]] = {
+#: Extension and its writer.
+WRITERS: Final[dict[str, Callable[..., None]]] = {
     ".mtx": mmwrite,
     ".el": write_edgelist,
     ".wel": write_edgelist,
@@ -90,7 +91,7 @@ _WRITERS: Final[dict[str, Callable[..., None]]] = {
     ".srb": write_srb,
 }
 # Formats of matrices alone.
-_NO_VECTORS: Final = tuple(kind for kind in _WRITERS if kind not in (".mtx", ".srb"))
+_NO_VECTORS: Final = tuple(kind for kind in WRITERS if kind not in (".mtx", ".srb"))
 
 _EVERYWHERE: Final = ("progress", "placement", "compress")
 
@@ -262,15 +263,15 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     kind, compression = extension(_checked_path("write", path))
     if not isinstance(A, (Matrix, Vector)):
         raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_shown(A)}")
-    if kind not in _WRITERS:
-        known = " ".join(_WRITERS)
+    if kind not in WRITERS:
+        known = " ".join(WRITERS)
         raise NotSupported(f"{os.fspath(path)}: expected one of the extensions {known}, found {kind or 'none'!r}")
     if compression and kind in _UNCOMPRESSED:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
     if kind in _NO_VECTORS and isinstance(A, Vector):
         raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; write a vector to .srb or .mtx")
-    _check_options(kind, _WRITERS[kind], options)
-    _WRITERS[kind](path, A, **options)
+    _check_options(kind, WRITERS[kind], options)
+    WRITERS[kind](path, A, **options)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:

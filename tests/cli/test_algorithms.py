@@ -16,6 +16,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.cli import algorithms, main
 from semiring.cli.outcome import outcome_of
+from semiring.cli.parameters import options_of
 from semiring.exceptions import SemiringError
 from tests import sampling
 
@@ -48,11 +49,10 @@ def test_every_function_has_a_command() -> None:
         and next(iter(inspect.signature(found).parameters)) == "A"
     }
     commands = {name.replace("-", "_") for name in algorithms.functions()}
-    needs_an_object = {
-        name for name in of_a_matrix - commands - without if algorithms.options_of(getattr(sr.algorithms, name)) is None
-    }
-    assert commands == of_a_matrix - without - needs_an_object
-    assert {"sssp", "degree_order"} <= commands
+    assert commands == of_a_matrix - without
+    functions = {name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))}
+    # They accept a matrix for each label of a graph, which no file holds.
+    assert functions - of_a_matrix == {"context_free_path_query", "regular_path_query"}
 
 
 COMMANDS = sorted(algorithms.functions())
@@ -73,10 +73,11 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
             option.default is None
             and inspect.signature(function).parameters[option.name].default is inspect.Parameter.empty
         ):
-            value = {"int": 2, "float": 0.5, "str": "any"}.get(option.kind)
+            known: dict[str, Any] = {"int": 2, "float": 0.5, "str": "any", "vertices": [1, 3], "integers": [2, 1]}
+            value = known.get(option.kind)
             if value is None:
                 pytest.skip(f"{name} needs a file for {option.name}")
-            words += [option.flag, str(value)]
+            words += [option.flag, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
             given[option.name] = value
     expected, refusal = None, ""
     try:
@@ -153,6 +154,56 @@ def test_standard_input(
     assert main(["bfs", "-", "--input-format", "xyz"]) == 2
     assert main(["bfs", graph, "--input-format", "mtx"]) == 2
     assert "standard input: pass - as FILE" in capsys.readouterr().err
+
+
+def test_lists_of_vertices(as_json: Callable[..., Any], graph: str, tmp_path: Path) -> None:
+    found = as_json("bfs-layers", graph, "--sources", "0, 5", "--top", "8")
+    levels = sr.algorithms.bfs_layers(sr.io.read(graph), [0, 5])
+    assert {row["vertex"]: row["value"] for row in found["top"]} == levels.to_dict()
+    path = tmp_path / "named.csv"
+    path.write_text('from,to\n"Berlin, Mitte",Potsdam\nPotsdam,Wannsee\n')
+    found = as_json("bfs-layers", str(path), "--relabel", "--sources", '"Berlin, Mitte",Wannsee')
+    assert {row["vertex"]: row["value"] for row in found["top"]} == {"Berlin, Mitte": 0, "Potsdam": 1, "Wannsee": 0}
+    assert main(["bfs-layers", graph, "--sources", "0,x"]) == 2
+
+
+def test_several_results(as_json: Callable[..., Any], graph: str) -> None:
+    found = as_json("sample-neighbors", graph, "--vertices", "0,1", "--sizes", "2,1")
+    layers = sr.algorithms.sample_neighbors(sr.io.read(graph), [0, 1], [2, 1])
+    assert [found[f"part_{k}_entries"] for k in (0, 1)] == [layer.nvals for layer in layers]
+    assert main(["sample-neighbors", graph, "--vertices", "0", "--sizes", "2,x"]) == 2
+
+
+def test_a_type_of_floats(as_json: Callable[..., Any], graph: str) -> None:
+    exact, rounded = (as_json("katz-centrality", graph, *words) for words in ([], ["--dtype", "float32"]))
+    assert exact["largest"] != rounded["largest"] == pytest.approx(exact["largest"], rel=1e-5)
+
+
+def test_pairs_of_a_file(as_json: Callable[..., Any], graph: str, tmp_path: Path) -> None:
+    (tmp_path / "pairs.el").write_text("0 3\n3 2\n")
+    found = as_json("jaccard", graph, "--pairs", str(tmp_path / "pairs.el"))
+    A = sr.io.read(graph)
+    expected = sr.algorithms.jaccard(A, pairs=Matrix.from_coo([0, 3], [3, 2], True, shape=A.shape)).to_coo()
+    assert {(row["row"], row["column"], row["value"]) for row in found["top"]} == set(zip(*expected, strict=True))
+    (tmp_path / "named.el").write_text("a b\nc b\nb d\n")
+    (tmp_path / "named_pairs.el").write_text("c a\n")
+    found = as_json(
+        "common-neighbors", str(tmp_path / "named.el"), "--relabel", "--pairs", str(tmp_path / "named_pairs.el")
+    )
+    assert found["top"] == [{"row": "c", "column": "a", "value": 1}]
+    (tmp_path / "pairs.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n")
+    assert main(["jaccard", graph, "--pairs", str(tmp_path / "pairs.mtx")]) == 1
+
+
+def test_options_of_a_function() -> None:
+    """Choices and help are those of the docstring; types that the placeholder shows are left out."""
+    options = {option.name: option for option in options_of(sr.algorithms.sssp) or []}
+    assert options["method"].choices == ("auto", "delta_stepping", "bellman_ford")
+    assert options["method"].help == "See Notes; all have the same result"
+    assert options["cutoff"].help == "Return distances of at most this only"
+    assert (options["source"].required, options["method"].required) == (True, False)
+    commands = algorithms.functions().values()
+    assert all(option.help for function in commands for option in options_of(function) or [] if option.kind != "dtype")
 
 
 def test_parts_of_a_result() -> None:

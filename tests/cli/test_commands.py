@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -184,6 +187,40 @@ def test_convert_keeps_the_matrix(graph: str, json_output: Run, tmp_path: Path, 
     assert json_output("convert", graph, there)["entries"] == 2 * len(EDGES)
     json_output("convert", there, back)
     assert sr.io.read(back).isequal(sr.io.read(graph))
+
+
+@pytest.mark.parametrize("ending", [".wel", ".tsv.gz", ".gr", ".parquet"])
+def test_convert_to_lists_of_edges(json_output: Run, tmp_path: Path, ending: str) -> None:
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    given, there = str(tmp_path / "given.wel"), str(tmp_path / f"there{ending}")
+    Path(given).write_text("0 1 7\n2 0 5\n1 2 3\n")
+    written = json_output("convert", given, there)
+    assert (written["bytes_from"], written["bytes_to"]) == (os.path.getsize(given), os.path.getsize(there))
+    assert sr.io.read(there).isequal(sr.io.read(given))
+
+
+@pytest.mark.parametrize("kind", ["txt", "mtx", "srb"])
+def test_standard_output_is_read_as_standard_input(
+    kind: str, graph: str, json_output: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped, back = io.BytesIO(), str(tmp_path / "back.mtx")
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", io.TextIOWrapper(piped))
+        assert main(["convert", graph, "-", "--output-format", kind, "--no-progress"]) == 0
+        sys.stdout.flush()
+        content = piped.getvalue()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    found = json_output("convert", "-", back, "--input-format", kind)
+    assert found["bytes_from"] == len(content)
+    assert sr.io.read(back).to_dicts() == sr.io.read(graph).to_dicts()
+
+
+def test_a_graph_is_generated_to_standard_output(printed: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed("generate", "path", "3", "-") == "0 1\n1 0\n1 2\n2 1\n"
+    assert main(["generate", "path", "3", "x.srb", "--output-format", "mtx"]) == 2
+    assert main(["generate", "path", "3", "-", "--output-format", "graphml"]) == 1
+    assert "-: expected one of the extensions" in capsys.readouterr().err
 
 
 def test_convert_reads_with_the_given_options(json_output: Run, tmp_path: Path) -> None:

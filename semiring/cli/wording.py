@@ -1,0 +1,43 @@
+"""Messages of the library in the words of the shell: arguments of Python become options of the command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+
+# `name=value`; a value is a word in quotes, a number, a name, or left out.
+_ARGUMENT = re.compile(
+    r"(?<![\w.-])(?P<name>[a-z]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|-?\w+(?:[.+-]+\w+)*|(?=[\s,;:)]|$))"
+)
+# The advice of `semiring.storage`: steps that one option makes here.
+_STEPS = re.compile(r"(?:placement=\"host\" and then )?\.compress\(\"(\w+)\"\)(?:\.to\(placement=\"device\"\))?")
+
+
+def in_shell_words(message: str, options: Collection[str], *, file: str = "") -> str:
+    """Return a message with the arguments that are options of the command in their words: ``--relabel``.
+
+    options: names of arguments that the command has as options; others are left as they are.  file: the name of the
+    file, which is left as it is.
+    """
+    parts = message.split(file) if file else [message]
+    return file.join(_translated(part, options) for part in parts)
+
+
+def _translated(text: str, options: Collection[str]) -> str:
+    text = _STEPS.sub(r"--compress \1", text) if "compress" in options else text
+    return _ARGUMENT.sub(_option_of(options), text)
+
+
+def _option_of(options: Collection[str]) -> Callable[[re.Match[str]], str]:
+    def option(found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"].strip("\"'")
+        if name == "weights" and value == "False" and "unweighted" in options:
+            return "--unweighted"
+        if name not in options:
+            return found[0]
+        flag = name.replace("_", "-")
+        if value == "False":
+            return f"--no-{flag}"
+        return f"--{flag}" if value in ("", "True") else f"--{flag} {value}"
+
+    return option
