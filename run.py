@@ -4,6 +4,7 @@
     python3 run.py tests          check format, lint and types, then run the tests
     python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/24` runs one part
     python3 run.py docs           build the documentation into docs/_build
+    python3 run.py package        build and check the wheel and the sdist, and try the wheel on every Python found
 
 The first run creates the virtual environment `.venv` beside this file and installs the packages of the job,
 with the CUDA engine if there is a CUDA driver. Later runs reuse it and need no network. Further
@@ -79,8 +80,8 @@ def extras_of(job: str) -> set[str]:
     cuda = cuda_extra()
     if job == "demo":
         return {"plot"} | ({cuda} if cuda else set())
-    if job == "docs":
-        return {"docs"}
+    if job in ("docs", "package"):
+        return {job}
     if cuda is None and platform.system() == "Linux":
         cuda = "nvrtc"  # no device, but every kernel is still compiled
     return {"dev"} | ({cuda} if cuda else set())
@@ -196,6 +197,7 @@ def tests(arguments: list[str]) -> int:
         "Format": ("ruff", "format", "--check", "."),
         "Lint": ("ruff", "check", "."),
         "Types": ("mypy",),
+        "Types in editors": ("basedpyright", "--pythonpath", str(PYTHON)),
     }
     failed = []
     for title, check in checks.items():
@@ -231,9 +233,14 @@ def docs(arguments: list[str]) -> int:
     return code or subprocess.call([str(PYTHON), "docs/check_links.py"], cwd=ROOT)
 
 
+def package(arguments: list[str]) -> int:
+    """Build the wheel and the sdist, check them, and try the wheel in new environments."""
+    return tool("tests.packaging", *arguments)
+
+
 def main(arguments: list[str]) -> int:
     """Set up for the job named first and run it; return its exit code."""
-    jobs = {"demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs}
+    jobs = {"demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs, "package": package}
     if not arguments or arguments[0] not in jobs:
         help_requested = bool(arguments) and arguments[0] in {"-h", "--help", "help"}
         print(__doc__, file=sys.stdout if help_requested else sys.stderr)

@@ -1,20 +1,15 @@
-"""The static types of expressions are those at run time; mypy checks them in CI, and pyright with the examples."""
+"""The static types of expressions are those at run time; `run.py tests` checks them by mypy and pyright."""
 
 from __future__ import annotations
 
 import importlib.util
 import inspect
-import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import semiring as sr
-from tests.conftest import ROOT
 
 FILE = Path(__file__).with_name("expressions.py")
 spec = importlib.util.spec_from_file_location("expressions", FILE)
@@ -47,27 +42,3 @@ def test_types_at_run_time(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path:
     given = {"A": A, "v": sr.Vector.from_dense([1.0, 2.0, 3.0, 4.0]), "s": sr.Scalar.from_value(2.0)}
     function = getattr(expressions, name)
     function(**{parameter: given[parameter] for parameter in inspect.signature(function).parameters})
-
-
-def pyright() -> str | None:
-    """The type checker of editors; basedpyright brings the Node.js that it needs as a wheel."""
-    folders = (str(Path(sys.executable).parent), None)
-    found = (shutil.which(name, path=folder) for folder in folders for name in ("basedpyright", "pyright"))
-    return next(filter(None, found), None)
-
-
-def test_pyright_agrees(tmp_path: Path) -> None:
-    command = pyright()
-    if command is None:
-        pytest.skip("pyright is not installed")
-    settings = {
-        "include": [FILE.as_posix(), (ROOT / "examples").as_posix()],
-        "extraPaths": [ROOT.as_posix()],
-        "typeCheckingMode": "standard",
-        "pythonVersion": "3.11",
-    }
-    config = tmp_path / "pyrightconfig.json"
-    config.write_text(json.dumps(settings), encoding="utf-8")
-    arguments = [command, "-p", str(config), "--pythonpath", sys.executable]
-    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=240, check=False)
-    assert finished.returncode == 0, finished.stdout
