@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .io import generators as random
     from .warming import warm
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Labels",

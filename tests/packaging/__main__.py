@@ -1,7 +1,7 @@
 """Build the wheel and the sdist, check both, and try the wheel in a new environment of every Python.
 
 python -m tests.packaging                    on every Python found: on the path, and of pyenv
-python -m tests.packaging --python 3.12      on one of them
+python -m tests.packaging --python 3.12      on one of them; `this` is the Python that runs
 python -m tests.packaging --out dist         keep the two files
 
 A Python that is missing is reported and is no failure; a run without any Python is one.
@@ -46,10 +46,10 @@ def faults(wheel: Path, sdist: Path, folder: Path) -> list[str]:
 
 
 def pythons() -> dict[str, str | None]:
-    """Return the interpreter of each version that the classifiers name, or None."""
+    """Return the interpreter, or None, of each version that the classifiers name, and of the next one."""
     prefix = "Programming Language :: Python :: 3."
     minors = sorted(int(row.removeprefix(prefix)) for row in project()["classifiers"] if row.startswith(prefix))
-    return {f"3.{minor}": _python(f"3.{minor}") for minor in minors}
+    return {f"3.{minor}": _python(f"3.{minor}") for minor in [*minors, minors[-1] + 1]}
 
 
 def _python(version: str) -> str | None:
@@ -93,6 +93,8 @@ def main() -> int:
     parser.add_argument("--python", metavar="3.N", action="append", help="try this version only; may be repeated")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="copy the wheel and the sdist there")
     args = parser.parse_args()
+    this = "{}.{}".format(*sys.version_info)
+    chosen = [this if version == "this" else version for version in args.python or pythons()]
     with tempfile.TemporaryDirectory(prefix="semiring-") as name:
         folder = Path(name)
         report("Building the sdist, and the wheel from it ...")
@@ -102,9 +104,8 @@ def main() -> int:
             report(f"wrong: {line}")
         report(f"{wheel.name}: {len(files_of_a_wheel(wheel))} files, {wheel.stat().st_size / 1e6:.1f} MB")
         failed, passed = bool(wrong), 0
-        for version, python in pythons().items():
-            if args.python and version not in args.python:
-                continue
+        for version in chosen:
+            python = _python(version)
             if python is None:
                 report(f"Python {version}: not found, not tried")
                 continue

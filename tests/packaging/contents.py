@@ -69,8 +69,9 @@ def _faults_of_the_metadata(archive: zipfile.ZipFile, information: str, expected
     if set(metadata.get_all("Provides-Extra", [])) != set(expected["optional-dependencies"]):
         faults.append("METADATA: other extras than in pyproject.toml")
     commands = archive.read(f"{information}/entry_points.txt").decode()
-    names = [*expected["scripts"], *(name for group in expected["entry-points"].values() for name in group)]
-    faults += [f"entry_points.txt lacks {name}" for name in names if f"{name} = " not in commands]
+    points = [expected["scripts"], *expected["entry-points"].values()]
+    lines = [f"{name} = {target}" for point in points for name, target in point.items()]
+    faults += [f"entry_points.txt lacks {line}" for line in lines if line not in commands]
     return faults
 
 
