@@ -2,7 +2,8 @@
 
 from .flows import Flow, maximum_flow
 from .independent import colouring, maximal_independent_set
-from .matching import maximal_matching, maximum_bipartite_matching
+from .matching import maximal_matching
+from .maximum_matching import maximum_bipartite_matching
 from .spanning import minimum_spanning_forest
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
+from ...formats import CSR, Full, IndexList, Pattern, VectorStore, index_dtype
 from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
@@ -31,6 +31,8 @@ def extract_vector(q: ExtractVector) -> VectorStore:
         return u
     if isinstance(u, IndexList):
         return _listed(u, index)
+    if isinstance(u, Full) and u.values is not None and index.array is None and index.step == 1:
+        return Full(index.count, u.dtype, u.values[index.start : index.start + index.count].copy())
     selected = positions(index)
     words = presence.from_flags(presence.probe(presence.presence(u), selected))
     return presence.from_slots(index.count, u.dtype, words, None if u.values is None else u.values[selected], u.iso)
@@ -87,9 +89,8 @@ def extract_matrix(q: ExtractMatrix) -> CSR:
 def _rows(a: CSR, rows: Array) -> CSR:
     """t(p, j) = a(rows[p], j)."""
     indptr, indices = rows_of(a)
-    lengths = (indptr[rows + 1] - indptr[rows]).astype(np.int64)
-    offsets = np.zeros(rows.size + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    offsets = np.empty(rows.size + 1, np.int64)
+    run(_sum_lengths, 1, indptr, rows, offsets)
     total = int(offsets[-1])
     require("extract", "cpu", total * (indices.dtype.itemsize + (0 if a.values is None else a.dtype.itemsize)))
     made_indptr = offsets.astype(index_dtype(total))
@@ -98,6 +99,17 @@ def _rows(a: CSR, rows: Array) -> CSR:
     arguments = (indptr, indices, bits_of(a.values), rows, made_indptr, made_indices, bits_of(values))
     run(_copy_rows, parts_for(total + rows.size), *arguments)
     return CSR(Pattern(rows.size, a.ncols, made_indptr, made_indices), a.dtype, values, a.iso)
+
+
+@kernel
+def _sum_lengths(t: int, threads: int, control: Any, indptr: Any, rows: Any, offsets: Any) -> None:
+    """offsets: where each of these rows begins, if they follow one another, and their total length."""
+    total = np.int64(0)
+    for i in range(rows.size):
+        offsets[i] = total
+        row = np.uintp(rows[i])
+        total += np.int64(indptr[row + np.uintp(1)]) - np.int64(indptr[row])
+    offsets[rows.size] = total
 
 
 @kernel

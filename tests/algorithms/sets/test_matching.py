@@ -12,7 +12,7 @@ from scipy.sparse import csgraph
 
 import semiring as sr
 from semiring.exceptions import DimensionMismatch, InvalidValue
-from tests.algorithms.components.drawn import UNDIRECTED, matrix, undirected
+from tests.algorithms.components.drawn import UNDIRECTED, drawn, matrix, pattern, undirected
 
 
 def pairs(mate: sr.Vector) -> dict[int, int]:
@@ -87,6 +87,35 @@ def test_augmentation_of_a_long_path() -> None:
     for seed in range(4):
         mate = sr.algorithms.maximum_bipartite_matching(matrix(S), seed=seed).to_dict()
         assert mate == {i: i for i in range(n)}
+
+
+def test_the_maximum_matching_depends_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is that of the specification, whatever the number of threads."""
+    from semiring.engines.cpu import closure, mxv, threads
+
+    S = undirected_pattern(3000, 1.4)
+    with sr.use("cpu"):
+        A = matrix(S, None)
+        first = sr.algorithms.maximum_bipartite_matching(A, seed=1)
+        assert not sr.algorithms.maximum_bipartite_matching(A, seed=2).isequal(first)
+        monkeypatch.setattr(closure, "MANY_TO_SHARE", 100)
+        monkeypatch.setattr(threads, "_WORK_PER_THREAD", 100)
+        monkeypatch.setattr(mxv, "_BLOCK_EDGES", 100)
+        for count in (1, 2, 5):
+            monkeypatch.setattr(threads, "available", lambda count=count: count)
+            monkeypatch.setattr(closure, "available", lambda count=count: count)
+            assert sr.algorithms.maximum_bipartite_matching(A, seed=1).isequal(first)
+    small = undirected_pattern(60, 1.4)
+    found = {}
+    for engine in ("cpu", "reference"):
+        with sr.use(engine):
+            found[engine] = sr.algorithms.maximum_bipartite_matching(matrix(small, None), seed=1).to_dict()
+    assert found["cpu"] == found["reference"]
+
+
+def undirected_pattern(n: int, degree: float) -> Any:
+    S = drawn(n, degree, n)
+    return pattern(S + S.T)
 
 
 def test_bad_input() -> None:
