@@ -107,6 +107,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "generic_bfs_edges": "neighbors is left to NetworkX.",
     "global_efficiency": "",
     "goldberg_radzik": _ANOTHER_PATH,
+    "google_matrix": "Some of the nodes are left to NetworkX, and negative weights.",
     "group_closeness_centrality": _NEGATIVE_LENGTHS,
     "group_degree_centrality": "",
     "group_in_degree_centrality": "",
@@ -220,6 +221,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "transitivity": _DIRECTED,
     "triangles": "",
     "volume": "",
+    "voterank": "Votes are added exactly; parallel edges and self-loops are left to NetworkX.",
     "weakly_connected_components": "",
     "wiener_index": _NEGATIVE_LENGTHS,
 }

@@ -9,12 +9,14 @@ from .centrality import (
     degrees,
     edge_betweenness,
     eigenvector_centrality,
+    google_matrix,
     harmonic,
     hits,
     in_degree_centrality,
     katz_centrality,
     out_degree_centrality,
     pagerank,
+    voterank,
 )
 from .cohesion import (
     average_clustering,
@@ -212,6 +214,7 @@ __all__ = [
     "fiedler_vector",
     "generalized_degree",
     "global_efficiency",
+    "google_matrix",
     "harmonic",
     "has_path",
     "hits",
@@ -284,6 +287,7 @@ __all__ = [
     "truss_numbers",
     "two_colouring",
     "vertex_reciprocity",
+    "voterank",
     "widest_paths",
     "wiener_index",
 ]

@@ -68,6 +68,7 @@ OVER_VERTICES = frozenset(
         "triangles",
         "two_colouring",
         "vertex_reciprocity",
+        "voterank",
         "widest_paths",
     }
 )
@@ -85,6 +86,7 @@ OVER_PAIRS = frozenset(
         "edge_betweenness",
         "edge_boundary",
         "edge_triangles",
+        "google_matrix",
         "jaccard",
         "k_core",
         "k_truss",

@@ -14,7 +14,7 @@ from semiring import algorithms as sr
 from semiring.exceptions import ConvergenceFailure
 
 from .distances import distance_rows
-from .graph import Graph, Node
+from .graph import Graph, Node, entries
 from .registry import implements, left_to_networkx, refuse
 
 
@@ -273,3 +273,13 @@ def group_closeness_centrality(G: Graph, S: Any, weight: Any = None) -> float:
     total = search.distance[search.order].sum()
     outside = len(G) - len(members)
     return float(outside / total) if total else 0
+
+
+@implements()
+def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Node]:
+    """Return the elected nodes in order; of equal votes, which are added exactly, the first node is elected."""
+    if G.is_multigraph() or G.loops:
+        raise refuse("elections with parallel edges or self-loops, whose votes count several times")
+    found = left_to_networkx(lambda: sr.voterank(G.structure, number=number_of_nodes))
+    rows, turns = entries(found)
+    return G.labels(np.asarray(rows)[np.argsort(turns)])

@@ -1,4 +1,4 @@
-"""PageRank and HITS."""
+"""PageRank, the Google matrix and HITS."""
 
 from __future__ import annotations
 
@@ -56,6 +56,33 @@ def pagerank(
     except ConvergenceFailure as failure:
         raise nx.PowerIterationFailedConvergence(max_iter) from failure
     return G.by_node(ranks)
+
+
+@implements()
+def google_matrix(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    nodelist: Any = None,
+    weight: Any = "weight",
+    dangling: Any = None,
+) -> Any:
+    """Return the transition probabilities of the walk with teleport as an array."""
+    if nodelist is not None and set(nodelist) != set(G):
+        raise refuse("a Google matrix of some of the nodes")
+    if len(G) == 0:
+        return np.zeros((0, 0))
+    given = [None if v is None else as_vector(G, v) for v in (personalization, dangling)]
+    if given[0] is not None and float(given[0].reduce("plus").get(0)) == 0:
+        raise ZeroDivisionError
+    weighted = G.weights(weight) is not None or G.is_multigraph()
+    A = G.matrix(weight) if weighted else G.structure
+    made = left_to_networkx(
+        lambda: sr.google_matrix(A, alpha, personalization=given[0], weights=weighted, dangling=given[1])
+    )
+    array = np.asarray(made.to("cpu").to_dense(0.0))
+    order = None if nodelist is None else [G.row(node) for node in nodelist]
+    return array if order is None else array[np.ix_(order, order)]
 
 
 @implements()

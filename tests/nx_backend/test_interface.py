@@ -68,7 +68,7 @@ def test_unknown_names_and_arguments() -> None:
     with pytest.raises(TypeError, match="unknown"):
         nx.pagerank(G, backend="semiring", unknown=1)
     with pytest.raises(NotImplementedError, match="not implemented by 'semiring'"):
-        nx.voterank(G, backend="semiring")
+        nx.dispersion(G, backend="semiring")
 
 
 def test_a_function_as_weight_is_refused_with_a_reason() -> None:
@@ -76,7 +76,7 @@ def test_a_function_as_weight_is_refused_with_a_reason() -> None:
     with pytest.raises(NotImplementedError, match="for the given arguments"):
         nx.single_source_dijkstra(G, 0, weight=lambda u, v, data: 1, backend="semiring")
     assert backend.can_run("single_source_dijkstra", (G, 0), {"weight": lambda u, v, data: 1}) == "a function as weight"
-    assert backend.can_run("voterank", (G,), {}) == "voterank is not implemented"
+    assert backend.can_run("dispersion", (G,), {}) == "dispersion is not implemented"
 
 
 @pytest.mark.parametrize("decorated", ["connected_components", "triangles", "core_number", "katz_centrality"])
@@ -136,4 +136,4 @@ def test_graphs_of_the_backend_are_accepted() -> None:
     assert (len(H), H.number_of_edges(), 33 in H, 34 in H, [] in H) == (34, 78, True, False, False)
     assert str(H) == "semiring Graph with 34 nodes and 78 edges"
     with nx.config(fallback_to_nx=True):
-        assert len(nx.voterank(H)) == len(nx.voterank(G))
+        assert len(nx.dispersion(H)) == len(nx.dispersion(G))

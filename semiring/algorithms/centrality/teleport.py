@@ -37,30 +37,30 @@ def ranks(A: Matrix, rule: Rule, *, weighted: bool, personalization: Any, start:
     if weighted:
         weights("pagerank", A, least=0)
     n, dtype = A.nrows, rule.dtype
-    walk, sinks = _walk(A, dtype, weighted=weighted)
+    W, sinks = walk(A, dtype, weighted=weighted)
     keeps = not (isinstance(dangling, str) and dangling == "drop")
     if isinstance(dangling, str) and keeps:
         raise InvalidValue(f"pagerank: dangling is a Vector, 'drop' or None, got {dangling!r}")
-    q = _distribution("dangling", dangling, n, dtype, A.device) if keeps and dangling is not None else None
+    q = distribution("pagerank", "dangling", dangling, n, dtype, A.device) if keeps and dangling is not None else None
     lost = sinks if keeps else None
     if isinstance(personalization, Matrix):
         if start is not None:
             raise InvalidValue("pagerank: start cannot be combined with a Matrix of seeds")
-        return _many(walk, lost, _seeds(personalization, n, dtype), q, rule)
+        return _many(W, lost, _seeds(personalization, n, dtype), q, rule)
     if personalization is None:
         p = Vector.full(dtype.type(1 / n), n, device=A.device)
     elif isinstance(personalization, Vector):
-        p = _distribution("personalization", personalization, n, dtype, A.device)
+        p = distribution("pagerank", "personalization", personalization, n, dtype, A.device)
     else:
         p = Vector.full(dtype.type(0), n, device=A.device)
         p[row("pagerank", personalization, n)] = 1
-    first = p if start is None else _distribution("start", start, n, dtype, A.device)
+    first = p if start is None else distribution("pagerank", "start", start, n, dtype, A.device)
     if start is None and personalization is not None:  # as NetworkX: the walk starts anywhere
         first = Vector.full(dtype.type(1 / n), n, device=A.device)
-    return _one(walk, lost, first, p, p if q is None else q, rule)
+    return _one(W, lost, first, p, p if q is None else q, rule)
 
 
-def _walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, Vector | None]:
+def walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, Vector | None]:
     """Return W, and a Vector of ones at the sinks; None if there are none."""
     ones = A.apply("second", right=dtype.type(1))
     total = (A.dup(dtype=dtype) if weighted else ones).reduce_rowwise("plus").select(">", 0)
@@ -69,8 +69,9 @@ def _walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, V
     return W.wait(), sinks if sinks.nvals else None
 
 
-def _distribution(parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
-    full = start_vector("pagerank", parameter, v, n, dtype, device)
+def distribution(name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
+    """Return a Vector of n weights as a full one of sum 1; InvalidValue for another object or negative weights."""
+    full = start_vector(name, parameter, v, n, dtype, device)
     return full.apply("truediv", right=dtype.type(full.reduce("plus").value)).new()
 
 
@@ -91,12 +92,12 @@ def _seeds(given: Matrix, n: int, dtype: np.dtype[Any]) -> Matrix:
     return totals.apply("minv").diag().mxm(seeds, "any_times").T.dup()
 
 
-def _one(walk: Matrix, sinks: Vector | None, first: Vector, p: Vector, q: Vector, rule: Rule) -> Vector:
+def _one(W: Matrix, sinks: Vector | None, first: Vector, p: Vector, q: Vector, rule: Rule) -> Vector:
     kind, d = rule.dtype.type, rule.damping
     rank, change = first, np.inf
     for done in range(1, rule.max_iter + 1):
         following = p.apply("times", right=kind(1 - d))
-        following(accum="plus") << rank.vxm(walk, "plus_times").apply("times", right=kind(d))
+        following(accum="plus") << rank.vxm(W, "plus_times").apply("times", right=kind(d))
         if sinks is not None:
             mass = rank.inner(sinks, "plus_first").get(0)  # synchronises
             following(accum="plus") << q.apply("times", right=kind(d * mass))
@@ -110,13 +111,13 @@ def _one(walk: Matrix, sinks: Vector | None, first: Vector, p: Vector, q: Vector
     return rank
 
 
-def _many(walk: Matrix, sinks: Vector | None, seeds: Matrix, q: Vector | None, rule: Rule) -> Matrix:
+def _many(W: Matrix, sinks: Vector | None, seeds: Matrix, q: Vector | None, rule: Rule) -> Matrix:
     kind, d = rule.dtype.type, rule.damping
     (n, k), device = seeds.shape, seeds.device
     base = Matrix.from_scalar(kind(0), n, k, device=device)
     rank, change = Matrix.from_scalar(kind(1 / max(n, 1)), n, k, device=device), np.inf
     for done in range(1, rule.max_iter + 1):
-        following = base.ewise_add(walk.T.mxm(rank, "plus_times"), "plus").apply("times", right=kind(d))
+        following = base.ewise_add(W.T.mxm(rank, "plus_times"), "plus").apply("times", right=kind(d))
         share = Vector.full(kind(1 - d), k, device=device)
         if sinks is not None:
             mass = sinks.vxm(rank, "plus_second").apply("times", right=kind(d))

@@ -37,6 +37,45 @@ def ranks(case: Case) -> None:
     assert float(abs(again - rank).sum()) < 1e-9
 
 
+@proves("voterank", entries=1_000_000)
+def elections(case: Case) -> None:
+    """The first vertices elected have the most votes, counted in units of 1 / edges; the smallest of equal ones."""
+    arcs, most = case.directed_arcs, 10
+    rows, columns, edges = host(arcs.rows), host(arcs.columns), int(arcs.rows.size)
+    found = al.voterank(case.D, number=most).to_dict()
+    ability = np.full(case.n, edges, np.int64)
+    for v in sorted(found, key=found.__getitem__):
+        votes = np.bincount(rows, weights=ability[columns], minlength=case.n)  # below 2^53
+        votes[[u for u in found if found[u] < found[v]]] = -1
+        assert int(votes.argmax()) == v
+        assert votes[v] > 0
+        ability[columns[rows == v]] -= case.n
+        ability = np.maximum(ability, 0)
+        ability[v] = 0
+    if len(found) < min(most, case.n):
+        votes = np.bincount(rows, weights=ability[columns], minlength=case.n)
+        assert not np.delete(votes, list(found)).any()
+
+
+@proves("google_matrix", entries=10_000)
+def transitions(case: Case) -> None:
+    """Rows sum to 1, and PageRank does not change in a step."""
+    if not 0 < case.n <= 2000:
+        return
+    G = al.google_matrix(case.D)
+    close(dense(G.reduce_rowwise("plus")), np.ones(case.n))
+    rank = al.pagerank(case.D, tol=1e-12, max_iter=1000)
+    close(dense(rank.vxm(G, "plus_times")), dense(rank), atol=1e-9)
+
+
+@proves("google_matrix", by="NetworkX", entries=10_000)
+def transitions_of_networkx(case: Case) -> None:
+    """The matrix itself."""
+    nx = importlib.import_module("networkx")
+    if 0 < case.n <= 2000:
+        close(host(al.google_matrix(case.D).to_dense(0.0)), nx.google_matrix(case.networkx_directed, weight=None))
+
+
 @proves("hits", "eigenvector_centrality", "katz_centrality")
 def eigenvectors(case: Case) -> None:
     """A converged vector satisfies its equation: the undirected graph, whose hubs are its authorities."""
