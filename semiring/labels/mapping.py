@@ -60,7 +60,7 @@ class Labels:
     _index: dict[Any, int] | None
 
     def __init__(self, values: Any) -> None:
-        column = as_column("Labels", "labels", values, fractions=True)
+        column = np.array(as_column("Labels", "labels", values, fractions=True))  # the caller may change theirs
         if column.dtype.kind in "iu":
             repeated = first_repeated(column)
             self._set(column)
@@ -125,7 +125,7 @@ class Labels:
         (['ann', 'bob', 'eve'], [2, 0], [1, 2])
         """
         values, rows = number_columns("Labels.number", {f"columns[{k}]": c for k, c in enumerate(columns)})
-        return (cls.of_distinct(values), *rows)
+        return (cls.of_distinct(values), *(row.astype(np.int64, copy=False) for row in rows))
 
     # -- from label to row -------------------------------------------------------------------------------
 

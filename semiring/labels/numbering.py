@@ -1,18 +1,18 @@
 """Number the distinct labels of columns: integers, text, and any hashable objects.
 
-A column of text is numbered by the library that holds it (polars, pandas, Arrow), which hashes its own layout; Python
-objects are numbered by a dictionary.
+Many integers and texts are numbered by hash tables of compiled loops (`distinct`); of text that polars, pandas or Arrow
+hold, these read Arrow's buffers.  Other objects, and few labels, are numbered by a dictionary.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InvalidValue
+from . import arrow, distinct
 
 # Integer labels are looked up in a table, if it has at most so many rows a label.
 TABLE_ROWS_A_LABEL = 32
@@ -30,7 +30,7 @@ def as_column(where: str, name: str, values: Any, *, fractions: bool = False) ->
         raise InvalidValue(f"{where}: {name} must be one-dimensional, got {array.ndim} dimensions")
     kind = array.dtype.kind
     if kind in "iu":
-        return array.astype(np.uint64 if array.dtype == np.uint64 and _is_large(array) else np.int64)
+        return array.astype(np.uint64 if array.dtype == np.uint64 and _is_large(array) else np.int64, copy=False)
     if kind == "f":
         return _whole(where, name, array, fractions)
     objects = array if kind == "O" else _objects(array.tolist())
@@ -45,7 +45,7 @@ def as_column(where: str, name: str, values: Any, *, fractions: bool = False) ->
         large = min(numbers) >= 0 and 2**63 <= max(numbers) < 2**64
         if large or (min(numbers) >= -(2**63) and max(numbers) < 2**63):
             return np.array(numbers, np.uint64 if large else np.int64)
-    return objects.copy() if objects is values else objects
+    return objects
 
 
 def number_columns(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], list[Rows]]:
@@ -53,19 +53,72 @@ def number_columns(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[A
 
     where, and the names of the columns: for messages.
     """
-    given = list(columns.values())
-    found = _by_their_library(where, columns)
-    if found is None:
-        parts = {name: as_column(where, name, column) for name, column in columns.items()}
-        given = list(parts.values())
-        kinds = {part.dtype.kind for part in given if part.size}
-        joined = np.concatenate(given) if len(kinds) < 2 or "O" not in kinds else np.concatenate(
-            [part.astype(object) for part in given]
-        )  # fmt: skip
-        found = _number_integers(joined) if joined.dtype.kind in "iu" else _number_objects(where, joined)
-    labels, rows = found
-    bounds = np.cumsum([0, *(len(column) for column in given)])
-    return labels, [rows[bounds[k] : bounds[k + 1]] for k in range(len(given))]
+    for name, column in columns.items():
+        arrow.check_missing(where, name, column)
+    if sum(map(len, columns.values())) < distinct.MANY:
+        return _number(where, columns)
+    texts = arrow.text_columns(list(columns.values()))
+    if texts is not None:
+        labels, rows = distinct.number_texts(texts)
+        return _objects(labels), rows
+    return _by_codes(where, columns) or _number(where, columns)
+
+
+def _number(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], list[Rows]]:
+    parts = [as_column(where, name, column) for name, column in columns.items()]
+    types = {part.dtype for part in parts if part.size}
+    if len(types) > 1:  # NumPy would join int64 and uint64 as floats
+        parts = [part.astype(object) for part in parts]
+    if sum(part.size for part in parts) >= distinct.MANY:
+        dtype = next(iter(types))
+        if len(types) == 1 and dtype.kind in "iu":
+            return distinct.number_integers([part.astype(dtype, copy=False) for part in parts])
+        if all(_types(part) <= {str} for part in parts):
+            labels, rows = distinct.number_texts([distinct.encoded(part.tolist()) for part in parts])
+            return _objects(labels), rows
+    joined = np.concatenate([part for part in parts if part.size] or parts[:1] or [np.empty(0, np.int64)])
+    values, found = _number_integers(joined) if joined.dtype.kind in "iu" else _number_objects(where, joined)
+    bounds = np.cumsum([0, *(part.size for part in parts)])
+    return values, [found[bounds[k] : bounds[k + 1]] for k in range(len(parts))]
+
+
+def _by_codes(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], list[Rows]] | None:
+    """Number the few labels that the rows of columns refer to; None if they do not refer to few.
+
+    Columns of categories refer to them by codes, columns of objects by addresses: frames often hold one object for many
+    rows, and the objects, which are scattered over the memory, are read once each.
+    """
+    coded = [arrow.categories(column) or _identities(column) for column in columns.values()]
+    used: dict[str, Any] = {}
+    tables = []
+    for name, found in zip(columns, coded, strict=True):
+        if found is None:
+            return None
+        codes, labels = found
+        present = np.zeros(len(labels), np.bool_)
+        present[codes] = True
+        used[name] = _array(labels)[present]
+        tables.append(np.cumsum(present) - 1)
+    try:
+        values, ranks = _number(where, used)
+    except InvalidValue:
+        _number(where, columns)  # raises the same, with the positions in the columns
+        raise
+    rows = [rank[table][found[0]] for rank, table, found in zip(ranks, tables, coded, strict=True) if found is not None]
+    return values, rows
+
+
+def _identities(column: Any) -> tuple[Rows, np.ndarray[Any, Any]] | None:
+    """Return a column of objects as the number of each row's object, and the objects; None if most differ."""
+    array = _array(column)
+    if array.dtype != object or array.ndim != 1 or array.size < distinct.MANY:
+        return None
+    addresses, (codes,) = distinct.number_integers([distinct.addresses(array)])
+    if 2 * addresses.size > array.size:
+        return None
+    some_row = np.empty(addresses.size, np.int64)
+    some_row[codes] = np.arange(array.size)
+    return codes, array[some_row]
 
 
 def first_repeated(column: np.ndarray[Any, Any]) -> Any:
@@ -126,68 +179,12 @@ def _number_objects(where: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarra
     return _objects(distinct), np.fromiter(map(index.__getitem__, listed), np.int64, len(listed))
 
 
-# -- columns of other libraries ----------------------------------------------------------------------------
-
-
-def _by_their_library(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], Rows] | None:
-    """Number columns of text that are all of polars, of pandas or of Arrow; None for any other columns."""
-    given = list(columns.values())
-    for module, kind, number in (("polars", "Series", _polars), ("pandas", "Series", _pandas), ("pyarrow", "", _arrow)):
-        library = sys.modules.get(module)
-        if library is None or not given:
-            continue
-        types = (library.Array, library.ChunkedArray) if module == "pyarrow" else getattr(library, kind)
-        if all(isinstance(column, types) for column in given):
-            for name, column in columns.items():
-                missing = int(column.null_count if module == "pyarrow" else _count(column))
-                if missing:
-                    raise InvalidValue(f"{where}: {name} lacks {missing} values; drop or fill these rows first")
-            return number(library, given)
-    return None
-
-
-def _count(column: Any) -> Any:
-    return column.null_count() if hasattr(column, "null_count") else column.isna().sum()
-
-
-def _polars(pl: Any, columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], Rows] | None:
-    texts = [c.cast(pl.String) if c.dtype in (pl.Categorical, pl.Enum) else c for c in columns]
-    if any(column.dtype != pl.String for column in texts):
-        return None
-    both = pl.concat([column.alias("label").rechunk() for column in texts])
-    distinct = both.unique().sort()
-    rows = both.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
-    return _objects(distinct.to_list()), rows
-
-
-def _pandas(pd: Any, columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], Rows] | None:
-    text = [c.astype(c.cat.categories.dtype) if isinstance(c.dtype, pd.CategoricalDtype) else c for c in columns]
-    if not all(isinstance(column.dtype, pd.StringDtype) for column in text):
-        return None
-    rows, distinct = pd.factorize(pd.concat(text, ignore_index=True), sort=True)
-    return _objects(list(distinct)), rows.astype(np.int64, copy=False)
-
-
-def _arrow(pa: Any, columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], Rows] | None:
-    plain = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in columns]
-    types = pa.types
-    if not all(types.is_string(c.type) or types.is_large_string(c.type) for c in plain):
-        return None
-    chunks = [part for c in plain for part in (c.chunks if isinstance(c, pa.ChunkedArray) else [c])]
-    encoded = pa.chunked_array(chunks, type=chunks[0].type if chunks else pa.string()).dictionary_encode()
-    encoded = encoded.unify_dictionaries()
-    if not encoded.num_chunks:
-        return _objects([]), np.empty(0, np.int64)
-    names = encoded.chunk(0).dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), np.int64)
-    rank[order] = np.arange(len(names))
-    codes = [part.indices.to_numpy(zero_copy_only=False) for part in encoded.chunks]
-    return _objects([names[k] for k in order]), rank[np.concatenate(codes)]
+# -- arrays of labels ------------------------------------------------------------------------------------
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
     """Return any column as a NumPy array, objects where it has no numbers."""
+    values = arrow.decoded(values)
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):

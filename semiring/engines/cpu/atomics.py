@@ -124,6 +124,19 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
+@_intrinsic
+def eight_bytes(typingctx: Any, array: Any, index: Any) -> Any:
+    """Return array[index:index + 8] of a contiguous array of bytes as one word, the first byte as the highest."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        pointer = builder.bitcast(_element(context, builder, signature, args), word.as_pointer())
+        loaded = builder.load(pointer, align=1)
+        return builder.bswap(loaded) if sys.byteorder == "little" else loaded
+
+    return types.uint64(array, index), generate
+
+
 # A thread that has waited long yields its core: with more threads than cores the others need it.
 yield_core = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
