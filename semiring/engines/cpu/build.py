@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from ..refusals import check_columns, check_offsets, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from . import types
-from .atomics import stopped
-from .compile import kernel
+from .atomics import prefetch, stopped
+from .compile import inlined, kernel
 from .members import is_few, is_wide, ranked, spread_offsets
-from .operands import Array, kernel_array
+from .operands import Array, bits_of, kernel_array
 from .rows import share, sort_range
 from .scatter import scatter_entries
 from .threads import parts_for, run, threads_for
@@ -85,12 +85,19 @@ def assemble(
         height = numbers.size
     offsets = index_dtype(nvals)
     threads = min(threads_for(nvals), max(1, 4 * nvals // max(height, 1)))
-    indptr, order = np.empty(height + 1, offsets), np.empty(nvals, offsets)
+    indptr = np.empty(height + 1, offsets)
     counters = np.zeros((threads, height), offsets)
     run(_count, threads, rows, counters, work=nvals)
     offsets_from_counts(counters, indptr)
-    run(_group, threads, rows, counters, order, work=nvals)
-    made = _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, numbers, keep_last=keep_last)
+    keys: Array | None = None
+    order: Array | None = None
+    if nvals <= _MOST_KEYED and ncols <= 2**31:
+        keys = np.empty(nvals, np.int64)
+        run(_group_keys, threads, rows, cols, counters, keys, work=nvals)
+    else:
+        order = np.empty(nvals, offsets)
+        run(_group, threads, rows, counters, order, work=nvals)
+    made = _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, numbers, keys, keep_last=keep_last)
     if numbers is None:
         return made
     indptr = spread_offsets(numbers, made.indptr, nrows)
@@ -121,21 +128,24 @@ def _sorted_rows(
     values: Values,
     dup: TypedBinary | None,
     numbers: Array | None = None,
+    keys: Array | None = None,
     *,
     keep_last: bool,
 ) -> CSR:
     """Sort each row of entries grouped by row (entry p is input order[p]), and combine duplicates.
 
-    numbers: the row numbers for error messages; None: their positions.
+    numbers: the row numbers for error messages; None: their positions.  keys: (column, input) of each entry, instead of
+    `order`.
     """
     nrows, nvals = indptr.size - 1, cols.size
     columns: Array | None = None
     if ncols > 2**31:  # sort ranks: a column and a position within the row share one 64-bit key
         columns, cols = np.unique(cols, return_inverse=True)
     parts = parts_for(nvals + nrows)
-    keys = np.empty(nvals, np.int64)
     distinct = np.zeros(nrows + 1, np.int64)
-    run(_sort, parts, indptr, order, cols, keys, distinct)
+    starts, unsorted = (indptr, cols) if keys is None else (None, None)  # keys hold the position within the row, or not
+    keys = np.empty(nvals, np.int64) if keys is None else keys
+    run(_sort, parts, indptr, order, unsorted, keys, distinct)
     np.cumsum(distinct, out=distinct)
     total = int(distinct[nrows])
     offsets = indptr if total == nvals else distinct.astype(index_dtype(total))
@@ -145,16 +155,13 @@ def _sorted_rows(
     indices = np.empty(total, cols.dtype if columns is not None else index_dtype(ncols))
     iso = values if isinstance(values, np.generic) and (total == nvals or dup is None) else None
     made = None if iso is not None else np.empty(total, dtype)
+    given = None if iso is not None else values
     if total == nvals:  # no duplicates: values are only moved, which needs no kernel for their type
-        sources = np.empty(nvals, index_dtype(nvals))
-        run(_unpack, parts, indptr, order, keys, indices, sources)
-        if made is not None:
-            assert isinstance(values, np.ndarray)
-            np.take(as_type(values, dtype, copy=False), sources, out=made)
+        moved = None if made is None else bits_of(as_type(cast("Array", values), dtype, copy=False))
+        run(_unpack, parts, indptr, starts, order, keys, moved, indices, bits_of(made))
     else:
-        folded = None if iso is not None else values
         op = None if dup is None else types.binary(dup)
-        run(_fold, parts, indptr, order, keys, folded, op, offsets, indices, made)
+        run(_fold, parts, indptr, starts, order, keys, given, op, offsets, indices, made)
     if columns is not None:
         indices = columns[indices].astype(index_dtype(ncols), copy=False)
     return CSR(Pattern(nrows, ncols, offsets, indices), dtype, made, iso)
@@ -186,17 +193,38 @@ def _group(t: int, threads: int, control: Any, rows: Any, cursors: Any, order: A
         order[target] = p
 
 
+@kernel
+def _group_keys(t: int, threads: int, control: Any, rows: Any, cols: Any, cursors: Any, keys: Any) -> None:
+    """keys[indptr[i]:indptr[i + 1]] = (column, input position) of the entries of row i, by input position."""
+    mine = cursors[t]
+    for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
+        if p & _POLLED == 0 and stopped(control):
+            return
+        i = np.uintp(rows[np.uintp(p)])
+        target = mine[i]
+        mine[i] = target + 1
+        keys[np.uintp(target)] = (np.int64(cols[np.uintp(p)]) << 32) | p
+
+
 _LOW = np.int64(0xFFFFFFFF)
+# Entries whose input positions fit in the low half of a key.
+_MOST_KEYED = 1 << 32
+# Entries between a prefetch of a value and its use, as in `transpose`.
+_AHEAD = 32
 
 
 @kernel
 def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any, keys: Any, distinct: Any) -> None:
-    """keys[p] = (column, position within the row), ascending in each row; distinct[i + 1] = columns of row i."""
+    """Sort the keys of each row; distinct[i + 1] = the columns of row i.
+
+    cols: the columns, to make keys (column, position within the row) of; None: there are keys (column, input position).
+    """
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         start, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
         sorted_already = True
         for p in range(start, end):
-            keys[p] = (np.int64(cols[position(order, p)]) << 32) | (p - start)
+            if cols is not None:
+                keys[p] = (np.int64(cols[position(order, p)]) << 32) | (p - start)
             sorted_already = sorted_already and (p == start or keys[p - 1] < keys[p])
         if not sorted_already:
             sort_range(keys, start, end)
@@ -206,13 +234,40 @@ def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any
         distinct[i + 1] = found
 
 
+@inlined
+def _input(starts: Any, order: Any, i: int, key: Any) -> Any:
+    """Return the input position of an entry of row i.  starts: the row offsets; None: the key holds it."""
+    if starts is None:
+        return key & _LOW
+    return position(order, np.int64(starts[i]) + (key & _LOW))
+
+
+@inlined
+def _prefetch_value(starts: Any, keys: Any, p: int, values: Any) -> None:
+    """Prefetch the value of an entry to come."""
+    if starts is None and p + _AHEAD < keys.size:
+        prefetch(values, keys[np.uintp(p + _AHEAD)] & _LOW)
+
+
 @kernel
-def _unpack(t: int, threads: int, control: Any, indptr: Any, order: Any, keys: Any, indices: Any, sources: Any) -> None:
-    """Write the columns and the input position of each entry."""
+def _unpack(
+    t: int,
+    threads: int,
+    control: Any,
+    indptr: Any,
+    starts: Any,
+    order: Any,
+    keys: Any,
+    values: Any,
+    indices: Any,
+    made: Any,
+) -> None:
+    """Write the column and the value of each entry."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        for p in range(indptr[i], indptr[i + 1]):
-            indices[p] = keys[p] >> 32
-            sources[p] = position(order, np.int64(indptr[i]) + (keys[p] & _LOW))
+        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            _prefetch_value(starts, keys, p, values)
+            indices[np.uintp(p)] = keys[np.uintp(p)] >> 32
+            put(made, p, value_at(values, _input(starts, order, i, keys[np.uintp(p)])))
 
 
 @kernel
@@ -221,6 +276,7 @@ def _fold(
     threads: int,
     control: Any,
     indptr: Any,
+    starts: Any,
     order: Any,
     keys: Any,
     values: Any,
@@ -232,8 +288,9 @@ def _fold(
     """Write distinct columns; values of equal columns are combined by `dup` in input order, without it the last."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         out = np.int64(offsets[i]) - 1
-        for p in range(indptr[i], indptr[i + 1]):
-            value = converted(made, value_at(values, position(order, np.int64(indptr[i]) + (keys[p] & _LOW))))
+        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            _prefetch_value(starts, keys, p, values)
+            value = converted(made, value_at(values, _input(starts, order, i, keys[p])))
             if p == indptr[i] or keys[p] >> 32 != keys[p - 1] >> 32:
                 out += 1
                 indices[out] = keys[p] >> 32
