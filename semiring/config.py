@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from .apart import apart_once
 from .exceptions import InvalidValue, NotSupported
@@ -42,7 +42,8 @@ class Config:
     Attributes
     ----------
     device : ``"auto"``, ``"cpu"`` or ``"cuda"``
-        The device of new objects and of converted arrays; ``"auto"`` is the GPU if present.
+        The device of new objects and of converted arrays; ``"auto"`` is the GPU if present.  Or the device of a grid
+        of processes (`semiring.distributed.Grid`).
     cpu_engine : ``"cpu"`` or ``"reference"``
         The engine of objects on the CPU: numba, or the specification.
     direction : ``"auto"``, ``"push"`` or ``"pull"``
@@ -169,6 +170,13 @@ def _assign(settings: Config, values: Mapping[str, Any]) -> None:
             function()
 
 
+def _device(place: str, value: Any) -> str:
+    if isinstance(value, str) and " " in value:
+        grid_of(value)
+        return value
+    return _one_of(_DEVICES)(place, value)  # type: ignore[no-any-return]
+
+
 def _one_of(allowed: tuple[str, ...]) -> Any:
     def check(place: str, value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
@@ -229,7 +237,7 @@ def _share(place: str, value: Any) -> float:
 
 
 _CHECKS: dict[str, Any] = {
-    "device": _one_of(_DEVICES),
+    "device": _device,
     "cpu_engine": _one_of(_ENGINES),
     "direction": _one_of(_DIRECTIONS),
     "device_memory": _bytes,
@@ -346,19 +354,49 @@ def default_device() -> str:
     return checked_device(config.device)
 
 
+class _Grids(threading.local):
+    """The grids of processes that a thread knows, by device: its own, beside those of all threads."""
+
+    shared: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.own: dict[str, Any] = {}
+
+
+_grids = _Grids()
+
+
+def register_grid(device: str, grid: Any, *, thread: bool = False) -> None:
+    """Make a grid known by its device; thread: to this thread alone, which is one of several ranks of a process."""
+    (_grids.own if thread else _Grids.shared)[device] = grid
+
+
+def grid_of(device: str) -> Any:
+    """Return the grid of processes with this device; InvalidValue if there is none."""
+    found = _grids.own.get(device) or _Grids.shared.get(device)
+    if found is None:
+        raise InvalidValue(f"a device is 'cpu', 'cuda', or the device of a grid of processes; got {device!r}")
+    return found
+
+
 def checked_device(device: str) -> str:
     """Return `device`; InvalidValue if it is not a device, NotSupported if it is not available."""
     if device == "cuda" and not cuda_available():
         if not installed("cupy"):
             raise missing("device 'cuda'", "cupy")
         raise NotSupported("device 'cuda': CuPy finds no GPU, or no driver; use 'cpu'")
+    if " " in device:
+        grid_of(device)
+        return device
     if device not in ("cpu", "cuda"):
         raise InvalidValue(f"a device is 'cpu' or 'cuda', got {device!r}")
     return device
 
 
 def engine_for(device: str) -> str:
-    """Return the engine that computes on a device."""
+    """Return the engine that computes on a device; a grid of processes is an engine of its own."""
+    if " " in device:
+        return device
     return "cuda" if device == "cuda" else config.cpu_engine
 
 
@@ -370,7 +408,7 @@ class use(Changed):
     Parameters
     ----------
     where : ``"cpu"``, ``"cuda"``, ``"auto"``; or ``"reference"``, the CPU with the executable specification as its
-        engine (slow, for checking)
+        engine (slow, for checking); or the device of a grid of processes
 
     Raises
     ------
@@ -388,7 +426,7 @@ class use(Changed):
     """
 
     def __init__(self, where: str) -> None:
-        if where not in ("cpu", "cuda", "reference", "auto"):
+        if where not in ("cpu", "cuda", "reference", "auto") and " " not in str(where):
             raise InvalidValue(f"use() takes 'cpu', 'cuda', 'reference' or 'auto'; got {where!r}")
         if where == "cuda":
             checked_device(where)

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..apart import apart_once
 from ..exceptions import NotSupported
-from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, StorageKind
+from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, PartPattern, StorageKind
+from ..formats.parts import grid_of
 from ..memory.allocation import is_shortage, out_of_memory
 from . import recording
 from .operands import Rows, Spec
@@ -67,6 +68,8 @@ HYPERSPARSE = EVERY_KIND._replace(formats=frozenset({HyperPattern.format}))
 # Bitmap matrices, which the layer above the engines reads as vectors or rows; those in device memory.
 BITMAP = EVERY_KIND._replace(formats=frozenset({BitmapPattern.format}))
 RESIDENT_BITMAP = RESIDENT._replace(formats=frozenset({BitmapPattern.format}))
+# Blocks of the processes of a grid.
+GRID = EVERY_KIND._replace(formats=frozenset({PartPattern.format}))
 # No matrix: requests on vectors alone.
 VECTORS = Accepts(frozenset(), frozenset(), frozenset())
 # The storage kind of uncompressed copies.
@@ -112,6 +115,7 @@ _SLICED = "semiring.engines.sliced.operations"
 _HYPERSPARSE = "semiring.engines.hypersparse.operations"
 _BITMAP = "semiring.engines.bitmap.operations"
 _DEFAULT = "semiring.engines.sliced.rewriting"
+_DISTRIBUTED = "semiring.distributed.operations"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
 _implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Implementations] = {}
@@ -123,6 +127,8 @@ _renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 # The same for bitmap matrices; with the condition on the spec and the engine's name, if there is one, and whether the
 # function reads rows, so that slices serve matrices outside the memory of the device.
 _on_bits: dict[str, tuple[Callable[[Any, str], Any], frozenset[str], Callable[[Any, str], bool] | None, bool]] = {}
+# For each operation, the function of the spec and the grid for objects on a grid of processes.
+_across: dict[str, tuple[Callable[[Any, Any], Any], frozenset[str]]] = {}
 _loaded: set[str] = set()
 # Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
@@ -197,6 +203,16 @@ def on_bits(
     return register
 
 
+def across(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Register a function of (spec, grid) for requests on objects that the processes of a grid hold in parts."""
+
+    def register(function: F) -> F:
+        _across[spec.name] = function, frozenset(fuses)
+        return function
+
+    return register
+
+
 def accepts(spec: type[Spec], engine: str, kind: StorageKind) -> bool:
     """Return True if an engine reads matrices of this kind in an operation, for some operands."""
     load(engine)
@@ -206,12 +222,16 @@ def accepts(spec: type[Spec], engine: str, kind: StorageKind) -> bool:
 def implemented(spec: type[Spec], engine: str) -> bool:
     """Return True if an engine has an implementation of an operation, for some operands."""
     load(engine)
+    if " " in engine:
+        return spec.name in _across
     return (spec.name, engine) in _table
 
 
 def load(engine: str) -> None:
     """Import an engine; the first call imports its libraries."""
-    if engine not in _loaded:
+    if " " in engine:
+        importlib.import_module(_DISTRIBUTED)
+    elif engine not in _loaded:
         # A library whose import is interrupted does not recover.
         apart_once(_MODULES[engine], functools.partial(importlib.import_module, _MODULES[engine]))
         _loaded.add(engine)
@@ -219,6 +239,8 @@ def load(engine: str) -> None:
 
 def find(spec: Spec, engine: str) -> Implementation | None:
     """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
+    if " " in engine:
+        return _on_grid(spec, engine)
     kinds = spec.kinds()
     found = _implementations.get((type(spec), engine, kinds))
     if found is None:
@@ -302,6 +324,21 @@ def _bitmap(spec: Spec, engine: str) -> Implementation | None:
     return Implementation(spec.name, engine, _for_engine(function, engine), None, fuses, f"{spec.name} on bits", BITMAP)
 
 
+def _on_grid(spec: Spec, device: str) -> Implementation | None:
+    """Return the implementation for a grid of processes, whose name is that of the device."""
+    load(device)
+    found = _across.get(spec.name)
+    if found is None:
+        return None
+    function, grid = found[0], grid_of(device)
+
+    @functools.wraps(function)
+    def carried_out(whole: Any) -> Any:
+        return function(whole, grid)
+
+    return Implementation(spec.name, "distributed", carried_out, None, found[1], f"{spec.name} on a grid", GRID)
+
+
 def _for_engine(function: Callable[[Any, str], Any], engine: str) -> Callable[[Any], Any]:
     """Return the function of a spec alone; it keeps the name, which `explain` prints."""
 
@@ -354,6 +391,11 @@ def run(spec: Spec, engine: str) -> Any:
     known = _implementations.get((type(spec), engine, spec.kinds()))
     row = known.always if known is not None and known.always is not None else find(spec, engine)
     if row is None:
+        if " " in engine:
+            raise NotSupported(
+                f"{spec.name} is not supported on a grid of processes ({engine}) for these operands; compute it on one "
+                f"process: semiring.distributed.gather"
+            )
         others = sorted(e for (name, e) in _table if name == spec.name and e != engine)
         hint = f"; engines that do: {', '.join(others)} (move the operands with .to())" if others else ""
         raise NotSupported(f"{spec.name} is not supported by the engine {engine!r} for these operands{hint}")

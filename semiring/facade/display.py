@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engines.residency import entries_between, resident_rows
 from ..formats import Bitmap, IndexList
+from ..formats.parts import grid_of
 from ..memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -62,11 +63,28 @@ def html_table(lines: Sequence[Sequence[str | None]]) -> str:
 
 
 def _header(x: Any) -> str:
+    if " " in x.device:
+        return _part(x)
     kind = type(x).__name__
     name = f" {x.name!r}" if x.name else ""
     shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
     iso = f", all {_text(x.iso_value)}" if x.is_iso and x.nvals else ""
     return f"{kind}{name}: {shape}, {counted(x.nvals)} of {x.dtype}{iso}, {_held(x)} on {x.device}"
+
+
+def _part(x: Any) -> str:
+    """Describe an object on a grid of processes by the part of this one, so that a single process can show it."""
+    store = x.store
+    grid = grid_of(store.device)
+    if x.ndim == 2:
+        (top, bottom), (left, right) = grid.rows(store.nrows), grid.cols(store.ncols)
+        part, where = store.pattern.part, f"rows {top}:{bottom}, columns {left}:{right}"
+    else:
+        first, last = grid.piece(store.size)
+        part, where = getattr(store, "part", None), f"positions {first}:{last}"
+    shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
+    held = "" if part is None else f", {counted(part.nvals)}"
+    return f"{type(x).__name__}: {shape}, {x.dtype} on {x.device}; rank {grid.rank} holds {where}{held}"
 
 
 def _held(x: Any) -> str:
@@ -81,6 +99,8 @@ def counted(entries: int) -> str:
 
 
 def _preview(x: Any) -> _Lines:
+    if " " in x.device:
+        return []
     if x.ndim == 1:
         if x.size > _SHOWN and x.format != "full":
             return _listed_vector(x)

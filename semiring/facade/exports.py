@@ -13,6 +13,7 @@ from .. import dtypes
 from ..config import engine_for
 from ..exceptions import DomainMismatch, InvalidValue
 from ..formats import dense_values, device_of
+from ..formats.parts import whole_of
 from ..memory.allocation import allocating, require
 from ..memory.arrays import read_only, to_host
 from ..ops.cast import cast_store
@@ -63,7 +64,7 @@ def to_coo(
     >>> indices.tolist(), values.tolist()
     ([0, 3], [6, 5])
     """
-    entries = index_list(self.store)
+    entries = index_list(whole_of(self.store))
     places = exported_indices("to_coo", entries.indices, entries.size, index_dtype) if indices else None
     listed = exported_values("to_coo", entries, dtype, device) if values else None
     return None if places is None else exported(places, device), listed

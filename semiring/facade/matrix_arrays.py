@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engines.residency import listed_or_resident, resident
 from ..exceptions import InvalidFormat, OutputNotEmpty
+from ..formats.parts import whole_of
 from ..memory.allocation import allocating
 from ..ops import structure
 from ..ops.build import build_matrix, full_matrix, identity_matrix
@@ -366,7 +367,7 @@ def to_csc(
 
 
 def _compressed(operation: str, store: Any, index_dtype: Any, device: str | None, dtype: Any) -> tuple[Any, Any, Any]:
-    store = resident(store)
+    store = resident(whole_of(store))
     indptr = exported_indices(operation, store.indptr, store.nvals + 1, index_dtype)
     indices = exported_indices(operation, store.indices, store.ncols, index_dtype)
     return exported(indptr, device), exported(indices, device), exported_values(operation, store, dtype, device)
@@ -410,7 +411,7 @@ def to_coo(
     >>> [part.tolist() for part in A.to_coo()]
     [[0, 0, 2], [0, 2, 1], [5, 6, 7]]
     """
-    store = listed_or_resident(self.store)
+    store = listed_or_resident(whole_of(self.store))
     return (
         exported(exported_indices("to_coo", row_numbers(store), store.nrows, index_dtype), device) if rows else None,
         exported(exported_indices("to_coo", column_numbers(store), store.ncols, index_dtype), device)

@@ -17,6 +17,7 @@ from ..engines.residency import listed_or_resident
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, BitmapPattern, HyperPattern
 from ..formats.bitmap import bit_count, cleared
+from ..formats.parts import whole_of
 from ..memory.arrays import to_device, to_host
 from ..ops import reshape
 from ..storage import compression
@@ -272,7 +273,7 @@ def pickled(self: Matrix) -> Any:
 
     Of a bitmap matrix: bits and values, with 0 where there is no entry.
     """
-    held = self.store
+    held = whole_of(self.store)
     if isinstance(held.pattern, BitmapPattern):
         slots = held.iso if held.values is None else to_host(cleared(bits_of(held)))
         return labelled(

@@ -13,6 +13,7 @@ from ..engines.sliced.dense_rows import dense_matrix, is_dense
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of, is_bitmap
 from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
+from ..formats.parts import whole_of
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device
 from ..ops.cast import cast_scalar
@@ -126,7 +127,7 @@ def to_dense(self: Matrix, fill_value: Any = None, dtype: Any = None, *, device:
     >>> A.to_dense(fill_value=0).tolist()
     [[5, 0, 0], [0, 0, 6]]
     """
-    store, fill = self.store, scalar(fill_value)
+    store, fill = whole_of(self.store), scalar(fill_value)
     missing = store.nrows * store.ncols - store.nvals
     if fill is None and missing:
         raise InvalidType(f"to_dense: {missing} of {store.nrows} x {store.ncols} are missing; give fill_value=")

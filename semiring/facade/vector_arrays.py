@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
+from ..formats.parts import whole_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device, to_host
@@ -317,7 +318,7 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
     >>> Vector.from_coo([0, 2], [5, 6], size=4).to_dense(fill_value=-1).tolist()
     [5, -1, 6, -1]
     """
-    store, fill = self.store, scalar(fill_value)
+    store, fill = whole_of(self.store), scalar(fill_value)
     if fill is None and store.nvals != store.size:
         raise InvalidType(f"to_dense: {store.size - store.nvals} of {store.size} are missing; give fill_value=")
     chosen = dense_dtype(store.dtype, fill, dtype)
@@ -372,7 +373,7 @@ def dlpack_device(self: Vector) -> tuple[int, int]:
 
 def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
-    entries = index_list(self.store)
+    entries = index_list(whole_of(self.store))
     values = entries.iso if entries.values is None else to_host(entries.values)
     return labelled(
         self,

@@ -9,6 +9,7 @@ from .csr import CSR, structure_only, uncompressed_pattern
 from .full import FullPattern
 from .hypersparse import HyperPattern
 from .kinds import StorageKind
+from .parts import PartPattern, PartVector, ProcessGrid
 from .pattern import AnyPattern, Pattern
 from .tiles import TILE
 from .values import dense_values, with_values
@@ -37,8 +38,11 @@ __all__ = [
     "FullPattern",
     "HyperPattern",
     "IndexList",
+    "PartPattern",
+    "PartVector",
     "Pattern",
     "Placement",
+    "ProcessGrid",
     "StorageKind",
     "Store",
     "VectorStore",

@@ -6,11 +6,12 @@ past `size` are 0.  A probe then reads 32 times fewer bytes than with a 32-bit f
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 
-from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
+from ..memory.arrays import Array, array_module, device_of, index_dtype, local_device, to_device, to_host
+from .parts import PartVector, on_device
 from .records import derived, record
 
 
@@ -208,10 +209,12 @@ class Full:
         return Full(self.size, self.dtype, values, self.iso, device)
 
 
-VectorStore = IndexList | Bitmap | Full
+VectorStore = IndexList | Bitmap | Full | PartVector
 
 
 def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
     """Return a vector without entries."""
+    if " " in device:
+        return cast(IndexList, on_device(device, empty_vector(size, dtype, local_device(device))))
     xp = array_module(device)
     return IndexList(size, dtype, xp.empty(0, dtype=index_dtype(size)), xp.empty(0, dtype=dtype))

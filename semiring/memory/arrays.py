@@ -38,9 +38,14 @@ def address_of(array: Array) -> int:
     return int(array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr)
 
 
+def local_device(device: str) -> str:
+    """Return the device of the arrays: ``"cpu"`` or ``"cuda"``, also for that of a grid, such as ``"2x2 cuda"``."""
+    return device.rpartition(" ")[2]
+
+
 def array_module(device: str) -> ModuleType:
     """Return NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
-    return _cupy() if device == "cuda" else np
+    return _cupy() if device.endswith("cuda") else np
 
 
 @functools.cache
@@ -116,6 +121,7 @@ def read_only(array: Array) -> Array:
 
 def to_device(array: Array, device: str) -> Array:
     """Return the same values on `device`; not a copy where the array already resides there."""
+    device = local_device(device)
     if device_of(array) == device:
         return array
     if device == "cpu":

@@ -16,9 +16,10 @@ from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
+from ..formats.parts import on_device
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
-from ..memory.arrays import array_module, as_type, to_device, to_host
+from ..memory.arrays import array_module, as_type, local_device, to_device, to_host
 from .cast import cast_scalar
 
 
@@ -33,7 +34,7 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
     with allocating("build", device):
         indices = bounded_indices("indices", indices, size, device)
         values, iso = entry_values(values, int(indices.size), dtype, device)
-    if indices.size <= 1:  # nothing to sort: the frontier of one source needs no kernel
+    if indices.size <= 1 and " " not in device:  # nothing to sort: the frontier of one source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
         values = values.copy() if values is not None and values is given[1] else values
         return IndexList(size, dtype, indices, values, iso)
@@ -68,7 +69,7 @@ def build_matrix(
 def from_triples(operation: str, spec: BuildMatrix, device: str) -> CSR:
     """Return the matrix of checked triples: hypersparse if the rule selects that."""
     count = int(spec.rows.size)
-    if prefers_hypersparse(spec.nrows, count):
+    if prefers_hypersparse(spec.nrows, count) and " " not in device:
         with allocating(operation, device):
             return built(spec, engine_for(device))
     require_rows(operation, device, spec.nrows, count, 0 if spec.values is None else spec.dtype.itemsize, scratch=8)
@@ -78,7 +79,8 @@ def from_triples(operation: str, spec: BuildMatrix, device: str) -> CSR:
 def full_matrix(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str) -> CSR:
     """A(i, j) = value everywhere.  Memory O(nrows)."""
     require_rows("from_scalar", device, shape[0], 0, 0)
-    return CSR(every_row_full(*shape, device), dtype, None, cast_scalar(value, dtype))
+    pattern = every_row_full(*shape, local_device(device))
+    return cast(CSR, on_device(device, CSR(pattern, dtype, None, cast_scalar(value, dtype))))
 
 
 def filled_region(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], device: str, *, operation: str) -> CSR:
@@ -89,7 +91,7 @@ def filled_region(shape: tuple[int, int], value: Any, dtype: np.dtype[Any], devi
     offsets = xp.arange(nrows + 1, dtype=np.int64) * ncols
     columns = xp.tile(xp.arange(ncols, dtype=index_dtype(ncols)), nrows)
     pattern = Pattern(nrows, ncols, offsets.astype(index_dtype(nrows * ncols)), columns)
-    return CSR(pattern, dtype, None, cast_scalar(value, dtype))
+    return cast(CSR, on_device(device, CSR(pattern, dtype, None, cast_scalar(value, dtype))))
 
 
 def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CSR:
@@ -99,7 +101,7 @@ def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CS
     with allocating("identity", device):
         offsets, columns = xp.arange(n + 1, dtype=index_dtype(n)), xp.arange(n, dtype=index_dtype(n))
     pattern = Pattern(n, n, offsets, columns, {"symmetric": True})
-    return CSR(pattern, dtype, None, cast_scalar(value, dtype))
+    return cast(CSR, on_device(device, CSR(pattern, dtype, None, cast_scalar(value, dtype))))
 
 
 def duplicate_operator(dup_op: Any, dtype: np.dtype[Any]) -> Any:

@@ -32,6 +32,7 @@ from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
 from ..formats.bitmap import bits_shaped
+from ..formats.parts import on_device, whole_of
 from ..memory.arrays import to_device, to_host
 from ..operators.types import TypedBinary
 from .apply import scalar_dtype
@@ -245,7 +246,7 @@ def _kept(c: Store, positions: list[Position], *, complement: bool) -> Any:
 
 def _stored(c: Store, positions: list[Position]) -> dict[Position, np.generic]:
     """Return the entries at these positions, read together.  Synchronises."""
-    kept = _kept(c, positions, complement=False)
+    kept = whole_of(_kept(c, positions, complement=False))
     if isinstance(kept, CSR):
         rows = listed_or_resident(kept)
         at: tuple[Array, ...] = row_numbers(rows), column_numbers(rows)
@@ -311,4 +312,5 @@ def _of_positions(
     (indices,) = at
     order = np.argsort(indices)
     ascending = to_device(indices[order].astype(index_dtype(c.size), copy=False), c.device)
-    return IndexList(c.size, dtype, ascending, None if values is None else to_device(values[order], c.device), iso)
+    listed = None if values is None else to_device(values[order], c.device)
+    return on_device(c.device, IndexList(c.size, dtype, ascending, listed, iso))

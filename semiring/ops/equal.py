@@ -12,6 +12,7 @@ from ..engines.sliced.bounds import common_bounds
 from ..engines.sliced.row_slices import is_uncompressed, walk
 from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values, is_bitmap
 from ..formats.hypersparse import hypersparse
+from ..formats.parts import grid_of
 from ..memory.arrays import to_host
 from ..record_types import leaves, view
 from . import check, structure
@@ -40,6 +41,9 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     check.engine_of("isequal", a, b)
     if check.shape_of(a) != check.shape_of(b) or (check_dtype and a.dtype != b.dtype):
         return False
+    if " " in a.device:
+        grid = grid_of(a.device)
+        return grid.agreed(same(grid.part(a), grid.part(b), check_dtype=False, tolerance=tolerance))
     if isinstance(a, CSR) and isinstance(b, CSR):
         if a.nvals != b.nvals:
             return False

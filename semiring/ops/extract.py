@@ -22,6 +22,7 @@ from ..formats import (
     device_of,
     index_dtype,
 )
+from ..formats.parts import grid_of
 from ..memory.arrays import to_device, to_host
 from . import check, structure
 from .write import Plan
@@ -137,6 +138,8 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
+    if " " in a.device:
+        return _element_on_grid(a, row, col)
     if isinstance(a, CSR):
         if isinstance(a.pattern, FullPattern) and a.pattern.every_row:
             return _value(a, row * a.ncols + col)
@@ -150,6 +153,17 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
         return _value(a, row) if word >> (row % 32) & 1 else None
     at = _find(a.indices, row)
     return None if at is None else _value(a, at)
+
+
+def _element_on_grid(a: CSR | VectorStore, row: int, col: int) -> np.generic | None:
+    """Read an element where it is held.  Collective."""
+    grid = grid_of(a.device)
+    if isinstance(a, CSR):
+        (top, bottom), (left, right) = grid.rows(a.nrows), grid.cols(a.ncols)
+    else:
+        (top, bottom), (left, right) = grid.piece(a.size), (0, 1)
+    here = top <= row < bottom and left <= col < right
+    return cast("np.generic | None", grid.found(element(grid.part(a), row - top, col - left) if here else None))
 
 
 def _find(ascending: Array, wanted: int) -> int | None:

@@ -18,6 +18,7 @@ from ..engines.sampling import LinkSample, LinkSampleResult, MostFrequent
 from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
+from ..formats.parts import on_device
 from ..memory.allocation import require
 from . import check
 
@@ -26,7 +27,8 @@ def singletons(size: int, device: str) -> Full:
     """Return the forest in which every row is its own root."""
     dtype = index_dtype(size)
     require("singletons", device, size * dtype.itemsize)
-    return Full(size, dtype, array_module(device).arange(size, dtype=dtype))
+    forest = Full(size, dtype, array_module(device).arange(size, dtype=dtype))
+    return cast(Full, on_device(device, forest))
 
 
 def link(
@@ -78,5 +80,5 @@ def _check_operands(operation: str, forest: VectorStore, a: CSR) -> None:
         )
     if forest.dtype != index_dtype(a.nrows):
         raise DomainMismatch(f"{operation}: the forest must be {index_dtype(a.nrows)}, got {np.dtype(forest.dtype)}")
-    if forest.format != "full" or forest.values is None:
+    if forest.format not in ("full", "parts") or forest.values is None:
         raise InvalidValue(f"{operation}: the forest must be a full vector; make one with ops.singletons")

@@ -384,7 +384,7 @@ def most_frequent(forest: HasVector) -> Label:
     1
     """
     store = forest.store
-    if store.format != "full" or store.values is None:
+    if store.format not in ("full", "parts") or store.values is None:
         raise InvalidValue("most_frequent: the forest must be a full vector; make one with ops.singletons")
     return Label(_most_frequent(store))
 

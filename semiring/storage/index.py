@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engines.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
-from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
+from ..formats import Array, PartVector, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 from .coerce import as_array
@@ -48,6 +48,8 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
             raise DeviceMismatch(
                 f"{axis}: the index lives on {value.device}, the object on {device}; move one with .to()"
             )
+        if isinstance(value, PartVector):
+            return _on_grid(value, size, axis)
         return _array(_vector(value), size, axis, device)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
@@ -62,6 +64,21 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
         hint = "; a mask is A[M.S] or A[M.V], a condition A.select('>', 3)" if hasattr(value, "nvals") else ""
         raise InvalidType(f"{axis}: an index is an integer, a slice, or one-dimensional; got {shown}{hint}")
     return _array(value, size, axis, device)
+
+
+def _on_grid(store: PartVector, size: int, axis: str) -> Index:
+    """Return a full vector on a grid as an index: each process checks its piece."""
+    grid = store.grid
+    if store.dtype.kind not in "iu":
+        raise DomainMismatch(f"{axis}: an index array must hold integers, got {store.dtype}")
+    if store.nvals != store.size:
+        raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
+    piece = dense_values(store.part)
+    low, high = _extremes(piece) if piece.size else (0, -1)
+    wrong = high if high >= size else low if low < 0 else None
+    if (outside := grid.found(wrong)) is not None:
+        raise IndexOutOfBound(f"index {outside} is out of bounds for {axis} with size {size}")
+    return Index(size, store.size, array=store)
 
 
 def _vector(store: VectorStore) -> Array:

@@ -160,8 +160,9 @@ def scan_marks(marks: Array, entries: int) -> Array:
 
 def as_dense(u: VectorStore) -> Bitmap | Full:
     """The same vector with a slot for every index; an index list is spread out (one memset, one launch)."""
-    if not isinstance(u, IndexList):
+    if isinstance(u, (Bitmap, Full)):
         return u
+    assert isinstance(u, IndexList)
     words = cupy.empty(word_count(u.size), np.uint32)
     words.data.memset_async(0, words.nbytes)
     values = None if u.values is None else cupy.empty(u.size, u.dtype)

@@ -1,0 +1,186 @@
+"""The grid of processes that hold the parts of matrices and vectors."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..config import checked_device, default_device, engine_for, register_grid
+from ..exceptions import InvalidValue
+from ..formats.parts import ProcessGrid
+from .communicator import Communicator, Traffic
+from .threads import ThreadCommunicator, run_ranks
+
+__all__ = ["Grid", "run"]
+
+T = TypeVar("T")
+
+_numbers = itertools.count(2)
+_known: dict[str, Any] = {}
+
+
+class Grid(ProcessGrid):
+    """Processes in rows and columns, on which matrices and vectors are held in parts.
+
+    Its `device` is the device of such objects: ``Vector.full(1.0, n, device=grid.device)``.  Every process makes the
+    same grids, and the same calls on their objects in the same order: each operation on a grid is collective.
+
+    Parameters
+    ----------
+    communicator : Communicator, optional
+        The processes; by default all that MPI's launcher started.
+    shape : (int, int), optional
+        Rows and columns of the grid; by default as nearly square as the number of processes allows.
+    device : ``"cpu"`` or ``"cuda"``, optional
+        Where each process holds its parts; by default the default device.
+
+    Attributes
+    ----------
+    device : str
+        The device of objects on this grid, such as ``"2x2 cpu"``.
+    rank, size : int
+        The number of this process, and how many there are.
+    shape : (int, int)
+    local : str
+        The device of the parts.
+
+    Raises
+    ------
+    InvalidValue
+        If the shape does not have as many places as there are processes.
+    NotSupported
+        Without a communicator, if mpi4py or MPI is missing.
+
+    Notes
+    -----
+    A dimension of n positions is divided into `size` pieces of nearly n / size positions.  A vector has a piece on each
+    process; of a matrix process (i, j) holds the rows of the pieces of its row of the grid, and as many columns.
+
+    Examples
+    --------
+    >>> sr.distributed.run(6, lambda grid: (grid.device, grid.rank))[:2]
+    [('3x2 cpu', 0), ('3x2 cpu', 1)]
+    """
+
+    def __init__(
+        self,
+        communicator: Communicator | None = None,
+        *,
+        shape: tuple[int, int] | None = None,
+        device: str | None = None,
+    ) -> None:
+        if communicator is None:
+            from .mpi import world
+
+            communicator = world()
+        self.all, self.rank = communicator, communicator.rank
+        self.shape = _shape(communicator.size, shape)
+        self.local = default_device() if device is None else checked_device(device)
+        if " " in self.local:
+            raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
+        row, col = self.place
+        # The processes beside this one, which hold the same rows; and those above and below it, the same columns.
+        self.beside: Communicator = communicator.split(row, col)
+        self.above: Communicator = communicator.split(col, row)
+        threads = isinstance(communicator, ThreadCommunicator)
+        self.device = "x".join(map(str, self.shape)) + f" {self.local}"
+        if not threads:
+            if self.device in _known:
+                self.device = f"{'x'.join(map(str, self.shape))}#{next(_numbers)} {self.local}"
+            _known[self.device] = self
+        register_grid(self.device, self, thread=threads)
+
+    @property
+    def engine(self) -> str:
+        """The engine that computes with the parts."""
+        return engine_for(self.local)
+
+    @property
+    def traffic(self) -> Traffic:
+        """What this process has sent to others since the grid was made."""
+        return self.all.traffic
+
+    def part(self, store: Any) -> Any:
+        """Return the part of a store that this process holds, with positions of its own."""
+        from .parts import local
+
+        return local(store)
+
+    def take(self, store: Any) -> Any:
+        """Return the store of parts of an object that every process has as a whole."""
+        from .scattering import taken
+
+        return taken(store, self)
+
+    def whole(self, store: Any) -> Any:
+        """Return the whole of a store of parts, on every process.  Collective."""
+        from .scattering import gathered
+
+        return gathered(store)
+
+    def found(self, value: Any) -> Any:
+        """Return the value of the process that has one, None if none has.  Collective."""
+        return next((each for each in self.all.gather_all(value) if each is not None), None)
+
+    def agreed(self, flag: bool) -> bool:
+        """Return whether the flag is set on all processes.  Collective."""
+        return all(self.all.gather_all(bool(flag)))
+
+    def total(self, count: int) -> int:
+        """Return the sum of the counts of all processes.  Collective."""
+        return sum(self.all.gather_all(count))
+
+    def __repr__(self) -> str:
+        return f"Grid({self.device!r}, rank {self.rank} of {self.size})"
+
+
+def _shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:
+    if shape is None:
+        cols = next(c for c in range(int(count**0.5), 0, -1) if count % c == 0)
+        return count // cols, cols
+    rows, cols = shape
+    if rows < 1 or cols < 1 or rows * cols != count:
+        raise InvalidValue(f"a grid of shape {rows} x {cols} needs {rows * cols} processes, and there are {count}")
+    return int(rows), int(cols)
+
+
+def run(
+    count: int, program: Callable[[Grid], T], *, shape: tuple[int, int] | None = None, device: str | None = None
+) -> list[T]:
+    """Run a program as `count` ranks in this process, one after another between collectives; without MPI.
+
+    Parameters
+    ----------
+    count : int
+        How many ranks.
+    program : function of the grid
+    shape, device : as for `Grid`
+
+    Returns
+    -------
+    list of what the program returned on each rank.
+
+    Raises
+    ------
+    InvalidValue
+        If `count` is not positive, or a rank waits for others that do not make the same call.
+    Any exception of a rank
+        The first one; the other ranks end.
+
+    Notes
+    -----
+    For tests, and for counting what a program sends (`Grid.traffic`): ranks run in turns, so it is no faster with more
+    of them.
+
+    Examples
+    --------
+    >>> def program(grid):
+    ...     A = sr.distributed.scatter(Matrix.from_edgelist([(0, 1), (1, 2)]), grid)
+    ...     return sr.distributed.gather(sr.algorithms.bfs_levels(A, 0)).to_dict()
+    >>> sr.distributed.run(2, program)[0]
+    {0: 0, 1: 1, 2: 2}
+    """
+    if count < 1:
+        raise InvalidValue(f"run: the number of ranks must be positive, got {count}")
+    return run_ranks(count, lambda communicator: program(Grid(communicator, shape=shape, device=device)))

@@ -1,0 +1,56 @@
+"""Matrices and vectors from arrays that every process has: each takes what belongs to its part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...engines import registry
+from ...engines.registry import across
+from ...engines.spec import BuildMatrix, BuildVector, ImportCSR
+from ...formats import array_module, index_dtype
+from ...ops.build import from_triples
+from ..grid import Grid
+from ..parts import matrix, vector
+
+
+@across(BuildVector)
+def build_vector(q: BuildVector, grid: Grid) -> Any:
+    """Build the piece from the pairs with an index in it."""
+    first, last = grid.piece(q.size)
+    chosen = array_module(grid.local).flatnonzero((q.indices >= first) & (q.indices < last))
+    dtype = index_dtype(last - first)
+    indices = (q.indices[chosen] - first).astype(dtype, copy=False)
+    values = None if q.values is None else q.values[chosen]
+    piece = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
+    return vector(grid, q.size, piece, iso=q.iso)
+
+
+@across(BuildMatrix)
+def build_matrix(q: BuildMatrix, grid: Grid) -> Any:
+    """Build the block from the triples in it."""
+    (top, bottom), (left, right) = grid.rows(q.nrows), grid.cols(q.ncols)
+    inside = (q.rows >= top) & (q.rows < bottom) & (q.cols >= left) & (q.cols < right)
+    chosen = array_module(grid.local).flatnonzero(inside)
+    block = from_triples(
+        "build",
+        replace(
+            q,
+            nrows=bottom - top,
+            ncols=right - left,
+            rows=(q.rows[chosen] - top).astype(index_dtype(bottom - top), copy=False),
+            cols=(q.cols[chosen] - left).astype(index_dtype(right - left), copy=False),
+            values=None if q.values is None else q.values[chosen],
+        ),
+        grid.local,
+    )
+    return matrix(grid, (q.nrows, q.ncols), block, iso=q.iso)
+
+
+@across(ImportCSR)
+def import_csr(q: ImportCSR, grid: Grid) -> Any:
+    """Check the arrays as a whole, as every process has them, and cut the block out."""
+    from ..scattering import block_of
+
+    whole = registry.run(q, grid.engine)
+    return matrix(grid, (q.nrows, q.ncols), block_of(whole, grid), iso=whole.iso)

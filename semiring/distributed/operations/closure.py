@@ -1,0 +1,70 @@
+"""Closures: loops whose steps are products on the grid.
+
+    c = x (+) x A (+) x A^2 (+) ...
+
+A step multiplies the frontier, the entries that are new or have improved.  Where entries are final on arrival, a mask
+keeps those that are present already out of the product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engines import registry
+from ...engines.operands import Mask
+from ...engines.registry import across
+from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
+from ...formats import CSR, VectorStore, with_values
+from ...operators.types import TypedBinary, TypedIndexUnary
+from ...ops.reduce import reduce_rows, reduce_scalar
+from ..grid import Grid
+from ..parts import local, union, vector
+
+
+@across(Closure)
+def closure(q: Closure, grid: Grid) -> ClosureResult:
+    """Multiply the frontier and fold it in, until no process has an entry that changed."""
+    size, add = q.frontier.size, q.semiring.add
+    piece: VectorStore = local(q.frontier)
+    new, waiting = piece, grid.total(piece.nvals)
+    degrees = _degrees(q.by_row.get()) if q.trace else None
+    trace: list[Step] = []
+    steps = 0
+    while waiting and steps < q.max_steps:
+        steps += 1
+        if degrees is not None:
+            trace.append(Step("push", waiting, _edges(new, degrees, grid)))
+        mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
+        frontier = vector(grid, size, new)
+        # A row vector is multiplied: the rows of A are the columns of the other operand.
+        product = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
+        t = local(registry.run(product, grid.device))
+        if q.final_on_arrival:
+            new, piece = t, union(piece, t, add)
+        else:
+            before, piece = piece, union(piece, t, add)
+            new = _changed(before, piece, grid)
+        waiting = grid.total(new.nvals)
+    return ClosureResult(vector(grid, size, piece), not waiting, steps, tuple(trace))
+
+
+def _changed(before: VectorStore, after: VectorStore, grid: Grid) -> VectorStore:
+    """Return the entries that are new or have another value; NaN equals NaN, or a search would not end."""
+    dtype, boolean = after.dtype, np.dtype(np.bool_)
+    differs = TypedBinary("differs", dtype, dtype, boolean, "land(x != y, lor(x == x, y == y))")
+    same = TypedIndexUnary("not", boolean, boolean, boolean, "lnot(x)")
+    compared = registry.run(Ewise(after, before, differs, "intersect"), grid.engine)
+    kept = registry.run(Select(compared, same, np.bool_(False)), grid.engine)
+    return registry.run(Keep(after, Mask(kept, True, True)), grid.engine)  # type: ignore[no-any-return]
+
+
+def _degrees(a: CSR) -> Any:
+    """Return the number of entries of each row that has one."""
+    return reduce_rows(with_values(a, np.dtype(np.int64), None, np.int64(1)), "plus").into()
+
+
+def _edges(frontier: VectorStore, degrees: Any, grid: Grid) -> int:
+    counted = registry.run(Keep(local(degrees), Mask(frontier, True, False)), grid.engine)
+    return grid.total(int(reduce_scalar(counted, "plus")() or 0))

@@ -1,0 +1,69 @@
+"""Operations on matching parts, which each process computes by itself: nothing is sent."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+from ...engines import registry
+from ...engines.operands import Mask, Rows, Spec
+from ...engines.registry import across
+from ...engines.spec import Apply, Convert, Ewise, Keep, Select
+from ...formats import CSR, VectorStore
+from ...operators.types import TypedBinary, TypedIndexUnary
+from ..grid import Grid
+from ..parts import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
+
+_POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
+
+
+@across(Ewise)
+@across(Apply)
+@across(Select)
+@across(Keep)
+def on_parts(q: Any, grid: Grid) -> Any:
+    """Compute the part of the result from the parts of the operands."""
+    op = getattr(q, "op", None)
+    if isinstance(op, (TypedBinary, TypedIndexUnary)) and op.uses & _POSITIONS:
+        return _with_positions(q, grid)
+    made = registry.run(_of_parts(q), grid.engine)
+    return _whole(q, made, grid)
+
+
+@across(Convert)
+def convert(q: Convert, grid: Grid) -> Any:
+    """Convert the piece of each process."""
+    piece = local(q.u)
+    made = piece if piece.format == q.to else registry.run(Convert(piece, q.to), grid.engine)
+    return vector(grid, q.u.size, made, iso=q.u.iso)
+
+
+def _of_parts(q: Spec) -> Spec:
+    changes: dict[str, Any] = {}
+    for item in fields(q):
+        value = getattr(q, item.name)
+        if isinstance(value, (CSR, VectorStore)):
+            changes[item.name] = local(value)
+        elif isinstance(value, Mask):
+            changes[item.name] = local_mask(value)
+        assert not isinstance(value, Rows)
+    return replace(q, **changes)
+
+
+def _whole(q: Any, made: Any, grid: Grid) -> Any:
+    # Entries are kept as they are, so their common value is that of the result.
+    iso = q.a.iso if isinstance(q, (Keep, Select)) else None
+    if isinstance(q.a, CSR):
+        return matrix(grid, q.a.shape, made, like=q.a, iso=iso)
+    return vector(grid, q.a.size, made, iso=iso)
+
+
+def _with_positions(q: Any, grid: Grid) -> Any:
+    """Give the parts the positions of the whole object meanwhile; this copies the columns of a matrix."""
+    names = [name for name in ("a", "b") if isinstance(getattr(q, name, None), (CSR, VectorStore))]
+    made = registry.run(replace(q, **{name: globally(grid, getattr(q, name)) for name in names}), grid.engine)
+    if isinstance(q.a, CSR):
+        made = cut(made, grid.rows(q.a.nrows), grid.cols(q.a.ncols))
+    else:
+        made = packed(cut_vector(made, *grid.piece(q.a.size)))
+    return _whole(q, made, grid)

@@ -1,0 +1,38 @@
+"""Reductions: each process reduces its part, and the results are combined in the order of the ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engines.numpy_scalars import evaluate_scalars
+from ...engines.registry import across
+from ...engines.spec import ReduceRows, ReduceScalar
+from ...operators.types import TypedMonoid
+from ...ops import reduce
+from ..grid import Grid
+from ..parts import folded, local, row_pieces
+
+
+@across(ReduceRows)
+def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
+    """Reduce the rows of the block, then those of the blocks beside it."""
+    return folded(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_pieces(grid), q.a.nrows, q.monoid)
+
+
+@across(ReduceScalar)
+def reduce_scalar(q: ReduceScalar, grid: Grid) -> Any:
+    """Reduce the part; combine when the value is read, or now if that is collective."""
+    return combined(grid.all.gather_all(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid)
+
+
+def combined(values: list[np.generic | None], monoid: TypedMonoid) -> np.generic | None:
+    """Return the sum of the values that there are, from the first one on."""
+    total: np.generic | None = None
+    for value in values:
+        if total is None or value is None:
+            total = value if total is None else total
+        elif not monoid.is_any:
+            total = evaluate_scalars(monoid.op.expr, monoid.op.z, [("x", total), ("y", value)])
+    return total

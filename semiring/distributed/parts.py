@@ -1,0 +1,210 @@
+"""The parts of this process: taken out of stores, made into stores, and joined.
+
+`local` and `wrapped` are inverse.  `globally` and `from_global` give a part the positions of the whole object, for
+operators that read positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast, overload
+
+from ..engines import registry
+from ..engines.operands import Index, Mask
+from ..engines.residency import listed_or_resident
+from ..engines.sliced.vectors import Part, joined
+from ..engines.spec import ExtractVector
+from ..formats import CSR, Full, HyperPattern, IndexList, PartPattern, PartVector, VectorStore, index_dtype
+from ..formats.hypersparse import hypersparse, with_all_rows
+from ..formats.parts import PartValues, grid_of
+from ..formats.vectors import SingleEntry, empty_vector
+from ..operators.types import TypedBinary, TypedMonoid
+from ..ops.convert import index_list
+from ..ops.ewise import ewise_add
+from .grid import Grid
+
+
+@overload
+def local(x: CSR) -> CSR: ...
+@overload
+def local(x: VectorStore) -> VectorStore: ...
+def local(x: Any) -> Any:
+    """Return the part that this process holds, with positions of its own."""
+    if isinstance(x, CSR):
+        pattern = x.pattern
+        assert isinstance(pattern, PartPattern)
+        values = x.values
+        if values is None:
+            return CSR(pattern.part, x.dtype, None, x.iso)
+        assert isinstance(values, PartValues)
+        known = x.cache.get("part")  # so that what is derived from the block is kept
+        if known is None:
+            known = x.cache["part"] = CSR(pattern.part, x.dtype, values.array, values.iso)
+        return known
+    if isinstance(x, PartVector):
+        return x.part
+    grid = cast(Grid, grid_of(x.device))
+    first, last = grid.piece(x.size)
+    if isinstance(x, Full):
+        return Full(last - first, x.dtype, None, x.iso, grid.local)
+    assert isinstance(x, SingleEntry)
+    if not first <= x.index < last:
+        return empty_vector(last - first, x.dtype, grid.local)
+    assert x.iso is not None
+    return SingleEntry(last - first, x.dtype, x.index - first, x.iso, grid.local)
+
+
+def local_mask(mask: Mask | None) -> Mask | None:
+    """Return the part of a mask."""
+    return None if mask is None else Mask(local(mask.store), mask.structural, mask.complement)
+
+
+def matrix(grid: Grid, shape: tuple[int, int], block: CSR, *, like: CSR | None = None, iso: Any = None) -> CSR:
+    """Return the matrix of which this process holds `block`.
+
+    like: a matrix whose pattern, with all that is known of it, the result shares if the block shares its block's.
+    iso: the value that all entries of all blocks share, if there is one.
+    """
+    pattern = like.pattern if like is not None else None
+    if not isinstance(pattern, PartPattern) or pattern.part is not block.pattern or like is None or like.shape != shape:
+        pattern = PartPattern(grid, *shape, block.pattern)
+    if iso is not None:
+        return CSR(pattern, block.dtype, None, iso)
+    made = CSR(pattern, block.dtype, cast(Any, PartValues(block.values, block.iso)))
+    made.cache["part"] = block
+    return made
+
+
+def vector(grid: Grid, size: int, piece: VectorStore, *, iso: Any = None) -> PartVector:
+    """Return the vector of which this process holds `piece`."""
+    return PartVector(grid, size, piece.dtype, piece, iso)
+
+
+# -- positions of the whole object -----------------------------------------------------------------------
+
+
+def globally(grid: Grid, x: Any) -> Any:
+    """Return the part of this process with the shape and the positions of the whole object; other rows are empty."""
+    if isinstance(x, CSR):
+        return placed(local(x), x.shape, grid.rows(x.nrows)[0], grid.cols(x.ncols)[0])
+    return placed_vector(local(x), x.size, grid.piece(x.size)[0])
+
+
+def placed(block: CSR, shape: tuple[int, int], row: int, col: int) -> CSR:
+    """Return a block as a matrix of the given shape, in which its first entry would be (row, col)."""
+    rows = hypersparse(listed_or_resident(block))
+    p = rows.pattern
+    assert isinstance(p, HyperPattern)
+    lines = p.rows.astype(index_dtype(shape[0]), copy=False) + index_dtype(shape[0]).type(row)
+    columns = p.indices.astype(index_dtype(shape[1]), copy=False) + index_dtype(shape[1]).type(col)
+    return CSR(HyperPattern(*shape, lines, p.offsets, columns), rows.dtype, rows.values, rows.iso)
+
+
+def cut(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
+    """Return a matrix, all of whose entries are in these rows and columns, as a block that begins there."""
+    found = hypersparse(listed_or_resident(whole))
+    p = found.pattern
+    assert isinstance(p, HyperPattern)
+    nrows, ncols = rows[1] - rows[0], cols[1] - cols[0]
+    lines, columns = p.rows - p.rows.dtype.type(rows[0]), p.indices - p.indices.dtype.type(cols[0])
+    made = HyperPattern(
+        nrows,
+        ncols,
+        lines.astype(index_dtype(nrows), copy=False),
+        p.offsets,
+        columns.astype(index_dtype(ncols), copy=False),
+    )
+    return with_all_rows(CSR(made, found.dtype, found.values, found.iso))
+
+
+def placed_vector(piece: VectorStore, size: int, first: int) -> IndexList:
+    """Return a piece as a vector of the given size, in which its first entry would be `first`."""
+    u, dtype = index_list(piece), index_dtype(size)
+    return IndexList(size, u.dtype, u.indices.astype(dtype, copy=False) + dtype.type(first), u.values, u.iso)
+
+
+def cut_vector(whole: VectorStore, first: int, last: int) -> VectorStore:
+    """Return a vector, all of whose entries are from `first` to `last`, as a piece that begins there."""
+    u = index_list(whole)
+    indices = (u.indices - u.indices.dtype.type(first)).astype(index_dtype(last - first), copy=False)
+    return packed(IndexList(last - first, u.dtype, indices, u.values, u.iso))
+
+
+def packed(u: VectorStore) -> VectorStore:
+    """Return an index list that holds all positions as a full vector; any other vector as it is."""
+    if isinstance(u, IndexList) and u.size and u.nvals == u.size:
+        return Full(u.size, u.dtype, u.values, u.iso, u.device)
+    return u
+
+
+# -- vectors of neighbouring pieces ----------------------------------------------------------------------
+
+
+def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> VectorStore:
+    """Return consecutive pieces as one vector."""
+    parts, at = [], 0
+    for piece in pieces:
+        parts.append(Part(at, at + piece.size, piece))
+        at += piece.size
+    dtype = pieces[0].dtype
+    if at and all(isinstance(part.entries, Full) for part in parts if part.entries.size):
+        filled = [part for part in parts if part.entries.size]
+        return joined(at, dtype, filled, engine, device)
+    if any(part.first % 32 for part in parts if part.entries.size):
+        parts = [Part(p.first, p.last, index_list(p.entries)) for p in parts]
+    return packed(joined(at, dtype, [p for p in parts if p.entries.size], engine, device))
+
+
+def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
+    """Return the positions from `first` to `last` of a vector, numbered from 0."""
+    if first == 0 and last == u.size:
+        return u
+    return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, last - first, first)), engine))
+
+
+def around(grid: Grid, u: Any, ranks: range) -> VectorStore:
+    """Return the positions of the pieces of consecutive ranks, of which each process asks for some.  Collective.
+
+    The ranks are those of the rows or of the columns of this process's block.
+    """
+    piece = local(u)
+    wanted = grid.all.gather_all((ranks.start, ranks.stop)) if grid.size > 1 else [(0, 1)]
+    found = grid.all.exchange([piece if low <= grid.rank < high else None for low, high in wanted])
+    return concatenated([found[rank] for rank in ranks], grid.engine, grid.local)
+
+
+def row_pieces(grid: Grid) -> range:
+    """The ranks whose pieces are the rows of the block of this process."""
+    i = grid.place[0] * grid.shape[1]
+    return range(i, i + grid.shape[1])
+
+
+def col_pieces(grid: Grid) -> range:
+    """The ranks whose pieces are the columns of the block of this process."""
+    j = grid.place[1] * grid.shape[0]
+    return range(j, j + grid.shape[0])
+
+
+def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:
+    """Return the sums, by a monoid, of vectors over the pieces of `ranks`, of which each process has one.  Collective.
+
+    Values are combined in the order of the ranks, so that the result is the same in every run.
+    """
+    if ranks == range(grid.rank, grid.rank + 1) and len(ranks) == 1 and grid.shape[1] == 1:
+        return vector(grid, size, t)
+    begin = grid.piece(size, ranks.start)[0]
+    messages: list[Any] = [None] * grid.size
+    for rank in ranks:
+        first, last = grid.piece(size, rank)
+        messages[rank] = section(t, first - begin, last - begin, grid.engine)
+    found = [piece for piece in grid.all.exchange(messages) if piece is not None]
+    made = found[0]
+    for piece in found[1:]:
+        made = union(made, piece, monoid)
+    return vector(grid, size, made)
+
+
+def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:
+    """Return the entries of both, combined by a monoid where both have one; of `any` those of a."""
+    op = TypedBinary("first", a.dtype, a.dtype, a.dtype, "x") if monoid.is_any else monoid.op
+    return ewise_add(a, b, op).into()

@@ -1,0 +1,95 @@
+"""Entries on the way to the processes that hold their positions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines.residency import listed_or_resident
+from ..engines.spec import BuildMatrix
+from ..formats import CSR, Array, array_module, index_dtype
+from ..formats.parts import piece_bounds
+from ..memory.arrays import to_host
+from ..ops.build import from_triples
+from ..ops.extract import column_numbers, row_numbers
+from .grid import Grid
+from .parts import matrix
+
+
+class Triples(NamedTuple):
+    """Entries at positions of a whole matrix; iso: the value of all of them, if there are no values."""
+
+    rows: Array
+    cols: Array
+    values: Array | None
+    iso: np.generic | None
+
+
+def triples(block: CSR, row: int, col: int) -> Triples:
+    """Return the entries of a block whose first position is (row, col)."""
+    a = listed_or_resident(block)
+    rows, cols = row_numbers(a).astype(np.int64), column_numbers(a).astype(np.int64)
+    rows += row
+    cols += col
+    return Triples(rows, cols, a.values, a.iso)
+
+
+def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: Any = None, iso: Any = None) -> CSR:
+    """Return the matrix of the triples that all processes have together.  Collective.
+
+    dup: combines entries at one position, in the order of the ranks.  iso: the value of all entries everywhere.
+    """
+    xp = array_module(grid.local)
+    height, width = grid.shape
+    bounds_of_rows = xp.asarray(piece_bounds(shape[0], grid.size)[width:-1:width], dtype=np.int64)
+    bounds_of_cols = xp.asarray(piece_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
+    owner = xp.searchsorted(bounds_of_rows, t.rows, side="right") * width
+    owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
+    found = [part for part in grid.all.exchange(_divided(grid, t, owner)) if part is not None]
+    (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
+    extent = bottom - top, right - left
+    together = _joined(found, dtype, grid.local)
+    spec = BuildMatrix(
+        *extent,
+        dtype,
+        (together.rows - top).astype(index_dtype(extent[0]), copy=False),
+        (together.cols - left).astype(index_dtype(extent[1]), copy=False),
+        together.values,
+        together.iso,
+        dup,
+    )
+    return matrix(grid, shape, from_triples("exchange", spec, grid.local), iso=iso)
+
+
+def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:
+    """Return a stable order of entries by their owner, and the bounds of each owner's in it.  Synchronises."""
+    xp = array_module(device)
+    order = xp.argsort(owner, kind="stable")
+    ends = xp.searchsorted(owner[order], xp.arange(count + 1))
+    return order, to_host(ends).tolist()
+
+
+def _divided(grid: Grid, t: Triples, owner: Array) -> list[Triples | None]:
+    order, ends = divided(t.rows, owner, grid.size, grid.local)
+    rows, cols, values = t.rows[order], t.cols[order], None if t.values is None else t.values[order]
+    return [
+        Triples(rows[low:high], cols[low:high], None if values is None else values[low:high], t.iso)
+        if low < high
+        else None
+        for low, high in itertools.pairwise(ends)
+    ]
+
+
+def _joined(found: list[Triples], dtype: Any, device: str) -> Triples:
+    xp = array_module(device)
+    if not found:
+        none = xp.zeros(0, np.int64)
+        return Triples(none, none, xp.zeros(0, dtype), None)
+    rows, cols = xp.concatenate([t.rows for t in found]), xp.concatenate([t.cols for t in found])
+    isos = {None if t.iso is None else t.iso.tobytes() for t in found}
+    if len(isos) == 1 and None not in isos:
+        return Triples(rows, cols, None, found[0].iso)
+    values = [xp.full(t.rows.size, t.iso, dtype) if t.values is None else t.values for t in found]
+    return Triples(rows, cols, xp.concatenate(values), None)

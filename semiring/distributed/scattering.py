@@ -1,0 +1,122 @@
+"""From objects of one process to objects on a grid, and back."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from semiring import Matrix, Vector
+
+from ..engines.operands import Index
+from ..exceptions import InvalidType, InvalidValue
+from ..formats import CSR
+from ..formats.parts import grid_of
+from ..formats.vectors import empty_vector
+from ..ops.extract import extract_matrix
+from ..ops.layout import concat
+from .grid import Grid
+from .parts import concatenated, local, matrix, section, vector
+
+S = TypeVar("S", Matrix, Vector)
+
+
+def scatter(A: S, grid: Grid) -> S:
+    """Return a Matrix or a Vector on a grid; each process keeps its part of the whole object, which all of them have.
+
+    Parameters
+    ----------
+    A : Matrix or Vector, the same on every process
+    grid : Grid
+
+    Returns
+    -------
+    Matrix or Vector, of the same shape, type and entries, on the device of the grid.
+
+    Raises
+    ------
+    InvalidType
+        For anything else.
+    InvalidValue
+        If A is on a grid.
+
+    Notes
+    -----
+    Nothing is sent.  A symmetric structure, if that is known, stays known.  Cost O(nvals) on every process.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0)])
+    >>> sr.distributed.run(2, lambda grid: sr.distributed.scatter(A, grid).nvals)
+    [3, 3]
+    """
+    if not isinstance(A, (Matrix, Vector)):
+        raise InvalidType(f"scatter: expected a Matrix or a Vector, got {type(A).__name__}")
+    if " " in A.device:
+        raise InvalidValue(f"scatter: the {type(A).__name__} is on a grid already ({A.device})")
+    return A.with_store(taken(A.to(grid.local).store, grid))._labelled(A)
+
+
+def taken(store: Any, grid: Grid) -> Any:
+    """Return the store of parts of an object that every process has as a whole."""
+    if isinstance(store, CSR):
+        made: Any = matrix(grid, store.shape, block_of(store, grid), iso=store.iso)
+        known = store.pattern.facts.get("symmetric")
+        if known is not None:
+            made.pattern.facts["symmetric"] = known
+    else:
+        first, last = grid.piece(store.size)
+        made = vector(grid, store.size, section(store, first, last, grid.engine), iso=store.iso)
+    return made
+
+
+def gather(A: S) -> S:
+    """Return the whole of a Matrix or a Vector that is on a grid, on every process.  Collective.
+
+    Parameters
+    ----------
+    A : Matrix or Vector on a grid
+
+    Returns
+    -------
+    Matrix or Vector on the device of the parts.
+
+    Raises
+    ------
+    InvalidType
+        For anything that is not on a grid.
+
+    Notes
+    -----
+    Every process needs memory for the whole object.
+
+    Examples
+    --------
+    >>> program = lambda grid: sr.distributed.gather(Vector.full(1.5, 3, device=grid.device)).to_dict()
+    >>> sr.distributed.run(2, program)[1]
+    {0: 1.5, 1: 1.5, 2: 1.5}
+    """
+    given: Any = A
+    if not isinstance(given, (Matrix, Vector)) or " " not in given.device:
+        raise InvalidType(f"gather: expected a Matrix or a Vector on a grid, got {A!r:.60}")
+    return A.with_store(gathered(A.store))._labelled(A)
+
+
+def gathered(store: Any) -> Any:
+    """Return the whole of a store on a grid, on every process.  Collective."""
+    grid = cast(Grid, grid_of(store.device))
+    parts = grid.all.gather_all(local(store))
+    if not isinstance(store, CSR):
+        pieces = [piece for piece in parts if piece.size]
+        if not pieces:
+            return empty_vector(0, store.dtype, grid.local)
+        return concatenated(pieces, grid.engine, grid.local)
+    width = grid.shape[1]
+    rows = [parts[i : i + width] for i in range(0, grid.size, width)]
+    return concat(rows).into()
+
+
+def block_of(whole: CSR, grid: Grid) -> CSR:
+    """Return the block of a matrix that belongs to this process."""
+    (top, bottom), (left, right) = grid.rows(whole.nrows), grid.cols(whole.ncols)
+    rows = Index(whole.nrows, bottom - top, top)
+    cols = Index(whole.ncols, right - left, left)
+    return extract_matrix(whole, rows, cols).into()
