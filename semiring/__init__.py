@@ -25,7 +25,7 @@ from .labels import Labels
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
-    from . import algorithms, csgraph, io, plot
+    from . import algorithms, csgraph, distributed, io, plot
     from .facade.recorder import Recorder
     from .io import generators as random
     from .warming import warm
@@ -47,6 +47,7 @@ __all__ = [
     "config",
     "csgraph",
     "cuda_available",
+    "distributed",
     "dtypes",
     "exceptions",
     "explain",
@@ -71,6 +72,7 @@ __all__ = [
 _LAZY = {
     "algorithms": (".algorithms", None),
     "csgraph": (".csgraph", None),
+    "distributed": (".distributed", None),
     "io": (".io", None),
     "plot": (".plot", None),
     "Recorder": (".facade.recorder", "Recorder"),

@@ -3,6 +3,7 @@
     pytest                      the CPU engine
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
+    pytest --ranks 3x1          the same tests on a grid of processes, which are threads in turns (`tests.ranks`)
     pytest --seed N             the sample that another run printed
     pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
     pytest --exhaustive --part 3/24     the third of 24 parts of what --exhaustive adds or repeats at length
@@ -30,7 +31,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from semiring.config import Config, config, cuda_available, use
-from tests import sampling
+from tests import ranks, sampling
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -54,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=seed, metavar="N", help="of the sample (default: a new one, 0 for --exhaustive)")
     group.addoption("--exhaustive", action="store_true", help="every operator and type, more drawn calls")
     group.addoption("--part", type=part, metavar="K/N", help="with --exhaustive: the K-th of N parts of that tier")
+    group.addoption("--ranks", type=ranks.shape, metavar="RxC", help="run the tests on a grid of processes")
     group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
 
 
@@ -88,6 +90,13 @@ def pytest_configure(config: pytest.Config) -> None:
     sampling.engine = config.getoption("--engine")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run the test on a grid of processes, if one was given."""
+    shape = pyfuncitem.config.getoption("--ranks")
+    return None if shape is None else ranks.run(pyfuncitem, shape)
 
 
 @pytest.hookimpl(optionalhook=True)

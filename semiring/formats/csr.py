@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
 from .kinds import StorageKind
+from .parts import moved
 from .pattern import AnyPattern, Pattern
 from .records import derived, record
 
@@ -99,7 +100,9 @@ class CSR:
         return self.pattern.nbytes + (0 if self.values is None else int(self.values.nbytes))
 
     def to(self, device: str) -> CSR:
-        """Return the same matrix in the memory of another device."""
+        """Return the same matrix on another device; on a grid of processes in parts, elsewhere whole."""
+        if " " in self.device or " " in device:
+            return self if device == self.device else cast(CSR, moved(self, device))
         if device == self.device and self.placement == "device":
             return self
         values = None if self.values is None else to_device(self.values, device)

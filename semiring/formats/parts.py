@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import config
 from ..exceptions import NotSupported
-from ..memory.arrays import Array
+from ..memory.arrays import Array, local_device
 from ..memory.placement import Placement
 from .kinds import StorageKind, storage_kind
 from .pattern import AnyPattern, scalar_facts
@@ -107,6 +107,11 @@ class ProcessGrid(ABC):
 def on_device(device: str, store: Any) -> Any:
     """Return a store that was made for the local device, as parts where `device` is that of a grid."""
     return grid_of(device).take(store) if " " in device else store
+
+
+def moved(store: Any, device: str) -> Any:
+    """Return a store on another device, of which at least one is a grid of processes.  From a grid it is collective."""
+    return on_device(device, whole_of(store).to(local_device(device)))
 
 
 def whole_of(store: Any) -> Any:
@@ -212,9 +217,7 @@ class PartPattern(AnyPattern):
         """Only the same device."""
         if device == self.device:
             return self
-        raise NotSupported(
-            f"a matrix on {self.device} does not move to {device!r} by .to(); use semiring.distributed.gather"
-        )
+        raise NotSupported(f"the structure of a matrix on {self.device} has no form on {device!r}")
 
     def placed(self, placement: Placement, device: str) -> Self:
         """Return the same pattern with another placement of its block."""
@@ -278,9 +281,5 @@ class PartVector:
         return int(self.part.nbytes)
 
     def to(self, device: str) -> PartVector:
-        """Only the same device."""
-        if device == self.device:
-            return self
-        raise NotSupported(
-            f"a vector on {self.device} does not move to {device!r} by .to(); use semiring.distributed.gather"
-        )
+        """Return the same vector on another device; whole, if that is no grid."""
+        return self if device == self.device else moved(self, device)

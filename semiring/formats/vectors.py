@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, cast
 import numpy as np
 
 from ..memory.arrays import Array, array_module, device_of, index_dtype, local_device, to_device, to_host
-from .parts import PartVector, on_device
+from .parts import PartVector, moved, on_device
 from .records import derived, record
 
 
@@ -96,6 +96,8 @@ class IndexList:
         """Return the same vector on another device."""
         if device == self.device:
             return self
+        if " " in device:
+            return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         return IndexList(self.size, self.dtype, to_device(self.indices, device), values, self.iso)
 
@@ -162,6 +164,8 @@ class Bitmap:
         """Return the same vector on another device."""
         if device == self.device:
             return self
+        if " " in device:
+            return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         words = to_device(self.words, device)
         return Bitmap(self.size, self.dtype, words, values, self.iso, Count(self.count.get()))
@@ -205,6 +209,8 @@ class Full:
         """Return the same vector on another device."""
         if device == self.device:
             return self
+        if " " in device:
+            return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         return Full(self.size, self.dtype, values, self.iso, device)
 

@@ -81,6 +81,9 @@ def moved(store: CSR, placement: str | None, device: str | None, operation: str 
         If it does not fit there; the message reports what would.
     """
     target = store.device if device is None else checked_device(device)
+    if target != store.device and " " in target + store.device:  # to or from a grid of processes
+        made = store.to(target)
+        return made if placement is None else moved(made, placement, None, operation)
     if placement is None:
         placement = store.placement if target == store.device else "device"
     chosen = destined(operation, store, placement, target)
