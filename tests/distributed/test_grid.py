@@ -11,7 +11,8 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, distributed
-from semiring.distributed import Communicator, Grid
+from semiring.distributed import Grid
+from semiring.distributed.communicator import Communicator
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
 from semiring.formats.parts import piece_bounds
 from tests import sampling
