@@ -15,7 +15,7 @@ import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
 from semiring.cli.machine import engine_description
 from semiring.cli.outcome import outcome_of
-from semiring.cli.parameters import add_option, argument, options_of
+from semiring.cli.parameters import add_option, arguments, options_of
 from semiring.cli.progress import Progress
 from semiring.cli.report import emit, shown, table
 from semiring.cli.results import add_out, check_out, save
@@ -71,10 +71,7 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress(args.progress)
     A = load_graph(args, progress)
     function, name = args.function, args.function.__name__
-    options = options_of(function) or []
-    # A dtype that is not given is that of the function.
-    options = [option for option in options if option.kind != "dtype" or args.p_dtype is not None]
-    given = {option.name: argument(args, A, option, progress) for option in options}
+    given = arguments(args, A, progress)
     with progress.step(name.replace("_", " ")):
         found, spent_s = timed(lambda: outcome_of(function(A, **given)))
     if args.out:

@@ -63,6 +63,9 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
     )
     group = parser.add_argument_group("reading")
     group.add_argument("--symmetric", action="store_true", help="store each edge in both directions")
+    group.add_argument(
+        "--merge-op", metavar="OP", help="the same, and combine the two values of an edge by this operator"
+    )
     group.add_argument("--dup-op", metavar="OP", help="combine repeated entries by this operator (default: an error)")
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
@@ -107,6 +110,7 @@ def memory_argument(word: str) -> str:
 
 def load(args: argparse.Namespace, progress: Progress) -> Any:
     """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
+    args.symmetric = args.symmetric or args.merge_op is not None
     if not args.relabel:
         for given in ("source", "p_source", "p_target", "p_sources", "p_starts", "p_vertices"):
             words = getattr(args, given, None)
@@ -168,7 +172,7 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
             A = sr.io.read(path, progress=progress, **storage, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
-            A = A.ewise_add(A.T.new(), "any").wait()
+            A = A.ewise_add(A.T.new(), args.merge_op or "any").wait()
         A = A if args.compress is None else A.compress(args.compress)
         A = A if args.placement is None else A.to(placement=args.placement)
     return A

@@ -130,6 +130,14 @@ def add_option(group: Any, option: Option) -> None:
     )
 
 
+def arguments(args: argparse.Namespace, A: sr.Matrix, progress: Progress) -> dict[str, Any]:
+    """Return the arguments of ``args.function`` by their names."""
+    options = options_of(args.function) or []
+    # A dtype that is not given is that of the function.
+    options = [option for option in options if option.kind != "dtype" or args.p_dtype is not None]
+    return {option.name: argument(args, A, option, progress) for option in options}
+
+
 def argument(args: argparse.Namespace, A: sr.Matrix, option: Option, progress: Progress) -> Any:
     """Return the value of an option as the function accepts it."""
     if option.kind == "progress":

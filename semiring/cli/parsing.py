@@ -94,6 +94,12 @@ class Parser(argparse.ArgumentParser):
         return {name: parser for group in groups for name, parser in group.choices.items()}
 
 
+def command_of(function: str) -> str:
+    """Return the command of a function of `semiring.algorithms`."""
+    command = function.replace("_", "-")
+    return ELSEWHERE.get(command, command)
+
+
 def _names(action: argparse.Action) -> set[str]:
     """Return the names by which argparse's messages call an argument."""
     return {"/".join(action.option_strings), str(action.metavar), action.dest}

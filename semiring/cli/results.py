@@ -17,6 +17,8 @@ from semiring.memory.arrays import to_host
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
 _BINARY = (".mtx", ".srb")
+#: Extensions of files that hold a Vector.
+VECTORS = (*_SEPARATORS, *_BINARY)
 _LINES_AT_ONCE = 1 << 16
 
 

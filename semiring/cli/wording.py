@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
+from semiring.cli.parsing import command_of
+
 # `name=value`; a value is a word in quotes, a number, a name, or left out.
 _ARGUMENT = re.compile(
     r"(?<![\w.-])(?P<name>[a-z]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|-?\w+(?:[.+-]+\w+)*|(?=[\s,;:)]|$))"
@@ -13,8 +15,15 @@ _ARGUMENT = re.compile(
 _STEPS = re.compile(r"(?:placement=\"host\" and then )?\.compress\(\"(\w+)\"\)(?:\.to\(placement=\"device\"\))?")
 
 
+_UNION = re.compile(r"A\.ewise_add\(A\.T, \"(\w+)\"\)")
+# A function of the graph, and a part of its result.
+_CALL = re.compile(r"\b(?:sr\.algorithms\.)?([a-z_]+)\(A\)(?:\.[a-z_]+)?")
+
+
 def in_shell_words(message: str, options: Collection[str], *, file: str = "") -> str:
     """Return a message with the arguments that are options of the command in their words: ``--relabel``.
+
+    Calls that a message advises become commands: ``condensation(A)`` is ``semiring condensation``.
 
     options: names of arguments that the command has as options; others are left as they are.  file: the name of the
     file, which is left as it is.
@@ -25,6 +34,9 @@ def in_shell_words(message: str, options: Collection[str], *, file: str = "") ->
 
 def _translated(text: str, options: Collection[str]) -> str:
     text = _STEPS.sub(r"--compress \1", text) if "compress" in options else text
+    if "merge_op" in options:
+        text = _UNION.sub(lambda found: "--symmetric" if found[1] == "any" else f"--merge-op {found[1]}", text)
+        text = _CALL.sub(lambda found: f"semiring {command_of(found[1])}", text)
     return _ARGUMENT.sub(_option_of(options), text)
 
 

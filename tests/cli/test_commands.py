@@ -118,6 +118,21 @@ def test_pagerank(graph: str, json_output: Run) -> None:
     assert top[0]["rank"] == pytest.approx(rank.max())
 
 
+def test_pagerank_has_the_parameters_of_the_function(graph: str, json_output: Run, tmp_path: Path) -> None:
+    A, out = sr.io.read(graph), str(tmp_path / "rank.srb")
+    towards = sr.Vector.from_coo([1, 3], [1, 2], size=8)
+    (tmp_path / "towards.txt").write_text("1 1\n3 2\n")
+    vector = ["--personalization", str(tmp_path / "towards.txt")]
+    for words, given in (
+        (["--personalization", "2"], {"personalization": 2}),
+        ([*vector, "--damping", "0.5"], {"personalization": towards, "damping": 0.5}),
+        (["--dangling", "drop", "--weights"], {"dangling": "drop", "weights": True}),
+        (["--dtype", "float32"], {"dtype": "float32"}),
+    ):  # fmt: skip
+        json_output("pagerank", graph, *words, "--out", out)
+        assert sr.io.read(out).isclose(sr.algorithms.pagerank(A, **given), rel_tol=1e-12)
+
+
 def test_pagerank_prints_a_table(graph: str, printed: Run) -> None:
     assert "vertex" in printed("pagerank", graph)
 

@@ -90,6 +90,30 @@ def test_algorithms_speak_of_options(tmp_path: Path, failure: Callable[..., str]
     assert "--method auto and --method bellman_ford accept negative weights" in error
 
 
+def test_advice_for_directed_graphs(tmp_path: Path, failure: Callable[..., str]) -> None:
+    path = str(tmp_path / "a.wel")
+    Path(path).write_text("0 1 2\n1 2 1\n")
+    assert "store each in both with --symmetric\n" in failure("louvain", path)
+    assert main(["louvain", path, "--symmetric", "--no-progress"]) == 0
+    Path(path).write_text("0 1 2\n1 0 3\n")
+    assert "such as --merge-op max\n" in failure("louvain", path)
+    assert main(["louvain", path, "--merge-op", "max", "--no-progress"]) == 0
+    assert "the graph has a cycle; semiring condensation, of its strong" in failure("longest-paths", path)
+
+
+def test_calls_are_commands() -> None:
+    message = "connected_components(A) labels its parts; see sr.algorithms.bfs_order(A)"
+    assert in_shell_words(message, {"merge_op"}) == "semiring components labels its parts; see semiring bfs-order"
+    assert in_shell_words("f(A) = g(A, 1)", set()) == "f(A) = g(A, 1)"
+
+
+def test_both_directions_are_combined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = str(tmp_path / "a.wel"), str(tmp_path / "b.srb")
+    Path(path).write_text("0 1 2\n1 0 3\n2 2 5\n")
+    assert main(["convert", path, out, "--merge-op", "min", "--no-progress"]) == 0
+    assert sr.io.read(out).to_dicts() == {0: {1: 2}, 1: {0: 2}, 2: {2: 5}}
+
+
 def test_standard_input_is_named(failure: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"0 x\n")))
     error = failure("info", "-")
