@@ -27,8 +27,11 @@ from ..entries import listed
 from .trees import Forest, spanning_forest
 
 _leads_elsewhere = select.register_anonymous("x != j", "leads_elsewhere")
-_leads_to = select.register_anonymous("x == j", "leads_to")
-_comes_from_elsewhere = select.register_anonymous("x != i", "comes_from_elsewhere")
+# Of entry (i, j) between the values at i and at j: whether one of them is the other's index.
+_leads_to = binary.register_anonymous("x == yj", "leads_to")
+_or_comes_from = binary.register_anonymous("x or y == xi", "or_comes_from")
+# The same, and whether entry (j, i) is the same edge.
+_or_comes_from_or_repeats = binary.register_anonymous("x or y == xi or xi <= xj", "or_comes_from_or_repeats")
 
 
 @ops.reports_memory
@@ -69,14 +72,12 @@ def bridges(A: Matrix) -> Matrix:
         return A.dup()
     forest = spanning_forest(A)
     low, high = _reach(A, forest)
-    first, size = forest.first[:n].new(), forest.size[:n].new()
-    last = first.ewise_add(size, "plus").apply("minus", right=1)
-    inside = low.ewise_mult(first, "ge").ewise_mult(high.ewise_mult(last, "le"), "land")
-    child = inside.select("==", True).dup(mask=forest.parent[:n].new().select("<", n).S)
+    last = forest.number.ewise_add(forest.size[:n].new(), "plus").apply("minus", right=1)
+    inside = low.ewise_mult(forest.number, "ge").ewise_mult(high.ewise_mult(last, "le"), "land")
+    child = inside.select("==", True).dup(mask=forest.above.select("<", n).S)
     end = Vector.full(n, n, forest.parent.dtype, device=A.device)  # n: no bridge
-    end << forest.parent[:n].new().dup(mask=child.S).ewise_add(end, "first")
-    down = end.ewise_mult(A, "first").select(_leads_to)
-    return A.dup(mask=down.ewise_add(down.T, "any").S)
+    end << forest.above.dup(mask=child.S).ewise_add(end, "first")
+    return A.dup(mask=end.ewise_mult(A, _leads_to).ewise_mult(end, _or_comes_from).V)
 
 
 @dataclass(frozen=True)
@@ -147,10 +148,9 @@ def biconnected_components(A: Matrix) -> Blocks:
         )
     forest = spanning_forest(A)
     label, heads = _blocks(A, forest)
-    first = forest.first[:n].new()
     # An edge has the label of its end that is numbered later: the other one may be the head.
-    numbered = first.ewise_mult(A.select("offdiag"), "first")
-    lower = label.ewise_mult(numbered.ewise_mult(first, "gt").select("==", True), "first")
+    numbered = forest.number.ewise_mult(A.select("offdiag"), "first")
+    lower = label.ewise_mult(numbered.ewise_mult(forest.number, "gt").select("==", True), "first")
     edges = Matrix(np.int64, n, n, device=A.device)
     edges << lower.ewise_add(lower.T, "any")
     return Blocks(edges, heads, _articulation(forest, heads))
@@ -199,13 +199,12 @@ def _reach(A: Matrix, forest: Forest) -> tuple[Vector, Vector]:
     The entries (v, parent(v)) are left out; entries (v, child) change nothing, as the child is in the subtree of v.
     """
     n = A.nrows
-    first = forest.first[:n].new()
-    outside = forest.parent[:n].new().ewise_mult(A, "first").select(_leads_elsewhere)
-    seen = outside.ewise_mult(first, "second")
+    outside = forest.above.ewise_mult(A, "first").select(_leads_elsewhere)
+    seen = outside.ewise_mult(forest.number, "second")
     reach = []
     for op in ("min", "max"):
         extreme = forest.first.dup()
-        extreme[:n] << first.ewise_add(seen.reduce_rowwise(op), op)
+        extreme[:n] << forest.number.ewise_add(seen.reduce_rowwise(op), op)
         reach.append(forest.subtree(extreme, op)[:n].new())
     return reach[0], reach[1]
 
@@ -214,15 +213,14 @@ def _blocks(A: Matrix, forest: Forest) -> tuple[Vector, Vector]:
     """Label each vertex with the block in which it is not the head; return the head of each label."""
     n = A.nrows
     low, high = _reach(A, forest)
-    parent, first = forest.parent[:n].new(), forest.first
+    parent, first = forest.above, forest.first
     last = first.ewise_add(forest.size, "plus").apply("minus", right=1)
     fence = first[parent].ewise_mult(low, "le").ewise_mult(last[parent].ewise_mult(high, "ge"), "land")
     above = parent.dup(mask=fence.V).select("<", n)
     end = Vector.full(n, n, parent.dtype, device=A.device)  # n: no fence
     end << above.ewise_add(end, "first")
-    joined = end.ewise_mult(A, "first").select(_leads_elsewhere)
-    joined = joined.ewise_mult(end, "second").select(_comes_from_elsewhere)
-    label = ops.link(ops.singletons(Vector(bool, n, device=A.device)), joined)
+    apart = end.ewise_mult(A, _leads_to).ewise_mult(end, _or_comes_from_or_repeats)
+    label = ops.link(ops.singletons(Vector(bool, n, device=A.device)), apart.select("==", False))
     # A vertex above a fence is the head unless an edge around the fence puts it in the same block.
     children, parents = listed(above)
     blocks = label[children].new()
@@ -237,5 +235,5 @@ def _articulation(forest: Forest, heads: Vector) -> Vector:
     _, head = listed(heads)
     headed = Vector(np.int64, n, device=heads.device)
     headed(accum="plus")[head] << 1
-    least = forest.parent[:n].new().apply("==", right=n)
+    least = forest.above.apply("==", right=n)
     return headed.ewise_mult(least, binary.gt).select("==", True)

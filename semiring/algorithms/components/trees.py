@@ -10,6 +10,7 @@ Source: Tarjan, Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,16 @@ class Forest:
     first: Vector
     size: Vector
 
+    @cached_property
+    def above(self) -> Vector:
+        """Return `parent` without vertex n."""
+        return self.parent[:-1].new()
+
+    @cached_property
+    def number(self) -> Vector:
+        """Return `first` without vertex n."""
+        return self.first[:-1].new()
+
     def subtree(self, value: Vector, op: Any) -> Vector:
         """t(v) = (+) of value(u) over the subtree of v."""
         return ops.treefix(self.parent, value, op, towards="roots")
@@ -40,9 +51,12 @@ def spanning_forest(A: Matrix) -> Forest:
     """Search A, which is symmetric, from the smallest vertex of each component; number the vertices in preorder."""
     n = A.nrows
     dtype = np.int32 if n < 2**31 - 1 else np.int64
-    label = connected_components(A)
-    root = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True)
-    found = ops.closure(root.apply("rowindex"), A, semiring.any_secondi[dtype])
+    root = Vector.from_coo([0], 0, dtype, size=n, device=A.device)
+    found = ops.closure(root, A, semiring.any_secondi[dtype])
+    if found.nvals < n:  # not connected
+        label = connected_components(A)
+        root = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True).apply("rowindex")
+        found = ops.closure(root, A, semiring.any_secondi[dtype])
     parent = Vector.full(n, n + 1, dtype, device=A.device)
     parent[:n] << found
     parent(root_mask(root, n).S) << n
@@ -61,13 +75,16 @@ def root_mask(root: Vector, n: int) -> Vector:
 def _offsets(parent: Vector, size: Vector) -> Vector:
     """o(v) = 1 and the sizes of the smaller siblings of v; 0 for vertex n.
 
-    Running totals of the columns of a matrix with one entry a row, at the parent.
+    Running totals of the rows of a matrix with one entry for each vertex, in the row of its parent.
     """
     n = parent.size - 1
     ends = Vector.full(1, n + 1, np.int64, device=parent.device).apply("rowindex").to_dense()
-    sizes = size[:n].new()
-    tree = Matrix.from_csr(ends, parent[:n].new().to_dense(), sizes.to_dense(), ncols=n + 1, device=parent.device)
-    totals = tree.scan("plus", "columnwise").reduce_rowwise("any")
+    above, sizes = (vector[:n].new().to_dense() for vector in (parent, size))
+    children = Matrix.from_csr(ends, above, sizes, ncols=n + 1, device=parent.device).T.dup()
+    _, child, totals = children.scan("plus").to_csr()
+    earlier = Vector.from_dense(totals, device=parent.device).ewise_mult(
+        Vector.from_dense(children.to_csr()[2], device=parent.device), "minus"
+    )
     offset = Vector.full(0, n + 1, size.dtype, device=parent.device)
-    offset[:n] << totals.ewise_mult(sizes, "minus").apply("plus", right=1)
+    offset[child] << earlier.apply("plus", right=1)
     return offset
