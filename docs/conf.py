@@ -31,6 +31,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
 napoleon_use_ivar = True  # an attribute of a result is listed once
+napoleon_use_rtype = False  # the type and the description of a result are one entry
 suppress_warnings = ["ref.python"]  # names such as `value`, which several classes have
 
 html_theme = "furo"

@@ -35,8 +35,13 @@ def panels(count: int) -> list[Any]:
     return list(np.ravel(axes))
 
 
+def titled(axis: Any, title: str) -> None:
+    """Set a title in the style of `semiring.plot`."""
+    axis.set_title(title, loc="left", fontsize=10)
+
+
 def labyrinth(size: int = 32) -> list[Any]:
-    """Draw a random spanning tree of a grid as a labyrinth, the distances in it, and the longest shortest path."""
+    """Draw a spanning tree of a grid as a labyrinth, distances in it, and the longest of them."""
     i, j, _ = sr.random.grid2d(size, size).select("triu", 1).to_coo(device="cpu")
     weight = np.random.default_rng(5).permutation(i.size)
     grid = Matrix.from_edgelist(np.column_stack([i, j, weight]), symmetric=True)
@@ -44,7 +49,7 @@ def labyrinth(size: int = 32) -> list[Any]:
     level = sr.algorithms.bfs_levels(tree, 0).to_numpy(0)
     path = np.array(sr.algorithms.shortest_path(tree.apply("one"), 0, int(level.argmax())))
 
-    # Cell v of the grid is a pixel, and so is the passage between two cells; all other pixels are walls.
+    # A cell of the grid is a pixel, and so is the passage between two; the others are walls.
     pixels = np.full((2 * size + 1, 2 * size + 1), np.nan)
     i, j, _ = tree.to_coo(device="cpu")
     pixels[i // size + j // size + 1, i % size + j % size + 1] = (level[i] + level[j]) / 2
@@ -53,11 +58,11 @@ def labyrinth(size: int = 32) -> list[Any]:
 
     left, right = axes = panels(2)
     left.imshow(np.isnan(pixels), cmap="Greys", vmax=1.15)
-    left.set_title(f"a random spanning tree of {size} x {size} cells", loc="left", fontsize=10)
+    titled(left, f"a random spanning tree of {size} x {size} cells")
     right.set_facecolor("#22303c")
     image = right.imshow(pixels, cmap="viridis")
     right.plot(2 * (path % size) + 1, 2 * (path // size) + 1, color="white", linewidth=1.6)
-    right.set_title(f"steps from the upper left corner, at most {path.size - 1}", loc="left", fontsize=10)
+    titled(right, f"steps from the upper left corner, at most {path.size - 1}")
     right.figure.colorbar(image, ax=right, shrink=0.85)
     for axis in axes:
         axis.set_xticks([])
@@ -69,8 +74,10 @@ def levels(S: Matrix, A: Matrix) -> list[Any]:
     """Draw the sizes of the levels of a search of two graphs."""
     left, right = axes = panels(2)
     hub = int(S.reduce_rowwise("count").reduce("argmax"))
-    plot.frontiers(sr.algorithms.bfs_levels(S, hub), S, title="levels of a social-like graph", ax=left)
-    plot.frontiers(sr.algorithms.bfs_levels(A, 0), A, title="levels of the roads of New York", ax=right)
+    found = sr.algorithms.bfs_levels(S, hub)
+    plot.frontiers(found, S, title="levels of a social-like graph", ax=left)
+    found = sr.algorithms.bfs_levels(A, 0)
+    plot.frontiers(found, A, title="levels of the roads of New York", ax=right)
     return axes
 
 
@@ -84,30 +91,32 @@ def degrees(S: Matrix) -> list[Any]:
 
 def orders(A: Matrix) -> list[Any]:
     """Draw the entries of `A`, and where an order by breadth-first search moves them."""
-    axes: list[Any] = plot.spy(A, sr.algorithms.reverse_cuthill_mckee(A), title="roads of New York")
+    order = sr.algorithms.reverse_cuthill_mckee(A)
+    axes: list[Any] = plot.spy(A, order, title="roads of New York")
     return axes
 
 
 def planted(groups: int = 8, size: int = 60) -> Matrix:
-    """Return a random graph in which vertices of one group are joined more often, with shuffled numbers."""
+    """Return a random graph in which vertices of one group are joined more often."""
     rng = np.random.default_rng(3)
     group = rng.permutation(np.repeat(np.arange(groups), size))
     chance = np.where(group[:, None] == group, 0.25, 0.02)
     i, j = np.nonzero(np.triu(rng.random(chance.shape) < chance, 1))
-    return Matrix.from_edgelist(np.column_stack([i, j]), nrows=group.size, ncols=group.size, symmetric=True)
+    edges = np.column_stack([i, j])
+    return Matrix.from_edgelist(edges, nrows=group.size, ncols=group.size, symmetric=True)
 
 
 def communities(A: Matrix) -> list[Any]:
-    """Draw the entries of `A`, and the same with the vertices of each community side by side."""
+    """Draw the entries of `A`, and the same in the order of communities."""
     found = sr.algorithms.leiden(A, seed=1)
     order = np.argsort(found.labels.to_numpy(), kind="stable")
     before, after = plot.spy(A, order, title=f"{A.nrows} people in any order")
-    after.set_title(f"by community: modularity {found.modularity:.2f}", loc="left", fontsize=10)
+    titled(after, f"by community: modularity {found.modularity:.2f}")
     return [before, after]
 
 
 def club() -> list[Any]:
-    """Draw the karate club with NetworkX: the colour is the community, the area of a vertex its betweenness."""
+    """Draw the karate club with NetworkX: colours are communities, areas betweenness."""
     import networkx as nx
 
     G = nx.karate_club_graph()
@@ -125,7 +134,7 @@ def club() -> list[Any]:
         edge_color="#c6ced5",
         font_size=7,
     )
-    axis.set_title("communities and betweenness of a karate club", loc="left", fontsize=10)
+    titled(axis, "communities and betweenness of a karate club")
     axis.set_axis_off()
     return axes
 
