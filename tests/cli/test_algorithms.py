@@ -167,6 +167,7 @@ def test_lists_of_vertices(as_json: Callable[..., Any], graph: str, tmp_path: Pa
     assert main(["bfs-layers", graph, "--sources", "0,x"]) == 2
 
 
+@pytest.mark.exhaustive
 def test_several_results(as_json: Callable[..., Any], graph: str) -> None:
     found = as_json("sample-neighbors", graph, "--vertices", "0,1", "--sizes", "2,1")
     layers = sr.algorithms.sample_neighbors(sr.io.read(graph), [0, 1], [2, 1])
@@ -174,11 +175,13 @@ def test_several_results(as_json: Callable[..., Any], graph: str) -> None:
     assert main(["sample-neighbors", graph, "--vertices", "0", "--sizes", "2,x"]) == 2
 
 
+@pytest.mark.exhaustive
 def test_a_type_of_floats(as_json: Callable[..., Any], graph: str) -> None:
     exact, rounded = (as_json("katz-centrality", graph, *words) for words in ([], ["--dtype", "float32"]))
     assert exact["largest"] != rounded["largest"] == pytest.approx(exact["largest"], rel=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_pairs_of_a_file(as_json: Callable[..., Any], graph: str, tmp_path: Path) -> None:
     (tmp_path / "pairs.el").write_text("0 3\n3 2\n")
     found = as_json("jaccard", graph, "--pairs", str(tmp_path / "pairs.el"))

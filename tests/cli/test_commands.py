@@ -118,6 +118,7 @@ def test_pagerank(graph: str, json_output: Run) -> None:
     assert top[0]["rank"] == pytest.approx(rank.max())
 
 
+@pytest.mark.exhaustive
 def test_pagerank_has_the_parameters_of_the_function(graph: str, json_output: Run, tmp_path: Path) -> None:
     A, out = sr.io.read(graph), str(tmp_path / "rank.srb")
     towards = sr.Vector.from_coo([1, 3], [1, 2], size=8)
