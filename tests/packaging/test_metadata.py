@@ -22,8 +22,8 @@ OF_CONDA = {
     "torch": "pytorch",
     "torch_geometric": "pytorch_geometric",
 }
-# Extras for developers; and the CUDA engine, whose CuPy is one package of conda.
-OTHER_EXTRAS = {"dev", "docs", "package", "nvrtc", "cuda12", "cuda13"}
+# Extras for developers; the CUDA engine, whose CuPy is one package of conda; and MPI, which a cluster has of its own.
+OTHER_EXTRAS = {"dev", "docs", "package", "nvrtc", "cuda12", "cuda13", "mpi"}
 
 
 def test_one_version() -> None:
