@@ -16,11 +16,22 @@ def record(cls: C) -> C:
 
     Records are compared by identity.  The constructor of a frozen dataclass calls ``object.__setattr__`` for each
     field; this one writes to the instance's ``__dict__``.  Assigning to a field still raises FrozenInstanceError.
-    A class may state an expression of its fields, `invariant`, which the constructor asserts.
+    A class may state an expression of its fields, `invariant`, which the constructor asserts.  A pickle has the fields
+    without what is derived from them.
     """
     made: Any = dataclass(frozen=True, eq=False)(cls)
     made.__init__ = _constructor(made)
+    made.__getstate__ = _state
     return made  # type: ignore[no-any-return]
+
+
+def _state(self: Any) -> dict[str, Any]:
+    """Return the fields; of those that collect what is derived (`facts`, `cache`) the flags and numbers."""
+    state = {item.name: self.__dict__[item.name] for item in fields(self) if item.name in self.__dict__}
+    for item in fields(self):
+        if item.default_factory is dict:
+            state[item.name] = {key: value for key, value in state[item.name].items() if isinstance(value, (bool, int))}
+    return state
 
 
 def _constructor(cls: type[Any]) -> Callable[..., None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import FrozenInstanceError, field, fields, replace
 from typing import Any, ClassVar
 
@@ -62,3 +63,13 @@ def test_a_derived_attribute_is_computed_once() -> None:
     assert made.doubled is made.doubled
     assert replace(made, count=4).doubled == [8]
     assert Rows.doubled.__doc__ == "Twice the count."
+
+
+def test_a_pickle_has_the_fields_and_nothing_that_is_derived() -> None:
+    made = Rows(3)
+    made.facts.update(one=1, many=[1, 2, 3])  # type: ignore[dict-item]
+    assert made.doubled == [6]
+    restored = pickle.loads(pickle.dumps(made))
+    assert vars(restored) == {"count": 3, "step": 2, "facts": {"one": 1}}
+    assert made.facts == {"one": 1, "many": [1, 2, 3]}
+    assert (restored.doubled, restored.format) == ([6], "rows")
