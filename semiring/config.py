@@ -63,6 +63,9 @@ class Config:
         The folder of compiled kernels.
     quiet : bool
         Write nothing to standard error while kernels compile for the first time.
+    collective_timeout : float
+        Seconds that a process waits for another of its grid before it raises `CollectiveTimeout`, which ends the
+        program; 0: without an end.  It must exceed the time between two collectives of any process.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Config:
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
     quiet: bool = False
+    collective_timeout: float = 300.0
 
     def __setattr__(self, name: str, value: Any) -> None:
         _assign(self, _checked({name: value}))
@@ -236,6 +240,16 @@ def _share(place: str, value: Any) -> float:
     return share
 
 
+def _seconds(place: str, value: Any) -> float:
+    try:
+        seconds = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise InvalidValue(f"{place} must be a number of seconds, 0 for no limit; got {value!r}")
+    return seconds
+
+
 _CHECKS: dict[str, Any] = {
     "device": _device,
     "cpu_engine": _one_of(_ENGINES),
@@ -246,6 +260,7 @@ _CHECKS: dict[str, Any] = {
     "fusion": _flag,
     "cache_dir": _path,
     "quiet": _flag,
+    "collective_timeout": _seconds,
 }
 
 

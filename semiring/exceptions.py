@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "CollectiveTimeout",
     "ConvergenceFailure",
     "DeviceMismatch",
     "DimensionMismatch",
@@ -190,6 +191,10 @@ class DeviceMismatch(SemiringError, ValueError):
 
 class NotSupported(SemiringError, NotImplementedError):
     """The operation does not exist for these operands; the message names an alternative."""
+
+
+class CollectiveTimeout(SemiringError, TimeoutError):
+    """A process has waited for another in a collective for longer than the setting `collective_timeout`."""
 
 
 class NotAMonoid(InvalidOperator, NotSupported):

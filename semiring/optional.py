@@ -13,6 +13,7 @@ EXTRAS: Final[dict[str, tuple[str, str]]] = {
     "cupy": ("CuPy", "cuda13"),
     "igraph": ("igraph", "igraph"),
     "matplotlib": ("matplotlib", "plot"),
+    "mpi4py": ("mpi4py", "mpi"),
     "networkx": ("networkx", "networkx"),
     "pandas": ("pandas", "pandas"),
     "polars": ("polars", "polars"),

@@ -43,6 +43,8 @@ class Communicator(ABC):
     rank: int
     size: int
     traffic: Traffic
+    # Whether the processes are threads of one.
+    threads: bool = False
 
     @abstractmethod
     def _gather_all(self, message: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from ..config import checked_device, default_device, engine_for, register_grid
 from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
 from .communicator import Communicator, Traffic
-from .threads import ThreadCommunicator, run_ranks
+from .threads import run_ranks
 
 __all__ = ["Grid", "run"]
 
@@ -83,13 +83,12 @@ class Grid(ProcessGrid):
         # The processes beside this one, which hold the same rows; and those above and below it, the same columns.
         self.beside: Communicator = communicator.split(row, col)
         self.above: Communicator = communicator.split(col, row)
-        threads = isinstance(communicator, ThreadCommunicator)
         self.device = "x".join(map(str, self.shape)) + f" {self.local}"
-        if not threads:
+        if not communicator.threads:
             if self.device in _known:
                 self.device = f"{'x'.join(map(str, self.shape))}#{next(_numbers)} {self.local}"
             _known[self.device] = self
-        register_grid(self.device, self, thread=threads)
+        register_grid(self.device, self, thread=communicator.threads)
 
     @property
     def engine(self) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..exceptions import InvalidValue
+from .calls import operation
 from .communicator import Communicator, Traffic
 
 T = TypeVar("T")
@@ -44,19 +45,19 @@ class _Meeting:
     def __init__(self, size: int, turns: _Turns) -> None:
         self.size, self.turns = size, turns
         self.left: dict[int, Any] = {}
-        self.kind: str | None = None
+        self.call: str | None = None
         self.round = 0
         self.result: dict[int, Any] = {}
         self.children: dict[Any, _Meeting] = {}
 
-    def meet(self, rank: int, kind: str, message: Any) -> dict[int, Any]:
+    def meet(self, rank: int, call: str, message: Any) -> dict[int, Any]:
         """Leave a message and return those of all ranks.  The caller holds the turn; it is free while it waits."""
         turns = self.turns
-        if self.left and self.kind != kind:
-            raise _mismatch(rank, kind, self.kind)
-        self.kind, self.left[rank] = kind, message
+        if self.left and self.call != call:
+            raise _mismatch(rank, call, self.call)
+        self.call, self.left[rank] = call, message
         if len(self.left) == self.size:
-            self.result, self.left, self.kind = self.left, {}, None
+            self.result, self.left, self.call = self.left, {}, None
             self.round += 1
             turns.active += self.size - 1
             turns.waiting -= self.size - 1
@@ -66,7 +67,7 @@ class _Meeting:
         turns.active -= 1
         turns.waiting += 1
         if not turns.active:
-            turns.fail(_stuck(f"rank {rank} waits in {kind}"))
+            turns.fail(_stuck(f"rank {rank} waits in {call}"))
         while self.round == mine:
             if turns.failure is not None:
                 raise Aborted(turns.failure)
@@ -74,9 +75,9 @@ class _Meeting:
         return self.result
 
 
-def _mismatch(rank: int, kind: str, other: str | None) -> InvalidValue:
+def _mismatch(rank: int, call: str, other: str | None) -> InvalidValue:
     return InvalidValue(
-        f"rank {rank} called {kind} where another called {other}: every rank must make the same calls in the same order"
+        f"rank {rank} called {call} where another called {other}: every rank must make the same calls in the same order"
     )
 
 
@@ -87,16 +88,18 @@ def _stuck(who: str) -> str:
 class ThreadCommunicator(Communicator):
     """A group of the ranks that `run_ranks` started."""
 
+    threads = True
+
     def __init__(self, rank: int, meeting: _Meeting, traffic: Traffic | None = None) -> None:
         self.rank, self.size, self._meeting = rank, meeting.size, meeting
         self.traffic = Traffic() if traffic is None else traffic
 
     def _gather_all(self, message: Any) -> list[Any]:
-        found = self._meeting.meet(self.rank, "gather_all", message)
+        found = self._meeting.meet(self.rank, f"{operation()} (gather_all)", message)
         return [found[rank] for rank in range(self.size)]
 
     def _exchange(self, messages: Sequence[Any]) -> list[Any]:
-        found = self._meeting.meet(self.rank, "exchange", list(messages))
+        found = self._meeting.meet(self.rank, f"{operation()} (exchange)", list(messages))
         return [found[rank][self.rank] for rank in range(self.size)]
 
     def split(self, color: int, key: int) -> ThreadCommunicator:

@@ -18,6 +18,7 @@ RECIPE = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 # Packages that conda knows by another name.
 OF_CONDA = {
     "igraph": "python-igraph",
+    "impi-rt": "impi_rt",
     "matplotlib": "matplotlib-base",
     "torch": "pytorch",
     "torch_geometric": "pytorch_geometric",
@@ -59,7 +60,7 @@ def listed(section: str) -> dict[str, str]:
 
 def required(requirements: list[str]) -> dict[str, str]:
     """Return the requirements of pyproject.toml in the same way."""
-    found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?(.*)", requirement) for requirement in requirements)
+    found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*)(?:;.*)?", requirement) for requirement in requirements)
     return {OF_CONDA.get(match[1], match[1]): match[2] for match in found if match is not None}
 
 
