@@ -13,10 +13,10 @@ from typing import Any
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
-from semiring.cli.machine import engine_description
 from semiring.cli.outcome import outcome_of
 from semiring.cli.parameters import add_option, arguments, options_of
 from semiring.cli.progress import Progress
+from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, shown, table
 from semiring.cli.results import add_out, check_out, save
 from semiring.cli.search import timed
@@ -61,6 +61,7 @@ def add(commands: Any) -> None:
             add_option(group, option)
         parser.add_argument("--top", type=int, default=10, metavar="K", help="how many entries to show (default: 10)")
         add_out(parser, "the result", matrices=True)
+        add_ranks(parser)
         add_common(parser)
         parser.set_defaults(run=run, function=function, parser=parser)
 
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     facts = {
         "file": shown(args.file),
-        "engine": engine_description(),
+        "engine": engine(),
         "rows": A.nrows,
         "ms": spent_s * 1e3,
         **found.facts,

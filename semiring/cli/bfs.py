@@ -9,8 +9,8 @@ import semiring as sr
 from semiring.cli import chart, picture
 from semiring.cli.frontier import frontiers
 from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, number_of, source_argument, source_row
-from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
+from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, runs, shown
 from semiring.cli.results import add_out, check_out, save
 from semiring.cli.search import Search, search
@@ -35,6 +35,7 @@ def add(commands: Any) -> None:
     add_out(parser, "level (or parent) of each vertex reached")
     parser.add_argument("--chart", action="store_true", help="show the frontier plot in the terminal")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the frontier plot")
+    add_ranks(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, Any]:
     facts = {
         "file": shown(args.file),
-        "engine": engine_description(),
+        "engine": engine(),
         "source": found.source if args.ids is None else args.ids[found.source],
         "reached": found.reached,
         "rows": A.nrows,

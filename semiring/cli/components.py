@@ -9,8 +9,8 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
-from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress
+from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, shown
 from semiring.cli.results import add_out, check_out, save
 from semiring.cli.search import timed
@@ -28,6 +28,7 @@ def add(commands: Any) -> None:
     add_graph(parser)
     parser.add_argument("--method", choices=("afforest", "fastsv"), default="afforest", help="default: afforest")
     add_out(parser, "the smallest vertex of each vertex's component")
+    add_ranks(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     largest = sizes[:_SHOWN].tolist()
     facts = {
         "file": shown(args.file),
-        "engine": engine_description(),
+        "engine": engine(),
         "rows": A.nrows,
         "components": int(sizes.size),
         "largest": largest if args.json else ", ".join(f"{count:,}" for count in largest) or "none",

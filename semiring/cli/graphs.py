@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import semiring as sr
 from semiring.cli.progress import Progress
+from semiring.cli.ranks import divided
 from semiring.cli.report import shown
 from semiring.config import Config
 from semiring.exceptions import InvalidValue, SemiringError
@@ -184,7 +185,7 @@ def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
     if not isinstance(A, sr.Matrix) or A.nrows != A.ncols:
         shape = " x ".join(map(str, A.shape))
         raise InvalidValue(f"{shown(args.file)}: expected a square matrix, found a {type(A).__name__} of shape {shape}")
-    return A
+    return divided(A)
 
 
 def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:

@@ -9,10 +9,10 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph, number_of, source_argument, source_row
-from semiring.cli.machine import engine_description
 from semiring.cli.outcome import named
 from semiring.cli.parameters import add_option, arguments, options_of
 from semiring.cli.progress import Progress
+from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, shown, table
 from semiring.cli.results import VECTORS, add_out, check_out, load_vector, save
 from semiring.cli.search import timed
@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--top", type=int, default=10, metavar="K", help="how many vertices to show (default: 10)")
     add_out(parser, "the rank of each vertex")
+    add_ranks(parser)
     add_common(parser)
     parser.set_defaults(run=run, function=sr.algorithms.pagerank)
 
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     values = rank.to_numpy()
     first = np.lexsort((np.arange(values.size), -values))[: max(args.top, 0)]
-    facts = {"file": shown(args.file), "engine": engine_description(), "rows": A.nrows, "ms": spent_s * 1e3}
+    facts = {"file": shown(args.file), "engine": engine(), "rows": A.nrows, "ms": spent_s * 1e3}
     if args.json:
         names = named(first, args.ids).tolist()
         top = [{"vertex": name, "rank": float(values[v])} for name, v in zip(names, first, strict=True)]

@@ -16,7 +16,21 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 
 import semiring as sr
-from semiring.cli import algorithms, bfs, cache, completion, components, convert, demo, generate, info, pagerank, warm
+from semiring.cli import (
+    algorithms,
+    bfs,
+    cache,
+    completion,
+    components,
+    convert,
+    demo,
+    generate,
+    info,
+    launch,
+    pagerank,
+    ranks,
+    warm,
+)
 from semiring.cli.graphs import UsageError
 from semiring.cli.machine import unavailable_reason
 from semiring.cli.parsing import Parser
@@ -27,7 +41,7 @@ from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
-_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, warm, cache)
+_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, launch, warm, cache)
 
 
 @functools.cache
@@ -66,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         device, memory = getattr(args, "device", None), getattr(args, "device_memory", None)
         with _short_warnings(args), _chosen_device(device), _allowed_memory(memory):
-            code: int = args.run(args)
+            code: int = _run(args, sys.argv[1:] if argv is None else argv)
             sys.stdout.flush()
             return code
     except BrokenPipeError:
@@ -87,6 +101,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         line = _one_line(error)
         _print_error(f"error: {line if isinstance(error, OSError) else _in_shell_words(line, args)}")
         return ERROR
+
+
+def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
+    count = getattr(args, "ranks", None)
+    if count is None:
+        return args.run(args)  # type: ignore[no-any-return]
+    if not ranks.launched():
+        reason = ranks.conflict(args)  # before any process starts
+        if reason is not None:
+            raise UsageError(reason)
+        return ranks.start(count, words)
+    with ranks.one_of(args):
+        return args.run(args)  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring.cli.ranks import divided, prints, whole
 from semiring.exceptions import InvalidFormat, NotSupported
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import extension
@@ -46,6 +47,9 @@ def save(path: str, result: sr.Vector | sr.Matrix, *, ids: Any = None) -> None:
 
     ids: the names of the rows in text, from ``--relabel``.
     """
+    result = whole(result)
+    if not prints():
+        return
     if path == "-":
         for chunk in _lines(result, " ", ids):
             sys.stdout.write(chunk)
@@ -83,12 +87,14 @@ def load_vector(path: str, n: int) -> sr.Vector:
             raise InvalidFormat(f"{path}: expected lines of a row and a value, found {lines.shape[1]} columns")
         values = lines[:, 1]
         integers = values.astype(np.int64)
-        return sr.Vector.from_coo(
-            lines[:, 0].astype(np.int64), integers if np.array_equal(integers, values) else values, size=n
+        return divided(
+            sr.Vector.from_coo(
+                lines[:, 0].astype(np.int64), integers if np.array_equal(integers, values) else values, size=n
+            )
         )
     found = sr.io.read(path)
     if not isinstance(found, sr.Vector) or found.size != n:
         raise InvalidFormat(
             f"{path}: expected a Vector of size {n}, found a {type(found).__name__} of shape {found.shape}"
         )
-    return found
+    return divided(found)

@@ -1,0 +1,156 @@
+"""Processes of MPI: what collectives carry, and that an error, an exit or a signal in one process ends all of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.distributed.launches import launch
+
+pytest.importorskip("mpi4py")
+
+# Every process sends messages of every size that is sent differently: in the header, in a block, as arrays in pieces.
+COLLECTIVES = """
+    import numpy as np
+    import semiring as sr
+    from semiring.distributed import Grid, gather, mpi, packing, scatter
+
+    packing.SMALL, mpi._LARGEST = 3000, 1 << 16
+    grid = Grid()
+    group, rank, size = grid.all, grid.rank, grid.size
+
+    def message(source, target):
+        if (source + target) % 3 == 0:
+            return None
+        count = (1, 40, 700, 5000, 100_001)[(source + 2 * target) % 5]
+        arrays = np.arange(count) + source, np.full((3, count), target, np.int16).T, np.zeros(0)
+        return (source, target), arrays, f"{source} to {target}"
+
+    def same(a, b):
+        if a is None or b is None:
+            return a is b
+        return (a[0], a[2]) == (b[0], b[2]) and all(map(np.array_equal, a[1], b[1]))
+
+    for turn in range(8):
+        found = group.exchange([message(rank + turn, target) for target in range(size)])
+        assert all(same(found[source], message(source + turn, rank)) for source in range(size))
+        found = group.gather_all(message(rank, turn))
+        assert all(same(found[source], message(source, turn)) for source in range(size))
+        assert found[0] is None or found[0][1][0].flags.writeable and found[0][1][0].ctypes.data % 8 == 0
+    assert group.broadcast("x" * 1000 if rank == size - 1 else None, size - 1) == "x" * 1000
+    halves = group.split(rank % 2, -rank)
+    assert halves.gather_all(rank) == sorted(range(rank % 2, size, 2), reverse=True)
+    assert group.gather_all(Ellipsis) == [Ellipsis] * size
+
+    second = Grid(shape=(1, size))
+    A = sr.random.rmat(6, seed=1)
+    for g in (grid, second, grid):
+        D = scatter(A, g)
+        assert gather(D).isequal(A) and D.nvals == A.nvals
+        assert gather(sr.algorithms.bfs_levels(D, 0)).isequal(sr.algorithms.bfs_levels(A, 0))
+    if rank == 0:
+        print("as expected on", size)
+"""
+
+
+@pytest.mark.parametrize(
+    "count", [2, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (1, 3, 4))], ids=lambda n: f"{n}"
+)
+def test_messages_of_every_size_and_results(count: int, tmp_path: Path) -> None:
+    ran = launch(tmp_path, count, COLLECTIVES)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"as expected on {count}\n", "")
+
+
+START = """
+import os, signal, sys, threading, time
+import semiring as sr
+from semiring.distributed import Grid
+grid = Grid()
+group, rank = grid.all, grid.rank
+"""
+
+# What one process does, while the others wait for it; the exit status; what standard error must contain.
+FAULTS = {
+    "raises": ("raise ValueError('no such thing')", 1, ["rank 1 of 2 failed:", "ValueError: no such thing", "line 8"]),
+    "exits": ("sys.exit(3)", 3, ["rank 1 of 2 has ended with exit status 3"]),
+    "exits with a message": ("sys.exit('enough')", 1, ["rank 1 of 2 has ended with exit status 1: enough"]),
+    "ends": ("sys.exit(0)", 1, ["rank 0 called Grid.total (gather_all", "program.py:9; rank 1 has ended its program"]),
+    "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", 137, ["rank 1"]),
+    "is interrupted": ("os.kill(os.getpid(), signal.SIGINT)", 130, ["rank 1 of 2 failed:", "KeyboardInterrupt"]),
+    "lacks memory": ("sr.Vector.full(1.0, 2**50).to_dense()", 1, ["rank 1 of 2 failed:", "OutOfMemory: "]),
+    "fails in a thread": (
+        "threading.Thread(target=lambda: 1 // 0).start(); time.sleep(60)",
+        1,
+        ["rank 1 of 2 failed:", "ZeroDivisionError"],
+    ),
+    "calls another": ("grid.agreed(True)", 1, ["rank 0 called Grid.total", "rank 1 called Grid.agreed"]),
+    "is late": (
+        "time.sleep(60)",
+        1,
+        ["rank 0 of 2 has waited 2 s in Grid.total", "program.py:9 for rank 1; the setting collective_timeout (2 s)"],
+    ),
+    "waits in a part of the grid": (
+        "(grid.beside if grid.shape[1] > 1 else grid.above).barrier()",
+        1,
+        ["has waited 2 s in", "for rank"],
+    ),
+}
+SHORT = ("raises", "calls another")
+LATE = ("is late", "waits in a part of the grid")
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(name, marks=() if name in SHORT else pytest.mark.exhaustive) for name in FAULTS]
+)
+def test_one_process_that_fails_ends_all(what: str, tmp_path: Path) -> None:
+    does, status, words = FAULTS[what]
+    limit = f"sr.config.collective_timeout = {2 if what in LATE else 200}"
+    ran = launch(tmp_path, 2, f"{START}{limit}\nif rank == 1: {does}\ngrid.total(1)\n")
+    assert ran.returncode == status, ran.stderr
+    missing = [word for word in words if word not in ran.stderr]
+    assert not missing, ran.stderr
+    assert ran.stdout == ""
+
+
+@pytest.mark.exhaustive
+def test_an_error_on_all_is_reported_by_the_first(tmp_path: Path) -> None:
+    ran = launch(tmp_path, 2, f"{START}grid.total(1)\nraise ValueError('everywhere')\n")
+    assert ran.returncode == 1
+    assert "rank 0 of 2 failed" in ran.stderr
+    assert "everywhere" in ran.stderr
+
+
+@pytest.mark.exhaustive
+def test_a_process_that_waits_handles_signals(tmp_path: Path) -> None:
+    program = f"""{START}
+if rank == 0:
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit(7))
+    signal.alarm(1)
+else:
+    time.sleep(60)
+group.barrier()
+"""
+    ran = launch(tmp_path, 2, program)
+    assert ran.returncode == 7, ran.stderr
+
+
+@pytest.mark.exhaustive
+def test_an_interrupt_of_the_command_ends_all(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(START + "print('started', os.getpid(), flush=True)\ntime.sleep(100)\n", encoding="utf-8")
+    words = [sys.executable, "-m", "semiring.cli", "launch", "-n", "2", str(path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        processes = [int(running.stdout.readline().split()[1]) for _ in range(2)]
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    time.sleep(1)
+    for process in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
