@@ -1,0 +1,167 @@
+"""Groups of processes with a GPU each: arrays on the GPU go by NCCL, everything else by another communicator.
+
+A message is divided: its arrays on the GPU are taken out, and in their place it has their shapes and types.  What is
+left goes through the inner communicator (of MPI), so every process knows which arrays will come from whom; they follow
+in one group of NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
+queued behind its arrival.
+
+Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv`` and groups; `cupy.cuda.nccl`.
+
+Notes
+-----
+Tested without a GPU only, with threads as ranks, NumPy in place of CuPy and copies in place of NCCL: what is sent to
+whom is proved, and that the library of NVIDIA carries it is not.  A `Grid` does not choose it: pass
+``Grid(NcclCommunicator(world()))``.  Without it arrays on a GPU are copied through the memory of the host.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..memory.arrays import Array, address_of, array_module
+from .communicator import Communicator
+
+# The arrays of a message, in their order.
+Arrays = list[Array]
+
+
+class Library(NamedTuple):
+    """What the communicator uses of CuPy: the module of arrays, its binding of NCCL, and the stream of the calls."""
+
+    arrays: Any
+    nccl: Any
+    stream: Callable[[], int]
+
+
+def of_cupy() -> Library:
+    """Return CuPy's."""
+    cupy = array_module("cuda")
+    nccl = importlib.import_module("cupy.cuda.nccl")
+    return Library(cupy, nccl, lambda: int(cupy.cuda.get_current_stream().ptr))
+
+
+class Described(NamedTuple):
+    """An array that follows a message, of which this is a part: its shape and type."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class Divided(NamedTuple):
+    """A message without its arrays: a pickle, with their places, and their descriptions."""
+
+    pickled: bytes
+    buffers: list[Any]
+    arrays: list[Described]
+
+
+class NcclCommunicator(Communicator):
+    """A group of processes with a GPU each.
+
+    inner: carries all but the arrays on the GPU.  Messages from a process to itself are not copied.
+    """
+
+    def __init__(self, inner: Communicator, library: Library | None = None) -> None:
+        self.inner, self.rank, self.size, self.traffic = inner, inner.rank, inner.size, inner.traffic
+        self.threads = inner.threads
+        self._library = of_cupy() if library is None else library
+        self._group: Any = None
+
+    def _gather_all(self, message: Any) -> list[Any]:
+        mine, arrays = self._divided(message)
+        found = self.inner._gather_all(mine)
+        return self._complete(found, [arrays] * self.size, message)
+
+    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+        divided = [
+            (None, []) if message is None or rank == self.rank else self._divided(message)
+            for rank, message in enumerate(messages)
+        ]
+        found = self.inner._exchange([mine for mine, _ in divided])
+        return self._complete(found, [arrays for _, arrays in divided], messages[self.rank])
+
+    def split(self, color: int, key: int) -> NcclCommunicator:
+        """Return the group of the processes that gave this color, ordered by key."""
+        return NcclCommunicator(self.inner.split(color, key), self._library)
+
+    def abort(self, message: str) -> None:
+        """End all processes, with a message on standard error."""
+        self.inner.abort(message)
+
+    def _complete(self, found: Sequence[Divided | None], sent: Sequence[Arrays], own: Any) -> list[Any]:
+        """Send the arrays, receive those of the messages that were found, and return the messages."""
+        empty = self._library.arrays.empty
+        others = [rank for rank in range(self.size) if rank != self.rank]
+        arrays: dict[int, Arrays] = {
+            rank: [empty(each.shape, np.dtype(each.dtype)) for each in message.arrays]
+            for rank, message in enumerate(found)
+            if message is not None and rank != self.rank
+        }
+        departing = {rank: sent[rank] for rank in others}
+        wanted = any(departing.values()) or any(arrays.values())
+        if self._group is None and any(self.inner._gather_all(wanted)):
+            # Before the first array is sent, all processes of the group are connected.
+            identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
+            identity = self.inner._gather_all(identity)[0]
+            self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
+        if wanted:
+            self._transfer(departing, arrays)
+        result = [
+            _Unpickler(message, arrays[rank]).load() if message is not None and rank in arrays else None
+            for rank, message in enumerate(found)
+        ]
+        result[self.rank] = own
+        return result
+
+    def _transfer(self, sent: dict[int, Arrays], received: dict[int, Arrays]) -> None:
+        """Queue all transfers as one group: they run at the same time, and none waits for another."""
+        library, stream = self._library, self._library.stream()
+        library.nccl.groupStart()
+        for call, messages in ((self._group.send, sent), (self._group.recv, received)):
+            for rank, arrays in messages.items():
+                for array in arrays:
+                    if array.nbytes:
+                        call(address_of(array), array.nbytes, library.nccl.NCCL_UINT8, rank, stream)
+        library.nccl.groupEnd()
+
+    def _divided(self, message: Any) -> tuple[Divided, Arrays]:
+        buffers: list[pickle.PickleBuffer] = []
+        file = io.BytesIO()
+        pickler = _Pickler(file, self._library.arrays, buffers)
+        pickler.dump(message)
+        described = [Described(array.shape, array.dtype.str) for array in pickler.found]
+        return Divided(file.getvalue(), [np.frombuffer(b.raw(), np.uint8) for b in buffers], described), pickler.found
+
+
+class _Pickler(pickle.Pickler):
+    """Writes a message, and puts its arrays of a module aside."""
+
+    def __init__(self, file: io.BytesIO, module: Any, buffers: list[pickle.PickleBuffer]) -> None:
+        super().__init__(file, protocol=5, buffer_callback=buffers.append)
+        self.module, self.found = module, list[Array]()
+
+    def persistent_id(self, item: Any) -> int | None:
+        """Return the number of an array that is put aside."""
+        if type(item) is not self.module.ndarray:
+            return None
+        # What is sent is the memory in its order.
+        self.found.append(self.module.ascontiguousarray(item).reshape(item.shape))
+        return len(self.found) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a message, with the arrays that have arrived."""
+
+    def __init__(self, message: Divided, arrays: Arrays) -> None:
+        super().__init__(io.BytesIO(message.pickled), buffers=message.buffers)
+        self.arrays = arrays
+
+    def persistent_load(self, number: Any) -> Array:
+        """Return an array by its number."""
+        return self.arrays[number]

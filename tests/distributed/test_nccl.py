@@ -1,0 +1,145 @@
+"""Messages whose arrays go by NCCL: threads are the ranks, NumPy stands for CuPy, and copies of memory for NCCL."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.distributed import Grid
+from semiring.distributed.communicator import Communicator
+from semiring.distributed.nccl import Library, NcclCommunicator
+from semiring.distributed.threads import run_ranks
+
+
+class Copies:
+    """What `cupy.cuda.nccl` offers to one rank: transfers are matched by source, target and their order.
+
+    As with NCCL, a transfer is queued: memory is written when both sides have ended their group.
+    """
+
+    NCCL_UINT8 = 1
+    connected: list[tuple[int, Any, int]]
+    sent: dict[Any, list[bytes]]
+    awaited: dict[Any, list[tuple[int, int]]]
+
+    def __init__(self, shared: dict[str, Any]) -> None:
+        self.shared = shared
+        self.open = False
+
+    def get_unique_id(self) -> tuple[str, int]:
+        self.shared["groups"] += 1
+        return "group", self.shared["groups"]
+
+    def NcclCommunicator(self, size: int, identity: Any, rank: int) -> Transfers:
+        return Transfers(self, identity, rank)
+
+    def groupStart(self) -> None:
+        assert not self.open
+        self.open = True
+
+    def groupEnd(self) -> None:
+        assert self.open
+        self.open = False
+        for key, queue in self.shared["awaited"].items():
+            arrived = self.shared["sent"][key]
+            while queue and arrived:
+                (address, count), data = queue.pop(0), arrived.pop(0)
+                assert len(data) == count
+                ctypes.memmove(address, data, count)
+
+
+class Transfers:
+    def __init__(self, library: Copies, identity: Any, rank: int) -> None:
+        self.library, self.identity, self.rank = library, identity, rank
+
+    def send(self, address: int, count: int, dtype: int, peer: int, stream: int) -> None:
+        assert (self.library.open, dtype, stream) == (True, Copies.NCCL_UINT8, 7)
+        self.library.shared["bytes"] += count
+        self.library.shared["sent"][self.identity, self.rank, peer].append(ctypes.string_at(address, count))
+
+    def recv(self, address: int, count: int, dtype: int, peer: int, stream: int) -> None:
+        assert (self.library.open, dtype, stream) == (True, Copies.NCCL_UINT8, 7)
+        self.library.shared["awaited"][self.identity, peer, self.rank].append((address, count))
+
+
+class Arrived(NcclCommunicator):
+    """Waits for the arrays, as kernels on the stream do."""
+
+    def _complete(self, *args: Any) -> list[Any]:
+        found = super()._complete(*args)
+        self.inner._gather_all(None)
+        return found
+
+    def split(self, color: int, key: int) -> Arrived:
+        return Arrived(self.inner.split(color, key), self._library)
+
+
+def run(count: int, program: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Run a program on ranks that send arrays by copies; return its results, and what was sent."""
+    shared = {"groups": 0, "bytes": 0, "sent": defaultdict(list), "awaited": defaultdict(list)}
+
+    def rank(communicator: Communicator) -> Any:
+        return program(Arrived(communicator, Library(np, Copies(shared), lambda: 7)))
+
+    results = run_ranks(count, rank)
+    for queues in (shared["sent"], shared["awaited"]):
+        assert not any(queues.values())
+    return results, shared
+
+
+@pytest.fixture(autouse=True)
+def on_cpu(engine: str) -> None:
+    if engine == "cuda":
+        pytest.skip("NumPy stands for CuPy")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_arrays_of_messages_arrive(count: int) -> None:
+    def message(source: int, target: int) -> Any:
+        if (source + target) % 3 == 0:
+            return None
+        transposed = np.arange(12, dtype=np.int16).reshape(3, 4).T + source
+        return {"many": [np.arange(100) * target, transposed], "few": (np.float32(source), np.zeros((0, 3)), "text")}
+
+    def same(a: Any, b: Any) -> bool:
+        if a is None or b is None:
+            return a is b
+        arrays = zip([*a["many"], a["few"][1]], [*b["many"], b["few"][1]], strict=True)
+        return a["few"][::2] == b["few"][::2] and all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in arrays)
+
+    def program(group: Communicator) -> None:
+        for turn in range(4):
+            found = group.exchange([message(group.rank + turn, target) for target in range(count)])
+            assert all(same(found[source], message(source + turn, group.rank)) for source in range(count))
+            found = group.gather_all(message(group.rank, turn))
+            assert all(same(found[source], message(source, turn)) for source in range(count))
+
+    _, shared = run(count, program)
+    assert shared["groups"] == (count > 1)
+
+
+def test_messages_without_arrays_connect_nobody() -> None:
+    results, shared = run(3, lambda group: (group.gather_all(group.rank), group.broadcast("x", 1)))
+    assert results == [([0, 1, 2], "x")] * 3
+    assert (shared["groups"], shared["bytes"]) == (0, 0)
+
+
+def test_algorithms_send_all_arrays_by_nccl() -> None:
+    A = sr.random.rmat(7, seed=3)
+    levels, square = sr.algorithms.bfs_levels(A, 0), A.mxm(A, "plus_pair").new()
+
+    def program(group: Communicator) -> int:
+        grid = Grid(group, shape=(2, 2), device="cpu")
+        D = sr.distributed.scatter(A, grid)
+        assert sr.distributed.gather(sr.algorithms.bfs_levels(D, 0)).isequal(levels)
+        assert sr.distributed.gather(D.mxm(D, "plus_pair").new()).isequal(square)
+        return grid.traffic.bytes
+
+    counted, shared = run(4, program)
+    # The rest of the counted bytes are numbers beside the arrays.
+    assert 0.9 * sum(counted) < shared["bytes"] <= sum(counted)
