@@ -6,7 +6,7 @@ operators that read positions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
 from ..engines import registry
@@ -162,26 +162,25 @@ def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
     return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, last - first, first)), engine))
 
 
-def around(grid: Grid, u: Any, ranks: range) -> VectorStore:
-    """Return the positions of the pieces of consecutive ranks, of which each process asks for some.  Collective.
+def around(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
+    """Return the positions of the rows, or of the columns, of the block of this process.  Collective.
 
-    The ranks are those of the rows or of the columns of this process's block.
+    pieces: `row_pieces` or `col_pieces`, the same on every process.
     """
     piece = local(u)
-    wanted = grid.all.gather_all((ranks.start, ranks.stop)) if grid.size > 1 else [(0, 1)]
-    found = grid.all.exchange([piece if low <= grid.rank < high else None for low, high in wanted])
-    return concatenated([found[rank] for rank in ranks], grid.engine, grid.local)
+    found = grid.all.exchange([piece if grid.rank in pieces(grid, rank) else None for rank in range(grid.size)])
+    return concatenated([found[rank] for rank in pieces(grid)], grid.engine, grid.local)
 
 
-def row_pieces(grid: Grid) -> range:
-    """The ranks whose pieces are the rows of the block of this process."""
-    i = grid.place[0] * grid.shape[1]
+def row_pieces(grid: Grid, rank: int | None = None) -> range:
+    """Return the ranks whose pieces are the rows of the block of a process, by default of this one."""
+    i = (grid.rank if rank is None else rank) // grid.shape[1] * grid.shape[1]
     return range(i, i + grid.shape[1])
 
 
-def col_pieces(grid: Grid) -> range:
-    """The ranks whose pieces are the columns of the block of this process."""
-    j = grid.place[1] * grid.shape[0]
+def col_pieces(grid: Grid, rank: int | None = None) -> range:
+    """Return the ranks whose pieces are the columns of the block of a process, by default of this one."""
+    j = (grid.rank if rank is None else rank) % grid.shape[1] * grid.shape[0]
     return range(j, j + grid.shape[0])
 
 

@@ -57,12 +57,12 @@ def mxv(q: Mxv, grid: Grid) -> Any:
     """Gather the inner positions of the block, multiply, and add up the products where they belong."""
     by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
     stored: CSR = (q.by_column if by_column else q.by_row).get()
-    inner, outer = (row_pieces(grid), col_pieces(grid)) if by_column else (col_pieces(grid), row_pieces(grid))
+    inner, outer = (row_pieces, col_pieces(grid)) if by_column else (col_pieces, row_pieces(grid))
     u: Any = around(grid, q.vector, inner)
     block: CSR = local(stored)
     positions = q.semiring.mult.uses & _POSITIONS
     if positions:
-        block, u = globally(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner.start)[0])
+        block, u = globally(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
     if q.flip:
         product: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
     else:

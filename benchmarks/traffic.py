@@ -1,0 +1,92 @@
+"""What programs send on grids of processes: counted on ranks that are threads, beside the formulas of docs/scaling.md.
+
+    python -m benchmarks.traffic [--scale 12] [--ranks 1,2,4,9,16]
+
+Each row is one program on one grid: collectives, messages and bytes that a rank sent, on average, and at most; and the
+bytes of the formula.  Nothing is timed: ranks are threads in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring import Matrix, Vector, distributed
+
+from .machine import facts
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and the bytes that a rank sends in it, of p ranks on an r x c grid, for n rows and m entries."""
+
+    run: Callable[[Matrix], Any]
+    formula: Callable[[int, int, int, int], float]
+
+
+def iteration(A: Matrix) -> Vector:
+    """One product of a full vector of float64, as in PageRank."""
+    return Vector.from_dense(np.arange(A.nrows) + 0.5).to(A.device).vxm(A, "plus_first").new()
+
+
+def vector_bytes(r: int, c: int, n: int, itemsize: int) -> float:
+    """The pieces of a row of the grid, and of a column: every rank sends one to each of c - 1 and r - 1 others."""
+    return (r + c - 2) * n / (r * c) * itemsize
+
+
+PROGRAMS: dict[str, Program] = {
+    "product, full vector": Program(iteration, lambda r, c, n, m: vector_bytes(r, c, n, 8)),
+    "mxm, plus_pair, masked": Program(
+        lambda A: A.mxm(A, "plus_pair").new(mask=A.S), lambda r, c, n, m: (r + c - 2) * (4 * m + 4 * n) / (r * c)
+    ),
+}
+
+
+def measured(program: Program, A: Matrix, shape: tuple[int, int]) -> tuple[float, int, float, int]:
+    """Return collectives, messages (most), bytes (mean) and bytes (most) of a rank."""
+
+    def run(grid: distributed.Grid) -> tuple[int, int, int]:
+        B = A.to(grid.device)
+        program.run(B)  # what is derived once and kept
+        sent = grid.traffic
+        before = sent.collectives, sent.messages, sent.bytes
+        program.run(B)
+        return sent.collectives - before[0], sent.messages - before[1], sent.bytes - before[2]
+
+    found = np.array(distributed.run(shape[0] * shape[1], run, shape=shape, device="cpu"))
+    return float(found[:, 0].mean()), int(found[:, 1].max()), float(found[:, 2].mean()), int(found[:, 2].max())
+
+
+def grids(count: int) -> list[tuple[int, int]]:
+    """The grid of rows alone, and the most square one."""
+    side = int(count**0.5)
+    square = next((count // c, c) for c in range(side, 0, -1) if count % c == 0)
+    return [(count, 1)] if square == (count, 1) else [(count, 1), square]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=int, default=12)
+    parser.add_argument("--ranks", default="1,2,4,9,16")
+    args = parser.parse_args()
+    A = sr.random.kronecker(args.scale, 16, seed=1)
+    print(facts("cpu"))
+    print(f"Kronecker graph of scale {args.scale}: {A.nrows} rows, {A.nvals} entries; what a rank sends")
+    print(f"{'program':26}{'grid':>7}{'collectives':>13}{'messages':>10}{'bytes, mean':>13}{'most':>10}{'formula':>10}")
+    for name, program in PROGRAMS.items():
+        for count in map(int, args.ranks.split(",")):
+            for shape in grids(count):
+                calls, messages, mean, most = measured(program, A, shape)
+                expected = program.formula(*shape, A.nrows, A.nvals)
+                grid = "x".join(map(str, shape))
+                print(f"{name:26}{grid:>7}{calls:13.0f}{messages:10}{mean:13.0f}{most:10}{expected:10.0f}")
+
+
+if __name__ == "__main__":
+    main()
