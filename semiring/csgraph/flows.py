@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csgraph as scipy_csgraph
 
-from semiring import Matrix, algorithms, config
+from semiring import Matrix, algorithms
 
 from .conversion import in_place_of, is_on_gpu, sparse_like
 
@@ -79,9 +79,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     device = "cuda" if is_on_gpu(csgraph) else "cpu"
     parts = csgraph.indptr, csgraph.indices, csgraph.data.astype(np.int64)
     A = Matrix.from_csr(*parts, shape=csgraph.shape, dup_op="plus", device=device)
-    # On a GPU a product cannot pull over a hypersparse transpose, which a matrix of 2^20 columns with few entries has.
-    with config.set(hyper_switch=0.0):
-        found = algorithms.maximum_flow(A, source, sink)
+    found = algorithms.maximum_flow(A, source, sink)
     sent = found.flow
     # Every edge and its reverse, also where nothing flows.
     nothing = Matrix(np.int64, n, n, device=device)

@@ -119,7 +119,9 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
     Notes
     -----
-    Computed by SciPy on the CPU.  A graph on a GPU is copied to the host, and its results back (synchronises).
+    Computed by SciPy on the CPU, whose method augments along one shortest path after another: each depends on the one
+    before, and a path visits few vertices, so matrix operations have nothing to compute at once.  A graph on a GPU is
+    copied to the host, and its results back (synchronises).
 
     Source: Jonker, Volgenant, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems",
     Computing 38, 1987.

@@ -28,6 +28,12 @@ def library_of(column: Any) -> str:
     return ""
 
 
+def on_host(column: Any) -> Any:
+    """Return a column of cuDF as one of Arrow, which copies it to the host; any other unchanged."""
+    is_other_frame = hasattr(column, "iloc") and not library_of(column)
+    return column.to_arrow() if is_other_frame and hasattr(column, "to_arrow") else column
+
+
 def check_missing(where: str, name: str, column: Any) -> None:
     """Raise InvalidValue if a column of a frame lacks values; those of objects are checked by `as_column`."""
     library, missing = library_of(column), 0

@@ -141,7 +141,9 @@ def number_texts(columns: Sequence[Texts]) -> tuple[list[str], list[Array]]:
     a, b = _two_texts(columns)
     sizes = a.offsets.size - 1, b.offsets.size - 1
     parts = engine.parts(sum(sizes))
-    starts = np.array([engine.loops.arena_start(a.offsets, b.offsets, t, parts) for t in range(parts + 1)])
+    starts = np.array(
+        [_words_before(a.offsets, t, parts) + _words_before(b.offsets, t, parts) for t in range(parts + 1)]
+    )
     arena = np.empty(int(starts[-1]), np.uint64)  # a bound: what is not written occupies no memory
     codes = [np.empty(size, index_dtype(arena.size)) for size in sizes]
     state = np.zeros((parts, engine.loops.STATE_SIZE), np.int64)
@@ -163,6 +165,12 @@ def number_texts(columns: Sequence[Texts]) -> tuple[list[str], list[Array]]:
     for code, rows in zip(codes, found, strict=True):
         engine.look_up(code, code.dtype.type(0), rank, rows)
     return _decoded(engine, arena, ascending), _split(found, [c.offsets[1:] for c in columns])
+
+
+def _words_before(offsets: Array, t: int, parts: int) -> int:
+    """Return a bound on the words in an arena of the texts of the parts before t."""
+    p = t * (offsets.size - 1) // parts
+    return (int(offsets[p]) - int(offsets[0])) // 8 + 2 * p
 
 
 def _order(arena: Array, texts: Array) -> Array:

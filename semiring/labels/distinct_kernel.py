@@ -133,19 +133,6 @@ def text_words(length: Any) -> int:
     return 1 + ((np.int64(length) + 7) >> 3)  # type: ignore[return-value]
 
 
-@inlined
-def _words_before(offsets: Any, p: int) -> int:
-    """Return a bound on the words of the texts before the p-th one."""
-    return ((np.int64(offsets[np.uintp(p)]) - np.int64(offsets[0])) >> 3) + 2 * p  # type: ignore[return-value]
-
-
-@kernel
-def arena_start(offsets_a: Any, offsets_b: Any, t: int, parts: int) -> int:
-    """Return the index of the arena from which part t writes."""
-    m, n = offsets_a.size - 1, offsets_b.size - 1
-    return _words_before(offsets_a, t * m // parts) + _words_before(offsets_b, t * n // parts)  # type: ignore[no-any-return]
-
-
 @kernel
 def number_texts(
     t: int,
@@ -161,7 +148,7 @@ def number_texts(
     codes_b: Any,
     arena: Any,
 ) -> None:
-    """codes = the index of each text in the arena; each part stores its distinct texts once, from `arena_start` on.
+    """codes = the index of each text in the arena; each part stores its distinct texts once, from state[t, END] on.
 
     A column is its bytes, and where in them each text starts.
     """

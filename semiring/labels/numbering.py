@@ -17,6 +17,9 @@ from . import arrow, distinct
 # Integer labels are looked up in a table, if it has at most so many rows a label.
 TABLE_ROWS_A_LABEL = 32
 
+# Types without a value that stands for a missing one.
+_PRESENT = {str, int, bytes}
+
 Rows = np.ndarray[Any, Any]
 
 
@@ -34,10 +37,11 @@ def as_column(where: str, name: str, values: Any, *, fractions: bool = False) ->
     if kind == "f":
         return _whole(where, name, array, fractions)
     objects = array if kind == "O" else _objects(array.tolist())
-    missing = next((k for k, label in enumerate(objects.tolist()) if label is None or label != label), None)
-    if missing is not None:
-        raise InvalidValue(f"{where}: {name}[{missing}] is missing ({objects[missing]!r}); drop or fill it first")
     types = _types(objects)
+    if not types <= _PRESENT:
+        missing = next((k for k, label in enumerate(objects.tolist()) if label is None or label != label), None)
+        if missing is not None:
+            raise InvalidValue(f"{where}: {name}[{missing}] is missing ({objects[missing]!r}); drop or fill it first")
     if types and all(issubclass(t, (int, float, np.integer, np.floating)) and t is not bool for t in types):
         numbers = objects.tolist()
         if any(isinstance(number, (float, np.floating)) for number in numbers):
@@ -53,6 +57,7 @@ def number_columns(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[A
 
     where, and the names of the columns: for messages.
     """
+    columns = {name: arrow.on_host(column) for name, column in columns.items()}
     for name, column in columns.items():
         arrow.check_missing(where, name, column)
     if sum(map(len, columns.values())) < distinct.MANY:
@@ -184,7 +189,7 @@ def _number_objects(where: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarra
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
     """Return any column as a NumPy array, objects where it has no numbers."""
-    values = arrow.decoded(values)
+    values = arrow.decoded(arrow.on_host(values))
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):

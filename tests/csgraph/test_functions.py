@@ -206,6 +206,16 @@ def test_maximum_flows(seed: int) -> None:
         ours.maximum_flow(given(sp.csr_array(D / 2)), 0, 1)
 
 
+@pytest.mark.wide
+def test_a_flow_in_a_hypersparse_graph() -> None:
+    n = 1 << 20
+    S = sp.csr_array((np.array([5, 3, 4], np.int32), ([0, 7, 0], [7, n - 1, n - 1])), shape=(n, n))
+    found = ours.maximum_flow(given(S), 0, n - 1)
+    assert found.flow_value == 7
+    flow = near(found.flow)
+    assert (flow[0, 7], flow[n - 1, 7], flow[0, n - 1]) == (3, -3, 4)
+
+
 @pytest.mark.parametrize("drawn", DRAWN)
 def test_cuthill_mckee(drawn: Any) -> None:
     D = weights(*drawn)

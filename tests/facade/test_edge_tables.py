@@ -132,6 +132,53 @@ def test_missing_values_are_refused(kind: str, column: str) -> None:
         Matrix.from_edgelist(TABLES[kind](columns))
 
 
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_weight_may_be_nan(kind: str) -> None:
+    A = Matrix.from_edgelist(TABLES[kind]({"s": [0, 1], "t": [1, 2], "w": [np.nan, 2.0]}))
+    assert np.isnan(A[0, 1].value)
+    assert A[1, 2].value == 2.0
+
+
+class _Cudf:
+    """A frame with the interface of cuDF's: columns by `iloc`, which convert by `to_arrow`, and to NumPy if numeric."""
+
+    class Column:
+        def __init__(self, values: list[Any]) -> None:
+            self.arrow = pytest.importorskip("pyarrow").array(values)
+            self.iloc, self.null_count, self.dtype = values, self.arrow.null_count, np.asarray(values).dtype
+
+        def to_arrow(self) -> Any:
+            return self.arrow
+
+        def get(self, index: Any) -> Any:
+            return self.iloc[index]
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            if self.dtype.kind not in "iuf":
+                raise TypeError("text has no conversion to NumPy")
+            return np.array(self.iloc, dtype)
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self.columns = list(columns)
+        parts = [_Cudf.Column(values) for values in columns.values()]
+
+        class Position:
+            def __getitem__(self, key: tuple[slice, int]) -> _Cudf.Column:
+                return parts[key[1]]
+
+        self.iloc = Position()
+
+
+def test_the_interface_of_cudf() -> None:
+    assert Matrix.from_edgelist(_Cudf(COLUMNS)).to_dicts() == EXPECTED
+    A = Matrix.from_edgelist(_Cudf({"s": ["b", "a"], "t": ["a", "c"], "w": [1, 2]}), relabel=True)
+    assert A.labels is not None
+    assert (list(A.labels), A.to_dicts()) == (["a", "b", "c"], {1: {0: 1}, 0: {2: 2}})
+    assert Matrix.from_edgelist(_Cudf({"s": [70, 50], "t": [50, 60]}), relabel=True).shape == (3, 3)
+    with pytest.raises(InvalidValue, match="column 't' lacks 1 values"):
+        Matrix.from_edgelist(_Cudf({"s": ["b", "a"], "t": ["a", None]}), relabel=True)
+
+
 def test_pandas_columns_of_its_own_types() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"s": [0, 1], "t": [1, 2], "w": [1, 2]}).astype({"s": "Int64", "w": "Int8"})

@@ -236,6 +236,22 @@ def test_frames_round_trip(to: str, edges: list[Any]) -> None:
     assert back.labels == A.labels
 
 
+EDGES = st.one_of(
+    st.dictionaries(st.tuples(vertex, vertex), st.floats(width=32) | st.integers(-9, 9), min_size=1, max_size=20)
+    for vertex in (st.integers(-(2**62), 2**62), st.text(max_size=4))
+)
+
+
+@pytest.mark.parametrize("to", ["to_pandas", "to_polars", "to_arrow"])
+@given(edges=EDGES)
+def test_any_graph_is_read_back_from_a_frame(to: str, edges: dict[tuple[Any, Any], float]) -> None:
+    A = Matrix.from_edgelist([(i, j, float(x)) for (i, j), x in edges.items()], relabel=True)
+    back = Matrix.from_edgelist(getattr(A, to)(), relabel=True)
+    assert back.labels == A.labels
+    for found, expected in zip(back.to_coo(), A.to_coo(), strict=True):
+        assert np.array_equal(found, expected, equal_nan=True)
+
+
 def test_a_vector_is_a_frame_of_labels_and_values() -> None:
     pytest.importorskip("pandas")
     A = graph()

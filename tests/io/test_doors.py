@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -165,11 +167,39 @@ def test_torch_geometric() -> None:
     assert sr.io.from_torch_geometric(data, dup_op="plus").to_dicts() == {0: {1: 0.5}, 1: {2: 3.0}}
     with pytest.raises(InvalidValue, match="edge_index"):
         sr.io.from_torch_geometric(SimpleNamespace(edge_index=index.T))
-    pytest.importorskip("torch_geometric")
+
+
+class _Tensor(np.ndarray):  # type: ignore[type-arg]
+    def clone(self) -> Any:
+        return self.copy()
+
+
+def _with_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the few names that are used in the place of torch and torch_geometric where these are not installed."""
+    if importlib.util.find_spec("torch") is None:
+        tensor = SimpleNamespace(from_dlpack=lambda array: np.from_dlpack(array).view(_Tensor))
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(stack=np.stack))
+        monkeypatch.setitem(sys.modules, "torch.utils", SimpleNamespace(dlpack=tensor))
+        monkeypatch.setitem(sys.modules, "torch.utils.dlpack", tensor)
+    if importlib.util.find_spec("torch_geometric") is None:
+        monkeypatch.setitem(sys.modules, "torch_geometric", SimpleNamespace())
+        monkeypatch.setitem(sys.modules, "torch_geometric.data", SimpleNamespace(Data=SimpleNamespace))
+
+
+@pytest.mark.skipif(sr.cuda_available(), reason="the stand-ins of tensors are in host memory")
+def test_to_torch_geometric(monkeypatch: pytest.MonkeyPatch) -> None:
+    _with_stand_ins(monkeypatch)
     A = weighted()
     made = sr.io.to_torch_geometric(A)
-    assert made.num_nodes == 3
+    assert made.num_nodes == A.nrows
+    rows, cols, values = A.to_coo()
+    assert np.array_equal(np.asarray(made.edge_index), [rows, cols])
+    assert np.array_equal(np.asarray(made.edge_weight), values)
     assert sr.io.from_torch_geometric(made).isequal(A)
+    structure = sr.io.to_torch_geometric(Matrix.from_edgelist([(0, 1), (1, 0)]))
+    assert getattr(structure, "edge_weight", None) is None
+    with pytest.raises(DimensionMismatch):
+        sr.io.to_torch_geometric(Matrix(int, 2, 3))
 
 
 def test_networkx_keeps_its_nodes() -> None:

@@ -1,0 +1,129 @@
+"""Data frames: a frame of 10 M edges to a Matrix, with integer and text ids, beside what other libraries need for it.
+
+    python -m benchmarks.frames
+    python -m benchmarks.frames --only text          one kind of ids
+    python -m benchmarks.frames --edges 100000       to try the program itself
+
+Ids are drawn from a million: 0 to 999,999 (``integers``), multiples of a large number (``sparse``), names of up to 13
+bytes (``text``), or UUIDs as text (``uuid``).  Beside each: SciPy's conversion of a coordinate matrix to CSR for
+integers, which needs no numbering; else the library's own numbering and that conversion.  Exits with 1 if a target is
+missed; the targets are for 10 M edges on two cores.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring import Matrix
+
+from . import arguments
+from .report import Peer, Report, Row
+
+EDGES, VERTICES, REPEATS = 10_000_000, 1_000_000, 5
+INTEGERS_MS, TEXT_MS = 1000.0, 6000.0
+KINDS = ("integers", "sparse", "text", "uuid")
+FRAMES: dict[str, Callable[[pa.Table], Any]] = {
+    "polars": pl.from_arrow,
+    "Arrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(),
+    "pandas objects": lambda table: table.to_pandas().astype({"source": object, "target": object}),
+}
+
+
+def drawn(kind: str, edges: int) -> pa.Table:
+    """Return a table of edges between vertices that are drawn uniformly, with a weight for each."""
+    rng = np.random.default_rng(1)
+    n = max(edges * VERTICES // EDGES, 2)
+    ends = rng.integers(0, n, (2, edges))
+    if kind in ("integers", "sparse"):
+        columns = [pa.array(part * (1 if kind == "integers" else 1_000_003)) for part in ends]
+    else:
+        names = [f"vertex {v}" if kind == "text" else str(uuid.UUID(bytes=rng.bytes(16))) for v in rng.permutation(n)]
+        columns = [pa.array(names).take(pa.array(part)) for part in ends]
+    return pa.table({"source": columns[0], "target": columns[1], "weight": rng.random(edges)})
+
+
+def _csr(rows: Any, cols: Any, weights: Any) -> Any:
+    n = int(max(rows.max(), cols.max())) + 1
+    return sp.coo_array((weights, (rows, cols)), shape=(n, n)).tocsr()
+
+
+def _by_polars(frame: Any) -> Any:
+    both = pl.concat([frame["source"].alias("label"), frame["target"].alias("label")])
+    codes = both.cast(pl.String).cast(pl.Enum(both.cast(pl.String).unique().sort())).to_physical().to_numpy()
+    return _csr(codes[: len(frame)], codes[len(frame) :], frame["weight"].to_numpy())
+
+
+def _by_pandas(frame: Any) -> Any:
+    codes, _ = pd.factorize(pd.concat([frame["source"], frame["target"]], ignore_index=True), sort=True)
+    return _csr(codes[: len(frame)], codes[len(frame) :], frame["weight"].to_numpy())
+
+
+def peers(library: str, kind: str, frame: Any) -> tuple[Peer, ...]:
+    """Return what others need for the same matrix, once."""
+    if kind == "integers":
+        given = [np.asarray(frame[name]) for name in ("source", "target", "weight")]
+        name, call = "SciPy", lambda: _csr(*given)
+    elif library.startswith("pandas"):
+        name, call = "pandas.factorize and SciPy", lambda: _by_pandas(frame)
+    elif library == "polars" and kind != "sparse":
+        name, call = "polars and SciPy", lambda: _by_polars(frame)
+    else:
+        return ()
+    start = time.perf_counter()
+    call()
+    return (Peer(name, 1e3 * (time.perf_counter() - start), "ms"),)
+
+
+def measure(report: Report, library: str, kind: str, table: pa.Table, full: bool, with_peers: bool) -> None:
+    """Time one frame; the first call, which compiles, is left out."""
+    frame, taken = FRAMES[library](table), []
+    for _ in range(REPEATS + 1):
+        start = time.perf_counter()
+        A = Matrix.from_edgelist(frame, relabel=kind != "integers", dup_op="plus").wait()
+        taken.append(1e3 * (time.perf_counter() - start))
+    assert abs(A.reduce_scalar("plus").get(0) - np.asarray(table["weight"]).sum()) < 1e-3
+    bound = (INTEGERS_MS if kind in ("integers", "sparse") else TEXT_MS) if full else None
+    taken = taken[1:]
+    report.add(
+        Row(
+            f"{library}, {kind}", "ms", statistics.median(taken), bound=bound, samples=tuple(taken),
+            peers=peers(library, kind, frame) if with_peers else (), note=f"min {min(taken):.4g} of {REPEATS}",
+        )
+    )  # fmt: skip
+
+
+def main() -> int:
+    """Measure, print and keep the rows."""
+    parser = arguments.parser("frames", __doc__)
+    parser.add_argument("--edges", type=int, default=EDGES)
+    parser.add_argument("--only", choices=KINDS, action="append", help="ids of this kind; may be given again")
+    parser.add_argument("--library", choices=FRAMES, action="append", help="frames of this library")
+    parser.add_argument("--no-peers", action="store_true", help="this library alone")
+    options = parser.parse_args()
+    device = arguments.device_of(options)
+    report = Report("frames", device, options.out)
+    with sr.use(device):
+        for kind in options.only or KINDS:
+            table = drawn(kind, options.edges)
+            for library in options.library or FRAMES:
+                if library != "pandas objects" or kind in ("text", "uuid"):
+                    measure(report, library, kind, table, options.edges == EDGES, not options.no_peers)
+    report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
