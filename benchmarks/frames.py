@@ -31,7 +31,7 @@ from semiring import Matrix
 from . import arguments
 from .report import Peer, Report, Row
 
-EDGES, VERTICES, REPEATS = 10_000_000, 1_000_000, 5
+EDGES, VERTICES, REPEATS = 10_000_000, 1_000_000, 3
 INTEGERS_MS, TEXT_MS = 1000.0, 6000.0
 KINDS = ("integers", "sparse", "text", "uuid")
 FRAMES: dict[str, Callable[[pa.Table], Any]] = {
@@ -114,7 +114,8 @@ def main() -> int:
     parser.add_argument("--no-peers", action="store_true", help="this library alone")
     options = parser.parse_args()
     device = arguments.device_of(options)
-    report = Report("frames", device, options.out)
+    chosen = [*(options.only or ()), *(name.replace(" ", "-") for name in options.library or ())]
+    report = Report("-".join(["frames", *chosen]), device, options.out)
     with sr.use(device):
         for kind in options.only or KINDS:
             table = drawn(kind, options.edges)

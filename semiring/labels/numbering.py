@@ -17,6 +17,8 @@ from . import arrow, distinct
 # Integer labels are looked up in a table, if it has at most so many rows a label.
 TABLE_ROWS_A_LABEL = 32
 
+# Addresses of objects that are compared to estimate how many differ.
+_SAMPLE = 200_000
 # Types without a value that stands for a missing one.
 _PRESENT = {str, int, bytes}
 
@@ -113,14 +115,23 @@ def _by_codes(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, A
     return values, rows
 
 
+def _repeats(values: Rows) -> bool:
+    """Return whether about half of the values or more occur before, judged by a sample."""
+    sample = values[:: max(1, values.size // _SAMPLE)]
+    repeats = sample.size - np.unique(sample).size
+    # Of n equally frequent values a sample of s, few beside n, has about s^2 / 2n repetitions.
+    return 2 * repeats >= sample.size or repeats * values.size >= sample.size**2
+
+
 def _identities(column: Any) -> tuple[Rows, np.ndarray[Any, Any]] | None:
     """Return a column of objects as the number of each row's object, and the objects; None if most differ."""
     array = _array(column)
     if array.dtype != object or array.ndim != 1 or array.size < distinct.MANY:
         return None
-    addresses, (codes,) = distinct.number_integers([distinct.addresses(array)])
-    if 2 * addresses.size > array.size:
+    given = distinct.addresses(array)
+    if not _repeats(given):
         return None
+    addresses, (codes,) = distinct.number_integers([given])
     some_row = np.empty(addresses.size, np.int64)
     some_row[codes] = np.arange(array.size)
     return codes, array[some_row]

@@ -186,3 +186,12 @@ def test_one_object_for_many_rows_is_read_once(monkeypatch: pytest.MonkeyPatch) 
     rows = Labels.number(np.tile(names, 100))[1]
     assert seen == [3]
     assert rows.tolist() == [0, 1, 2] * 100
+
+
+@pytest.mark.parametrize(
+    ("distinct_values", "expected"), [(20, True), (20_000, True), (100_000, True), (1_000_000, False)]
+)
+def test_repetitions_are_estimated_by_a_sample(distinct_values: int, expected: bool) -> None:
+    rng = np.random.default_rng(1)
+    values = np.arange(1_000_000) if distinct_values == 1_000_000 else rng.integers(0, distinct_values, 1_000_000)
+    assert numbering._repeats(values) is expected
