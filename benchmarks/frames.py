@@ -114,7 +114,7 @@ def main() -> int:
     parser.add_argument("--no-peers", action="store_true", help="this library alone")
     options = parser.parse_args()
     device = arguments.device_of(options)
-    chosen = [*(options.only or ()), *(name.replace(" ", "-") for name in options.library or ())]
+    chosen = [*(options.only or ()), *(name.replace(" ", "-").lower() for name in options.library or ())]
     report = Report("-".join(["frames", *chosen]), device, options.out)
     with sr.use(device):
         for kind in options.only or KINDS:
