@@ -17,10 +17,10 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import scipy.sparse as sp
@@ -31,6 +31,7 @@ from semiring import Matrix
 from . import arguments
 from .report import Peer, Report, Row
 
+pd: Any = import_module("pandas")  # without type stubs
 EDGES, VERTICES, REPEATS = 10_000_000, 1_000_000, 3
 INTEGERS_MS, TEXT_MS = 1000.0, 6000.0
 KINDS = ("integers", "sparse", "text", "uuid")
@@ -73,6 +74,8 @@ def _by_pandas(frame: Any) -> Any:
 
 def peers(library: str, kind: str, frame: Any) -> tuple[Peer, ...]:
     """Return what others need for the same matrix, once."""
+    name: str
+    call: Callable[[], Any]
     if kind == "integers":
         given = [np.asarray(frame[name]) for name in ("source", "target", "weight")]
         name, call = "SciPy", lambda: _csr(*given)
