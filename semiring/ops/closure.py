@@ -89,7 +89,8 @@ def closure(
     values = "y" in typed.mult.uses
     final = _final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
-    by_column = structure.rows(a, not transposed, values=values)
+    oriented = structure.orientation if direction == "push" else structure.rows
+    by_column = oriented(a, not transposed, values=values)
     if not by_column.ready and derives_transpose(direction, final, is_resident(a)):
         by_column.get()
         by_column = structure.rows(a, not transposed, values=values)

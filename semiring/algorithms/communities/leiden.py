@@ -106,8 +106,9 @@ def _from_singletons(finest: Level, tol: float, seed: int, first: int, level_don
             community(accum="any")[refined] << own
             level = level.coarser(grouped(level.whole, refined, count))
             own, _ = numbered(community.convert("full"))
-        found, k = numbered(connected_components(within(finest.edges, history[-1])))
-        reached = finest.coarser(grouped(finest.whole, found, k)).modularity()
+        inside = within(finest.edges, history[-1]).dup()
+        found, k = numbered(connected_components(inside))
+        reached = finest.modularity(inside, mass_of_groups(found, finest.mass, k))
         if attempt and reached <= best:
             break
         gain, best, labels, levels = reached - best, reached, found, (*history[:-1], found)

@@ -79,11 +79,15 @@ class Level:
         """The level of the groups, whose graph is `whole`."""
         return Level(whole.select("offdiag"), whole, row_sums(whole), self.total, self.resolution)
 
-    def modularity(self) -> float:
-        """The modularity of the partition into single vertices.  Synchronises."""
-        inside = float(self.whole.select("diag").reduce_scalar("plus").value or 0)
-        share = self.mass.apply("truediv", right=self.total)
-        return inside / self.total - self.resolution * float(share.inner(share).value or 0)
+    def modularity(self, inside: Matrix | None = None, masses: Vector | None = None) -> float:
+        """The modularity of a partition, by the edges within its groups and their masses.  Synchronises.
+
+        By default of the partition into single vertices.
+        """
+        within = 0 if inside is None else inside.reduce_scalar("plus").get(0)
+        within += self.whole.select("diag").reduce_scalar("plus").get(0)
+        share = (self.mass if masses is None else masses).apply("truediv", right=self.total)
+        return float(within) / self.total - self.resolution * float(share.inner(share).value or 0)
 
 
 def first_level(name: str, A: Matrix, resolution: float) -> Level:

@@ -24,15 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, monoid, ops, semiring
+from semiring import Matrix, Vector, binary, monoid, ops, select, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import row, square, weights
-from ..entries import listed
+from ..entries import listed, positions
 from ..progress import Progress, reporter
 
 # Integers below it are exact in float64; and the share of a bound below which the difference of floats counts as zero.
 _EXACT, _SMALL = 1 << 53, 2.0**-48
+# Edges that carry something, without self-loops and those into one vertex.
+_edge_not_into = select.register_anonymous("land(x > 0, land(i != j, j != k))", "edge_not_into")
 # The entry (u, v) if u is the parent of v.
 _of_parent = binary.register_anonymous("select(xi == y, x, 0)", "entry_of_parent")
 # min(limit, max(0, f - before)): the limit of an entry is the imaginary part of its value, `before` the real part.
@@ -122,26 +124,24 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
     if A.dtype.kind == "f" and bool(A.apply("isinf").reduce_scalar("lor")):
         raise InvalidValue("maximum_flow: a capacity is infinite; use a number that exceeds the sum of the others")
     report, whole = reporter("maximum_flow", progress), A.dtype.kind != "f"
+    # A search begins beside the source and ends beside the target: no path of it leads into either.
     residual = Matrix(np.float64, n, n, device=A.device)
-    residual << A.select("offdiag")
-    residual = residual.select(">", 0)
-    sources, sinks = residual[s, :].dup(), residual[:, t].dup()
+    residual << A.select(_edge_not_into, s).select(_edge_not_into, t)
+    sources, sinks = (line.select(">", 0).dup(dtype=np.float64) for line in (A[s, :], A[:, t]))
     direct = sources.get(t, 0.0)
-    del sources[t]
-    del sinks[s]
-    del residual[[s, t], :]
-    del residual[:, [s, t]]
+    for line in (sources, sinks):
+        del line[[s, t]]
     bound = min(sources.reduce("plus").get(0.0), sinks.reduce("plus").get(0.0))
     if whole and bound + direct >= _EXACT:
         raise InvalidValue("maximum_flow: integer capacities at the source and the target sum to 2**53 or more")
-    left = _Residual(residual, sources, sinks, 0.0 if whole else bound * _SMALL)
-    flow, phases = Matrix(np.float64, n, n, device=A.device), 0
+    left = _Residual(residual.dup(), sources, sinks, 0.0 if whole else bound * _SMALL)
+    phases = 0
     reached = Vector(np.int64, n, device=A.device)
     while left.sources.nvals and left.sinks.nvals:  # synchronises
         reached = _search(left, s)
         if reached.ewise_mult(left.sinks, "pair").nvals == 0:
             break
-        flow(accum="plus") << _largest_flow_in_tree(left, reached, s)
+        _send_through_tree(left, reached, s)
         report(phases := phases + 1, None)
     # Either all that leaves the source is used, or all that enters the target, or no path leads from one to the other.
     source_side = Vector(bool, n, device=A.device)
@@ -150,7 +150,7 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
         source_side(cut.S) << True
     source_side[s] = True
     del source_side[t]
-    flow = flow.select(">", 0)
+    flow = residual.ewise_union(left.inner, "minus", 0, 0).select(">", 0)
     sent, received = (_used(before, after) for before, after in ((sources, left.sources), (sinks, left.sinks)))
     if direct:
         sent[t] = direct
@@ -187,36 +187,58 @@ def _search(left: _Residual, s: int) -> Vector:
     return ops.closure(begin, left.inner, semiring.any_secondi, direction="push")
 
 
-def _largest_flow_in_tree(left: _Residual, parent: Vector, s: int) -> Matrix:
-    """Send as much as the tree can carry; return  f(u, v) - f(v, u)  between other vertices than source and target."""
+def _send_through_tree(left: _Residual, parent: Vector, s: int) -> None:
+    """Send as much as the tree can carry, and subtract it from what is left.
+
+    All sums are over the vertices on paths to the target alone.
+    """
     n, device = parent.size, parent.device
-    parents = Vector.full(-1, n, np.int64, device=device)
-    parents(parent.S) << parent
-    capacity = left.inner.ewise_mult(parents, _of_parent).reduce_columnwise("plus")
-    capacity = capacity.select(">", 0).dup(mask=parent.S)
-    capacity(left.sources.S) << left.sources
-    to_target = Vector.full(0.0, n, device=device)
-    to_target(left.sinks.S) << left.sinks
-    children, above = listed(parent)
-    upwards = _matrix(children, above, capacity[children], n)
-    absorb = ops.acyclic_closure(to_target, upwards, semiring.plus_min)
-    places, most = listed(absorb[children].ewise_mult(capacity[children], "min").select(">", 0))
-    downwards = _matrix(above[places], children[places], most, n)
+    vertices, above = _on_paths(left.sinks, parent)
+    k, root = vertices.size, Vector.from_coo([s], True, size=n, device=device)[vertices]
+    sources, sinks = left.sources[vertices], left.sinks[vertices]
+    capacity = left.inner[vertices, vertices].ewise_mult(above, _of_parent).reduce_columnwise("plus")
+    capacity = capacity.select(">", 0).dup()
+    capacity(sources.S) << sources
+    to_target = Vector.full(0.0, k, device=device)
+    to_target(sinks.S) << sinks
+    children, limits = listed(capacity)
+    absorb = ops.acyclic_closure(to_target, _matrix(children, above[children], limits, k), semiring.plus_min)
+    places, most = listed(absorb[children].ewise_mult(limits, "min").select(">", 0))
+    children = children[places].dup()
+    downwards = _matrix(above[children], children, most, k)
     before = to_target.ewise_mult(downwards.scan("plus").ewise_mult(downwards, "minus"), "plus")
-    limits = before.apply("cmplx", right=0.0).ewise_mult(downwards.apply("cmplx", left=0.0), "plus")
-    root = Vector.from_coo([s], [np.inf], size=n, device=device)
-    f = ops.acyclic_closure(root, limits, _share).select(">", 0).dup()
-    del f[s]
-    left.sinks = left.sinks.ewise_union(f.ewise_mult(left.sinks, "min"), "minus", 0, 0).select(">", left.least).dup()
-    begun = f.ewise_mult(left.sources, "first")
-    left.sources = left.sources.ewise_union(begun, "minus", 0, 0).select(">", left.least).dup()
-    vertices, amounts = listed(f.dup(mask=~begun.S))
-    pushed = _matrix(parents[vertices], vertices, amounts, n)
-    net = pushed.ewise_union(pushed.T, "minus", 0, 0)
-    if left.sources.nvals and left.sinks.nvals:
-        left.inner(accum="minus") << net
-        left.inner = left.inner.select(">", left.least).dup()
-    return net.dup()
+    shares = before.apply("cmplx", right=0.0).ewise_mult(downwards.apply("cmplx", left=0.0), "plus")
+    f = ops.acyclic_closure(root.apply("second", right=np.inf), shares, _share).select(">", 0).dup(mask=~root.S)
+    begun = f.ewise_mult(sources, "first").new()
+    left.sinks = _less(left.sinks, vertices, f.ewise_mult(sinks, "min"), left.least)
+    left.sources = _less(left.sources, vertices, begun, left.least)
+    places, amounts = listed(f.dup(mask=~begun.S))
+    pushed = _matrix(vertices[above[places]], vertices[places], amounts, n)
+    left.inner(accum="minus") << pushed.ewise_union(pushed.T, "minus", 0, 0)
+    left.inner = left.inner.select(">", left.least).dup()
+
+
+def _on_paths(sinks: Vector, parent: Vector) -> tuple[Vector, Vector]:
+    """Return the vertices on the paths of the tree to these, in ascending order, and the place of the parent of each.
+
+    The root, which has no parent, is the parent of itself.
+    """
+    n, device = parent.size, parent.device
+    numbers = Vector.full(0, n, np.int64, device=device).apply("rowindex").dup()
+    above = numbers.ewise_add(parent, "second").dup()
+    marked = Vector.full(False, n, device=device)
+    marked(parent.ewise_mult(sinks, "pair").S) << True
+    vertices = positions(ops.treefix(above, marked, "lor", towards="roots").select("==", True))
+    numbers[vertices] = Vector.full(0, vertices.size, np.int64, device=device).apply("rowindex")
+    return vertices, numbers[above[vertices]].dup()
+
+
+def _less(amounts: Vector, vertices: Vector, used: Vector, least: float) -> Vector:
+    """Return the amounts less what is used of them, without those up to `least`.  used: over these vertices."""
+    places, values = listed(used)
+    spent = Vector(np.float64, amounts.size, device=amounts.device)
+    spent[vertices[places]] = values
+    return amounts.ewise_union(spent, "minus", 0, 0).select(">", least).dup()
 
 
 def _matrix(rows: Vector, cols: Vector, values: Vector, n: int) -> Matrix:
