@@ -27,6 +27,7 @@ from benchmarks.report import Peer, Report, timed
 RUNS = 3
 # Sources of a batch of ours, and of a peer, which searches one after the other.
 SOURCES = {"cpu": 64, "cuda": 128}
+WEIGHTED_SOURCES = 16
 PEER_SOURCES = 8
 NETWORKX_SOURCES = 1
 # The targets on an H200 in milliseconds: for a source of betweenness, and for all vertices of kron16.
@@ -50,13 +51,30 @@ def make(name: str) -> sr.Matrix:
     return roads
 
 
-def ours(A: sr.Matrix, device: str) -> dict[str, tuple[Callable[[list[int]], Any], int]]:
+def weighted(name: str, A: sr.Matrix) -> sr.Matrix:
+    """The same graph with the lengths of roads, or with weights from 1 to 255."""
+    if name == "roads":
+        lengths: sr.Matrix = sr.io.read(Path(sr.__file__).parent / "data" / "NY.gr.xz").dup(np.int64)
+        return lengths
+    weight = sr.indexunary.register_anonymous("1 + (7919 * min(i, j) + 104729 * max(i, j)) % 255", "weight")
+    return A.apply(weight).dup(np.int64)
+
+
+def ours(A: sr.Matrix, W: sr.Matrix, device: str) -> dict[str, tuple[Callable[[list[int]], Any], int]]:
     """Our calls for a list of sources, and how many sources a call has; 0: the call has none."""
     many = SOURCES[device]
     everyone = device == "cuda" and A.nrows <= 2**16
     return {
         "betweenness": (lambda s: al.betweenness(A, sources=s, normalized=False), many),
         "edge_betweenness": (lambda s: al.edge_betweenness(A, sources=s, normalized=False), many),
+        "weighted betweenness": (
+            lambda s: al.betweenness(W, sources=s, weights=True, normalized=False),
+            WEIGHTED_SOURCES,
+        ),
+        "weighted edge_betweenness": (
+            lambda s: al.edge_betweenness(W, sources=s, weights=True, normalized=False),
+            many,
+        ),
         "closeness": (
             (lambda _: al.closeness(A), 0) if everyone else (lambda s: al.closeness(A, s, wf_improved=False), 64)
         ),
@@ -72,7 +90,7 @@ def ours(A: sr.Matrix, device: str) -> dict[str, tuple[Callable[[list[int]], Any
     }
 
 
-def others(A: sr.Matrix) -> dict[str, dict[str, tuple[Callable[[list[int]], Any], int]]]:
+def others(A: sr.Matrix, W: sr.Matrix) -> dict[str, dict[str, tuple[Callable[[list[int]], Any], int]]]:
     """The functions of other programs by ours, as `ours`, on their own graphs; results are arrays by vertex."""
     rows, columns, _ = A.select("tril", -1).to_coo()
     edges = np.stack([rows, columns], 1)
@@ -81,9 +99,12 @@ def others(A: sr.Matrix) -> dict[str, dict[str, tuple[Callable[[list[int]], Any]
         igraph = importlib.import_module("igraph")
 
         g = igraph.Graph(n=A.nrows, edges=edges)
+        lengths = W.select("tril", -1).to_coo()[2].tolist()
         found["igraph"] = {
             "betweenness": (lambda s: g.betweenness(sources=s), PEER_SOURCES),
             "edge_betweenness": (lambda s: g.edge_betweenness(sources=s), PEER_SOURCES),
+            "weighted betweenness": (lambda s: g.betweenness(sources=s, weights=lengths), PEER_SOURCES),
+            "weighted edge_betweenness": (lambda s: g.edge_betweenness(sources=s, weights=lengths), PEER_SOURCES),
             "closeness": (lambda s: g.closeness(s), PEER_SOURCES),
             "pagerank": (lambda _: g.pagerank(), 0),
             "eigenvector_centrality": (lambda _: g.eigenvector_centrality(scale=False), 0),
@@ -120,7 +141,7 @@ def others(A: sr.Matrix) -> dict[str, dict[str, tuple[Callable[[list[int]], Any]
 def same(what: str, A: sr.Matrix, call: Any, theirs: Any, sources: list[int]) -> None:
     """AssertionError if a peer has other values of betweenness or closeness for the same sources."""
     values = np.array(list(theirs.values()) if isinstance(theirs, dict) else theirs, np.float64)
-    if what == "betweenness":
+    if what in ("betweenness", "weighted betweenness"):
         np.testing.assert_allclose(call(sources).to_numpy(), values, rtol=1e-6, atol=1e-6 * values.max())
     elif what == "closeness":
         mine = call(sources).to_dict()
@@ -146,8 +167,9 @@ def measured(name: str, device: str, asked: list[str] | None, report: Report) ->
     assert A.is_symmetric_structure
     drawn = graphs.sources(A, 1024)
     drawn = list(dict.fromkeys(drawn))  # distinct
-    peers = others(A) if device == "cpu" else {}
-    for what, (call, many) in ours(A, device).items():
+    W = weighted(name, A)
+    peers = others(A, W) if device == "cpu" else {}
+    for what, (call, many) in ours(A, W, device).items():
         if asked is not None and what.split()[0] not in asked:
             continue
         if name == "roads" and what in ("eigenvector_centrality", "hits"):
@@ -177,7 +199,7 @@ def main() -> int:
     """Run the measurements that the command line selects."""
     parser = arguments.parser("algorithms.centrality", __doc__)
     parser.add_argument("--graphs", nargs="*", default=("kron16", "roads"), metavar="GRAPH")
-    parser.add_argument("--functions", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--functions", nargs="*", metavar="NAME", help="only these; all weighted ones are `weighted`")
     asked = parser.parse_args()
     device = arguments.device_of(asked)
     with sr.use(device):

@@ -34,6 +34,7 @@ OURS: dict[str, Callable[[sr.Matrix], Any]] = {
     "label_propagation": lambda A: al.label_propagation(A).wait(),
     "louvain": al.louvain,
     "leiden": al.leiden,
+    "ensemble_clustering": al.ensemble_clustering,
 }
 
 
