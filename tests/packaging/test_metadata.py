@@ -42,6 +42,16 @@ def test_the_changelog_begins_with_the_release() -> None:
     assert dates == sorted(dates, reverse=True)
 
 
+def test_the_changelog_has_each_section_and_entry_once() -> None:
+    """A merge that goes wrong repeats them."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for release in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        titles = re.findall(r"^### .*$", release, re.MULTILINE)
+        assert len(set(titles)) == len(titles)
+    entries = re.findall(r"^- .*$", text, re.MULTILINE)
+    assert sorted(set(entries)) == sorted(entries)
+
+
 def test_classifiers() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     versions = [row.rpartition(" ")[2] for row in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", row)]
