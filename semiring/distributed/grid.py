@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ..config import checked_device, default_device, engine_for, register_grid
 from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
+from ..memory.arrays import Array
 from .communicator import Communicator, Traffic
 from .threads import run_ranks
 
@@ -117,6 +118,12 @@ class Grid(ProcessGrid):
         from .scattering import gathered
 
         return gathered(store)
+
+    def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
+        """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective."""
+        from .routing import spread
+
+        return spread(self, u, shape, at)
 
     def found(self, value: Any) -> Any:
         """Return the value of the process that has one, None if none has.  Collective."""

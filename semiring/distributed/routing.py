@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,10 @@ from ..formats import CSR, Array, array_module, index_dtype
 from ..formats.parts import piece_bounds
 from ..memory.arrays import to_host
 from ..ops.build import from_triples
+from ..ops.convert import index_list
 from ..ops.extract import column_numbers, row_numbers
 from .grid import Grid
-from .parts import matrix
+from .parts import local, matrix
 
 
 class Triples(NamedTuple):
@@ -49,18 +51,22 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
     found = [part for part in grid.all.exchange(_divided(grid, t, owner)) if part is not None]
     (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
-    extent = bottom - top, right - left
-    together = _joined(found, dtype, grid.local)
-    spec = BuildMatrix(
-        *extent,
-        dtype,
-        (together.rows - top).astype(index_dtype(extent[0]), copy=False),
-        (together.cols - left).astype(index_dtype(extent[1]), copy=False),
-        together.values,
-        together.iso,
-        dup,
-    )
-    return matrix(grid, shape, from_triples("exchange", spec, grid.local), iso=iso)
+    together = joined(found, dtype, grid.local)
+    moved = Triples(together.rows - top, together.cols - left, together.values, together.iso)
+    return matrix(grid, shape, built(moved, (bottom - top, right - left), dtype, grid, dup=dup), iso=iso)
+
+
+def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: Any = None) -> CSR:
+    """Return the matrix of triples as an ordinary one of this process."""
+    rows, cols = t.rows.astype(index_dtype(shape[0]), copy=False), t.cols.astype(index_dtype(shape[1]), copy=False)
+    return from_triples("exchange", BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
+
+
+def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:
+    """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective."""
+    piece = index_list(local(u))
+    rows, cols = at(piece.indices.astype(np.int64) + grid.piece(u.size)[0])
+    return routed(grid, Triples(rows, cols, piece.values, piece.iso), shape, u.dtype, iso=u.iso)
 
 
 def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:
@@ -82,7 +88,8 @@ def _divided(grid: Grid, t: Triples, owner: Array) -> list[Triples | None]:
     ]
 
 
-def _joined(found: list[Triples], dtype: Any, device: str) -> Triples:
+def joined(found: list[Triples], dtype: Any, device: str) -> Triples:
+    """Return triples one after another; with one value for all of them where they share it."""
     xp = array_module(device)
     if not found:
         none = xp.zeros(0, np.int64)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..engines.residency import listed_or_resident
 from ..formats import HyperPattern, IndexList
 from ..formats.hypersparse import hypersparse
+from ..formats.parts import whole_of
 from ..memory.arrays import to_host
 from .layout import stored
 
@@ -72,7 +73,7 @@ def iter_rows(self: Matrix) -> Iterator[tuple[int, Vector]]:
     >>> [(i, w.to_dict()) for i, w in A.iter_rows()]
     [(0, {1: 5}), (2, {0: 6})]
     """
-    a = hypersparse(listed_or_resident(stored(self)))
+    a = hypersparse(listed_or_resident(whole_of(stored(self))))
     assert isinstance(a.pattern, HyperPattern)
     rows, offsets, indices = to_host(a.pattern.rows), to_host(a.pattern.offsets), a.pattern.indices
     for p, i in enumerate(rows.tolist()):

@@ -13,9 +13,9 @@ from ..engines.sliced.dense_rows import dense_matrix, is_dense
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of, is_bitmap
 from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
-from ..formats.parts import whole_of
+from ..formats.parts import on_device, whole_of
 from ..memory.allocation import allocating, require
-from ..memory.arrays import as_type, to_device
+from ..memory.arrays import as_type, local_device, to_device
 from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..record_types import shown
@@ -81,7 +81,8 @@ def from_dense(
         raise InvalidValue(f"from_dense: a format is None or 'bitmap', got {format!r}")
     if format is None and missing_value is None:
         with allocating("from_dense", where):
-            return cls._new(dense_matrix(_held(array, chosen, where, copy), *array.shape), name=name)
+            made = dense_matrix(_held(array, chosen, local_device(where), copy), *array.shape)
+            return cls._new(on_device(where, made), name=name)
     if format is not None:
         with allocating("from_dense", where):
             same = to_device(array, where)
@@ -90,7 +91,8 @@ def from_dense(
             )
             nrows, ncols = array.shape
             pattern = BitmapPattern(nrows, ncols, words, bit_count(words))
-            return cls._new(CSR(pattern, chosen, _held(array, chosen, where, copy).reshape(-1)), name=name)
+            made = CSR(pattern, chosen, _held(array, chosen, local_device(where), copy).reshape(-1))
+            return cls._new(on_device(where, made), name=name)
     rows, columns = differs(array, missing_value).nonzero()
     return cls.from_coo(rows, columns, array[rows, columns], chosen, shape=array.shape, name=name, device=where)
 

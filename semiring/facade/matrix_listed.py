@@ -13,9 +13,10 @@ from ..engines.residency import listed_or_resident
 from ..exceptions import InvalidFormat
 from ..formats import CSR, HyperPattern
 from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list
+from ..formats.parts import on_device, whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import index_dtype as index_type
-from ..memory.arrays import to_device
+from ..memory.arrays import local_device, to_device
 from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
@@ -93,12 +94,13 @@ def from_dcsr(
         raise InvalidFormat(f"compressed_rows: {wrong[0]}")
     if indptr.size != rows.size + 1:
         raise InvalidFormat(f"indptr must have {rows.size + 1} elements, one more than listed rows, got {indptr.size}")
-    inner = import_csr(indptr, col_indices, values, ncols, chosen, dup_op, where)
+    inner = import_csr(indptr, col_indices, values, ncols, chosen, dup_op, local_device(where))
     with allocating("from_dcsr", where):
         numbers = to_device(rows, where).astype(index_type(nrows), copy=False)
         used, offsets = listed_rows(inner.indptr, numbers)
         pattern = HyperPattern(nrows, ncols, used, offsets, inner.indices)
-        return cls._new(settled(CSR(pattern, inner.dtype, inner.values, inner.iso)), name=name)
+        made = settled(CSR(pattern, inner.dtype, inner.values, inner.iso))
+        return cls._new(on_device(where, made), name=name)
 
 
 def from_dcsc(
@@ -205,7 +207,7 @@ def to_dcsc(
 
 
 def _listed(operation: str, store: CSR, dtype: Any, index_dtype: Any, device: str | None) -> tuple[Any, Any, Any, Any]:
-    store = hypersparse(listed_or_resident(store))
+    store = hypersparse(listed_or_resident(whole_of(store)))
     pattern = store.pattern
     assert isinstance(pattern, HyperPattern)
     rows = exported_indices(operation, pattern.rows, store.nrows, index_dtype)

@@ -10,10 +10,10 @@ import numpy as np
 from .. import dtypes
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
-from ..formats.parts import whole_of
+from ..formats.parts import on_device, whole_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
-from ..memory.arrays import as_type, to_device, to_host
+from ..memory.arrays import as_type, local_device, to_device, to_host
 from ..ops import reshape
 from ..ops.build import build_vector
 from ..ops.cast import cast_scalar
@@ -134,7 +134,8 @@ def from_dense(
     if missing_value is None:
         with allocating("from_dense", where):
             array = as_type(to_device(array, where), chosen)
-        return cls._new(Full(int(array.size), chosen, array, None, where), name=name)
+        made = Full(int(array.size), chosen, array, None, local_device(where))
+        return cls._new(on_device(where, made), name=name)
     indices = array_module(device_of(array)).flatnonzero(differs(array, missing_value))
     return cls.from_coo(indices, array[indices], chosen, size=int(array.size), name=name, device=where)
 

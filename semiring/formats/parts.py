@@ -9,7 +9,7 @@ reads their arrays, and the stand-ins for these arrays raise NotSupported.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
@@ -90,6 +90,13 @@ class ProcessGrid(ABC):
     @abstractmethod
     def whole(self, store: Any) -> Any:
         """Return the whole of a store of parts, on every process.  Collective."""
+
+    @abstractmethod
+    def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
+        """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
+
+        at: the rows and columns, of int64, for the indices of entries of this process, which are of int64 too.
+        """
 
     @abstractmethod
     def found(self, value: Any) -> Any:

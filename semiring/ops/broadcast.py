@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import cast
 
 from ..engines.spec_rows import Scale
 from ..exceptions import DimensionMismatch
@@ -40,12 +41,12 @@ def check_size(operation: str, a: CSR | Plan[CSR], u: VectorStore | Plan[VectorS
 def scaled(a: CSR, u: VectorStore, op: TypedBinary, *, by_rows: bool) -> Plan[CSR]:
     """C(i, j) = op(A(i, j), u(j)) where both are present; under `by_rows` op(u(i), A(i, j)).
 
-    The product with the diagonal matrix of u; of a full vector without that matrix, in one pass over the entries.
+    The product with the diagonal matrix of u; of a full vector, and on a grid of processes, without that matrix.
     """
     if isinstance(u, IndexList) and u.nvals == u.size:
         u = convert(u, "full")
-    if isinstance(u, Full):
-        return Plan("scale", a.shape, op.z, a.device, Scale(a, u, op, by_rows))
+    if isinstance(u, Full) or " " in u.device:
+        return Plan("scale", a.shape, op.z, a.device, Scale(a, cast(Full, u), op, by_rows))
     # In a product the diagonal entry has two equal positions; element by element both operands have the same.
     changed, by = (("xj", "yj"), (u, a)) if by_rows else (("yi", "xi"), (a, u))
     op = replace(op, expr=re.sub(rf"\b{changed[0]}\b", changed[1], op.expr))

@@ -13,7 +13,7 @@ from ..engines.hypersparse.extraction import built
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
-from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
+from ..formats import CSR, Array, IndexList, PartVector, Pattern, VectorStore, dense_values, device_of, index_dtype
 from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
 from ..formats.parts import on_device
@@ -69,7 +69,9 @@ def build_matrix(
 def from_triples(operation: str, spec: BuildMatrix, device: str) -> CSR:
     """Return the matrix of checked triples: hypersparse if the rule selects that."""
     count = int(spec.rows.size)
-    if prefers_hypersparse(spec.nrows, count) and " " not in device:
+    if " " in device:
+        return cast(CSR, registry.run(spec, engine_for(device)))
+    if prefers_hypersparse(spec.nrows, count):
         with allocating(operation, device):
             return built(spec, engine_for(device))
     require_rows(operation, device, spec.nrows, count, 0 if spec.values is None else spec.dtype.itemsize, scratch=8)
@@ -148,6 +150,15 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
         at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])
         raise IndexOutOfBound(f"{name}[{at}] = {wrong} is out of bounds for {_axis(name)} with size {size}")
     return array
+
+
+def outside_of_parts(store: PartVector, size: int) -> int | None:
+    """Return a value of a full vector of integers on a grid that is no index below `size`, or None.  Collective."""
+    piece, wrong = dense_values(store.part), None
+    if piece.size:
+        low, high = int(piece.min()), int(piece.max())
+        wrong = low if low < 0 else high if high >= size else None
+    return cast("int | None", store.grid.found(wrong))
 
 
 def _axis(name: str) -> str:

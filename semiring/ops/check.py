@@ -22,9 +22,10 @@ def one_device(operation: str, device: str, *stores: Any) -> str:
     """Return `device`, on which all stores (or plans, or None) must reside; DeviceMismatch otherwise."""
     for store in stores:
         if store is not None and store.device != device:
-            raise DeviceMismatch(
-                f"{operation}: operands live on {device} and {store.device}; move one with .to('cuda') or .to('cpu')"
-            )
+            hint = "move one with .to('cuda') or .to('cpu')"
+            if " " in device + store.device:
+                hint = ".to(grid.device) divides one over the grid, .to('cpu') gathers one"
+            raise DeviceMismatch(f"{operation}: operands live on {device} and {store.device}; {hint}")
     return device
 
 

@@ -32,9 +32,11 @@ from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore
+from ..operators import indexunary
 from ..operators import semiring as semirings
 from ..operators.types import TypedSemiring
 from . import check, structure
+from .apply import apply
 from .cast import cast_store
 from .convert import index_list
 from .ewise import ewise_mult
@@ -145,8 +147,12 @@ def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
         arriving: Any = ewise_mult(values, followed, q.semiring.mult).into()
         tight, kept = ewise_mult(arriving, values, "eq").into(), ewise_mult(start, values, "eq").into()
         followed, start = select(tight, "==", True).into(), select(kept, "==", True).into()
-    roots = index_list(start)
-    frontier = IndexList(roots.size, dtype, roots.indices, roots.indices.astype(dtype))
+    frontier: Any
+    if " " in start.device:
+        frontier = cast_store(apply(start, indexunary.rowindex).into(), dtype, start.device)
+    else:
+        roots = index_list(start)
+        frontier = IndexList(roots.size, dtype, roots.indices, roots.indices.astype(dtype))
     return closure(frontier, followed, semirings.any_secondi[dtype]).store
 
 

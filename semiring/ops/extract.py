@@ -78,7 +78,10 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    line = listed_or_resident(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
+    column = extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into()
+    if " " in a.device:
+        return cast(IndexList, registry.run(ExtractRow(structure.transposed(column), 0), check.engine_of("extract", a)))
+    line = listed_or_resident(column)
     return IndexList(a.nrows, a.dtype, row_numbers(line), line.values, line.iso)
 
 
@@ -102,8 +105,10 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
     """Return the slots of the values at these positions if all of them are stored, else None.  Synchronises.
 
     rows, cols: int64, on the host; cols: None for a vector.  The result is None too for bitmaps, and for rows that are
-    compressed, hypersparse or not in the memory of the device.  Cost O(k log degree).
+    compressed, hypersparse, not in the memory of the device or on a grid.  Cost O(k log degree).
     """
+    if " " in a.device:
+        return None
     rows = to_device(rows, a.device)
     xp = array_module(a.device)
     if not isinstance(a, CSR):

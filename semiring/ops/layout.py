@@ -17,6 +17,7 @@ from ..config import engine_for
 from ..engines import registry
 from ..engines.operands import Index
 from ..engines.residency import listed_or_resident, resident
+from ..engines.spec import ExtractRow
 from ..engines.spec_layout import Concat, Reshape
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
@@ -63,6 +64,8 @@ def concat(tiles: Sequence[Sequence[CSR | None]]) -> Plan[CSR]:
 
 def _held(a: CSR, nrows: int, nvals: int) -> CSR:
     """Return a matrix as part of a result: hypersparse if the rule selects that for the result, else with all rows."""
+    if " " in a.device:
+        return a
     return structure.listed_rows(listed_or_resident(a)) if prefers_hypersparse(nrows, nvals) else resident(a)
 
 
@@ -86,6 +89,8 @@ def concat_vectors(parts: Sequence[VectorStore]) -> Plan[VectorStore]:
 
 def row_vector(a: CSR) -> IndexList:
     """Return a matrix of one row as a vector, sharing its arrays."""
+    if " " in a.device:
+        return cast(IndexList, registry.run(ExtractRow(a, 0), engine_for(a.device)))
     a = resident(a)
     return IndexList(a.ncols, a.dtype, a.indices, a.values, a.iso)
 
@@ -143,7 +148,7 @@ def reshape(a: CSR, nrows: int, ncols: int, *, by_columns: bool = False) -> Plan
 
 
 def _reshaped(a: CSR, nrows: int, ncols: int) -> CSR:
-    if prefers_hypersparse(nrows, a.nvals):
+    if " " not in a.device and prefers_hypersparse(nrows, a.nvals):
         a = structure.listed_rows(listed_or_resident(a))
     return cast(CSR, registry.run(Reshape(a, nrows, ncols), engine_for(a.device)))
 

@@ -8,17 +8,18 @@ from typing import Any, NamedTuple, cast
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
-from ..engines.operands import Index
-from ..engines.spec import ScatterVector
+from ..engines.operands import Index, Mask
+from ..engines.spec import Keep, ScatterVector
 from ..engines.spec_rows import LocateGroups, LocateRows
-from ..exceptions import DimensionMismatch, DomainMismatch
-from ..formats import CSR, Array, Full, Pattern, VectorStore, array_module, dense_values, device_of
+from ..exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
+from ..formats import CSR, Array, Full, PartVector, Pattern, VectorStore, array_module, dense_values, device_of
 from . import check, structure
-from .build import bounded_indices, build_matrix
+from .build import bounded_indices, build_matrix, outside_of_parts
 from .cast import cast_store
-from .convert import index_list
+from .convert import convert, index_list
 from .extract import extract_vector
-from .write import Plan
+from .reshape import full_vector
+from .write import Plan, merge
 
 __all__ = ["Groups", "as_rows", "grouped", "locate", "locate_by", "reduce_by"]
 
@@ -58,6 +59,8 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         check.one_device("labels", u.device, labels)
     if int(labels.size) != u.size:
         raise DimensionMismatch(f"labels: one for each of the {u.size} positions is expected, got {int(labels.size)}")
+    if " " in u.device and isinstance(labels, VectorStore):
+        return _grouped_in_parts(u, labels, size)
     origin = None
     if isinstance(labels, VectorStore):
         if labels.format != "full" and labels.nvals != labels.size:
@@ -67,6 +70,20 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         labels = dense_values(labels)
     numbers = bounded_indices("labels", labels, size, u.device)
     return Groups(u, Index(size, u.size, array=numbers), origin)
+
+
+def _grouped_in_parts(u: VectorStore, labels: VectorStore, size: int) -> Groups:
+    """Return the groups of entries on a grid; entries without a label are deleted, so that positions stay."""
+    if labels.dtype.kind not in "iu":
+        raise InvalidValue(f"labels must hold integers, got {labels.dtype}")
+    engine = engine_for(u.device)
+    if labels.nvals != labels.size:
+        u = registry.run(Keep(u, Mask(labels, True, False)), engine)
+        labels = merge(full_vector(0, labels.size, labels.dtype, labels.device), labels, engine)
+    full = cast(PartVector, convert(index_list(labels), "full"))
+    if (wrong := outside_of_parts(full, size)) is not None:
+        raise IndexOutOfBound(f"labels: {wrong} is out of bounds for the groups with size {size}")
+    return Groups(u, Index(size, u.size, array=full), None)
 
 
 def locate_by(groups: Groups, largest: bool) -> tuple[VectorStore, VectorStore]:
@@ -99,6 +116,11 @@ def as_rows(groups: Groups, ncols: int) -> CSR:
     u, labels, origin = groups
     entries = index_list(u)
     assert labels.array is not None
+    if isinstance(labels.array, PartVector):
+        held = labels.array
+        first = held.grid.piece(held.size)[0]
+        at = lambda i: (dense_values(held.part)[i - first].astype(i.dtype), i)  # noqa: E731
+        return cast(CSR, held.grid.spread(u, (labels.size, ncols), at))
     columns = entries.indices if origin is None else origin[entries.indices]
     values = entries.iso if entries.values is None else entries.values
     return build_matrix(labels.array[entries.indices], columns, values, labels.size, ncols, u.dtype, None, u.device)

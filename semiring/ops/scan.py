@@ -12,6 +12,7 @@ from ..formats import CSR, IndexList, VectorStore
 from . import structure
 from .assign import row_matrix
 from .convert import index_list
+from .layout import row_vector
 from .write import Plan
 
 __all__ = ["scan", "scan_vector"]
@@ -37,6 +38,8 @@ def scan_vector(u: VectorStore, monoid: Any) -> Plan[VectorStore]:
     def request() -> VectorStore:
         entries = index_list(u)
         done = cast(CSR, registry.run(Scan(row_matrix(entries), typed), engine_for(u.device)))
+        if " " in u.device:
+            return row_vector(done)
         return IndexList(u.size, typed.z, entries.indices, done.values, done.iso)
 
     return Plan("scan", (u.size,), typed.z, u.device, request)

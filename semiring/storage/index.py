@@ -12,6 +12,7 @@ from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, Invali
 from ..formats import Array, PartVector, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
+from ..ops.build import outside_of_parts
 from .coerce import as_array
 
 
@@ -68,15 +69,11 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
 
 def _on_grid(store: PartVector, size: int, axis: str) -> Index:
     """Return a full vector on a grid as an index: each process checks its piece."""
-    grid = store.grid
     if store.dtype.kind not in "iu":
         raise DomainMismatch(f"{axis}: an index array must hold integers, got {store.dtype}")
     if store.nvals != store.size:
         raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
-    piece = dense_values(store.part)
-    low, high = _extremes(piece) if piece.size else (0, -1)
-    wrong = high if high >= size else low if low < 0 else None
-    if (outside := grid.found(wrong)) is not None:
+    if (outside := outside_of_parts(store, size)) is not None:
         raise IndexOutOfBound(f"index {outside} is out of bounds for {axis} with size {size}")
     return Index(size, store.size, array=store)
 
