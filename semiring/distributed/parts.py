@@ -15,7 +15,7 @@ from ..engines.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
 from ..engines.spec import ExtractVector
 from ..formats import CSR, Full, HyperPattern, IndexList, PartPattern, PartVector, VectorStore, index_dtype
-from ..formats.hypersparse import hypersparse, with_all_rows
+from ..formats.hypersparse import hypersparse, settled
 from ..formats.parts import PartValues, grid_of
 from ..formats.vectors import SingleEntry, empty_vector
 from ..operators.types import TypedBinary, TypedMonoid
@@ -114,7 +114,7 @@ def cut(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
         p.offsets,
         columns.astype(index_dtype(ncols), copy=False),
     )
-    return with_all_rows(CSR(made, found.dtype, found.values, found.iso))
+    return settled(CSR(made, found.dtype, found.values, found.iso))
 
 
 def placed_vector(piece: VectorStore, size: int, first: int) -> IndexList:

@@ -23,7 +23,7 @@ def build_vector(q: BuildVector, grid: Grid) -> Any:
     indices = (q.indices[chosen] - first).astype(dtype, copy=False)
     values = None if q.values is None else q.values[chosen]
     piece = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
-    return vector(grid, q.size, piece, iso=q.iso)
+    return vector(grid, q.size, piece, iso=_iso(q))
 
 
 @across(BuildMatrix)
@@ -44,7 +44,12 @@ def build_matrix(q: BuildMatrix, grid: Grid) -> Any:
         ),
         grid.local,
     )
-    return matrix(grid, (q.nrows, q.ncols), block, iso=q.iso)
+    return matrix(grid, (q.nrows, q.ncols), block, iso=_iso(q))
+
+
+def _iso(q: BuildVector | BuildMatrix) -> Any:
+    """Return the value of all entries, which are not combined with others."""
+    return q.iso if q.dup is None else None
 
 
 @across(ImportCSR)

@@ -6,6 +6,7 @@ An index is a range or an array that every process has, or a vector on the grid,
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,36 +35,42 @@ from ..routing import Triples, divided, routed, triples
 
 @across(ExtractVector)
 def extract_vector(q: ExtractVector, grid: Grid) -> Any:
-    """Ask the holders of the positions for their entries."""
+    """Send what is in a range to its new positions; of an array of positions, ask their holders for the entries."""
     u, size = q.u, q.index.count
-    first, last = grid.piece(size)
-    wanted = _members(q.index, first, last, grid)
-    order, requests = _by_owner(wanted, u.size, grid)
-    asked = grid.all.exchange(requests)
     begin, end = grid.piece(u.size)
+    if q.index.array is None:
+        here, number = inside(q.index, (begin, end), grid)
+        part = index_list(registry.run(ExtractVector(local(u), here), grid.engine))
+        places = number(part.indices.astype(np.int64))
+        return vector(grid, size, delivered(grid, places, dense_values(part), size), iso=u.iso)
+    first, last = grid.piece(size)
+    places, values = asked(grid, u, members(q.index, first, last, grid))
+    return vector(grid, size, _built(places, values, last - first, u.dtype, None, grid), iso=u.iso)
+
+
+def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
+    """Return which of some positions have an entry, as numbers in `wanted`, and their values.  Collective.
+
+    The positions are asked of those who hold them; they may repeat.
+    """
+    begin, end = grid.piece(u.size)
+    order, requests = by_owner(wanted, u.size, grid)
     replies: list[Any] = []
-    for positions in asked:
+    for positions in grid.all.exchange(requests):
         if positions is None:
             replies.append(None)
             continue
         at = (positions - begin).astype(index_dtype(end - begin), copy=False)
-        part = registry.run(ExtractVector(local(u), Index(end - begin, int(at.size), array=at)), grid.engine)
-        replies.append(index_list(part))
-    found = grid.all.exchange(replies)
-    return vector(grid, size, _replied(found, order, requests, last - first, u.dtype, grid), iso=u.iso)
-
-
-def _replied(found: list[Any], order: Array, requests: list[Any], size: int, dtype: Any, grid: Grid) -> Any:
-    """Return a piece of the entries that came back, each to the position that it was asked for."""
-    xp, at = array_module(grid.local), 0
-    places, values = [xp.zeros(0, np.int64)], [xp.zeros(0, dtype)]
-    for reply, request in zip(found, requests, strict=True):
-        if request is None:
-            continue
-        places.append(order[at : at + request.size][reply.indices])
-        values.append(dense_values(reply))
-        at += request.size
-    return _built(xp.concatenate(places), xp.concatenate(values), size, dtype, None, grid)
+        found = registry.run(ExtractVector(local(u), Index(end - begin, int(at.size), array=at)), grid.engine)
+        replies.append(index_list(found))
+    xp, first = array_module(grid.local), 0
+    places, values = [xp.zeros(0, np.int64)], [xp.zeros(0, u.dtype)]
+    for reply, request in zip(grid.all.exchange(replies), requests, strict=True):
+        if request is not None:
+            places.append(order[first : first + request.size][reply.indices])
+            values.append(dense_values(reply))
+            first += request.size
+    return xp.concatenate(places), xp.concatenate(values)
 
 
 def _built(indices: Array, values: Array, size: int, dtype: Any, dup: Any, grid: Grid) -> Any:
@@ -71,48 +78,80 @@ def _built(indices: Array, values: Array, size: int, dtype: Any, dup: Any, grid:
     return packed(registry.run(spec, grid.engine))
 
 
+def delivered(grid: Grid, positions: Array, values: Array, size: int, dup: Any = None) -> Any:
+    """Return the piece with the entries that all processes have for it.  Collective.
+
+    dup: combines entries at one position, in the order of the ranks.
+    """
+    order, targets = by_owner(positions, size, grid)
+    found = exchanged(grid, targets, values[order])
+    begin, end = grid.piece(size)
+    return _built(found[0] - begin, found[1], end - begin, values.dtype, dup, grid)
+
+
+def exchanged(grid: Grid, targets: list[Any], *arrays: Array) -> list[Array]:
+    """Send to each process its target positions and as many elements of each array, which are in the order of the
+    processes; return what came, joined in the order of the ranks.  Collective.
+    """
+    messages: list[Any] = []
+    at = 0
+    for target in targets:
+        if target is None:
+            messages.append(None)
+            continue
+        messages.append((target, *(array[at : at + target.size] for array in arrays)))
+        at += target.size
+    found = [message for message in grid.all.exchange(messages) if message is not None]
+    xp = array_module(grid.local)
+    dtypes = (np.dtype(np.int64), *(array.dtype for array in arrays))
+    return [xp.concatenate([xp.zeros(0, dtype), *(part[k] for part in found)]) for k, dtype in enumerate(dtypes)]
+
+
 @across(ScatterVector)
 def scatter_vector(q: ScatterVector, grid: Grid) -> Any:
     """Send the entries to the holders of their positions, which combine them in the order of the ranks."""
     piece: IndexList = index_list(local(q.u))
-    first, last = grid.piece(q.u.size)
-    members = _members(q.index, first, last, grid)[piece.indices]
-    order, targets = _by_owner(members, q.index.size, grid)
-    messages: list[Any] = []
-    values, at = dense_values(piece)[order], 0
-    for target in targets:
-        count = 0 if target is None else target.size
-        messages.append(None if target is None else (target, values[at : at + count]))
-        at += count
-    found = [part for part in grid.all.exchange(messages) if part is not None]
-    xp = array_module(grid.local)
-    begin, end = grid.piece(q.index.size)
-    indices = xp.concatenate([xp.zeros(0, np.int64), *(part[0] for part in found)]) - begin
-    together = xp.concatenate([xp.zeros(0, piece.dtype), *(part[1] for part in found)])
+    positions = members_at(q.index, piece.indices.astype(np.int64), grid.piece(q.u.size)[0], grid)
     dup = typed_second(piece.dtype) if q.dup is None else q.dup
-    return vector(grid, q.index.size, _built(indices, together, end - begin, piece.dtype, dup, grid))
+    size = q.index.size
+    return vector(grid, size, delivered(grid, positions, dense_values(piece), size, dup))
 
 
-def _members(index: Index, first: int, last: int, grid: Grid) -> Array:
-    """Return the members of an index from number `first` to `last`, which are those of this process's piece."""
-    xp = array_module(grid.local)
+def members(index: Index, first: int, last: int, grid: Grid) -> Array:
+    """Return the members of an index that is an array from number `first` to `last`, those of this process's piece."""
     if isinstance(index.array, PartVector):
         return dense_values(local(index.array)).astype(np.int64)
-    if index.array is not None:
-        return index.array[first:last].astype(np.int64)
-    return xp.arange(first, last, dtype=np.int64) * index.step + index.start
+    assert index.array is not None
+    return index.array[first:last].astype(np.int64)
 
 
-def _everyone(index: Index, grid: Grid) -> Array:
-    """Return all members of an index."""
+def members_at(index: Index, numbers: Array, first: int, grid: Grid) -> Array:
+    """Return some members of an index by their numbers in the piece of this process, which begins at `first`."""
+    if index.array is None:
+        return (numbers + first) * index.step + index.start
+    if isinstance(index.array, PartVector):
+        return dense_values(local(index.array))[numbers].astype(np.int64)
+    return index.array[numbers + first].astype(np.int64)
+
+
+def members_of(index: Index, numbers: Array) -> Array:
+    """Return the members of an index with the given numbers in it.  Collective for an index in parts."""
+    if index.array is None:
+        return numbers * index.step + index.start
+    return _whole(index)[numbers]
+
+
+def _whole(index: Index) -> Array:
+    """Return all members of an index that is an array."""
     if isinstance(index.array, PartVector):
         from ..scattering import gathered
 
         return dense_values(gathered(index.array)).astype(np.int64)
-    return _members(index, 0, index.count, grid)
+    assert index.array is not None
+    return index.array.astype(np.int64, copy=False)
 
 
-def _by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]:
+def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]:
     """Return a stable order of positions by the process that holds them, and the positions for each process."""
     xp = array_module(grid.local)
     bounds = xp.asarray(piece_bounds(size, grid.size)[1:-1], dtype=np.int64)
@@ -127,20 +166,38 @@ def _by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]
 def extract_matrix_on_grid(q: ExtractMatrix, grid: Grid) -> Any:
     """Extract from every block what the index selects of it, and send it to where it belongs."""
     a, shape = q.a, (q.rows.count, q.cols.count)
-    rows, row_numbers = _inside(q.rows, grid.rows(a.nrows), grid)
-    cols, col_numbers = _inside(q.cols, grid.cols(a.ncols), grid)
+    rows, row_number = inside(q.rows, grid.rows(a.nrows), grid)
+    cols, col_number = inside(q.cols, grid.cols(a.ncols), grid)
     t = triples(extract_matrix(local(a), rows, cols).into(), 0, 0)
-    moved = Triples(row_numbers[t.rows], col_numbers[t.cols], t.values, t.iso)
+    moved = Triples(row_number(t.rows), col_number(t.cols), t.values, t.iso)
     return routed(grid, moved, shape, a.dtype, iso=a.iso)
 
 
-def _inside(index: Index, part: tuple[int, int], grid: Grid) -> tuple[Index, Array]:
-    """Return the members of an index that are in a range, relative to it, and their numbers in the index."""
-    members, xp = _everyone(index, grid), array_module(grid.local)
-    numbers = xp.flatnonzero((members >= part[0]) & (members < part[1]))
-    size = part[1] - part[0]
-    inside = (members[numbers] - part[0]).astype(index_dtype(size), copy=False)
-    return Index(size, int(inside.size), array=inside), numbers.astype(np.int64)
+def inside(index: Index, part: tuple[int, int], grid: Grid) -> tuple[Index, Callable[[Array], Array]]:
+    """Return the members of an index that are in a range, relative to it, and a function to their numbers in the index.
+
+    Collective for an index in parts.
+    """
+    low, high = part
+    if index.array is None:
+        first, last = _numbers_between(index, low, high)
+        start = index.start + index.step * first - low if first < last else 0
+        return Index(high - low, last - first, start, index.step), lambda at: at + first
+    all_members, xp = _whole(index), array_module(grid.local)
+    numbers = xp.flatnonzero((all_members >= low) & (all_members < high)).astype(np.int64)
+    size = high - low
+    here = (all_members[numbers] - low).astype(index_dtype(size), copy=False)
+    return Index(size, int(here.size), array=here), lambda at: numbers[at]
+
+
+def _numbers_between(index: Index, low: int, high: int) -> tuple[int, int]:
+    """Return the bounds of the numbers k with low <= start + step * k < high."""
+    if index.step > 0:
+        first, last = -((index.start - low) // index.step), -((index.start - high) // index.step)
+    else:
+        first, last = (high - index.start) // index.step + 1, (low - index.start) // index.step + 1
+    first = min(max(first, 0), index.count)
+    return first, min(max(last, first), index.count)
 
 
 @across(ScatterMatrix)
@@ -148,7 +205,7 @@ def scatter_matrix(q: ScatterMatrix, grid: Grid) -> Any:
     """Send every entry to the holder of its new position; repeats combine in the order of the ranks."""
     a, shape = q.a, (q.rows.size, q.cols.size)
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
-    rows, cols = _everyone(q.rows, grid)[t.rows], _everyone(q.cols, grid)[t.cols]
+    rows, cols = members_of(q.rows, t.rows), members_of(q.cols, t.cols)
     dup = typed_second(a.dtype) if q.dup is None else q.dup
     return routed(grid, Triples(rows, cols, t.values, t.iso), shape, a.dtype, dup=dup)
 
@@ -165,19 +222,7 @@ def extract_row(q: ExtractRow, grid: Grid) -> Any:
     values = part.values
     if values is None:
         values = array_module(grid.local).full(part.cols.size, part.iso, a.dtype)
-    order, targets = _by_owner(part.cols, a.ncols, grid)
-    messages: list[Any] = []
-    values, at = values[order], 0
-    for target in targets:
-        count = 0 if target is None else target.size
-        messages.append(None if target is None else (target, values[at : at + count]))
-        at += count
-    found = [message for message in grid.all.exchange(messages) if message is not None]
-    xp = array_module(grid.local)
-    begin, end = grid.piece(a.ncols)
-    indices = xp.concatenate([xp.zeros(0, np.int64), *(message[0] for message in found)]) - begin
-    together = xp.concatenate([xp.zeros(0, a.dtype), *(message[1] for message in found)])
-    return vector(grid, a.ncols, _built(indices, together, end - begin, a.dtype, None, grid), iso=a.iso)
+    return vector(grid, a.ncols, delivered(grid, part.cols, values, a.ncols), iso=a.iso)
 
 
 @across(Outside)
@@ -185,9 +230,9 @@ def outside(q: Outside, grid: Grid) -> Any:
     """Keep what is outside the region in every part."""
     a: Any = q.a
     if not isinstance(a, CSR):
-        at, _ = _inside(q.rows, grid.piece(a.size), grid)
+        at, _ = inside(q.rows, grid.piece(a.size), grid)
         return vector(grid, a.size, registry.run(Outside(local(a), at, None), grid.engine), iso=a.iso)
     assert q.cols is not None
-    rows, _ = _inside(q.rows, grid.rows(a.nrows), grid)
-    cols, _ = _inside(q.cols, grid.cols(a.ncols), grid)
+    rows, _ = inside(q.rows, grid.rows(a.nrows), grid)
+    cols, _ = inside(q.cols, grid.cols(a.ncols), grid)
     return matrix(grid, a.shape, registry.run(Outside(local(a), rows, cols), grid.engine), like=a, iso=a.iso)
