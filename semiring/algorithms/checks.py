@@ -29,6 +29,11 @@ def is_matrix(name: str, A: Any) -> Matrix:
     return A
 
 
+def processor(A: Matrix) -> str:
+    """Return what computes with A, or with each part of A on a grid of processes: ``"cpu"`` or ``"cuda"``."""
+    return A.device.rpartition(" ")[2]
+
+
 def undirected(name: str, A: Any, *, values: bool = False) -> int:
     """Return the number of rows of A; GraphProperty unless A(v, u) is stored wherever A(u, v) is.
 

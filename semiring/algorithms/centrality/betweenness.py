@@ -15,7 +15,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, vstack
 from semiring.exceptions import InvalidValue, NotSupported, OutOfMemory
 
-from ..checks import count, is_many, row, seed_of, square
+from ..checks import count, is_many, processor, row, seed_of, square
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
@@ -252,7 +252,7 @@ def _edges(graph: Graph, sources: list[int]) -> Matrix:
     paths, shares = [], []  # of pairs of sparse levels, which are many in deep graphs, for one product
     for step in backward(graph, levels, len(sources)):
         level = before.pop()
-        if _BY_PAIRS[graph.A.device] and (level.dense or step.level.dense):
+        if _BY_PAIRS[processor(graph.A)] and (level.dense or step.level.dense):
             left = level.paths if level.dense else level.paths.T
             right = step.shares.T if step.level.dense else step.shares
             total(accum="plus") << left.mxm(right, "plus_times", mask=graph.A.S)
@@ -260,7 +260,7 @@ def _edges(graph: Graph, sources: list[int]) -> Matrix:
             paths.append(by_source(level.paths, dense=level.dense))
             shares.append(by_source(step.shares, dense=step.level.dense))
     if paths:
-        method = _EDGES[graph.A.device]
+        method = _EDGES[processor(graph.A)]
         total(accum="plus") << vstack(paths).T.mxm(vstack(shares), "plus_times", mask=graph.A.S, method=method)
     return total
 
@@ -274,7 +274,7 @@ def _plan(
     kind = floating(name, dtype)
     chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
     if batch is None:
-        most = _ENTRIES[A.device] // max(n, A.nvals, 1) if weights else _PAIRS[A.device] // max(n, 1)
+        most = _ENTRIES[processor(A)] // max(n, A.nvals, 1) if weights else _PAIRS[processor(A)] // max(n, 1)
         batch = max(1, min(_SOURCES, most))
     elif count(name, "batch", batch) < 1:
         raise InvalidValue(f"{name}: batch must be at least 1, got {batch}")

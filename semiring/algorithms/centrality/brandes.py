@@ -23,12 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring import Matrix, Vector, binary, monoid, semiring, unary
+
+from ..checks import processor
+from ..kept import kept
 
 # Products with a dense operand in the time of one with a sparse operand (measured, kron16 on two cores, kron20 on an
 # H200).
@@ -56,48 +58,48 @@ class Graph:
     A: Matrix
     dtype: np.dtype[Any]
 
-    @cached_property
+    @kept
     def out(self) -> Matrix:
         """The structure of A, with ones."""
         return self.A.apply("second", right=self.dtype.type(1)).wait()
 
-    @cached_property
+    @kept
     def into(self) -> Matrix:
         """The transpose of `out`."""
         return self.out if self.A.is_symmetric_structure else self.out.T
 
-    @cached_property
+    @kept
     def out_complete(self) -> Matrix:
         """The structure of A and the diagonal, with ones; without the diagonal for entries outside device memory."""
         if self.A.placement != "device":
             return self.out
         return self.out.ewise_add(Matrix.identity(self.A.nrows, self.dtype, device=self.A.device), "any").wait()
 
-    @cached_property
+    @kept
     def into_complete(self) -> Matrix:
         """The transpose of `out_complete`."""
         return self.out_complete if self.A.is_symmetric_structure else self.out_complete.T
 
-    @cached_property
+    @kept
     def out_work(self) -> Vector:
         """One more than the number of entries of each row."""
         return Vector.full(1.0, self.A.nrows, device=self.A.device).ewise_add(self.A.reduce_rowwise("count"), "plus")
 
-    @cached_property
+    @kept
     def in_work(self) -> Vector:
         """One more than the number of entries of each column."""
         if self.A.is_symmetric_structure:
             return self.out_work
         return Vector.full(1.0, self.A.nrows, device=self.A.device).ewise_add(self.A.reduce_columnwise("count"), "plus")
 
-    @cached_property
+    @kept
     def most_work(self) -> float:
         """The largest entry of `out_work` and `in_work`."""
         return max(float(work.reduce("max").get(0)) for work in (self.out_work, self.in_work))
 
     def many(self, work: float, k: int) -> bool:
         """Return whether a dense product costs less than one with a sparse operand of so many edges and entries."""
-        return work > k * max(self.A.nvals / _SPARSE[self.A.device], self.A.nrows / _POSITIONS)
+        return work > k * max(self.A.nvals / _SPARSE[processor(self.A)], self.A.nrows / _POSITIONS)
 
 
 class Level(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, unary
 from semiring.exceptions import GraphProperty
 
-from ..checks import square, undirected
+from ..checks import processor, square, undirected
 from ..progress import Progress, reporter
 from .totals import totals
 
@@ -195,7 +195,7 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
     nearness = Vector.full(0.0, n, device=A.device)
     first = done = 0
     while first < n:
-        last = max(first + 1, int(np.searchsorted(ends, done + _PAIRS[A.device], side="right")))
+        last = max(first + 1, int(np.searchsorted(ends, done + _PAIRS[processor(A)], side="right")))
         part = S[first:last, :]
         if part.nvals:
             around, H = _neighbourhoods(S, part)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from semiring import Matrix, Vector, concat, ops
 
-from ..checks import choice, undirected, weights
+from ..checks import choice, processor, undirected, weights
 from ..entries import listed
 from ..progress import Progress, reporter
 
@@ -80,7 +80,7 @@ def minimum_spanning_forest(
     weights("minimum_spanning_forest", A)
     report = reporter("minimum_spanning_forest", progress)
     chosen_method = choice("minimum_spanning_forest", "method", method, ("auto", "kruskal", "boruvka"))
-    if chosen_method == "kruskal" or (chosen_method == "auto" and A.device == "cpu"):
+    if chosen_method == "kruskal" or (chosen_method == "auto" and processor(A) == "cpu"):
         half = ops.span(A.select("triu", 1), largest=maximum)
         report(1, None)
         return half.ewise_add(half.T, "any")

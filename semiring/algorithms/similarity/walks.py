@@ -220,13 +220,15 @@ def _biased(
     """
     back, away = bias
     most = max(back, 1.0, away)
-    walks, chosen, made = Vector.from_dense(numbers), here.dup(), 0
+    walks, chosen, made = Vector.from_dense(numbers, device=here.device), here.dup(), 0
     pending: Any = Vector.full(True, here.size, device=here.device).to_coo(index_dtype=None)[0]
     while len(pending):
         count = max(1, min(max(here.size, _FEW_PROPOSALS) // len(pending), _ROUNDS_A_STEP // 4))
         # Proposal p of all is the (p mod count)-th of the walk pending(p / count).
         proposal = Vector.full(0, len(pending) * count, device=here.device).apply("rowindex")
-        walk = Vector.from_dense(pending).extract(proposal.apply("floordiv", right=count).new()).new()
+        walk = (
+            Vector.from_dense(pending, device=here.device).extract(proposal.apply("floordiv", right=count).new()).new()
+        )
         word = walks.extract(walk).apply("times", right=_ROUNDS_A_STEP)
         word = word.ewise_mult(proposal.apply("mod", right=count).apply("plus", right=made), "plus").new()
         r, level = (word.apply(_random_of, right=thunk(seed, step)).new() for seed, step in _streams(drawn_by))
@@ -238,7 +240,7 @@ def _biased(
         first = proposal.dup(mask=accepted.V).reduce_by(walk, "min", size=here.size)
         done, at = first.to_coo(index_dtype=None)
         chosen[done] = proposed.extract(at)
-        waiting = Vector.from_coo(pending, True, size=here.size).dup(mask=~first.S)
+        waiting = Vector.from_coo(pending, True, size=here.size, device=here.device).dup(mask=~first.S)
         pending, made = waiting.to_coo(index_dtype=None)[0], made + count
     return chosen
 
@@ -251,17 +253,18 @@ def _streams(drawn_by: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int
 
 def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
     offsets, columns, _ = A.to_csr(index_dtype=np.int64)
-    first = Vector.from_dense(offsets[:-1])
-    degree = Vector.from_dense(offsets[1:]).ewise_mult(first, "minus").new()
+    first = Vector.from_dense(offsets[:-1], device=A.device)
+    degree = Vector.from_dense(offsets[1:], device=A.device).ewise_mult(first, "minus").new()
     bisections = int(degree.reduce("max")).bit_length()  # synchronises
+    neighbours = Vector.from_dense(columns, device=A.device)
     if not weighted:
-        return _Rows(first, degree, Vector.from_dense(columns), None, None, bisections)
-    totals = Vector.from_dense(A.apply("identity[float64]").scan("plus").to_csr()[2])
+        return _Rows(first, degree, neighbours, None, None, bisections)
+    totals = Vector.from_dense(A.apply("identity[float64]").scan("plus").to_csr()[2], device=A.device)
     with_edges = degree.select(">", 0).to_coo(index_dtype=None)[0]
     last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).new()
     total = Vector.full(0.0, n, device=A.device)
     total[with_edges] = totals.extract(last)
-    return _Rows(first, degree, Vector.from_dense(columns), totals, total, bisections)
+    return _Rows(first, degree, neighbours, totals, total, bisections)
 
 
 def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
