@@ -1,0 +1,74 @@
+"""Every function of `semiring.algorithms` on grids of processes: the result of one process, or the same error."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from semiring import Matrix, Vector, distributed, use
+from semiring.distributed import Grid
+from tests import sampling
+from tests.algorithms.calls import FUNCTIONS, Call, calls, differences, outcome
+from tests.algorithms.inputs import STRUCTURES, matrix
+
+SHAPES = ((2, 1), (2, 2))
+INPUTS = (("undirected-loops", "shares"), ("directed", "int64"), ("acyclic", "float32"), ("no-edges", "true"))
+# Functions that need an operation which grids do not have, and its name.
+LACKING: dict[str, str] = {}
+SAMPLE = sampling.draw("algorithms on grids", FUNCTIONS, 2)
+
+
+@pytest.fixture(autouse=True)
+def on_the_specification(engine: str) -> Any:
+    """Compute the parts with the reference engine, for which nothing is compiled."""
+    if engine != "cpu":
+        pytest.skip("ranks are threads on the CPU")
+    with use("reference"):
+        yield
+
+
+def on_grid(call: Call, A: Matrix, grid: Grid) -> Any:
+    """The outcome of a call whose matrices and vectors are on a grid."""
+    B = distributed.scatter(A, grid)
+
+    def moved(value: Any) -> Any:
+        given = value(A) if callable(value) else value
+        if given is A:
+            return B
+        return distributed.scatter(given, grid) if isinstance(given, (Matrix, Vector)) else given
+
+    # As functions, because vectors are callable, and a call applies what is.
+    arguments = {name: partial(lambda value, _: value, moved(value)) for name, value in call.given.items()}
+    return outcome(Call(call.name, arguments), B)
+
+
+def compared(name: str, shape: tuple[int, int], inputs: Any) -> list[str]:
+    """How the calls of a function differ on a grid from those on one process."""
+    wrong = []
+    for structure, values in inputs:
+        A = matrix(structure, values)
+        for call in calls(name):
+            expected = outcome(call, A)
+            ranks = distributed.run(shape[0] * shape[1], partial(on_grid, call, A), shape=shape, device="cpu")
+            for rank, found in enumerate(ranks):
+                if different := differences(call, found, expected):
+                    wrong.append(f"{call} of {structure}, {values}, rank {rank}: {different}")
+    return wrong
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in FUNCTIONS]
+)
+def test_the_result_of_one_process(name: str, shape: tuple[int, int]) -> None:
+    inputs = INPUTS if sampling.exhaustive else sampling.draw(f"grids {name}", INPUTS, 1)
+    if name in LACKING:
+        pytest.skip(f"needs {LACKING[name]}")
+    found = compared(name, shape, inputs)
+    assert not found, "\n".join(found)
+
+
+def test_the_inputs_exist() -> None:
+    assert {structure for structure, _ in INPUTS} <= STRUCTURES.keys()
