@@ -1,7 +1,22 @@
 """The same programs on several processes: matrices and vectors whose parts are held by the processes of a grid."""
 
-from .communicator import Traffic
+from .building import from_coo, from_edgelist, vector_from_coo
+from .communicator import Communicator, Traffic
 from .grid import Grid, run
+from .local_parts import LocalPart, from_part, local_part
 from .scattering import gather, scatter
 
-__all__ = ["Grid", "Traffic", "gather", "run", "scatter"]
+__all__ = [
+    "Communicator",
+    "Grid",
+    "LocalPart",
+    "Traffic",
+    "from_coo",
+    "from_edgelist",
+    "from_part",
+    "gather",
+    "local_part",
+    "run",
+    "scatter",
+    "vector_from_coo",
+]

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 from ..config import checked_device, default_device, engine_for, register_grid
 from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
+from ..formats.pattern import scalar_facts
 from ..memory.arrays import Array
+from .agreement import together
 from .communicator import Communicator, Traffic
 from .threads import run_ranks
 
@@ -107,6 +109,14 @@ class Grid(ProcessGrid):
 
         return local(store)
 
+    def with_part(self, store: Any, part: Any) -> Any:
+        """Return a matrix store of parts with another block of the same entries."""
+        from .parts import matrix
+
+        made = matrix(self, store.shape, part, iso=store.iso)
+        made.pattern.facts.update(scalar_facts(store.pattern))
+        return made
+
     def take(self, store: Any) -> Any:
         """Return the store of parts of an object that every process has as a whole."""
         from .scattering import taken
@@ -128,6 +138,13 @@ class Grid(ProcessGrid):
     def found(self, value: Any) -> Any:
         """Return the value of the process that has one, None if none has.  Collective."""
         return next((each for each in self.all.gather_all(value) if each is not None), None)
+
+    def together(self, function: Callable[[], T]) -> T:
+        """Return what the function returns on this process; raise on all if it raises on one.  Collective.
+
+        The function makes no collective call, or none after a step that can fail.
+        """
+        return together(self.all, function)
 
     def agreed(self, flag: bool) -> bool:
         """Return whether the flag is set on all processes.  Collective."""

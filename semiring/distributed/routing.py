@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engines.refusals import repeated
 from ..engines.residency import listed_or_resident
 from ..engines.spec import BuildMatrix
-from ..formats import CSR, Array, array_module, index_dtype
+from ..exceptions import DuplicateIndex
+from ..formats import CSR, Array, array_module, device_of, index_dtype
 from ..formats.parts import piece_bounds
 from ..memory.arrays import to_host
 from ..ops.build import from_triples
@@ -41,7 +43,8 @@ def triples(block: CSR, row: int, col: int) -> Triples:
 def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: Any = None, iso: Any = None) -> CSR:
     """Return the matrix of the triples that all processes have together.  Collective.
 
-    dup: combines entries at one position, in the order of the ranks.  iso: the value of all entries everywhere.
+    dup: combines entries at one position, in the order of the ranks; without it repeated positions raise DuplicateIndex
+    on the process that they belong to.  iso: the value of all entries everywhere.
     """
     xp = array_module(grid.local)
     height, width = grid.shape
@@ -53,7 +56,11 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
     together = joined(found, dtype, grid.local)
     moved = Triples(together.rows - top, together.cols - left, together.values, together.iso)
-    return matrix(grid, shape, built(moved, (bottom - top, right - left), dtype, grid, dup=dup), iso=iso)
+    try:
+        block = built(moved, (bottom - top, right - left), dtype, grid, dup=dup)
+    except DuplicateIndex:  # with the position in the block
+        raise _repeated(together) from None
+    return matrix(grid, shape, block, iso=iso)
 
 
 def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: Any = None) -> CSR:
@@ -67,6 +74,15 @@ def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tup
     piece = index_list(local(u))
     rows, cols = at(piece.indices.astype(np.int64) + grid.piece(u.size)[0])
     return routed(grid, Triples(rows, cols, piece.values, piece.iso), shape, u.dtype, iso=u.iso)
+
+
+def _repeated(t: Triples) -> DuplicateIndex:
+    """Return the error for triples of which two have one position: the first such position."""
+    xp = array_module(device_of(t.rows))
+    order = xp.lexsort(xp.stack([t.cols, t.rows]))
+    rows, cols = t.rows[order], t.cols[order]
+    at = order[1:][(rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1])][:1]
+    return repeated((int(to_host(t.rows[at])[0]), int(to_host(t.cols[at])[0])))
 
 
 def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:

@@ -8,10 +8,11 @@ reads their arrays, and the stand-ins for these arrays raise NotSupported.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any, ClassVar, Literal, NoReturn, Self, cast
+from typing import Any, ClassVar, Literal, NoReturn, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from ..memory.placement import Placement
 from .kinds import StorageKind, storage_kind
 from .pattern import AnyPattern, scalar_facts
 from .records import derived, record
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Pieces of at least so many positions begin at multiples of 32, so that bitmaps of pieces are joined by words.
 _ALIGNED = 1024
@@ -84,6 +88,10 @@ class ProcessGrid(ABC):
         """Return the part of a store that this process holds, with positions of its own."""
 
     @abstractmethod
+    def with_part(self, store: Any, part: Any) -> Any:
+        """Return a matrix store of parts with another block of the same entries."""
+
+    @abstractmethod
     def take(self, store: Any) -> Any:
         """Return the store of parts of an object that every process has as a whole."""
 
@@ -101,6 +109,10 @@ class ProcessGrid(ABC):
     @abstractmethod
     def found(self, value: Any) -> Any:
         """Return the value of the process that has one, None if none has.  Collective."""
+
+    @abstractmethod
+    def together(self, function: Callable[[], T]) -> T:
+        """Return what the function returns on this process; raise on all if it raises on one.  Collective."""
 
     @abstractmethod
     def agreed(self, flag: bool) -> bool:
@@ -124,6 +136,26 @@ def moved(store: Any, device: str) -> Any:
 def whole_of(store: Any) -> Any:
     """Return a store as one that this process reads: itself, or of parts the whole, which is collective."""
     return grid_of(store.device).whole(store) if " " in store.device else store
+
+
+def on_part(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function that changes the storage kind of a matrix, its first argument, act on the block of this process.
+
+    Each process converts its own block; an error on one of them is raised on all.  Collective.
+    """
+
+    @functools.wraps(function)
+    def converted(*args: P.args, **kwargs: P.kwargs) -> T:
+        store: Any = args[0]
+        if " " not in store.device:
+            return function(*args, **kwargs)
+        grid = grid_of(store.device)
+        part = grid.part(store)
+        act: Any = function
+        made: Any = grid.together(lambda: act(part, *args[1:], **kwargs))
+        return cast(T, store if made is part else grid.with_part(store, made))
+
+    return converted
 
 
 def grid_of(device: str) -> ProcessGrid:
@@ -176,7 +208,6 @@ class PartPattern(AnyPattern):
     format = "parts"
     ARRAYS = ()
     ENTRIES = None
-    codec = None
     base = at = None
 
     grid: ProcessGrid
@@ -201,6 +232,11 @@ class PartPattern(AnyPattern):
         return Elsewhere(0)
 
     @property
+    def codec(self) -> str | None:  # type: ignore[override]
+        """The codec of the block, which has the same one on all processes."""
+        return self.part.codec
+
+    @property
     def placement(self) -> Placement:  # type: ignore[override]
         """Where the entries of the block reside."""
         return self.part.placement
@@ -208,7 +244,7 @@ class PartPattern(AnyPattern):
     @derived
     def kind(self) -> StorageKind:
         """The format, with the codec and the placement of the block."""
-        return storage_kind(self.format, self.part.codec or "none", self.part.placement)
+        return storage_kind(self.format, self.codec or "none", self.part.placement)
 
     @derived
     def device(self) -> str:

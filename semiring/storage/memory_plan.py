@@ -16,6 +16,7 @@ from ..engines.spec import ImportCSR
 from ..engines.spec_storage import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Pattern, Placement, device_of, index_dtype
+from ..formats.parts import on_part
 from ..formats.placement import place
 from ..memory.allocation import allocating, free_memory, require
 from ..memory.arrays import to_device, to_host
@@ -84,6 +85,8 @@ def moved(store: CSR, placement: str | None, device: str | None, operation: str 
     if target != store.device and " " in target + store.device:  # to or from a grid of processes
         made = store.to(target)
         return made if placement is None else moved(made, placement, None, operation)
+    if " " in store.device:
+        return on_part(moved)(store, placement, None, operation)
     if placement is None:
         placement = store.placement if target == store.device else "device"
     chosen = destined(operation, store, placement, target)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engines import registry
 from ...engines.registry import across
 from ...engines.spec import IsSymmetric, Transpose
-from ...engines.spec_storage import Permute
+from ...engines.spec_storage import Encode, Permute
 from ...formats import PartPattern, structure_only
+from ...formats.pattern import scalar_facts
 from ...ops import structure
 from ..grid import Grid
 from ..parts import local, matrix
@@ -63,3 +65,12 @@ def permute(q: Permute, grid: Grid) -> Any:
     return routed(
         grid, Triples(place[t.rows], q.cols[t.cols].astype(np.int64), t.values, t.iso), a.shape, a.dtype, iso=a.iso
     )
+
+
+@across(Encode)
+def encode(q: Encode, grid: Grid) -> PartPattern:
+    """Encode the rows of the block."""
+    pattern = q.pattern
+    assert isinstance(pattern, PartPattern)
+    block = grid.together(lambda: registry.run(Encode(pattern.part, q.codec), grid.engine))
+    return PartPattern(grid, pattern.nrows, pattern.ncols, block, scalar_facts(pattern))
