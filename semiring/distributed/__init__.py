@@ -1,5 +1,6 @@
 """The same programs on several processes: matrices and vectors whose parts are held by the processes of a grid."""
 
+from . import random
 from .building import from_coo, from_edgelist, vector_from_coo
 from .communicator import Communicator, Traffic
 from .grid import Grid, run
@@ -16,6 +17,7 @@ __all__ = [
     "from_part",
     "gather",
     "local_part",
+    "random",
     "run",
     "scatter",
     "vector_from_coo",

@@ -19,6 +19,7 @@ from semiring.memory.arrays import Array, index_dtype
 
 __all__ = [
     "compress",
+    "distinct_rows",
     "kronecker_edges",
     "lattice",
     "permutation",
@@ -117,14 +118,18 @@ def compress(
         for starts, ends in directions:
             keys[filled : filled + len(starts)] = starts * n + ends
             filled += len(starts)
-    keys = keys[:filled]
+    return distinct_rows(xp, keys[:filled], n, n)
+
+
+def distinct_rows(xp: Any, keys: Array, nrows: int, ncols: int) -> tuple[Array, Array]:
+    """Build ``(indptr, indices)`` of the distinct keys ``row * ncols + column``, which are sorted in place."""
     keys.sort()
     keys = keys[: _distinct_to_front(xp, keys)]
-    starts = xp.arange(n + 1, dtype=np.int64) * n
+    starts = xp.arange(nrows + 1, dtype=np.int64) * ncols
     indptr = xp.searchsorted(keys, starts).astype(index_dtype(int(keys.size)))
-    indices = xp.empty(keys.size, dtype=index_dtype(n))
+    indices = xp.empty(keys.size, dtype=index_dtype(ncols))
     for first in range(0, int(keys.size), _SLICE_KEYS):
-        indices[first : first + _SLICE_KEYS] = keys[first : first + _SLICE_KEYS] % max(n, 1)
+        indices[first : first + _SLICE_KEYS] = keys[first : first + _SLICE_KEYS] % max(ncols, 1)
     return indptr, indices
 
 
@@ -143,37 +148,53 @@ def _distinct_to_front(xp: Any, keys: Array) -> int:
     return kept
 
 
-def uniform_weights(xp: Any, indptr: Array, indices: Array, seed: int, low: int, high: int) -> Array:
-    """Return an int32 weight from ``low`` to ``high`` for each entry, the same for (i, j) and (j, i)."""
-    n = int(indptr.size) - 1
+def uniform_weights(
+    xp: Any, indptr: Array, indices: Array, seed: int, low: int, high: int, *, block: tuple[int, int, int] | None = None
+) -> Array:
+    """Return an int32 weight from ``low`` to ``high`` for each entry, the same for (i, j) and (j, i).
+
+    block: the first row and the first column of the arrays in a graph of n vertices, and n; None: they are all of it.
+    """
+    top, left, n = (0, 0, int(indptr.size) - 1) if block is None else block
     count = int(indices.size)
     weights = xp.empty(count, dtype=np.int32)
     for first in range(0, count, CHUNK_EDGES):
         last = min(first + CHUNK_EDGES, count)
-        rows = xp.searchsorted(indptr, xp.arange(first, last, dtype=indptr.dtype), side="right").astype(np.int64) - 1
-        cols = indices[first:last].astype(np.int64)
+        rows = xp.searchsorted(indptr, xp.arange(first, last, dtype=indptr.dtype), side="right").astype(np.int64) + (
+            top - 1
+        )
+        cols = indices[first:last].astype(np.int64) + left
         pairs = xp.minimum(rows, cols) * n + xp.maximum(rows, cols)
         bits = random_bits(pairs, seed, WEIGHTS) % np.uint64(high - low + 1)
         weights[first:last] = bits.astype(np.int32) + np.int32(low)
     return weights
 
 
-def lattice(xp: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Build ``(indptr, indices)`` of the grid of points; neighbours differ by one in one coordinate. O(points)."""
+def lattice(
+    xp: Any, shape: tuple[int, ...], rows: tuple[int, int] | None = None, cols: tuple[int, int] | None = None
+) -> tuple[Array, Array]:
+    """Build ``(indptr, indices)`` of the grid of points; neighbours differ by one in one coordinate. O(points).
+
+    rows, cols: the bounds of a block, whose positions count from 0; None: all.
+    """
     n = math.prod(shape)
+    (top, bottom), (left, right) = rows or (0, n), cols or (0, n)
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    points = xp.arange(n, dtype=index_dtype(n))
+    points = xp.arange(top, bottom, dtype=index_dtype(n))
     # Neighbours in ascending order: the largest step back first, the largest step ahead last.
     steps = [(axis, -1) for axis in range(len(shape))] + [(axis, 1) for axis in reversed(range(len(shape)))]
-    there = xp.empty((n, len(steps)), dtype=bool)
+    there = xp.empty((bottom - top, len(steps)), dtype=bool)
     for slot, (axis, sign) in enumerate(steps):
         coordinate = points // strides[axis] % shape[axis]
         there[:, slot] = coordinate > 0 if sign < 0 else coordinate < shape[axis] - 1
     jumps = xp.asarray(np.array([sign * strides[axis] for axis, sign in steps], dtype=points.dtype))
-    total = sum(2 * (n // size) * (size - 1) for size in shape if size)
-    indptr = xp.zeros(n + 1, dtype=index_dtype(total))
+    neighbours = points[:, None] + jumps
+    if (left, right) != (0, n):
+        there &= (neighbours >= left) & (neighbours < right)
+    indices = neighbours[there]
+    indptr = xp.zeros(bottom - top + 1, dtype=index_dtype(int(indices.size)))
     indptr[1:] = xp.cumsum(there.sum(axis=1), dtype=np.int64)
-    return indptr, (points[:, None] + jumps)[there]
+    return indptr, (indices - indices.dtype.type(left)).astype(index_dtype(right - left), copy=False)
 
 
 def star_arrays(xp: Any, leaves: int) -> tuple[Array, Array]:
