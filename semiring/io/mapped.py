@@ -203,7 +203,7 @@ def _opened(
                 f"{os.fspath(path)}: a Vector resides in the memory of its device, and cannot be compressed"
             )
         with allocating("open", default_device()):
-            return _vector(store, verify=verify)
+            return vector_of(store, verify=verify)
     except (InvalidFormat, IndexOutOfBound, DuplicateIndex) as error:
         if str(error).startswith(f"{os.fspath(path)}: "):
             raise
@@ -270,7 +270,8 @@ def _check_facts(held: CSR, described: Store) -> None:
         )
 
 
-def _vector(store: Store, *, verify: bool) -> Vector:
+def vector_of(store: Store, *, verify: bool) -> Vector:
+    """Return the Vector of a file, on the device of new objects."""
     device, size = default_device(), store.shape[0]
 
     def on_device(name: str) -> Array:

@@ -43,8 +43,8 @@ def on_the_host() -> Iterator[None]:
         yield
 
 
-def convert(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR:
-    """Convert a matrix in host memory to a codec and placement on the device of new objects.
+def convert(operation: str, held: CSR, placement: str | None, codec: Any, device: str | None = None) -> CSR:
+    """Convert a matrix in host memory to a codec and placement, on `device` or that of new objects.
 
     It is encoded slice by slice, from host memory to host memory: the uncompressed matrix is never in GPU memory as a
     whole, and the compressed one only where `placement` requires it.
@@ -54,7 +54,7 @@ def convert(operation: str, held: CSR, placement: str | None, codec: Any) -> CSR
     OutOfMemory
         It does not fit; the message lists what fits.
     """
-    device = default_device()
+    device = default_device() if device is None else device
     if codec is not None:
         with allocating("compress", device):
             held = compress(place(held, "host", device), codec)

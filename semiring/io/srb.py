@@ -114,20 +114,35 @@ class Store:
 def write_store(path: PathLike, store: Store, progress: Progress | None = None) -> None:
     """Write a store to a file, atomically. O(bytes)."""
     progress = checked_progress(progress)
-    sections: list[dict[str, Any]] = []
-    for name, array in store.arrays.items():
-        little = _little_type(array.dtype)
-        sections.append(
-            {
-                "name": name,
-                "dtype": little.str,
-                "count": int(array.size),
-                "offset": 0,
-                "bytes": int(array.nbytes),
-                "crc32": checksum(_content(array)),
-            }
-        )
-    description = {
+    sections = [section(name, array.dtype, array.size) for name, array in store.arrays.items()]
+    for about, array in zip(sections, store.arrays.values(), strict=True):
+        about["crc32"] = checksum(_content(array))
+    description = describe(store, sections)
+    place_sections(description)
+    head, total = header(description)
+    with atomic_writer(path) as stream:
+        stream.write(head)
+        position = len(head)
+        for about, array in zip(sections, store.arrays.values(), strict=True):
+            stream.write(bytes(about["offset"] - position))
+            content = _content(array).reshape(-1).view(np.uint8).data
+            for start in range(0, len(content), _CHUNK_BYTES):
+                stream.write(content[start : start + _CHUNK_BYTES])
+                if progress is not None:
+                    progress(f"writing {os.fspath(path)}", (about["offset"] + start) / total)
+            position = about["offset"] + len(content)
+
+
+def section(name: str, dtype: np.dtype[Any], count: int) -> dict[str, Any]:
+    """Return the description of a section, without offset and checksum."""
+    size = int(count)
+    nbytes = size * dtype.itemsize
+    return {"name": name, "dtype": _little_type(dtype).str, "count": size, "offset": 0, "bytes": nbytes, "crc32": 0}
+
+
+def describe(store: Store, sections: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the description of a store with these sections; its arrays are not read."""
+    return {
         "kind": store.kind,
         "format": store.format,
         **({} if store.codec is None else {"codec": store.codec}),
@@ -138,27 +153,26 @@ def write_store(path: PathLike, store: Store, progress: Progress | None = None) 
         "facts": dict(store.facts),
         "sections": sections,
     }
-    # The description contains the offsets, which depend on its length: measure it with the longest possible offsets.
-    for section in sections:
-        section["offset"] = 2**63
-    offset = _page_after(DESCRIPTION_AT + len(json.dumps(description)))
-    for section in sections:
-        section["offset"] = offset
-        offset = _page_after(offset + section["bytes"])
+
+
+def place_sections(description: dict[str, Any]) -> None:
+    """Set the offsets of the sections, for any checksums."""
+    sections: list[dict[str, Any]] = description["sections"]
+    # The description contains the offsets, which depend on its length: measure it with the longest numbers.
+    longest = [{**about, "offset": 2**63, "crc32": 2**32 - 1} for about in sections]
+    offset = _page_after(DESCRIPTION_AT + len(json.dumps({**description, "sections": longest})))
+    for about in sections:
+        about["offset"] = offset
+        offset = _page_after(offset + about["bytes"])
+
+
+def header(description: dict[str, Any]) -> tuple[bytes, int]:
+    """Return the bytes before the first section, and those of the whole file."""
     text = json.dumps(description).encode()
-    total = max((section["offset"] + section["bytes"] for section in sections), default=DESCRIPTION_AT + len(text))
+    ends = [about["offset"] + about["bytes"] for about in description["sections"]]
+    total = max(ends, default=DESCRIPTION_AT + len(text))
     prelude = PRELUDE.pack(MAGIC, VERSION, len(text), total, zlib.crc32(text))
-    with atomic_writer(path) as stream:
-        stream.write(prelude + PRELUDE_CRC.pack(zlib.crc32(prelude)) + text)
-        position = DESCRIPTION_AT + len(text)
-        for section, array in zip(sections, store.arrays.values(), strict=True):
-            stream.write(bytes(section["offset"] - position))
-            content = _content(array).reshape(-1).view(np.uint8).data
-            for start in range(0, len(content), _CHUNK_BYTES):
-                stream.write(content[start : start + _CHUNK_BYTES])
-                if progress is not None:
-                    progress(f"writing {os.fspath(path)}", (section["offset"] + start) / total)
-            position = section["offset"] + len(content)
+    return prelude + PRELUDE_CRC.pack(zlib.crc32(prelude)) + text, total
 
 
 def checksum(array: NDArray[Any]) -> int:
