@@ -2,15 +2,20 @@
 
 from . import random
 from .building import from_coo, from_edgelist, vector_from_coo
+from .checkpoint import Checkpoint, Saved
 from .communicator import Communicator, Traffic
 from .grid import Grid, run
 from .local_parts import LocalPart, from_part, local_part
+from .reading import read
 from .scattering import gather, scatter
+from .writing import write
 
 __all__ = [
+    "Checkpoint",
     "Communicator",
     "Grid",
     "LocalPart",
+    "Saved",
     "Traffic",
     "from_coo",
     "from_edgelist",
@@ -18,7 +23,9 @@ __all__ = [
     "gather",
     "local_part",
     "random",
+    "read",
     "run",
     "scatter",
     "vector_from_coo",
+    "write",
 ]

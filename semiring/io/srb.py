@@ -97,6 +97,8 @@ class Store:
         The codec of compressed rows.
     offsets : mapping from section name to its first byte in the file
         Empty for a store without a file.
+    checksums : mapping from section name to the CRC-32 of its bytes, as the file states it
+        Empty for a store without a file.
     """
 
     kind: str
@@ -109,6 +111,7 @@ class Store:
     facts: Mapping[str, Any] = field(default_factory=dict)
     codec: Codec | None = None
     offsets: Mapping[str, int] = field(default_factory=dict)
+    checksums: Mapping[str, int] = field(default_factory=dict)
 
 
 def write_store(path: PathLike, store: Store, progress: Progress | None = None) -> None:

@@ -190,7 +190,8 @@ def _interpret(
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
     _as_records(arrays, dtype)
-    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets)
+    stated = {section["name"]: int(section["crc32"]) for section in sections}
+    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets, stated)
     wrong = FORMATS[form].wrong_ends(arrays, nvals, codec, shape) if kind == "matrix" else None
     if wrong is not None:
         message, section_name = wrong

@@ -1,0 +1,217 @@
+"""Read a Matrix or Vector in parts: each process reads what it holds, or its share of the text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semiring import Matrix, Vector
+
+from ..config import engine_for
+from ..engines.operands import Index
+from ..exceptions import InvalidValue
+from ..formats import CSR
+from ..formats.pattern import scalar_facts
+from ..io.files import PathLike, extension
+from ..io.placing import check_storage, convert, on_the_host
+from ..io.read import read as read_whole
+from ..io.srb import Store
+from ..io.srb_reading import map_store
+from ..memory.allocation import allocating
+from ..ops.extract import extract_matrix
+from .checksums import check_in_shares
+from .grid import Grid
+from .part_files import INDEX, checked_index, read_index, read_part
+from .parts import matrix, section, vector
+from .srb_blocks import block_of_file, piece_of_file
+
+__all__ = ["read"]
+
+
+def read(
+    path: PathLike,
+    grid: Grid,
+    *,
+    placement: str | None = None,
+    compress: str | None = None,
+    verify: bool = True,
+    **options: Any,
+) -> Any:
+    """Read a file, or a folder of parts, onto a grid.  Collective.
+
+    ================================== =============================================================================
+    file                               how
+    ================================== =============================================================================
+    ``.srb``                           each process maps the file and reads its rows
+    ``.parts`` (a folder of `write`)   each process reads what it holds from the parts, on any number of processes
+    .el .wel .txt .tsv .csv .edgelist  each process parses its share of the bytes, and sends entries to their places
+    .mtx .mmio, coordinate format      likewise
+    any other, and compressed text     the first process reads it as a whole and sends the entries
+    ================================== =============================================================================
+
+    Parameters
+    ----------
+    path : str or PathLike
+        On a file system that all processes share.
+    grid : Grid
+    placement, compress : as `semiring.io.read`, of the part of each process
+        By default compressed rows of a ``.srb`` file or of parts stay compressed by their codec.
+    verify : bool
+        Of ``.srb`` files and parts: compare all checksums, of which each process computes its share, and check every
+        index of uncompressed rows.  False: only for files that you trust (see `semiring.io.open`).  A stated symmetry,
+        and the tiles of compressed rows, are trusted.
+    **options
+        Those of the reader of the extension, as in `semiring.io.read`.
+
+    Returns
+    -------
+    Matrix or Vector on the device of the grid.
+
+    Raises
+    ------
+    InvalidFormat
+        On all processes: the message contains the file, the line or byte, and the rank where it was found.
+    InvalidValue, NotSupported, DuplicateIndex, OutOfMemory, OSError
+        As `semiring.io.read`, on all processes.
+
+    Warns
+    -----
+    IgnoredColumns
+        As `semiring.io.read_edgelist`, on the first process.
+
+    Notes
+    -----
+    Cost O(bytes / p) and one exchange for text; memory of a process: its share of the text and of the entries, and what
+    it holds.  Uncompressed rows of a ``.srb`` file on the CPU stay pages of the file where the block has all columns
+    and `verify` is False.
+
+    Examples
+    --------
+    >>> sr.io.write("grid.srb", sr.random.grid2d(10, 10))
+    >>> sr.io.write("grid.el", sr.random.grid2d(10, 10))
+    >>> program = lambda grid: [sr.distributed.read(name, grid).nvals for name in ("grid.srb", "grid.el")]
+    >>> sr.distributed.run(3, program)[0]
+    [360, 360]
+    """
+
+    def checked() -> Callable[..., Any]:
+        check_storage(placement, compress)
+        kind, compression = extension(path)
+        stored = kind in (".srb", ".parts") and not compression
+        if stored and options:
+            raise InvalidValue(f"{next(iter(options))}=: expected no option for {kind} files")
+        if stored:
+            return _read_folder if kind == ".parts" else _read_srb
+        return _read_by_one
+
+    how = grid.together(checked)
+    if how in (_read_srb, _read_folder):
+        return how(path, grid, placement, compress, verify)
+    made = how(path, grid, options)
+    store = _placed(grid, made.store, placement, compress) if isinstance(made, Matrix) else made.store
+    return made.with_store(store)._labelled(made)
+
+
+def _read_srb(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
+    file = grid.together(lambda: map_store(path))
+    if verify:
+        check_in_shares(grid, os.fspath(path), file)
+    if file.kind == "vector":
+        first, last = grid.piece(file.shape[0])
+        piece = grid.together(lambda: piece_of_file(file, first, last, verify=verify))
+        return _vector(grid, file.shape[0], piece, file, placement, codec)
+    rows, cols = grid.rows(file.shape[0]), grid.cols(file.shape[1])
+    block = grid.together(lambda: block_of_file(file, rows, cols, verify=verify))
+    return _matrix(grid, (file.shape[0], file.shape[1]), block, file.iso, file, file.facts, placement, codec)
+
+
+def _read_folder(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
+    folder = os.fspath(path)
+    index = grid.together(lambda: checked_index(read_index(folder).get("object"), os.path.join(folder, INDEX)))
+    part, file = grid.together(lambda: read_part(folder, index, grid, verify=verify))
+    return placed_part(grid, index, part, file, placement, codec)
+
+
+def placed_part(grid: Grid, index: Any, part: Any, file: Store, placement: str | None, codec: str | None) -> Any:
+    """Return the object of which this process has read its part, from files of which `file` is one."""
+    iso = file.iso if index.iso else None
+    if index.kind == "vector":
+        return _vector(grid, index.shape[0], part, file if iso is not None else None, placement, codec)
+    facts = {} if index.symmetric is None else {"symmetric": index.symmetric}
+    return _matrix(grid, index.shape, part, iso, file, facts, placement, codec)
+
+
+def _matrix(
+    grid: Grid,
+    shape: tuple[int, int],
+    block: CSR,
+    iso: np.generic | None,
+    file: Store,
+    facts: Any,
+    placement: str | None,
+    codec: str | None,
+) -> Matrix:
+    kept = file.codec if codec is None else codec
+    block = grid.together(lambda: convert("read", block, placement, kept, grid.local))
+    store = matrix(grid, shape, block, iso=iso)
+    store.pattern.facts.update({key: value for key, value in facts.items() if key == "symmetric"})
+    return Matrix._new(store)
+
+
+def _vector(grid: Grid, size: int, piece: Any, file: Store | None, placement: str | None, codec: str | None) -> Vector:
+    if placement not in (None, "device", "auto") or codec is not None:
+        raise InvalidValue("read: a Vector resides in the memory of its device, and cannot be compressed")
+
+    def moved() -> Any:
+        with allocating("read", grid.local):
+            return piece.to(grid.local)
+
+    return Vector._new(vector(grid, size, grid.together(moved), iso=None if file is None else file.iso))
+
+
+def _read_by_one(path: PathLike, grid: Grid, options: dict[str, Any]) -> Any:
+    """Read the whole file on the first process, and send the parts."""
+
+    def whole() -> Any:
+        with on_the_host():
+            return read_whole(path, **options)
+
+    found = grid.together(lambda: whole() if grid.rank == 0 else None)
+    return _distributed(grid, found)
+
+
+def _distributed(grid: Grid, found: Any) -> Any:
+    """Return an object that the first process has as a whole, in parts.  Collective."""
+    store: Any = None if found is None else found.store
+    about = None
+    if store is not None:
+        facts = scalar_facts(store.pattern) if isinstance(store, CSR) else {}
+        about = tuple(found.shape), store.iso, facts, found.labels
+    shape, iso, facts, labels = grid.all.broadcast(about, 0)
+    engine = engine_for("cpu")
+
+    def part_of(rank: int) -> Any:
+        if len(shape) == 1:
+            return section(store, *grid.piece(shape[0], rank), engine)
+        (top, bottom), (left, right) = grid.rows(shape[0], rank), grid.cols(shape[1], rank)
+        return extract_matrix(store, Index(shape[0], bottom - top, top), Index(shape[1], right - left, left)).into()
+
+    parts = grid.together(lambda: [None if store is None else part_of(rank) for rank in range(grid.size)])
+    part = grid.all.exchange(parts)[0].to(grid.local)
+    if len(shape) == 1:
+        return Vector._new(vector(grid, shape[0], part, iso=iso))
+    made = Matrix._new(matrix(grid, shape, part, iso=iso))
+    made.store.pattern.facts.update(facts)
+    made.labels = labels
+    return made
+
+
+def _placed(grid: Grid, store: CSR, placement: str | None, codec: str | None) -> CSR:
+    if placement in (None, "device") and codec is None:
+        return store
+    block = grid.part(store)
+    placed: CSR = grid.with_part(store, grid.together(lambda: convert("read", block, placement, codec, grid.local)))
+    return placed

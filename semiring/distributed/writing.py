@@ -1,0 +1,208 @@
+"""Write a Matrix or Vector on a grid: a file for each part, or one file that all processes write."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from semiring import Matrix, Vector
+
+from ..engines.operands import Index
+from ..engines.residency import listed_or_resident
+from ..exceptions import InvalidType, NotSupported
+from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, index_dtype
+from ..formats.hypersparse import hypersparse
+from ..formats.parts import grid_of
+from ..io.atomic import atomic_writer
+from ..io.files import PathLike, extension
+from ..io.srb import Store, checksum, describe, header, place_sections
+from ..io.srb import section as section_of
+from ..memory.arrays import to_host
+from ..ops.convert import index_list
+from ..ops.extract import extract_matrix
+from ..ops.layout import concat
+from .checksums import combined
+from .grid import Grid
+from .part_files import files_of, made_folder, remove_others, write_index, write_parts
+from .parts import local
+
+__all__ = ["write"]
+
+
+def write(path: PathLike, A: Matrix | Vector) -> None:
+    """Write a Matrix or Vector on a grid to ``NAME.srb``, one file, or to ``NAME.parts``, a folder.  Collective.
+
+    All or nothing: on an error on any process an older file or folder is unchanged.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        On a file system that all processes share.
+
+        - ``NAME.srb``: one file, which `semiring.io.read` reads too.  All processes write their rows into it, by rows
+          that each holds alone (on a grid of several columns they are sent along the rows of the grid first).
+        - ``NAME.parts``: each process writes its part as it is, compressed rows too; nothing is sent.  `read` reads
+          the folder on any number of processes.
+    A : Matrix or Vector on a grid
+
+    Raises
+    ------
+    InvalidType
+        If A is not on a grid.
+    NotSupported
+        For another extension.
+    InvalidValue
+        If the folder exists and holds something else.
+    OSError
+        On all processes, with the rank where it was found.
+
+    Notes
+    -----
+    Cost O(bytes of the part).  Memory for ``.srb``: uncompressed rows of one part, twice.  Compressed rows are written
+    to ``.srb`` uncompressed.  Copies arrays in GPU memory to the host, and synchronises.
+
+    Examples
+    --------
+    >>> def program(grid):
+    ...     A = sr.distributed.random.path(5, grid=grid)
+    ...     sr.distributed.write("path.srb", A)
+    ...     sr.distributed.write("path.parts", A)
+    ...     return sr.distributed.read("path.parts", grid).nvals
+    >>> sr.distributed.run(2, program), sr.io.read("path.srb").isequal(sr.random.path(5))
+    ([8, 8], True)
+    """
+    given: Any = A
+    if not isinstance(given, (Matrix, Vector)) or " " not in given.device:
+        raise InvalidType(f"write: expected a Matrix or a Vector on a grid, got {A!r:.60}; semiring.io.write")
+    store: Any = A.store
+    grid, kind = cast(Grid, grid_of(store.device)), extension(path)
+    if kind == (".parts", ""):
+        _write_folder(os.fspath(path), A, grid)
+    elif kind == (".srb", ""):
+        _write_file(path, _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store), grid)
+    else:
+        raise NotSupported(
+            f"{os.fspath(path)}: expected NAME.srb or NAME.parts for an object on a grid; other formats are written by "
+            f"semiring.io.write after semiring.distributed.gather"
+        )
+
+
+def _write_folder(folder: str, A: Matrix | Vector, grid: Grid) -> None:
+    grid.together(lambda: made_folder(folder, "one of an object in parts") if grid.rank == 0 else None)
+    index = write_parts(A, folder, grid)._asdict()
+    grid.together(lambda: write_index(folder, {"object": index}) if grid.rank == 0 else None)
+    if grid.rank == 0:
+        remove_others(folder, files_of(index))
+
+
+class _Share(NamedTuple):
+    """The share of this process in a file: the description, and of each section the first element and the array."""
+
+    about: Store
+    sections: list[dict[str, Any]]
+    arrays: dict[str, tuple[int, np.ndarray[Any, Any]]]
+
+
+def _rows_of(grid: Grid, store: CSR) -> _Share:
+    """Return the rows of the piece of this process, with all columns.  Collective."""
+    rows = listed_or_resident(_together(grid, store))
+    few = not grid.agreed(not isinstance(rows.pattern, HyperPattern))
+    rows = hypersparse(rows) if few else rows
+    p: Any = rows.pattern
+    found = grid.all.gather_all((rows.nvals, int(p.rows.size) if few else rows.nrows))
+    entries = [0, *accumulate(each[0] for each in found)]
+    lines = [0, *accumulate(each[1] for each in found)]
+    nvals, form = entries[-1], "hypersparse" if few else "csr"
+    symmetric = store.pattern.facts.get("symmetric")
+    facts = {} if symmetric is None else {"symmetric": bool(symmetric)}
+    about = Store("matrix", form, store.shape, nvals, store.dtype, store.iso, {}, facts)
+    wanted = FORMATS[form].sections(*store.shape, nvals, None, lines[-1])
+    base, offsets = entries[grid.rank], to_host(p.offsets if few else p.indptr).astype(np.int64)
+    # The last offset is that of the first row of the next process.
+    offsets = (offsets if grid.rank == grid.size - 1 else offsets[:-1]) + base
+    firsts = {"indptr": lines[grid.rank], "offsets": lines[grid.rank], "rows": lines[grid.rank], "indices": base}
+    held = {"indices": to_host(p.indices), "offsets" if few else "indptr": offsets}
+    if few:
+        held["rows"] = to_host(p.rows).astype(np.int64) + grid.piece(store.nrows)[0]
+    return _share(about, {name: (*size, firsts[name], held[name]) for name, size in wanted.items()}, rows, base)
+
+
+def _pairs_of(grid: Grid, store: Any) -> _Share:
+    """Return the entries of the piece of this process.  Collective."""
+    piece = local(store)
+    filled = grid.agreed(isinstance(piece, Full) or piece.nvals == piece.size)
+    u: Any = piece if filled and isinstance(piece, Full) else index_list(piece)
+    counts = grid.all.gather_all(int(u.nvals))
+    nvals, base = sum(counts), sum(counts[: grid.rank])
+    about = Store("vector", "full" if filled else "index", (store.size,), nvals, store.dtype, store.iso, {})
+    wanted = {}
+    if not filled:
+        indices = to_host(u.indices).astype(np.int64) + grid.piece(store.size)[0]
+        wanted["indices"] = (nvals, index_dtype(store.size), base, indices)
+    return _share(about, wanted, u, base)
+
+
+def _share(about: Store, wanted: dict[str, Any], held: Any, base: int) -> _Share:
+    if about.iso is None:
+        wanted["values"] = (about.nvals, about.dtype, base, to_host(dense_values(held)))
+    sections = [section_of(name, dtype, size) for name, (size, dtype, _, _) in wanted.items()]
+    arrays = {
+        name: (first, np.ascontiguousarray(array, np.dtype(dtype).newbyteorder("<")))
+        for name, (_, dtype, first, array) in wanted.items()
+    }
+    return _Share(about, sections, arrays)
+
+
+def _together(grid: Grid, store: CSR) -> CSR:
+    """Return the rows of the piece of this process, of which those beside it hold the other columns.  Collective."""
+    block = local(store)
+    width, (top, _) = grid.shape[1], grid.rows(store.nrows)
+    if width == 1:
+        return block
+    every, ranks = Index(block.ncols, block.ncols), range(grid.rank - grid.place[1], grid.rank - grid.place[1] + width)
+    pieces = [grid.piece(store.nrows, rank) for rank in ranks]
+    parts = [extract_matrix(block, Index(block.nrows, b - a, a - top), every).into() for a, b in pieces]
+    return concat([grid.beside.exchange(parts)]).into()
+
+
+def _write_file(path: PathLike, share: _Share, grid: Grid) -> None:
+    """Write one file: each process its bytes, the first one the header, with the checksums of all."""
+    description = describe(share.about, share.sections)
+    place_sections(description)
+    sections: list[dict[str, Any]] = description["sections"]
+    with contextlib.ExitStack() as stack:
+        stream: Any = grid.together(lambda: stack.enter_context(atomic_writer(path)) if grid.rank == 0 else None)
+        name = grid.all.broadcast(stream.name if grid.rank == 0 else None, 0)
+        written = grid.together(lambda: _write_share(name, sections, share.arrays))
+        found = grid.all.gather_all(written)
+
+        def finished() -> None:
+            for about in sections:
+                for shares in found:
+                    about["crc32"] = combined(about["crc32"], *shares[about["name"]])
+            head, total = header(description)
+            stream.truncate(total)
+            stream.seek(0)
+            stream.write(head)
+            stack.pop_all().close()  # renames the file
+
+        grid.together(finished if grid.rank == 0 else lambda: None)
+
+
+def _write_share(name: str, sections: list[dict[str, Any]], arrays: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Write the arrays of this process; return checksum and bytes of each."""
+    written = {}
+    with open(name, "r+b") as stream:
+        for about in sections:
+            first, array = arrays[about["name"]]
+            stream.seek(about["offset"] + first * array.dtype.itemsize)
+            content: Array = array.view(np.uint8)
+            stream.write(content.data)
+            written[about["name"]] = checksum(content), int(content.size)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return written
