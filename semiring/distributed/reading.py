@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from ..engines.operands import Index
 from ..exceptions import InvalidValue
 from ..formats import CSR
 from ..formats.pattern import scalar_facts
+from ..io.decompress import compression_of
+from ..io.edge_lists import read_edgelist
 from ..io.files import PathLike, extension
+from ..io.matrix_market import mmread
 from ..io.placing import check_storage, convert, on_the_host
+from ..io.read import READERS, check_options
 from ..io.read import read as read_whole
 from ..io.srb import Store
 from ..io.srb_reading import map_store
@@ -26,6 +31,7 @@ from .checksums import check_in_shares
 from .grid import Grid
 from .part_files import INDEX, checked_index, read_index, read_part
 from .parts import matrix, section, vector
+from .reading_text import read_edges, read_matrix_market
 from .srb_blocks import block_of_file, piece_of_file
 
 __all__ = ["read"]
@@ -96,23 +102,40 @@ def read(
     >>> sr.distributed.run(3, program)[0]
     [360, 360]
     """
+    kind, compression = extension(path)
 
-    def checked() -> Callable[..., Any]:
+    def checked() -> Callable[..., Any] | None:
         check_storage(placement, compress)
-        kind, compression = extension(path)
-        stored = kind in (".srb", ".parts") and not compression
-        if stored and options:
-            raise InvalidValue(f"{next(iter(options))}=: expected no option for {kind} files")
-        if stored:
-            return _read_folder if kind == ".parts" else _read_srb
-        return _read_by_one
+        if kind in (".srb", ".parts") and not compression:
+            if options:
+                raise InvalidValue(f"{next(iter(options))}=: expected no option for {kind} files")
+            return None
+        if "progress" in options:
+            raise InvalidValue("progress=: the processes of a grid do not report it")
+        return _text_reader(path, kind, options)
 
-    how = grid.together(checked)
-    if how in (_read_srb, _read_folder):
-        return how(path, grid, placement, compress, verify)
-    made = how(path, grid, options)
-    store = _placed(grid, made.store, placement, compress) if isinstance(made, Matrix) else made.store
-    return made.with_store(store)._labelled(made)
+    in_shares = grid.together(checked)
+    if kind in (".srb", ".parts") and not compression:
+        return (_read_srb if kind == ".srb" else _read_folder)(path, grid, placement, compress, verify)
+    made = None if in_shares is None else in_shares(path, grid)
+    made = _read_by_one(path, grid, options) if made is None else made
+    if not isinstance(made, Matrix) or (placement in (None, "device") and compress is None):
+        return made
+    return made.with_store(_placed(grid, made.store, placement, compress))._labelled(made)
+
+
+def _text_reader(path: PathLike, kind: str, options: dict[str, Any]) -> Callable[..., Any] | None:
+    """Return the function that reads a file in shares; None for a format without lines, and for compressed text."""
+    reader: Any = READERS.get(kind)
+    fixed = getattr(reader, "keywords", {})
+    function = {read_edgelist: read_edges, mmread: read_matrix_market}.get(getattr(reader, "func", reader))
+    if function is None:
+        return None
+    check_options(kind, reader, options)
+    with open(path, "rb") as stream:
+        if compression_of(stream.read(8)):
+            return None
+    return partial(function, **{**fixed, **options})
 
 
 def _read_srb(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
@@ -210,8 +233,6 @@ def _distributed(grid: Grid, found: Any) -> Any:
 
 
 def _placed(grid: Grid, store: CSR, placement: str | None, codec: str | None) -> CSR:
-    if placement in (None, "device") and codec is None:
-        return store
     block = grid.part(store)
     placed: CSR = grid.with_part(store, grid.together(lambda: convert("read", block, placement, codec, grid.local)))
     return placed

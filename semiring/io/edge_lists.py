@@ -6,7 +6,6 @@ files. Columns are separated by white space or one comma.
 
 from __future__ import annotations
 
-import operator
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Final
@@ -14,21 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import BOOL, FP32, FP64, UINT64, lookup
-from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory, SparseIds
-from semiring.io.edge_names import are_names, is_header, numbers_of, parse_named_edges, warn_of_columns
+from semiring.dtypes import BOOL, FP32, FP64, lookup
+from semiring.exceptions import InvalidFormat, OutOfMemory, SparseIds
+from semiring.io.edge_layouts import edge_layout, is_text_id
+from semiring.io.edge_names import NamedEdges, numbers_of, parse_named_edges
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.text import read_text
-from semiring.io.text_scan import (
-    INTEGER,
-    REAL,
-    SKIP,
-    Column,
-    character_classes,
-    line_of_row,
-    next_line,
-    scan_table,
-)
 from semiring.io.triples import TRUE, Triples
 from semiring.labels import Labels, number_columns
 from semiring.memory.allocation import require
@@ -37,9 +27,6 @@ if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
 __all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist"]
-
-# Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
-_LARGEST_ID: Final = 2**60
 
 # Of so many rows at least, more than so many for each vertex with an edge are reported: its ids are names.
 _FEW_ROWS: Final = 1_000
@@ -178,67 +165,28 @@ def parse_edgelist(
     progress: Progress | None = None,
 ) -> tuple[Triples, NDArray[Any] | None]:
     """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given)."""
-    if relabel and not (nrows is None and ncols is None):
-        raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
-    base, skip_lines = _whole("base", base, -(2**60)), _whole("skip_lines", skip_lines, 0)
-    nrows = None if nrows is None else _whole("nrows", nrows, 0)
-    ncols = None if ncols is None else _whole("ncols", ncols, 0)
-    classes = character_classes(b",", comments.encode())
-    start, line = _after_lines(text, skip_lines)
-    first = next_line(text, start, line, classes)
-    if first is not None:
-        second = next_line(text, first[2], first[3], classes)
-        if is_header(first[0], None if second is None else second[0]):
-            (start, line), first = first[2:], second
-    if relabel and vertices is None and first is not None and are_names(first[0]):
+    layout = edge_layout(
+        text, name, relabel=relabel, weights=weights, base=base, comments=comments, skip_lines=skip_lines,
+        nrows=nrows, ncols=ncols, dtype=dtype, vertices=vertices is not None,
+    )  # fmt: skip
+    start, line, base, nrows, ncols = layout.start, layout.line, layout.base, layout.nrows, layout.ncols
+    if layout.named:
         return _named(text, start, line, name, comments, weights, directed, dtype)
-    width = 2 if first is None else len(first[0].replace(",", " ").split())
-    if first is not None and width < 2:
-        raise InvalidFormat(f"{name}:{first[1]}: expected two ids, found {first[0][:60]!r}")
-    weighted = width > 2 if weights is None else weights
-    if weighted and width < 3 and first is not None:
-        raise InvalidFormat(f"{name}:{first[1]}: expected source, target and weight, found {first[0][:60]!r}")
-
-    low, high_row, high_col = (-(2**63), 2**63 - 1, 2**63 - 1) if relabel else (base, _LARGEST_ID, _LARGEST_ID)
-    if nrows is not None or ncols is not None:
-        nrows = ncols if nrows is None else nrows
-        ncols = nrows if ncols is None else ncols
-        assert nrows is not None
-        assert ncols is not None
-        high_row, high_col = base + nrows - 1, base + ncols - 1
-    ends = (Column("source", INTEGER, low, high_row), Column("target", INTEGER, low, high_col))
-    rest = tuple(Column("column", SKIP) for _ in range(width - 3 if weighted else width - 2))
-    if weighted and rest and first is not None:
-        warn_of_columns(name, first[1], len(rest))
-    low_weight, high_weight = (0, 2**64 - 1) if dtype is not None and lookup(dtype) == UINT64 else (-(2**63), 2**63 - 1)
-
-    def scan(kind: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        columns = (*ends, Column("weight", kind, low_weight, high_weight), *rest) if weighted else (*ends, *rest)
-        table = scan_table(text, start, line, columns, classes, name=name, progress=progress)
-        if not weighted:
-            return table.ints, None
-        if kind == REAL:
-            return table.ints, table.reals[0]
-        return table.ints, table.ints[2].view(UINT64) if table.large else table.ints[2]
 
     def line_of(edge: int) -> int:
-        return line_of_row(text, start, line, edge, (*ends, *rest, ends[0]) if weighted else (*ends, *rest), classes)
+        return layout.line_of(text, start, line, edge)
 
     try:
-        ints, given = _scanned(scan, weighted)
+        ints, given = layout.scanned(text, start, line, progress)
     except InvalidFormat as error:
-        if "expected an integer as" not in str(error):
-            raise
-        if not relabel:
-            raise InvalidFormat(f"{error}; relabel=True numbers ids that are text") from error
-        if vertices is not None:
+        if not relabel or vertices is not None or not is_text_id(error):
             raise
         return _named(text, start, line, name, comments, weights, directed, dtype)
     values: NDArray[Any] | np.generic
     if given is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
-        values = given if dtype is None else _weights_as(given, lookup(dtype), name, line_of)
+        values = given if dtype is None else weights_as(given, lookup(dtype), name, line_of)
 
     sources, targets = ints[0], ints[1]
     ids: NDArray[np.int64] | None = None
@@ -255,16 +203,6 @@ def parse_edgelist(
     return (triples if directed else triples.symmetrised()), ids
 
 
-def _scanned(scan: Any, weighted: bool) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-    """Return what `scan` reads: weights as integers, or else as real numbers."""
-    try:
-        return scan(INTEGER)  # type: ignore[no-any-return]
-    except InvalidFormat:
-        if not weighted:
-            raise
-        return scan(REAL)  # type: ignore[no-any-return]
-
-
 def _named(
     text: NDArray[np.uint8],
     start: int,
@@ -276,14 +214,7 @@ def _named(
     dtype: Any,
 ) -> tuple[Triples, NDArray[Any]]:
     """Parse edges between vertices that are named by text, and number the names."""
-    content = text[start:].tobytes()
-    try:
-        found = parse_named_edges(content.decode("utf-8"), line, name, comments, weights)
-    except UnicodeDecodeError as error:
-        at = line + content[: error.start].count(b"\n")
-        raise InvalidFormat(
-            f"{name}:{at}: expected ids in UTF-8, found the byte {content[error.start]:#04x}"
-        ) from error
+    found = named_edges(text[start:], line, name, comments, weights)
     labels, (sources, targets) = number_columns(name, {"source": found.sources, "target": found.targets})
     line_of = found.lines.__getitem__
     values: NDArray[Any] | np.generic
@@ -291,9 +222,23 @@ def _named(
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
         given = numbers_of(found.weights, name, found.lines)
-        values = given if dtype is None else _weights_as(given, lookup(dtype), name, line_of)
+        values = given if dtype is None else weights_as(given, lookup(dtype), name, line_of)
     triples = Triples(len(labels), len(labels), sources, targets, values, line_of, name)
     return (triples if directed else triples.symmetrised()), labels
+
+
+def named_edges(
+    text: NDArray[np.uint8], line: int, name: str, comments: str, weights: bool | None, width: int = 0
+) -> NamedEdges:
+    """Parse edges between vertices that are named by text.  width: the columns of a line; 0: those of the first."""
+    content = text.tobytes()
+    try:
+        return parse_named_edges(content.decode("utf-8"), line, name, comments, weights, width)
+    except UnicodeDecodeError as error:
+        at = line + content[: error.start].count(b"\n")
+        raise InvalidFormat(
+            f"{name}:{at}: expected ids in UTF-8, found the byte {content[error.start]:#04x}"
+        ) from error
 
 
 def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, name: str, line_of: Any) -> int:
@@ -302,18 +247,27 @@ def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, 
         return 0
     at = int(np.maximum(sources, targets).argmax())
     n = 1 + int(max(sources[at], targets[at]))
-    if n <= _ROWS_AN_EDGE * (len(sources) + _SPARE_EDGES):
+    if in_proportion(n, len(sources)):
         _warn_of_sparse_ids(sources, targets, n, name)
-        return n
-    place = f"{name}:{line_of(at)}"
+    else:
+        check_rows(n, len(sources), base, f"{name}:{line_of(at)}")
+    return n
+
+
+def in_proportion(n: int, edges: int) -> bool:
+    """Return whether a graph of so many edges may have n vertices without a check of the memory."""
+    return n <= _ROWS_AN_EDGE * (edges + _SPARE_EDGES)
+
+
+def check_rows(n: int, edges: int, base: int, place: str) -> None:
+    """Raise OutOfMemory if the free memory does not hold n rows; place: file and line of the largest id."""
     hint = (
-        f"the id {n - 1 + base} needs a matrix of {n:,} rows, and the file has {len(sources):,} edges: "
+        f"the id {n - 1 + base} needs a matrix of {n:,} rows, and the file has {edges:,} edges: "
         f"relabel=True numbers the ids that occur; nrows={n} requests such a matrix"
     )
     if n > _MANY_ROWS:
         raise OutOfMemory(f"{place}: {hint}", asked_bytes=_BYTES_A_ROW * n)
     require(place, "cpu", _BYTES_A_ROW * n, hint=hint)
-    return n
 
 
 def _warn_of_sparse_ids(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int, name: str) -> None:
@@ -331,28 +285,6 @@ def _warn_of_sparse_ids(sources: NDArray[np.int64], targets: NDArray[np.int64], 
         )
 
 
-def _whole(name: str, value: Any, low: int) -> int:
-    """Return an integer argument from `low` to 2**60."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = low - 1
-    if not low <= number <= _LARGEST_ID:
-        raise InvalidValue(f"{name}=: expected an integer from {low} to 2**60, got {value!r}")
-    return number
-
-
-def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
-    """Return the byte offset and number of the line after the first ``count``."""
-    position = 0
-    for skipped in range(count):
-        ends = np.flatnonzero(text[position : position + (1 << 16)] == 10)
-        if not ends.size:
-            return len(text), skipped + 1
-        position += int(ends[0]) + 1
-    return position, count + 1
-
-
 def _ranks(ids: NDArray[np.int64], ordered: NDArray[np.int64], name: str, line_of: Any) -> NDArray[np.int64]:
     ranks = np.searchsorted(ordered, ids)
     found = ordered[np.minimum(ranks, max(len(ordered) - 1, 0))] == ids if len(ordered) else np.zeros(len(ids), bool)
@@ -363,7 +295,7 @@ def _ranks(ids: NDArray[np.int64], ordered: NDArray[np.int64], name: str, line_o
     return ranks.astype(np.int64, copy=False)
 
 
-def _weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: Any) -> NDArray[Any]:
+def weights_as(given: NDArray[Any], dtype: np.dtype[Any], name: str, line_of: Any) -> NDArray[Any]:
     """Convert weights to `dtype`; InvalidFormat for a weight that the type does not hold."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = given.astype(dtype)

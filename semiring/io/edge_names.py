@@ -78,16 +78,18 @@ def is_header(first: str, second: str | None) -> bool:
     return len(ends) == 2 and all(_INTEGER.fullmatch(end) for end in ends)
 
 
-def parse_named_edges(content: str, line: int, name: str, comments: str, weighted: bool | None) -> NamedEdges:
+def parse_named_edges(
+    content: str, line: int, name: str, comments: str, weighted: bool | None, width: int = 0
+) -> NamedEdges:
     """Parse lines of edges.
 
     content: the text from line number `line` on.  weighted: None: where the first line has a third column.
+    width: the columns of a line; 0: those of the first line.
     """
     sources: list[str] = []
     targets: list[str] = []
     weights: list[str] = []
     lines: list[int] = []
-    width = 0
     for at, fields in _rows(content, line, name, comments):
         if not width:
             width = len(fields)

@@ -11,50 +11,26 @@ converted by SciPy's parallel reader (``fast_matrix_market``), which alone would
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, UINT64, lookup, real_type
-from semiring.exceptions import DomainMismatch, InvalidFormat
+from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, UINT64, real_type
+from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike, Progress, naming_memory_errors
-from semiring.io.text import header_size, read_text, shortened
-from semiring.io.text_scan import INTEGER, REAL, Column, Table, character_classes, line_of_row, scan_table
+from semiring.io.matrix_market_header import Header, read_header, value_columns
+from semiring.io.text import read_text
+from semiring.io.text_scan import INTEGER, Column, Table, character_classes, line_of_row, scan_table
 from semiring.io.triples import TRUE, Triples
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
-__all__ = ["mmread", "parse_matrix_market"]
+__all__ = ["CLASSES", "entry_columns", "mirrored", "mmread", "parse_matrix_market", "values_of"]
 
-#: The type names of the ``%%GraphBLAS type`` comment (LAGraph_MMRead) that are not NumPy's.
-_TYPE_NAMES: Final = {
-    "float": "float32",
-    "double": "float64",
-    "float complex": "complex64",
-    "double complex": "complex128",
-}
-_FIELDS: Final = ("real", "double", "integer", "unsigned-integer", "complex", "pattern")
-_SYMMETRIES: Final = ("general", "symmetric", "skew-symmetric", "hermitian")
-_CLASSES: Final = character_classes(b"", b"%")
-_WHITE: Final = b" \t\r"
-
-
-@dataclass(frozen=True)
-class _Header:
-    """The header; ``start`` and ``line`` are the byte and the line of the first entry."""
-
-    array: bool
-    field: str
-    symmetry: str
-    dtype: np.dtype[Any] | None
-    nrows: int
-    ncols: int
-    count: int
-    start: int
-    line: int
+CLASSES: Final = character_classes(b"", b"%")
 
 
 @naming_memory_errors
@@ -106,151 +82,21 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
 
 def parse_matrix_market(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
     """Parse the entries of a Matrix Market text; ``name`` is the file in messages."""
-    header = _read_header(text, name)
+    header = read_header(text, name)
     if header.array:
         return _read_array(text, header, name, progress)
     return _read_coordinate(text, header, name, progress)
 
 
-def _read_header(text: NDArray[np.uint8], name: str) -> _Header:
-    banner, position = _line_at(text, 0)
-    words = banner.split()
-    if not words or words[0] != "%%matrixmarket":
-        raise InvalidFormat(f"{name}:1: expected a line that begins with %%MatrixMarket, found {banner[:60]!r}")
-    if len(words) != 5:
-        raise InvalidFormat(
-            f"{name}:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY (5 words), found {len(words)}"
-        )
-    _, kind, layout, field, symmetry = words
-    for found, allowed in (
-        (kind, ("matrix",)),
-        (layout, ("coordinate", "array")),
-        (field, _FIELDS),
-        (symmetry, _SYMMETRIES),
-    ):
-        if found not in allowed:
-            raise InvalidFormat(f"{name}:1: expected one of {', '.join(allowed)}, found {found!r}")
-    if layout == "array" and field == "pattern":
-        raise InvalidFormat(f"{name}:1: expected values in an array file, found the field 'pattern'")
-    if symmetry == "hermitian" and field != "complex":
-        raise InvalidFormat(f"{name}:1: expected the field 'complex' with 'hermitian', found {field!r}")
-    if symmetry == "skew-symmetric" and field in ("pattern", "unsigned-integer"):
-        raise InvalidFormat(f"{name}:1: expected signed values with 'skew-symmetric', found the field {field!r}")
-
-    dtype = None
-    line = 2
-    while True:
-        if position >= len(text):
-            raise InvalidFormat(f"{name}:{line}: expected a line with the sizes, found the end of the file")
-        content, following = _line_at(text, position)
-        if content.startswith("%%graphblas"):
-            dtype = _declared_type(content.split()[1:], name, line, symmetry, field) or dtype
-        if content and not content.startswith("%"):
-            break
-        position, line = following, line + 1
-
-    counted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
-    sizes = content.split()
-    # LAGraph_MMWrite writes the number of entries in array files too.
-    lengths = (2, 3) if layout == "array" else (3,)
-    if len(sizes) not in lengths or not all(size.isascii() and size.isdigit() for size in sizes):
-        raise InvalidFormat(
-            f"{name}:{line}: expected the numbers of {', '.join(counted)}, found {shortened(content)!r}"
-        )
-    place = f"{name}:{line}"
-    nrows, ncols = (header_size(sizes[k], counted[k], place) for k in range(2))
-    rest = [header_size(size, "entries", place, bits=62) for size in sizes[2:]]
-    if symmetry != "general" and nrows != ncols:
-        raise InvalidFormat(f"{name}:{line}: expected a square matrix, since it is {symmetry}, found {nrows} x {ncols}")
-    if layout == "coordinate":
-        count = rest[0]
-    elif symmetry == "general":
-        count = nrows * ncols
-    else:
-        count = nrows * (nrows - 1) // 2 if symmetry == "skew-symmetric" else nrows * (nrows + 1) // 2
-    if rest and rest[0] != count:
-        raise InvalidFormat(f"{name}:{line}: expected {count} entries in a {nrows} x {ncols} array, found {rest[0]}")
-    if field == "double" or (dtype is not None and dtype.kind == "f"):
-        # With a declared float type, even the field "integer" may hold inf, as in LAGraph's test files.
-        field = "real" if field != "pattern" else field
-    return _Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1)
-
-
-def _line_at(text: NDArray[np.uint8], position: int) -> tuple[str, int]:
-    """Return the line at a byte offset, in lower case and stripped, and the offset of the next one."""
-    size = 1 << 12
-    while True:
-        chunk = text[position : position + size].tobytes()
-        at = chunk.find(b"\n")
-        if at >= 0 or position + size >= len(text):
-            break
-        size *= 4
-    raw = chunk if at < 0 else chunk[:at]
-    return raw.strip(_WHITE).decode("utf-8", "backslashreplace").lower(), position + len(raw) + 1
-
-
-def _declared_type(words: list[str], name: str, line: int, symmetry: str, field: str) -> np.dtype[Any] | None:
-    """Return the dtype of a ``%%GraphBLAS type <type>`` comment; None for other ``%%GraphBLAS`` comments."""
-    if not words or words[0] != "type":
-        return None
-    written = " ".join(words[1:])
-    type_name = written.removesuffix("_t").removeprefix("grb_")
-    try:
-        dtype = lookup(_TYPE_NAMES.get(type_name, type_name))
-    except DomainMismatch as error:
-        raise InvalidFormat(
-            f"{name}:{line}: expected bool, int8_t to int64_t, uint8_t to uint64_t, float, double, float complex or "
-            f"double complex after '%%GraphBLAS type', found {written!r}"
-        ) from error
-    if field != "pattern" and (field == "complex") != (dtype.kind == "c"):
-        expected = "a complex" if field == "complex" else "no complex"
-        raise InvalidFormat(f"{name}:{line}: expected {expected} type with the field {field!r}, found {written!r}")
-    if symmetry == "skew-symmetric" and dtype.kind in "bu":
-        raise InvalidFormat(f"{name}:{line}: expected a signed type in a skew-symmetric file, found {written!r}")
-    return dtype
-
-
-def _value_columns(header: _Header) -> tuple[Column, ...]:
-    """Return the columns of values: numbers of the field, within the declared type; none of a pattern."""
-    if header.field == "pattern":
-        return ()
-    if header.field == "complex":
-        return Column("real part", REAL), Column("imaginary part", REAL)
-    return (_value_column(header),)
-
-
-def _value_column(header: _Header) -> Column:
-    if header.field == "real":
-        return Column("value", REAL)
-    low, high = -(2**63), 2**64 - 1
-    if header.field == "unsigned-integer":
-        low = 0
-    if header.dtype == BOOL:
-        low, high = 0, 1
-    elif header.dtype is not None and header.dtype.kind in "iu":
-        limits = np.iinfo(header.dtype)
-        low, high = int(limits.min), int(limits.max)
-    if header.symmetry == "skew-symmetric":
-        # The mirrored entry is the negative one, and the lowest integer of a type has none.
-        low, high = max(low, -(2**63) + 1), min(high, 2**63 - 1)
-        if header.dtype is not None and header.dtype.kind == "i":
-            low = max(low, -int(np.iinfo(header.dtype).max))
-    return Column("value", INTEGER, low, high)
-
-
-def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progress: Progress | None) -> Triples:
-    columns: tuple[Column, ...] = (
-        Column("row", INTEGER, 1, header.nrows),
-        Column("column", INTEGER, 1, header.ncols),
-    )
-    columns += _value_columns(header)
+def _read_coordinate(text: NDArray[np.uint8], header: Header, name: str, progress: Progress | None) -> Triples:
+    columns = entry_columns(header)
 
     def line_of(entry: int) -> int:
-        return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
+        return line_of_row(text, header.start, header.line, entry, columns, CLASSES)
 
     def scan(keep: bool) -> Table:
         return scan_table(
-            text, header.start, header.line, columns, _CLASSES,
+            text, header.start, header.line, columns, CLASSES,
             name=name, expected_rows=header.count, keep=keep, progress=progress,
         )  # fmt: skip
 
@@ -267,36 +113,50 @@ def _read_coordinate(text: NDArray[np.uint8], header: _Header, name: str, progre
         values = _declared(converted[2], header, name, line_of)
     else:
         rows, cols = table.ints[0] - 1, table.ints[1] - 1
-        if decimal:
-            values = _declared(table.reals[0], header, name, line_of)
-        elif header.field == "complex":
-            values = _complex(table, header, name, line_of)
-        elif header.field == "pattern":
-            values = TRUE if header.dtype is None else header.dtype.type(1)
-        else:
-            values = _integers(table.ints[2], header, table.large, table.negative, name)
+        values = values_of(table, header, name, line_of)
+    return mirrored(Triples(header.nrows, header.ncols, rows, cols, values, line_of, name), header)
 
-    triples = Triples(header.nrows, header.ncols, rows, cols, values, line_of, name)
+
+def entry_columns(header: Header) -> tuple[Column, ...]:
+    """Return the columns of a line of a coordinate file."""
+    places = Column("row", INTEGER, 1, header.nrows), Column("column", INTEGER, 1, header.ncols)
+    return (*places, *value_columns(header))
+
+
+def values_of(table: Table, header: Header, name: str, line_of: Callable[[int], int]) -> NDArray[Any] | np.generic:
+    """Return the values of the entries of a coordinate file, of the declared type."""
+    if header.field == "real":
+        return _declared(table.reals[0], header, name, line_of)
+    if header.field == "complex":
+        return _complex(table, header, name, line_of)
+    if header.field == "pattern":
+        return TRUE if header.dtype is None else header.dtype.type(1)
+    return _integers(table.ints[2], header, table.large, table.negative, name)
+
+
+def mirrored(triples: Triples, header: Header) -> Triples:
+    """Return the entries with those that the symmetry of the file adds."""
     if header.symmetry == "general":
         return triples
     if header.symmetry == "symmetric":
         return triples.symmetrised()
-    diagonal = np.flatnonzero(rows == cols)
+    assert triples.line_of is not None
+    diagonal = np.flatnonzero(triples.rows == triples.cols)
     if header.symmetry == "hermitian":
         _check_real(triples, diagonal)
         return _hermitian(triples)
     if diagonal.size:
         raise InvalidFormat(
-            f"{name}:{line_of(int(diagonal[0]))}: expected no entry on the diagonal of a skew-symmetric matrix, "
-            f"found one at {int(rows[diagonal[0]]) + 1}"
+            f"{triples.name}:{triples.line_of(int(diagonal[0]))}: expected no entry on the diagonal of a "
+            f"skew-symmetric matrix, found one at {int(triples.rows[diagonal[0]]) + 1}"
         )
-    mirrored = triples.symmetrised()
-    assert isinstance(mirrored.values, np.ndarray)
-    mirrored.values[header.count :] *= -1
-    return mirrored
+    both = triples.symmetrised()
+    assert isinstance(both.values, np.ndarray)
+    both.values[len(triples.rows) :] *= -1
+    return both
 
 
-def _complex(table: Table, header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+def _complex(table: Table, header: Header, name: str, line_of: Any) -> NDArray[Any]:
     """Return complex numbers of the declared type from columns of their parts."""
     dtype = FC64 if header.dtype is None else header.dtype
     values = np.empty(table.rows, dtype)
@@ -345,7 +205,7 @@ class _Spliced:
 
 
 def _convert_decimals(
-    text: NDArray[np.uint8], header: _Header
+    text: NDArray[np.uint8], header: Header
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]] | None:
     """Return 0-based rows, columns and values of checked entries, by SciPy; None where SciPy rejects the text."""
     if not header.count:
@@ -360,7 +220,7 @@ def _convert_decimals(
     return matrix.row, matrix.col, matrix.data
 
 
-def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: bool, name: str) -> NDArray[Any]:
+def _integers(bits: NDArray[np.int64], header: Header, large: bool, negative: bool, name: str) -> NDArray[Any]:
     """Convert checked integers, int64 or the bits of uint64, to the declared type or the narrower of both."""
     if large and negative and (header.dtype is None or header.dtype.kind == "f"):
         raise InvalidFormat(
@@ -372,12 +232,12 @@ def _integers(bits: NDArray[np.int64], header: _Header, large: bool, negative: b
     return numbers.astype(UINT64 if header.field == "unsigned-integer" or large else INT64, copy=False)
 
 
-def _declared(reals: NDArray[np.float64], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+def _declared(reals: NDArray[np.float64], header: Header, name: str, line_of: Any) -> NDArray[Any]:
     """Convert decimals to the declared type."""
     return _cast(reals, FP64 if header.dtype is None else header.dtype, header, name, line_of)
 
 
-def _cast(reals: NDArray[np.float64], dtype: np.dtype[Any], header: _Header, name: str, line_of: Any) -> NDArray[Any]:
+def _cast(reals: NDArray[np.float64], dtype: np.dtype[Any], header: Header, name: str, line_of: Any) -> NDArray[Any]:
     """Convert decimals to a type that is not complex; InvalidFormat for one that it does not hold."""
     if dtype == FP64:
         return reals
@@ -402,15 +262,15 @@ def _cast(reals: NDArray[np.float64], dtype: np.dtype[Any], header: _Header, nam
     return values
 
 
-def _read_array(text: NDArray[np.uint8], header: _Header, name: str, progress: Progress | None) -> Triples:
-    columns = _value_columns(header)
+def _read_array(text: NDArray[np.uint8], header: Header, name: str, progress: Progress | None) -> Triples:
+    columns = value_columns(header)
     table = scan_table(
-        text, header.start, header.line, columns, _CLASSES,
+        text, header.start, header.line, columns, CLASSES,
         name=name, expected_rows=header.count, progress=progress,
     )  # fmt: skip
 
     def line_of(entry: int) -> int:
-        return line_of_row(text, header.start, header.line, entry, columns, _CLASSES)
+        return line_of_row(text, header.start, header.line, entry, columns, CLASSES)
 
     if header.field == "real":
         given = _declared(table.reals[0], header, name, line_of)

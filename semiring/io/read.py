@@ -198,7 +198,7 @@ def read(
         )
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
-    _check_options(kind, READERS[kind], options)
+    check_options(kind, READERS[kind], options)
     if kind == ".srb":
         return read_srb(path, placement=placement, compress=compress, progress=progress)
     if placement in (None, "device") and compress is None:
@@ -270,8 +270,13 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
     if kind in _NO_VECTORS and isinstance(A, Vector):
         raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; write a vector to .srb or .mtx")
+<<<<<<< HEAD
     _check_options(kind, WRITERS[kind], options)
     WRITERS[kind](path, A, **options)
+=======
+    check_options(kind, _WRITERS[kind], options)
+    _WRITERS[kind](path, A, **options)
+>>>>>>> dc949b0 (distributed: text files in shares of their bytes)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -280,7 +285,8 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(item.name for item in parameters if item.kind is item.KEYWORD_ONLY and item.name not in _EVERYWHERE)
 
 
-def _check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+def check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Raise InvalidValue for an option that a reader or writer does not have."""
     allowed = options_of(function)
     unknown = next((name for name in options if name not in (*allowed, "progress")), None)
     if unknown is not None:

@@ -1,0 +1,233 @@
+"""Edge lists and Matrix Market files, of which each process parses its share of the bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring import Matrix
+
+from ..dtypes import FP64, lookup
+from ..exceptions import DuplicateIndex, InvalidFormat
+from ..io.edge_layouts import EdgeLayout, edge_layout, is_text_id
+from ..io.edge_lists import check_rows, in_proportion, named_edges, weights_as
+from ..io.edge_names import numbers_of, warn_of_columns
+from ..io.files import PathLike
+from ..io.matrix_market import CLASSES, entry_columns, mirrored, values_of
+from ..io.matrix_market_header import Header, read_header
+from ..io.text_scan import line_of_row, scan_table
+from ..io.triples import TRUE
+from ..io.triples import Triples as FileTriples
+from ..labels import Labels, number_columns
+from ..memory.arrays import to_device
+from ..ops.build import duplicate_operator
+from .grid import Grid
+from .routing import Triples, routed
+from .text_shares import Share, head_of, share_of
+
+__all__ = ["read_edges", "read_matrix_market"]
+
+
+def read_edges(
+    path: PathLike,
+    grid: Grid,
+    *,
+    relabel: bool = False,
+    directed: bool = True,
+    weights: bool | None = None,
+    base: int = 0,
+    comments: str = "#%",
+    skip_lines: int = 0,
+    nrows: int | None = None,
+    ncols: int | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+) -> Matrix:
+    """Read an edge list, with the options of `semiring.io.read_edgelist`.  Collective."""
+    name = os.fspath(path)
+
+    def layout_of(text: NDArray[np.uint8], whole: bool) -> EdgeLayout | None:
+        found = edge_layout(
+            text, name, relabel=relabel, weights=weights, base=base, comments=comments, skip_lines=skip_lines,
+            nrows=nrows, ncols=ncols, dtype=dtype,
+        )  # fmt: skip
+        return found if whole or found.seen == 2 else None
+
+    layout = _by_first(grid, lambda: head_of(path, layout_of))
+    if layout.named and layout.weighted and layout.width > 3 and grid.rank == 0:
+        warn_of_columns(name, layout.line, layout.width - 3)
+    share = share_of(grid, path, layout.start, layout.line)
+    found = None if layout.named else grid.together(lambda: _numbers(layout, share))
+    labels = None
+    if not grid.agreed(found is not None):
+        edges, labels = _named(grid, layout, share)
+    else:
+        assert found is not None
+        edges = _numbered(grid, layout, share, *found)
+        if relabel:
+            edges, labels = _relabelled(grid, edges)
+    edges = _with_weights(grid, edges, dtype)
+    if labels is not None:
+        shape = len(labels), len(labels)
+    elif layout.nrows is not None and layout.ncols is not None:
+        shape = layout.nrows, layout.ncols
+    else:
+        shape = (_rows_for(grid, edges, layout.base),) * 2
+    edges = replace(edges, nrows=shape[0], ncols=shape[1])
+    edges = edges if directed else grid.together(edges.symmetrised)
+    if dup_op is None and not isinstance(edges.values, np.ndarray):
+        dup_op = "any"
+    made = _assembled(grid, edges, dup_op)
+    made.labels = None if labels is None else Labels.of_distinct(labels)
+    return made
+
+
+def read_matrix_market(path: PathLike, grid: Grid, *, dup_op: Any = None) -> Matrix | None:
+    """Read a Matrix Market file in coordinate format; None for another one.  Collective."""
+    name = os.fspath(path)
+
+    def header_of(text: NDArray[np.uint8], whole: bool) -> Header | None:
+        try:
+            return read_header(text, name)
+        except InvalidFormat as error:
+            if whole or "found the end of the file" not in str(error):
+                raise
+            return None
+
+    header = _by_first(grid, lambda: head_of(path, header_of))
+    if header.array:
+        return None
+    share, columns = share_of(grid, path, header.start, header.line), entry_columns(header)
+    table = grid.together(lambda: scan_table(share.text, 0, share.line, columns, CLASSES, name=name))
+    counts = grid.all.gather_all((table.rows, table.large, table.negative))
+    first, total = sum(each[0] for each in counts[: grid.rank]), sum(each[0] for each in counts)
+
+    def line_of(entry: int) -> int:
+        return line_of_row(share.text, 0, share.line, entry, columns, CLASSES)
+
+    def entries() -> FileTriples:
+        if total < header.count:
+            raise InvalidFormat(
+                f"{name}:{share.end}: expected {header.count} entries, found the end of the file after {total}"
+            )
+        if first <= header.count < first + table.rows:
+            at = line_of(header.count - first)
+            raise InvalidFormat(
+                f"{name}:{at}: expected the end of the file after {header.count} entries, found one more"
+            )
+        whole = replace(table, large=any(each[1] for each in counts), negative=any(each[2] for each in counts))
+        values = values_of(whole, header, name, line_of)
+        rows, cols = table.ints[0] - 1, table.ints[1] - 1
+        return mirrored(FileTriples(header.nrows, header.ncols, rows, cols, values, line_of, name), header)
+
+    return _assembled(grid, grid.together(entries), dup_op)
+
+
+def _by_first(grid: Grid, function: Any) -> Any:
+    """Return on all processes what a function returns on the first one.  Collective."""
+    found = grid.together(lambda: function() if grid.rank == 0 else None)
+    return grid.all.broadcast(found, 0)
+
+
+def _numbers(layout: EdgeLayout, share: Share) -> Any:
+    """Return ends and weights of the edges of a share; None where ids are text that are to be numbered."""
+    try:
+        return layout.scanned(share.text, 0, share.line)
+    except InvalidFormat as error:
+        if layout.relabel and is_text_id(error):
+            return None
+        raise
+
+
+def _numbered(grid: Grid, layout: EdgeLayout, share: Share, ends: Any, weights: Any) -> FileTriples:
+    """Return the edges of a share; the weights are real numbers if those of any process are.  Collective."""
+    real = not grid.agreed(weights is None or weights.dtype.kind != "f")
+    values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
+
+    def line_of(edge: int) -> int:
+        return layout.line_of(share.text, 0, share.line, edge)
+
+    first = 0 if layout.relabel else layout.base
+    return FileTriples(0, 0, ends[0] - first, ends[1] - first, values, line_of, layout.name)
+
+
+def _relabelled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np.int64]]:
+    """Number the ids of all processes in ascending order.  Collective."""
+    found = grid.all.gather_all(np.unique(np.concatenate([edges.rows, edges.cols])))
+    ids = np.unique(np.concatenate(found))
+    return replace(edges, rows=np.searchsorted(ids, edges.rows), cols=np.searchsorted(ids, edges.cols)), ids
+
+
+def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, NDArray[Any]]:
+    """Return the edges between names of text, numbered in ascending order.  Collective."""
+
+    def parsed() -> tuple[Any, Any, Any, Any, Any]:
+        found = named_edges(share.text, share.line, layout.name, layout.comments, layout.weighted, layout.width)
+        own, (rows, cols) = number_columns(layout.name, {"source": found.sources, "target": found.targets})
+        weights = None if found.weights is None else numbers_of(found.weights, layout.name, found.lines)
+        return own, rows, cols, weights, found.lines
+
+    own, rows, cols, weights, lines = grid.together(parsed)
+    every = [part for part in grid.all.gather_all(own) if len(part)]
+    if not every:
+        return FileTriples(0, 0, rows, cols, TRUE if weights is None else weights, lines.__getitem__, layout.name), own
+    labels, _ = number_columns(layout.name, {"ids": np.concatenate(every)})
+    places = np.searchsorted(labels, own) if len(own) else np.zeros(0, np.int64)
+    real = not grid.agreed(weights is None or weights.dtype.kind != "f")
+    values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
+    return FileTriples(0, 0, places[rows], places[cols], values, lines.__getitem__, layout.name), labels
+
+
+def _with_weights(grid: Grid, edges: FileTriples, dtype: Any) -> FileTriples:
+    """Return the edges with weights of a type.  Collective."""
+    if dtype is None:
+        return edges
+    chosen, given = lookup(dtype), edges.values
+    if not isinstance(given, np.ndarray):
+        return replace(edges, values=chosen.type(1))
+    return replace(edges, values=grid.together(lambda: weights_as(given, chosen, edges.name, edges.line_of)))
+
+
+def _rows_for(grid: Grid, edges: FileTriples, base: int) -> int:
+    """Return the largest index of all processes + 1; OutOfMemory if the edges are too few for it.  Collective."""
+    largest = np.maximum(edges.rows, edges.cols)
+    at = int(largest.argmax()) if largest.size else 0
+    own = int(largest[at]) + 1 if largest.size else 0
+    found = grid.all.gather_all((own, int(largest.size)))
+    n: int = max(each[0] for each in found)
+    total = sum(each[1] for each in found)
+
+    def check() -> None:
+        if own == n and not in_proportion(n, total):
+            assert edges.line_of is not None
+            check_rows(n, total, base, f"{edges.name}:{edges.line_of(at)}")
+
+    grid.together(check)
+    return n
+
+
+def _assembled(grid: Grid, entries: FileTriples, dup_op: Any) -> Matrix:
+    """Return the matrix of the entries that all processes have read.  Collective."""
+    values: Any = entries.values
+    iso = None if isinstance(values, np.ndarray) else values
+    rows, cols = (to_device(np.asarray(end, np.int64), grid.local) for end in (entries.rows, entries.cols))
+    held = Triples(rows, cols, None if iso is not None else to_device(values, grid.local), iso)
+
+    def built() -> Any:
+        return routed(
+            grid,
+            held,
+            (entries.nrows, entries.ncols),
+            values.dtype,
+            dup=duplicate_operator(dup_op, values.dtype),
+            iso=iso if dup_op in (None, "any") else None,
+        )
+
+    try:
+        return Matrix._new(grid.together(built))
+    except DuplicateIndex as error:
+        raise DuplicateIndex(f"{entries.name}: {error}") from error
