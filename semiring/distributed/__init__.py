@@ -3,7 +3,7 @@
 from . import random
 from .building import from_coo, from_edgelist, vector_from_coo
 from .checkpoint import Checkpoint, Saved
-from .communicator import Communicator, Traffic
+from .communicator import Traffic
 from .grid import Grid, run
 from .local_parts import LocalPart, from_part, local_part
 from .reading import read
@@ -12,7 +12,6 @@ from .writing import write
 
 __all__ = [
     "Checkpoint",
-    "Communicator",
     "Grid",
     "LocalPart",
     "Saved",

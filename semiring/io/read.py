@@ -270,13 +270,8 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
     if kind in _NO_VECTORS and isinstance(A, Vector):
         raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; write a vector to .srb or .mtx")
-<<<<<<< HEAD
-    _check_options(kind, WRITERS[kind], options)
+    check_options(kind, WRITERS[kind], options)
     WRITERS[kind](path, A, **options)
-=======
-    check_options(kind, _WRITERS[kind], options)
-    _WRITERS[kind](path, A, **options)
->>>>>>> dc949b0 (distributed: text files in shares of their bytes)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
