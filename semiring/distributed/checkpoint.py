@@ -55,6 +55,9 @@ class Saved(NamedTuple):
 class Checkpoint:
     """A folder that holds the last state of an iteration, whole at every moment.
 
+    A program that loads the state first, and saves it now and then, goes on after an interruption, on the same or
+    another number of processes.
+
     Parameters
     ----------
     path : str or PathLike
@@ -63,9 +66,6 @@ class Checkpoint:
 
     Examples
     --------
-    PageRank by hand, saved every 10 iterations: after an interruption the same program goes on, on this or another
-    number of processes.
-
     >>> def program(grid):
     ...     A = sr.distributed.random.grid2d(8, 8, grid=grid)
     ...     degrees = A.apply("one").dup(float).reduce_rowwise("plus")

@@ -110,7 +110,22 @@ class Grid(ProcessGrid):
         return local(store)
 
     def with_part(self, store: Any, part: Any) -> Any:
-        """Return a matrix store of parts with another block of the same entries."""
+        """Return a matrix store of parts with another block of the same entries.
+
+        Parameters
+        ----------
+        store : of a Matrix on the grid
+        part : store of a block with the entries of this process, in any storage kind
+
+        Examples
+        --------
+        >>> def program(grid):
+        ...     A = sr.distributed.random.path(4, grid=grid)
+        ...     block = sr.distributed.local_part(A).part.compress("varint")
+        ...     return A.with_store(grid.with_part(A.store, block.store)).codec
+        >>> sr.distributed.run(2, program)[0]
+        'varint'
+        """
         from .parts import matrix
 
         made = matrix(self, store.shape, part, iso=store.iso)
@@ -142,7 +157,25 @@ class Grid(ProcessGrid):
     def together(self, function: Callable[[], T]) -> T:
         """Return what the function returns on this process; raise on all if it raises on one.  Collective.
 
-        The function makes no collective call, or none after a step that can fail.
+        Parameters
+        ----------
+        function : of no arguments
+            It makes no collective call, or none after a step that can fail.
+
+        Raises
+        ------
+        SemiringError, OSError, MemoryError, ValueError, TypeError
+            That of the lowest rank, with its rank in the message unless all raise the same.
+
+        Examples
+        --------
+        >>> def program(grid):
+        ...     try:
+        ...         return grid.together(lambda: Vector.from_coo([grid.rank], size=1).nvals)
+        ...     except sr.exceptions.IndexOutOfBound as error:
+        ...         return str(error)
+        >>> sr.distributed.run(2, program)[0]
+        'indices[0] = 1 is out of bounds for a vector with size 1 (rank 1 of 2)'
         """
         return together(self.all, function)
 
