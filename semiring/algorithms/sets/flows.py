@@ -214,7 +214,7 @@ def _send_through_tree(left: _Residual, parent: Vector, s: int) -> None:
     left.sources = _less(left.sources, vertices, begun, left.least)
     places, amounts = listed(f.dup(mask=~begun.S))
     pushed = _matrix(vertices[above[places]], vertices[places], amounts, n)
-    left.inner(accum="minus") << pushed.ewise_union(pushed.T, "minus", 0, 0)
+    left.inner(accum="plus") << pushed.T.ewise_union(pushed, "minus", 0, 0)  # plus: reverse edges may be new
     left.inner = left.inner.select(">", left.least).dup()
 
 

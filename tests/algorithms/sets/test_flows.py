@@ -76,6 +76,17 @@ def test_both_directions_and_unreached_target() -> None:
     assert (none.value, none.flow.nvals, none.source_side.to_dict()) == (0.0, 0, {0: True, 1: True, 2: True})
 
 
+def test_a_path_over_a_reverse_edge_that_is_not_in_the_graph() -> None:
+    # The first phase may use 4 -> 3 -> 7; the second one then needs 3 -> 4.
+    edges = [(0, 1), (0, 4), (1, 2), (2, 3), (3, 7), (4, 3), (4, 5), (5, 6), (6, 7)]
+    A = sr.Matrix.from_edgelist(edges, 10)
+    found = sr.algorithms.maximum_flow(A, 0, 7)
+    assert found.value == 20
+    assert found.flow.to_dicts() == {i: {j: 10} for i, j in edges if (i, j) not in {(0, 4), (4, 3)}} | {
+        0: {1: 10, 4: 10}, 4: {5: 10}
+    }  # fmt: skip
+
+
 def test_bad_input() -> None:
     call = sr.algorithms.maximum_flow
     A = sr.Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], nrows=3, ncols=3)
