@@ -193,7 +193,7 @@ def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: An
     The rows of a level are kept in registers, and the queue has only those of the last one: a long path is a chain of
     loads, which others would lengthen.
     """
-    indptr = rows[0]
+    indptr, indices, avals = rows
     size, steps, edges = state[FRONTIER_SIZE], state[STEPS], state[FRONTIER_EDGES]
     if not 0 < size <= 2 or edges > most or steps >= max_steps:
         return
@@ -202,24 +202,36 @@ def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: An
     base = state[HEAD] + size
     row, other = position(queue, base - size), position(queue, base - 1)
     reached = -size
-    none = np.int64(0)
     while 0 < size <= 2 and steps < max_steps and left > least:
-        p, end = np.uintp(indptr[np.uintp(row)]), np.uintp(indptr[np.uintp(row + 1)])
-        q, last = np.uintp(indptr[np.uintp(other)]), np.uintp(indptr[np.uintp(other + 1)])
-        edges = np.int64(end - p) + (np.int64(last - q) if size == 2 else none)
+        p, end = np.int64(indptr[np.uintp(row)]), np.int64(indptr[np.uintp(row + 1)])
+        edges = end - p
+        if size == 2:
+            edges += np.int64(indptr[np.uintp(other + 1)]) - np.int64(indptr[np.uintp(other)])
         if edges > most:
             break
         reached += size
         steps += 1
         left -= edges
-        found = none, row, other
-        found = _follow(rows, mult, values, seen, queue, base, row, p, end, found)
-        if size == 2:
-            found = _follow(rows, mult, values, seen, queue, base, other, q, last, found)
-        size, row, other = found
-    if 0 < size <= 2:
-        queue[np.uintp(base)], queue[np.uintp(base + size - 1)] = row, other
-    edges = none
+        k = row
+        found = first = last = np.int64(0)
+        for s in range(size):
+            if s > 0:
+                k = other
+                p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
+            x = value_at(values, k)
+            while p < end:
+                o = position(indices, p)
+                w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
+                if seen[w] & bit == 0:
+                    seen[w] |= bit
+                    put(values, o, product(mult, True, value_at(avals, p), x, o, k))
+                    queue[np.uintp(base + found)] = o
+                    first = o if found == 0 else first
+                    last = o
+                    found += 1
+                p += 1
+        size, row, other = found, first, last
+    edges = np.int64(0)
     for s in range(base, base + size):
         k = position(queue, s)
         edges += np.int64(indptr[np.uintp(k + 1)]) - np.int64(indptr[np.uintp(k)])
@@ -227,35 +239,6 @@ def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: An
     state[HEAD], state[FRONTIER_SIZE], state[FRONTIER_EDGES] = base, size, edges
     state[STEPS], state[UNSEEN_EDGES] = steps, left
     state[REACHED] += reached + size
-
-
-@inlined
-def _follow(
-    rows: Any, mult: Any, values: Any, seen: Any, queue: Any, base: int, k: int, p: Any, end: Any, found: Any
-) -> Any:
-    """Push a row by its entries from p to `end`; return `found`: the number of new ones, the first and the last.
-
-    From the third one on all are also in the queue.
-    """
-    _, indices, avals = rows
-    count, first, last = found
-    x = value_at(values, k)
-    while p < end:
-        o = position(indices, p)
-        w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
-        word = seen[w]
-        if word & bit == 0:
-            seen[w] = word | bit
-            put(values, o, product(mult, True, value_at(avals, p), x, o, k))
-            if count >= 2:
-                queue[np.uintp(base)] = first
-                queue[np.uintp(base + count - 1)] = last
-                queue[np.uintp(base + count)] = o
-            first = o if count == 0 else first
-            last = o
-            count += 1
-        p += np.uintp(1)
-    return count, first, last
 
 
 @device
