@@ -104,7 +104,18 @@ class Grid(ProcessGrid):
         return self.all.traffic
 
     def part(self, store: Any) -> Any:
-        """Return the part of a store that this process holds, with positions of its own."""
+        """Return the part of a store that this process holds, with positions of its own.
+
+        Parameters
+        ----------
+        store : of an object on the grid
+
+        Examples
+        --------
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> sr.distributed.run(2, lambda grid: grid.part(v.to(grid.device).store).nvals)
+        [2, 1]
+        """
         from .parts import local
 
         return local(store)
@@ -133,25 +144,72 @@ class Grid(ProcessGrid):
         return made
 
     def take(self, store: Any) -> Any:
-        """Return the store of parts of an object that every process has as a whole."""
+        """Return the store of parts of an object that every process has as a whole.
+
+        Parameters
+        ----------
+        store : of an object on the device of the parts
+
+        Examples
+        --------
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> sr.distributed.run(2, lambda grid: grid.take(v.store).part.nvals)
+        [2, 1]
+        """
         from .scattering import taken
 
         return taken(store, self)
 
     def whole(self, store: Any) -> Any:
-        """Return the whole of a store of parts, on every process.  Collective."""
+        """Return the whole of a store of parts, on every process.  Collective.
+
+        Parameters
+        ----------
+        store : of an object on the grid
+
+        Examples
+        --------
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> sr.distributed.run(2, lambda grid: grid.whole(v.to(grid.device).store).nvals)
+        [3, 3]
+        """
         from .scattering import gathered
 
         return gathered(store)
 
     def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
-        """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective."""
+        """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
+
+        Parameters
+        ----------
+        u : store of a Vector on the grid
+        shape : of the result
+        at : function of an array of positions, which returns those of the rows and of the columns
+
+        Examples
+        --------
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> def program(grid):
+        ...     return grid.spread(v.to(grid.device).store, (3, 3), lambda i: (i, 2 - i)).nvals
+        >>> sr.distributed.run(2, program)
+        [3, 3]
+        """
         from .routing import spread
 
         return spread(self, u, shape, at)
 
     def found(self, value: Any) -> Any:
-        """Return the value of the process that has one, None if none has.  Collective."""
+        """Return the value of the process that has one, None if none has.  Collective.
+
+        Parameters
+        ----------
+        value : None on the other processes
+
+        Examples
+        --------
+        >>> sr.distributed.run(3, lambda grid: grid.found("here" if grid.rank == 1 else None))
+        ['here', 'here', 'here']
+        """
         return next((each for each in self.all.gather_all(value) if each is not None), None)
 
     def together(self, function: Callable[[], T]) -> T:
@@ -180,11 +238,31 @@ class Grid(ProcessGrid):
         return together(self.all, function)
 
     def agreed(self, flag: bool) -> bool:
-        """Return whether the flag is set on all processes.  Collective."""
+        """Return whether the flag is set on all processes.  Collective.
+
+        Parameters
+        ----------
+        flag : of this process
+
+        Examples
+        --------
+        >>> sr.distributed.run(2, lambda grid: grid.agreed(grid.rank == 0))
+        [False, False]
+        """
         return all(self.all.gather_all(bool(flag)))
 
     def total(self, count: int) -> int:
-        """Return the sum of the counts of all processes.  Collective."""
+        """Return the sum of the counts of all processes.  Collective.
+
+        Parameters
+        ----------
+        count : of this process
+
+        Examples
+        --------
+        >>> sr.distributed.run(3, lambda grid: grid.total(grid.rank))
+        [3, 3, 3]
+        """
         return sum(self.all.gather_all(count))
 
     def __repr__(self) -> str:

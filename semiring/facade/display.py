@@ -75,7 +75,7 @@ def _header(x: Any) -> str:
 def _part(x: Any) -> str:
     """Describe an object on a grid of processes by the part of this one, so that a single process can show it."""
     store = x.store
-    grid = grid_of(store.device)
+    grid = getattr(getattr(store, "pattern", store), "grid", None) or grid_of(store.device)
     if x.ndim == 2:
         (top, bottom), (left, right) = grid.rows(store.nrows), grid.cols(store.ncols)
         part, where = store.pattern.part, f"rows {top}:{bottom}, columns {left}:{right}"

@@ -67,18 +67,51 @@ class ProcessGrid(ABC):
         return divmod(self.rank, self.shape[1])
 
     def piece(self, extent: int, rank: int | None = None) -> tuple[int, int]:
-        """Return the first and the last + 1 position of the piece of a process, by default of this one."""
+        """Return the first and the last + 1 position of the piece of a process.
+
+        Parameters
+        ----------
+        extent : the size of the dimension
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(2, lambda grid: grid.piece(10))
+        [(0, 5), (5, 10)]
+        """
         bounds, k = piece_bounds(extent, self.size), self.rank if rank is None else rank
         return bounds[k], bounds[k + 1]
 
     def rows(self, nrows: int, rank: int | None = None) -> tuple[int, int]:
-        """Return the first and the last + 1 row of the block of a process, by default of this one."""
+        """Return the first and the last + 1 row of the block of a process.
+
+        Parameters
+        ----------
+        nrows : of the matrix
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(4, lambda grid: grid.rows(10))
+        [(0, 6), (0, 6), (6, 10), (6, 10)]
+        """
         bounds, width = piece_bounds(nrows, self.size), self.shape[1]
         i = (self.rank if rank is None else rank) // width
         return bounds[i * width], bounds[(i + 1) * width]
 
     def cols(self, ncols: int, rank: int | None = None) -> tuple[int, int]:
-        """Return the first and the last + 1 column of the block of a process, by default of this one."""
+        """Return the first and the last + 1 column of the block of a process.
+
+        Parameters
+        ----------
+        ncols : of the matrix
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(4, lambda grid: grid.cols(10))
+        [(0, 6), (6, 10), (0, 6), (6, 10)]
+        """
         bounds, height = piece_bounds(ncols, self.size), self.shape[0]
         j = (self.rank if rank is None else rank) % self.shape[1]
         return bounds[j * height], bounds[(j + 1) * height]

@@ -12,6 +12,7 @@ import numpy as np
 from .. import dtypes
 from ..exceptions import DeviceMismatch, IntegerOverflow, InvalidType, InvalidValue, NotNumbers
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
+from ..formats.parts import whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 
@@ -142,7 +143,7 @@ def permutation(name: str, given: Any, size: int, device: str) -> Array:
             raise DeviceMismatch(f"{name} lives on {given.device}, the matrix on {device}; move one with .to()")
         if given.nvals != given.size:
             raise InvalidValue(f"{name} must be full; {given.nvals} of {given.size} are present")
-        array = as_indices(name, dense_values(given))
+        array = as_indices(name, dense_values(whole_of(given)))
     else:
         array = as_indices(name, given).copy()  # the caller may write to the array while the operation is pending
     if array.size != size:

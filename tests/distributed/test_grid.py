@@ -13,6 +13,8 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
+from semiring.engines import registry
+from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
 from semiring.formats.parts import piece_bounds
 from tests import sampling
@@ -170,6 +172,35 @@ def test_operations(shape: tuple[int, int]) -> None:
     assert run(shape, program)[0] == []
 
 
+KINDS: dict[str, Callable[[Matrix], Any]] = {
+    "packed": lambda A: A.compress("packed"),
+    "varint": lambda A: A.compress("varint"),
+    "hypersparse": lambda A: A.dup().convert("hypersparse"),
+    "bitmap": lambda A: A.dup().convert("bitmap"),
+    "host": lambda A: A.to(placement="host"),
+}
+KIND_SAMPLE = sampling.draw("kinds of blocks", KINDS, 2)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=sampling.marks(kind, KIND_SAMPLE)) for kind in KINDS])
+def test_blocks_of_every_storage_kind(kind: str) -> None:
+    A = graph(47, 300)
+    expected = {name: operation(A) for name, operation in OPERATIONS.items()}
+
+    def program(grid: Grid) -> list[str]:
+        B = KINDS[kind](distributed.scatter(A, grid))
+        block = B.store.pattern.part
+        assert kind in (block.codec, block.format, block.placement)
+        wrong = []
+        for name, operation in OPERATIONS.items():
+            made, right = operation(B), expected[name]
+            if not (made if made.device == "cpu" else distributed.gather(made)).isclose(right):
+                wrong.append(name)
+        return wrong
+
+    assert run((2, 2), program)[0] == []
+
+
 # -- algorithms ------------------------------------------------------------------------------------------
 
 ALGORITHMS: dict[str, Callable[[Matrix], Any]] = {
@@ -229,12 +260,26 @@ def test_objects_of_a_grid_and_of_one_process_do_not_mix() -> None:
 
 
 def test_an_operation_that_is_missing_says_so() -> None:
+    class Unheard(Spec):
+        name = "unheard"
+
     def program(grid: Grid) -> None:
-        B = distributed.scatter(graph(10, 30), grid)
-        with pytest.raises(NotSupported, match="one process"):
-            B.compress()
+        with pytest.raises(NotSupported, match=r"unheard is not supported on a grid of processes.*gather"):
+            registry.run(Unheard(), grid.device)
 
     run((2, 1), program)
+
+
+def test_a_large_permutation_is_that_of_the_whole() -> None:
+    A = sr.random.kronecker(8, 8, seed=1)  # of skewed degrees, so that rows are counted in the order of degrees
+    assert run((2, 1), lambda grid: al.triangle_count(A.to(grid.device))) == [al.triangle_count(A)] * 2
+
+
+def test_objects_are_shown_by_their_part() -> None:
+    v = run((2, 1), lambda grid: Vector.from_dense(np.arange(5)).to(grid.device))[1]
+    assert repr(v) == "Vector: size 5, int64 on 2x1 cpu; rank 1 holds positions 3:5, 2 entries"
+    A = run((2, 1), lambda grid: sr.random.path(4).to(grid.device))[0]
+    assert repr(A).endswith("on 2x1 cpu; rank 0 holds rows 0:2, columns 0:4, 3 entries")
 
 
 def test_shapes_of_grids() -> None:

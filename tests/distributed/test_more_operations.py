@@ -272,15 +272,6 @@ def test_hypersparse_matrices(shape: tuple[int, int], parts_on: str) -> None:
         assert found == []
 
 
-KINDS: dict[str, Callable[[Matrix], Matrix]] = {
-    "packed": lambda A: A.compress("packed"),
-    "varint": lambda A: A.compress("varint"),
-    "hypersparse": lambda A: A.dup().convert("hypersparse"),
-    "bitmap": lambda A: A.dup().convert("bitmap"),
-    "host": lambda A: A.to(placement="host"),
-}
-
-
 def test_errors_are_those_of_one_process() -> None:
     A = graph(13, 60)
 
