@@ -29,7 +29,7 @@ from ..engines import registry
 from ..engines.constants import POSITIONS
 from ..engines.direction import derives_transpose
 from ..engines.residency import is_resident
-from ..engines.spec import Closure, ClosureResult
+from ..engines.spec import Closure, ClosureResult, ReduceScalar, scalar_value
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore
 from ..operators import indexunary
@@ -119,9 +119,18 @@ def closure(
             result=result.store,
             iterations=result.steps,
         )
-    if parents and not request.parents:
+    if parents and (not request.parents or _reaches_infinity(request, result.store, engine)):
         return replace(result, parents=_parents(request, result.store, final))
     return result
+
+
+def _reaches_infinity(q: Closure, closed: VectorStore, engine: str) -> bool:
+    """Return whether a value became infinite, and so equal to all that follow: the order of steps chose its row."""
+    if q.semiring.z.kind != "f":
+        return False
+    extreme = [scalar_value(registry.run(ReduceScalar(u, q.semiring.add), engine)) for u in (closed, q.frontier)]
+    worst = -np.inf if q.semiring.add.op.expr == "min(x, y)" else np.inf
+    return bool(extreme[0] == worst != extreme[1])
 
 
 def _check_parents(typed: TypedSemiring) -> None:

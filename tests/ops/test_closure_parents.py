@@ -125,3 +125,15 @@ def test_without_parents() -> None:
         sr.ops.closure_with_parents(start, A, "min_plus", max_steps=1)
     empty, none = sr.ops.closure_with_parents(Vector(np.int64, N), A, "min_plus")
     assert empty.nvals == none.nvals == 0
+
+
+def test_values_that_became_infinite() -> None:
+    """Every value after an infinite one is equal to it, so the order of steps must not choose the parents."""
+    acyclic = Matrix.from_coo([0, 1, 2, 0, 3], [1, 2, 3, 3, 4], [1.0, -np.inf, 2.0, 5.0, 1.0], shape=(5, 5))
+    verify(Vector.from_coo([0], [0.0], size=5), acyclic, "min_plus", "min_plus")
+    weights = [1.0, 1.0, -np.inf, -np.inf, 3.0, 3.0]
+    cycle = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], weights, shape=(4, 4))
+    start = Vector.from_coo([0], [0.0], size=4)
+    values, parents = sr.ops.closure_with_parents(start, cycle, "min_plus", max_steps=20)
+    assert set(values.to_dict().values()) == {-np.inf}
+    assert parents.nvals == 0  # the start itself has improved, so there is no root
