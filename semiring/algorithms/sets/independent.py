@@ -162,7 +162,8 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
 
 def _orientation(A: Matrix, n: int, seed: int) -> Matrix:
     """Return the entries (u, v) of A where u precedes v, by its degree, largest first, and then in random order."""
-    degree = Vector.full(0.0, n, device=A.device).ewise_add(A.apply("second", right=1.0).reduce_rowwise("plus"), "plus")
+    ones = A.apply("second", right=np.float64(1))  # of a type with an order, whatever the type of A
+    degree = Vector.full(0.0, n, device=A.device).ewise_add(ones.reduce_rowwise("plus"), "plus")
     # Where the random fractions are equal, the row number decides.
     key = degree.ewise_add(uniform(n, seed, device=A.device), "plus")
-    return key.ewise_mult(A, "first").ewise_mult(key, _precedes).select("==", True)
+    return key.ewise_mult(ones, "first").ewise_mult(key, _precedes).select("==", True)
