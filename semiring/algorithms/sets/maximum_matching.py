@@ -82,8 +82,9 @@ def maximum_bipartite_matching(A: Matrix, *, seed: int = 0, progress: Progress |
             "that have entries"
         )
     seed, report = seed_of("maximum_bipartite_matching", seed), reporter("maximum_bipartite_matching", progress)
-    of_row, of_column = _maximal(A, seed)
-    search = _Search.of(A, of_row, of_column)
+    graph = A.apply("second", right=np.bool_(True)).wait()  # of a type with an order, whatever the type of A
+    of_row, of_column = _maximal(graph, seed)
+    search = _Search.of(graph, of_row, of_column)
     while True:
         matched = search.column[:m].select("<", n)
         report(matched.nvals, min(m, n))
