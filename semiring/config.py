@@ -370,7 +370,7 @@ def default_device() -> str:
 
 
 class _Grids(threading.local):
-    """The grids of processes that a thread knows, by device: its own, beside those of all threads."""
+    """Grids of processes by device: those of one thread, beside those of all threads."""
 
     shared: ClassVar[dict[str, Any]] = {}
 

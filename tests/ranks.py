@@ -8,7 +8,6 @@ the summary (`-rs`) names the operation.
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import pytest
 
@@ -43,8 +42,3 @@ def run(item: pytest.Function, shape: tuple[int, int]) -> bool:
     finally:
         config.device = before
     return True
-
-
-def ran_on(value: Any) -> bool:
-    """Whether an object is held in parts."""
-    return " " in value.device

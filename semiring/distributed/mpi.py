@@ -2,7 +2,7 @@
 
 A collective has two steps.  First every process sends a *header* to every other: 512 bytes with what it calls, how much
 follows, and the message itself if that is small.  Then follow the messages that did not fit, and large arrays from
-where they are.  So a process knows who has arrived, and whether all call the same: a mismatch raises on every process,
+where they are.  The headers show who has arrived, and whether all call the same: a mismatch raises on every process,
 and one that waits reports for whom.  The wait is a loop in Python, in which signal handlers run.
 
 Headers go directly from each process to each other: for tens of processes that is as fast as a tree.

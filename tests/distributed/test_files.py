@@ -216,14 +216,14 @@ def test_text_in_shares(shape: tuple[int, int]) -> None:
     for name, text, _ in TEXTS:
         Path(name).write_bytes(text.encode())
     sr.io.write("y.el.gz", sr.random.path(5))
-    wants = [(name, options, sr.io.read(name, **options)) for name, _, options in TEXTS]
-    wants.append(("y.el.gz", {}, sr.random.path(5)))
+    expected = [(name, options, sr.io.read(name, **options)) for name, _, options in TEXTS]
+    expected.append(("y.el.gz", {}, sr.random.path(5)))
 
     def program(grid: Grid) -> list[str]:
         wrong = []
-        for name, options, want in wants:
+        for name, options, right in expected:
             A = dist.read(name, grid, **options)
-            if not same(A, want) or A.labels != want.labels:
+            if not same(A, right) or A.labels != right.labels:
                 wrong.append(name)
         return wrong
 

@@ -17,6 +17,7 @@ from ...engines.spec import BuildMatrix, Link, ScalarResult
 from ...formats import AnyPattern, Full, PartPattern, array_module, dense_values, index_dtype, structure_only
 from ...memory.arrays import to_host
 from ...ops.build import from_triples
+from ...ops.cast import typed_second
 from ..grid import Grid
 from ..parts import local, placed, section, vector
 from ..scattering import gathered
@@ -47,17 +48,11 @@ def link(q: Link, grid: Grid) -> Any:
         roots.astype(dtype, copy=False),
         None,
         np.bool_(True),
-        _first(),
+        typed_second(np.dtype(np.bool_)),
     )
     joined = from_triples("link", spec, grid.local)
     forest = registry.run(Link(before, joined.pattern, 0, None, None), grid.engine)
     return vector(grid, size, section(forest, *grid.piece(size), grid.engine))
-
-
-def _first() -> Any:
-    from ...ops.cast import typed_second
-
-    return typed_second(np.dtype(np.bool_))
 
 
 def _whole(pattern: AnyPattern, grid: Grid) -> AnyPattern:

@@ -10,9 +10,10 @@ from ...engines import registry
 from ...engines.registry import across
 from ...engines.spec import IsSymmetric, Transpose
 from ...engines.spec_storage import Encode, Permute
-from ...formats import PartPattern, structure_only
+from ...formats import PartPattern, array_module, structure_only
 from ...formats.pattern import scalar_facts
 from ...ops import structure
+from ...ops.equal import same
 from ..grid import Grid
 from ..parts import local, matrix
 from ..routing import Triples, routed, triples
@@ -38,17 +39,8 @@ def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
     assert isinstance(q.pattern, PartPattern)
     turned = transpose(Transpose(structure_only(q.pattern)), grid).pattern
     q.pattern.facts["transpose"] = turned
-    own, other = q.pattern.part, turned.part
-    same = structure_only(own).nvals == structure_only(other).nvals and _same(
-        structure_only(own), structure_only(other)
-    )
-    return all(grid.all.gather_all(same))
-
-
-def _same(a: Any, b: Any) -> bool:
-    from ...ops.equal import same
-
-    return same(a, b, check_dtype=False)
+    own, other = structure_only(q.pattern.part), structure_only(turned.part)
+    return grid.agreed(same(own, other, check_dtype=False))
 
 
 @across(Permute)
@@ -56,15 +48,11 @@ def permute(q: Permute, grid: Grid) -> Any:
     """Send every entry to where its row and its column move."""
     a = q.a
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
-    place = np.empty(a.nrows, np.int64) if grid.local == "cpu" else None
-    if place is None:
-        import cupy
-
-        place = cupy.empty(a.nrows, np.int64)
-    place[q.rows] = np.arange(a.nrows) if grid.local == "cpu" else cupy.arange(a.nrows)
-    return routed(
-        grid, Triples(place[t.rows], q.cols[t.cols].astype(np.int64), t.values, t.iso), a.shape, a.dtype, iso=a.iso
-    )
+    xp = array_module(grid.local)
+    place = xp.empty(a.nrows, np.int64)
+    place[q.rows] = xp.arange(a.nrows)
+    moved = Triples(place[t.rows], q.cols[t.cols].astype(np.int64), t.values, t.iso)
+    return routed(grid, moved, a.shape, a.dtype, iso=a.iso)
 
 
 @across(Encode)
