@@ -121,7 +121,11 @@ def expected_of(q: Product) -> Dense:
 
 
 def _in_suitesparse(q: Product, gb: Any) -> Dense:
-    """The same, by SuiteSparse; the product is computed first, since 9.4.5 may crash in a write over an operand."""
+    """The same, by SuiteSparse.
+
+    The product is computed first, since 9.4.5 may crash in a write over an operand, and a mask by values has the true
+    entries alone: 9.4.5 crashes in a write of equal values under a full one.
+    """
     objects = {name: theirs_of(gb, operand.core) for name, operand in q.operands.items()}
     a, b = (objects[name].T if q.operands[name].transposed else objects[name] for name in "AB")
     made = a.mxm(b, _operator(gb, q)).new()
@@ -129,8 +133,8 @@ def _in_suitesparse(q: Product, gb: Any) -> Dense:
     options: dict[str, Any] = {} if q.accum is None else {"accum": getattr(gb.binary, q.accum)}
     if q.mask != "none":
         value = q.mask.endswith("value")
-        masking = objects["M"].dup(dtype=bool) if value else objects["M"].dup()
-        mask = masking.V if value else masking.S
+        masking = objects["M"].dup(dtype=bool).select("==", True).new() if value else objects["M"].dup()
+        mask = masking.S
         options.update(mask=~mask if q.mask.startswith("complement") else mask, replace=q.replace)
     target(**options) << made.apply(gb.unary.identity)
     rows, cols, values = target.to_coo()
