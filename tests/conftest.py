@@ -11,8 +11,9 @@
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
 
-A run without --exhaustive takes a sample of the largest cross products (`tests.sampling`).  A new seed determines it;
-the header shows the seed, and so does the summary of a run that fails.  Drawn calls are the same in every run;
+A run without --exhaustive takes a sample of the largest cross products and, on the CPU, of the tests that compile many
+kernels (`tests.sampling`).  A new seed determines it; the header shows the seed, and so does the summary of a run that
+fails.  Drawn calls are the same in every run;
 ``--hypothesis-profile=random --hypothesis-seed=N`` draws others.
 """
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import signal
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -77,6 +79,9 @@ def part(text: str) -> tuple[int, int]:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
     config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
+    config.addinivalue_line(
+        "markers", "costly: compiles many kernels; a run of all tests on the CPU takes a third of these"
+    )
     if config.getoption("--part") and not config.getoption("--exhaustive"):
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
@@ -88,6 +93,9 @@ def pytest_configure(config: pytest.Config) -> None:
     sampling.seed = config.getoption("--seed")
     sampling.exhaustive = config.getoption("--exhaustive")
     sampling.engine = config.getoption("--engine")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts background jobs so.  Tests interrupt themselves and processes that they start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
 
@@ -131,9 +139,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     chosen = config.getoption("--part")
     of_items = {item: family(item.path) for item in items}
-    # Whoever names a folder of algorithms runs it; a run of more than algorithms takes a sample of the families.
+    # Whoever names a folder runs it; a run of several takes samples of the families of algorithms and the costly tests.
     known = set(filter(None, of_items.values()))
-    everything = any(not item.path.is_relative_to(ROOT / "tests/algorithms") for item in items)
+    everything = len({item.path.relative_to(ROOT).parts[:2] for item in items}) > 1
     sample = sampling.families(known) if everything else known
     left = [
         item
@@ -142,9 +150,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         or of_items[item] not in {None, *sample}
         or (chosen is not None and not is_in_part(item, *chosen))
     ]
+    if everything and out["wide"]:
+        left += sampling.left_of_costly(set(items).difference(left))
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        out_of_run = set(left)
+        items[:] = [item for item in items if item not in out_of_run]
 
 
 def family(file: Path) -> str | None:
@@ -169,7 +180,7 @@ def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
     """
     if "trial_count" in getattr(item, "fixturenames", ()):
         return True
-    marked = any(item.get_closest_marker(name) for name in ("exhaustive", "wide"))
+    marked = any(item.get_closest_marker(name) for name in ("exhaustive", "wide", "costly"))
     drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
     return bool(marked or drawn) and zlib.crc32(item.nodeid.encode()) % n == k - 1
 

@@ -1,4 +1,4 @@
-"""The sample of the short tier: which parts of the largest cross products one run takes.
+"""The sample of the short tier: which parts of the largest cross products, and which costly tests, one run takes.
 
 One seed determines the sample.  `conftest` draws a new one for each run, prints it, and passes it to all workers;
 ``--seed N`` repeats the run that printed N.  A test samples a product by `draw` where it makes its parameters, so the
@@ -41,6 +41,12 @@ def families(names: Iterable[str]) -> set[str]:
     """The families of algorithms that a run of the short tier takes: one; all on other engines than the CPU's."""
     found = sorted(set(names))
     return set(draw("families of algorithms", found, 1 if engine == "cpu" and not exhaustive else len(found)))
+
+
+def left_of_costly(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests marked ``costly`` that a run of the short tier leaves out: two thirds."""
+    costly = sorted((item for item in items if item.get_closest_marker("costly")), key=lambda item: item.nodeid)
+    return draw("costly tests", costly, len(costly) * 2 // 3)
 
 
 def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:

@@ -179,6 +179,7 @@ def test_a_social_graph_is_the_same_in_any_number_of_parts() -> None:
     assert int((indptr[1:] - indptr[:-1]).max()) > 4 * whole.nvals // whole.nrows
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("program", "arguments", "rows"),
     [
@@ -226,6 +227,7 @@ def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: A
     assert {f"bfs_parents, {place}, {form}," for place, form in placed} <= found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "forms", "placements"),
     [

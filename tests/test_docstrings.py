@@ -213,6 +213,7 @@ def test_example(one: Public) -> None:
     assert not failures(one)
 
 
+@pytest.mark.costly
 def test_all_examples_on_the_reference_engine(engine: str) -> None:
     if engine != "cpu":
         pytest.skip("the other engines run every example one by one")

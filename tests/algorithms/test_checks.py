@@ -46,6 +46,7 @@ def test_weights(values: Any, options: dict[str, float], message: str) -> None:
     checks.weights("f", Matrix(values.dtype, 3, 3), **options)
 
 
+@pytest.mark.costly
 def test_weights_in_range() -> None:
     checks.weights("f", BOTH, least=3, above=2)
     checks.weights("f", Matrix.from_coo([0], [1], [True], nrows=2, ncols=2), above=0)

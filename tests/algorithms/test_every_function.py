@@ -122,6 +122,7 @@ def test_values_that_are_not_read(name: str) -> None:
     report(wrong)
 
 
+@pytest.mark.costly
 @every_function
 def test_numbers_of_every_type(name: str) -> None:
     """The same weights as integers of 8 bits and as floats give the same numbers: no sum wraps around."""

@@ -69,6 +69,7 @@ def gap_bits(A: Matrix) -> float:
     return float(np.log2(gaps).mean())
 
 
+@pytest.mark.costly
 @by_name
 @given(A=graphs())
 @settings(max_examples=12)

@@ -32,6 +32,7 @@ def names_of_functions() -> list[str]:
     return [name for name in algorithms.__all__ if inspect.isfunction(getattr(algorithms, name))]
 
 
+@pytest.mark.costly
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("name", "family"), GRAPHS)
 def test_proofs(shared_data: Path, name: str, family: str) -> None:

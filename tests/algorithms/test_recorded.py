@@ -68,6 +68,7 @@ def pairs(path: Path) -> Any:
     return np.array(gzip.decompress(path.read_bytes()).decode().split(), np.float64).reshape(-1, 2)
 
 
+@pytest.mark.costly
 def test_graphscope(shared_data: Path, engine: str) -> None:
     """Trees of searches from vertex 6 of p2p-31, without directions: each edge is one step further; degrees."""
     if engine == "reference":

@@ -61,6 +61,7 @@ def test_breadth_first_search(name: str) -> None:
     assert all(graph.has_edge(u, v) and levels[u] == levels[v] - 1 for v, u in parents.items())
 
 
+@pytest.mark.costly
 @by_graph(*GRAPHS)
 def test_betweenness(name: str) -> None:
     graph, A = graph_of(name)

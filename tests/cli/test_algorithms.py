@@ -59,6 +59,7 @@ COMMANDS = sorted(algorithms.functions())
 SAMPLE = sampling.draw("commands", COMMANDS, 6)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in COMMANDS]
 )

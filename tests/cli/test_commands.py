@@ -349,6 +349,7 @@ def test_symmetric_is_applied_before_compression(json_output: Run, tmp_path: Pat
     assert sr.io.read(out).nvals == 4
 
 
+@pytest.mark.costly
 def test_warm(json_output: Run, printed: Run, tmp_path: Path) -> None:
     with sr.config.set(cache_dir=tmp_path):
         found = json_output("warm", "degree_order", "--device", "cpu", "--no-progress")

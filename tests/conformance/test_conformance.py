@@ -18,6 +18,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=suite.ROOT, check=False)
 
 
+@pytest.mark.costly
 @pytest.mark.oracle
 def test_the_runner_counts_functions() -> None:
     finished = run("test_vector.py::test_dup", "test_vector.py::test_vxm", "test_matrix.py::test_mxm")
@@ -32,6 +33,7 @@ def test_the_functions_that_fail_are_the_listed_ones() -> None:
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
+@pytest.mark.costly
 def test_the_listed_functions_exist() -> None:
     found = {function.key: function.kind for function in suite.functions(suite.folder())}
     assert not [key for key in reasons.reasons() if found.get(key) not in ("plain", "user-defined", "private")]

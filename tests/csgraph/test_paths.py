@@ -86,6 +86,7 @@ def test_limits(limit: float, directed: bool) -> None:
         ours.dijkstra(given(S), limit=-1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("indices", [0, -1, [3], [0, 4, 4, -2], np.arange(6).reshape(2, 3), np.array([[5]])])
 @pytest.mark.parametrize("name", ["dijkstra", "bellman_ford", "johnson", "shortest_path"])
 def test_indices_and_their_shapes(name: str, indices: Any) -> None:

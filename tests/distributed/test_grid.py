@@ -154,6 +154,7 @@ def assigned(A: Matrix) -> Matrix:
     return C
 
 
+@pytest.mark.costly
 @by_shape
 def test_operations(shape: tuple[int, int]) -> None:
     A = graph(47, 300)

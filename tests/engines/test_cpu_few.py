@@ -84,6 +84,7 @@ def test_a_small_search_pushes() -> None:
     assert {step.direction for step in trace.steps} == {"push"}
 
 
+@pytest.mark.costly
 def test_a_small_search_compiles_one_kernel(tmp_path: Path) -> None:
     program = """
 import semiring as sr

@@ -59,6 +59,7 @@ def search(graph: CSR, source: int, direction: str) -> Closure:
     return Closure(frontier, rows, rows, MIN_PLUS, True, 10**9, direction, trace=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_levels_on_any_number_of_threads(direction: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,6 +240,7 @@ print(registry.run(Apply(Full(3, f8, np.array([1.0, 2.0, 5.0])), op, np.float64(
 """
 
 
+@pytest.mark.costly
 def test_user_defined_kernels_are_compiled_once_for_all_processes(tmp_path: os.PathLike[str]) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_CACHE_DIR", "SEMIRING_QUIET"))}
     environment["SEMIRING_CACHE_DIR"] = str(tmp_path)

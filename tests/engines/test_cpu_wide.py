@@ -94,6 +94,7 @@ def test_mxm(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:
     check(Mxm.of(a, b, ring, data.draw(st.none() | masks((nrows, ncols)), label="mask")), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("ring", "dtype"), [VALUES, *by_positions(0)])
 @given(data=st.data())
 def test_mxv(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:

@@ -42,6 +42,7 @@ def test_structs_are_found() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.nvrtc
 @pytest.mark.parametrize("name", sorted(BODIES))
 def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,7 @@ def skipped(program: Path, stream: bytes, skips: list[tuple[int, int, int]]) -> 
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.costly
 def test_skip_finds_the_ends_of_numbers(skip: Path) -> None:
     """Numbers of 1 to 9 bytes; 128 of the longest take 5 rounds of a warp."""
     draw = np.random.default_rng(3)

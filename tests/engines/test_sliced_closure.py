@@ -32,6 +32,7 @@ def test_closure_stops_where_no_sum_settles(engine: str) -> None:
         assert got.steps == (1 if settles else 5)
 
 
+@pytest.mark.costly
 def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_closure_decodes_first_only_if_the_uncompressed_matrix_fits(
         assert kernel in kernels or not in_slices(spec, engine)
 
 
+@pytest.mark.costly
 def test_a_decoded_closure_takes_the_directions_of_an_uncompressed_one(engine: str) -> None:
     """It pulls where the columns are at hand, and does not derive them where they are not."""
     turned = registry.run(Transpose(BLOCKS), "reference")

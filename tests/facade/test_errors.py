@@ -86,6 +86,7 @@ def looping(x: float) -> float:
     return x
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_has_its_message_and_nothing_changed(name: str) -> None:
     kind, builtin, message, operation = CASES[name]

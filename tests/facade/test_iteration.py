@@ -49,6 +49,7 @@ def test_the_power_0_is_the_identity_of_the_product(A: Matrix, op: str, dtype: s
         assert unit.mxm(A, op).isequal(A)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("k", [0, 1, -2])
 def test_a_diagonal_under_a_mask(A: Matrix, k: int) -> None:
     size = 4 - abs(k)

@@ -68,6 +68,7 @@ def explained(A: Matrix, v: Vector) -> Any:
     return made, log
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", MADE)
 def test_everything_dies_by_reference_count(name: str) -> None:
     A = Matrix.from_dense(np.arange(9.0).reshape(3, 3), missing_value=0)

@@ -81,6 +81,7 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", COLUMNS)
 @given(edges=TEXTS)
 def test_texts_are_numbered_in_the_order_of_code_points(kind: str, edges: list[tuple[str, str]]) -> None:
@@ -178,6 +179,7 @@ def test_missing_labels_of_many_raise(kind: str) -> None:
         Matrix.from_edgelist({"a": COLUMNS[kind](["x", None, "z"]), "b": COLUMNS[kind](["y", "y", "y"])}, relabel=True)
 
 
+@pytest.mark.costly
 def test_one_object_for_many_rows_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     real = numbering.as_column

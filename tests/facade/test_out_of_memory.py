@@ -229,6 +229,7 @@ def test_a_cuda_runtime_that_has_no_memory() -> None:
         launched()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "module", "needs", "call"),
     [

@@ -16,6 +16,7 @@ def square() -> Matrix:
     return Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], [7.0, 2.0, 1.0, 9.0, 4.0], nrows=4, ncols=4)
 
 
+@pytest.mark.costly
 def test_writes() -> None:
     A, B, M, C = square(), square() + 1, square().select("tril").dup(), Matrix(float, 4, 4)
     B.wait()
@@ -32,6 +33,7 @@ def test_writes() -> None:
     ]
 
 
+@pytest.mark.costly
 def test_expressions() -> None:
     A = square()
     u, v = Vector.from_coo([0, 2], [1.0, 2.0], size=4), Vector.from_dense([4.0, 3.0, 2.0, 1.0])
@@ -64,6 +66,7 @@ def test_expressions() -> None:
     assert len({id(x) for x in (w, t, L, d, q, K, one, named)}) == 8
 
 
+@pytest.mark.costly
 def test_regions_and_elements() -> None:
     C, v = square(), Vector.from_coo([1], [5.0], size=4)
     with sr.Recorder() as r:
@@ -95,6 +98,7 @@ def bfs_levels(A: Matrix, source: int) -> Vector:
     return level
 
 
+@pytest.mark.costly
 def test_the_names_are_those_of_the_function_that_computes() -> None:
     G = square()
     with sr.Recorder() as r:

@@ -152,6 +152,7 @@ def test_sources_of_a_region() -> None:
     assert C[0, 1].value == 4
 
 
+@pytest.mark.costly
 def test_repeated_indices_combine_by_the_accumulator() -> None:
     for part in (lambda v: v(accum="plus")[[0, 0, 2]], lambda v: v[[0, 0, 2]](accum="plus")):
         v = Vector.from_dense([1, 1, 1])

@@ -71,6 +71,7 @@ def test_a_matrix_without_entries(formed: Any) -> None:
     assert (empty.nvals, empty.T.nvals, empty.mxm(empty, "plus_pair").nvals) == (0, 0, 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_algorithms(formed: Any, symmetric: bool) -> None:
     plain = graph(symmetric=symmetric)
@@ -131,6 +132,7 @@ def _resized(a: sr.Matrix) -> sr.Matrix:
     return other
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operations(formed: Any, name: str) -> None:
     a, b = graph(symmetric=False), graph(symmetric=False, seed=4)

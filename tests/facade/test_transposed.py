@@ -46,6 +46,7 @@ USES: dict[str, Callable[[Matrix, Matrix, Vector, Vector], Any]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("use", USES)
 def test_as_an_operand(use: str) -> None:
     A, B = Matrix.from_dense(D, missing_value=0), Matrix.from_dense(E, missing_value=0)

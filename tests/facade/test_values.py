@@ -21,6 +21,7 @@ from semiring.operators import table
 # -- types -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("left", sr.dtypes.ALL)
 @pytest.mark.parametrize("right", sr.dtypes.ALL)
 def test_types_unify_as_numpys_do(left: np.dtype[Any], right: np.dtype[Any]) -> None:
@@ -62,6 +63,7 @@ OPERATORS: list[Callable[[Any, Any], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("op", OPERATORS)
 def test_infix_operators_are_numpys(op: Callable[[Any, Any], Any]) -> None:
     x, y = np.array([7.0, -7.0, 2.0]), np.array([2.0, 2.0, 2.0])
@@ -123,6 +125,7 @@ def test_every_aggregator_is_tested() -> None:
     assert set(table.names("agg")) == set(EXPECTED) | set(BITS) | {"any_value"}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", EXPECTED)
 def test_aggregators(name: str) -> None:
     v = Vector.from_coo(AT, V, size=9)
@@ -332,6 +335,7 @@ def test_diagonals() -> None:
     assert A.nvals == 10
 
 
+@pytest.mark.costly
 def test_inner_and_outer_pass_positions() -> None:
     u, v = Vector.from_coo([1, 3], [2, 5], size=4), Vector.from_coo([0, 3], [1, 7], size=4)
     assert u.inner(v).value == 35

@@ -16,6 +16,7 @@ from tests.faults._operations import CASES, Case
 SEED = 1
 
 
+@pytest.mark.costly
 def test_every_failed_allocation_is_refused_in_order(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     """A short run includes the constructors, an exhaustive one every operation, a long one all with other operands."""
     if engine == "reference":
@@ -107,6 +108,7 @@ print(" ".join(refused))
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("room_mib", [pytest.param(8, marks=pytest.mark.exhaustive), 64])
 def test_a_process_at_its_limit(engine: str, room_mib: int, tmp_path: Any) -> None:
     """Nothing but OutOfMemory is raised, nothing hangs or dies, and later small operations return correct results."""

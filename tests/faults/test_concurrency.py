@@ -12,6 +12,7 @@ from tests.faults import concurrency
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
+@pytest.mark.costly
 @pytest.mark.timeout(7200)
 def test_concurrent_processes(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     if engine == "reference":

@@ -18,6 +18,7 @@ from tests.faults._differential_cases import CASES, DRAW, Block, gathered, large
 SECONDS = 6.0
 
 
+@pytest.mark.costly
 @pytest.mark.oracle
 @pytest.mark.timeout(900)
 def test_the_specification_is_as_suitesparse(trial_count: Callable[[int, int, int], int]) -> None:
@@ -28,6 +29,7 @@ def test_the_specification_is_as_suitesparse(trial_count: Callable[[int, int, in
     assert tally.outcomes["ok"] > tally.outcomes["refused"]
 
 
+@pytest.mark.costly
 @pytest.mark.timeout(900)
 def test_an_engine_is_as_the_specification(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     seed = int(sampling.generator("differential").integers(2**31))

@@ -16,6 +16,7 @@ from tests.faults._reading import Wrong, read_mutant
 from tests.faults._sound import check_sound
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="children measure their memory as Linux reports it")
 def test_damaged_files_are_read_or_refused(trial_count: Callable[[int, int, int], int]) -> None:
     count = trial_count(1000, 10_000, 100_000)

@@ -17,6 +17,7 @@ pytest.importorskip("graphblas", reason="python-graphblas is not installed")
 SEED = 1
 
 
+@pytest.mark.costly
 @pytest.mark.timeout(900)  # with an empty cache, an exhaustive run compiles most types of most operations
 def test_operations(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
     tally = operations.trials(trial_count(300, 6000, 100_000), SEED, engine)
@@ -56,6 +57,7 @@ for number in range(int(sys.argv[2]), int(sys.argv[3])):
 """
 
 
+@pytest.mark.costly
 def test_a_trial_that_crashes_or_hangs_costs_itself_alone(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crashing.py").write_text(CHILD)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -117,6 +117,7 @@ def made_shape(made: CompressedPattern) -> tuple[int, int, int]:
     return made.nrows, made.ncols, made.nvals
 
 
+@pytest.mark.costly
 @codecs
 @given(pattern=patterns(), seed=st.integers(0, 2**20))
 def test_round_trip(codec: Codec, engine: str, pattern: Pattern, seed: int) -> None:

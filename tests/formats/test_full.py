@@ -119,6 +119,7 @@ def assert_alike(made: Any, expected: Any) -> None:
         np.testing.assert_array_equal(made, expected)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operations_agree_with_uncompressed_rows(name: str, kind: str) -> None:
@@ -135,6 +136,7 @@ def test_operations_agree_with_uncompressed_rows(name: str, kind: str) -> None:
 EXHAUSTIVE = pytest.mark.exhaustive
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "semiring", ["plus_times", "any_firsti", *(pytest.param(s, marks=EXHAUSTIVE) for s in ("min_plus", "plus_pair"))]
 )

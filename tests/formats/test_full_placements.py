@@ -71,6 +71,7 @@ def test_products(name: str, first: str, second: str) -> None:
                 assert made.reduce_scalar("max").value == expected.reduce_scalar("max").value
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("placement", OTHERS)
 def test_vectors_and_writes(placement: str) -> None:
     a = full().to(placement=placement)

@@ -78,6 +78,7 @@ def pairs(rng: np.random.Generator, width: int, dtype: str, rows: str) -> Iterat
     yield "full sparse'", d, sparse(rng, (width, INNER), dtype).T
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("ring", "dtype", "rows"), PRODUCTS)
 def test_products(ring: str, dtype: str, rows: str) -> None:
     rng = np.random.default_rng(6)

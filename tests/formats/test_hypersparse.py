@@ -195,6 +195,7 @@ def sampled(operations: Any, count: int) -> list[Any]:
 SAMPLE = sampled(OPERATIONS, 40)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["values", *(pytest.param(kind, marks=EXHAUSTIVE) for kind in ("iso", "empty"))])
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.usefixtures("listed_always")

@@ -189,6 +189,7 @@ HUGE: dict[str, tuple[Callable[[int], Any], Callable[[int], dict[Any, float]]]] 
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", sampled(HUGE, 20))
 def test_cost_depends_on_the_entries(name: str, n: int, engine: str) -> None:

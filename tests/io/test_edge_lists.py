@@ -43,6 +43,7 @@ def parse(name: str, facts: dict[str, Any]) -> Triples:
     return parse_edgelist(content, name, relabel=base is None, base=base or 0, directed=facts["directed"])[0]
 
 
+@pytest.mark.costly
 @needs_data
 @pytest.mark.parametrize("name", [name for name in TRUTH if not any(word in name for word in UNREAD)])
 def test_real_graphs_have_their_known_facts(name: str) -> None:

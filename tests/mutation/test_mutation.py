@@ -113,6 +113,7 @@ def pytest_addoption(parser):
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [("assert True", "survived"), ("assert False", "killed"), ("import time; time.sleep(60)", "slow"), ("(", "killed")],

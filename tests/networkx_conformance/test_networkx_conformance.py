@@ -8,6 +8,7 @@ from semiring.nx_backend.differences import DIFFERENCES
 from tests.networkx_conformance.__main__ import PACKAGES, run
 
 
+@pytest.mark.costly
 def test_one_module_passes_and_reaches_the_backend() -> None:
     found = run(["networkx.algorithms.traversal.tests.test_bfs"])
     assert {row["outcome"] for row in found.values()} == {"passed"}

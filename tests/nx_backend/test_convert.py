@@ -58,6 +58,7 @@ def test_round_trip_keeps_everything(G: Any) -> None:
     assert dict(G.degree()) == H.by_node(H.degrees())
 
 
+@pytest.mark.costly
 @given(graphs())
 def test_matrices_are_those_of_networkx(G: Any) -> None:
     H = convert_from_nx(G, edge_attrs={"weight": 1})

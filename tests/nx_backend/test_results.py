@@ -251,6 +251,7 @@ def public(name: str) -> Callable[..., Any]:
 SAMPLE = sampling.draw("functions of NetworkX", sorted(FUNCTIONS), 8)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=sampling.marks(n, SAMPLE, pytest.mark.exhaustive)) for n in sorted(set(FUNCTIONS) - OTHERS)],

@@ -38,6 +38,7 @@ def test_what_does_not_count_keeps_its_type(name: str) -> None:
     assert getattr(semiring, name).typed("int8").z == np.int8
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool])
 def test_three_hundred_products_are_three_hundred(dtype: type) -> None:
     row = Matrix.from_coo([0] * 300, range(300), np.ones(300, dtype), shape=(1, 300))

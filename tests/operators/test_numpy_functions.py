@@ -23,6 +23,7 @@ def called(name: str, pairs: list[tuple[Any, Any]], dtype: Any) -> np.ndarray[An
     return found.to_numpy()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_divisors_and_choices(dtype: np.dtype[Any]) -> None:
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)

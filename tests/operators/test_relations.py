@@ -37,6 +37,7 @@ def test_a_mirror_image_is_mutual(name: str) -> None:
         assert all(family[dtype].commutes_to is other[dtype] for dtype in family.types)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["plus_times", "min_first", "any_secondi", "plus_minus", "max_pow", "any_firstj1"])
 def test_a_mirrored_semiring_is_that_of_the_transposed_product(name: str) -> None:
     A = Matrix.from_dense(np.arange(1, 7).reshape(2, 3))
@@ -105,6 +106,7 @@ def test_operators_by_text() -> None:
             op.from_string(text)
 
 
+@pytest.mark.costly
 def test_operators_with_parameters() -> None:
     def plus_all(x: int = 0) -> Any:
         def inner(left: Any, right: Any) -> Any:

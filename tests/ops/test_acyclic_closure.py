@@ -158,6 +158,7 @@ def test_what_it_refuses() -> None:
         ops.acyclic_closure(x, x, "plus_times")  # type: ignore[arg-type]
 
 
+@pytest.mark.costly
 def test_large_values_on_a_gpu(engine: str) -> None:
     A, x = acyclic(6, 0.5, 1, np.complex128), Vector.full(1 + 1j, 6)
     if engine == "cuda":

@@ -31,6 +31,7 @@ def by_definition(start: dict[int, Any], arcs: list[tuple[int, int]], weight: An
 LONG = [(i, i + 1) for i in range(139)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("start", "arcs", "weight", "n", "dtype"),
     [
@@ -61,6 +62,7 @@ def test_levels(start: dict[int, Any], arcs: list[tuple[int, int]], weight: Any,
     assert got == by_definition(start, arcs, weight, n, dtype)
 
 
+@pytest.mark.costly
 def test_different_starts_are_not_final() -> None:
     """Two sources a step apart, of which the farther one starts much lower."""
     A = sr.Matrix.from_coo([0, 1, 2], [3, 2, 3], 1, "int64", nrows=4, ncols=4)
@@ -73,6 +75,7 @@ def test_different_weights_are_not_final() -> None:
     assert sr.ops.closure(sr.Vector.from_coo([0], 0, "int64", size=3), A, "min_plus").get(2) == 2
 
 
+@pytest.mark.costly
 def test_other_semirings_are_not_final() -> None:
     """max_plus and min_max over one value: a later arrival may be better."""
     A = sr.Matrix.from_coo([0, 0, 1], [2, 1, 2], 1, "int64", nrows=3, ncols=3)
@@ -93,6 +96,7 @@ def test_a_weight_stands_for_every_entry() -> None:
         sr.ops.closure(start, A, "min_plus", weight="1")
 
 
+@pytest.mark.costly
 def test_no_step() -> None:
     """An empty frontier is returned, any other has not converged, and a negative number of steps is refused."""
     A = sr.Matrix.from_coo([0, 1], [1, 2], 1, "int64", nrows=3, ncols=3)
@@ -120,6 +124,7 @@ def test_a_vector_of_one_entry(values: Any) -> None:
             sr.Vector.from_coo([wrong], 7, size=5)
 
 
+@pytest.mark.costly
 def test_an_operator_named_plus_that_does_not_add() -> None:
     ring = sr.semiring.register_anonymous(sr.monoid.min, sr.binary.register_anonymous("abs(x - y)", "plus"))
     pattern = sr.Matrix.from_coo([0, 0, 1], [3, 1, 3], True, nrows=4, ncols=4)

@@ -53,6 +53,7 @@ def compare(got: ClosureManyResult, expected: ClosureManyResult) -> None:
             assert_same(mine, theirs)
 
 
+@pytest.mark.costly
 @FEW
 @given(data=st.data())
 def test_the_specification(engine: str, data: st.DataObject) -> None:
@@ -110,6 +111,7 @@ def counted(levels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.stack([(levels == depth).sum(axis=1) for depth in range(int(levels.max()) + 1)], axis=1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("k", [*NUMBERS, 200, 400, 1000, 1100])

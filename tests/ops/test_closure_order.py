@@ -57,6 +57,7 @@ CASES = [(*ring, dtype) for ring in RINGS for dtype in ("int8", "uint8", "int64"
 SAMPLE = sampling.draw("orders", range(len(CASES)), 1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("ring", "start", "low", "high", "dtype"),
     [
@@ -91,6 +92,7 @@ def test_ranges_of_weights(values: Any) -> None:
     same(Vector.from_coo([210], 0, values.dtype, size=N), A, sr.semiring.min_plus)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("ring", "start"),
     [
@@ -104,6 +106,7 @@ def test_widest_and_most_reliable_paths(ring: str, start: dict[int, float]) -> N
     same(Vector.from_coo(list(start), list(start.values()), "float64", size=N), A, getattr(sr.semiring, ring))
 
 
+@pytest.mark.costly
 def test_labels() -> None:
     """Every row starts with its number; the least one of its component spreads."""
     rng = np.random.default_rng(5)

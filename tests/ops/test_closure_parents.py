@@ -70,6 +70,7 @@ CASES = [
 SAMPLE = sampling.draw("parents", range(len(CASES)), 1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("ring", "first", "low", "high", "dtype"),
     [
@@ -94,6 +95,7 @@ def test_starts_that_a_path_improves_have_parents() -> None:
     assert parents.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("weight", [0, 1])
 def test_equal_weights(weight: int) -> None:
     A = drawn(2, "int64", 0, 9)
@@ -127,6 +129,7 @@ def test_without_parents() -> None:
     assert empty.nvals == none.nvals == 0
 
 
+@pytest.mark.costly
 def test_values_that_became_infinite() -> None:
     """Every value after an infinite one is equal to it, so the order of steps must not choose the parents."""
     acyclic = Matrix.from_coo([0, 1, 2, 0, 3], [1, 2, 3, 3, 4], [1.0, -np.inf, 2.0, 5.0, 1.0], shape=(5, 5))

@@ -46,6 +46,7 @@ def close(got: Any, expected: Any) -> bool:
     return bool(np.allclose(got, expected, rtol=bound, atol=bound, equal_nan=True))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", COMPLEX)
 @pytest.mark.parametrize("sizes", [(20, 15, 33, 0.3), (300, 200, 260, 0.05), (60, 3000, 9000, 0.02)], ids=str)
 def test_products_are_scipys(sizes: tuple[int, int, int, float], dtype: Any, engine: str) -> None:
@@ -75,6 +76,7 @@ def test_products_are_scipys(sizes: tuple[int, int, int, float], dtype: Any, eng
         assert close(dense(D)[p], np.prod(a[p[0]].toarray()[0][both], dtype=dtype))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_products_with_vectors(dtype: Any) -> None:
     a = random(700, 500, 0.02, dtype, 5)
@@ -98,6 +100,7 @@ def test_products_with_vectors(dtype: Any) -> None:
     assert close(listed.inner(Vector.from_dense(full), "plus_times").value, complex((sparse_u * full).sum()))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_sums_and_aggregators(dtype: Any) -> None:
     a = random(90, 70, 0.1, dtype, 8)
@@ -126,6 +129,7 @@ def test_sums_and_aggregators(dtype: Any) -> None:
     assert close(dense(Vector.from_dense(entries[:40]).scan()), np.cumsum(entries[:40]))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_element_wise_operations(dtype: Any) -> None:
     a, b = random(80, 60, 0.2, dtype, 9), random(80, 60, 0.2, dtype, 10)

@@ -46,6 +46,7 @@ def of(a: np.ndarray[Any, Any]) -> Any:
     return make.from_coo(*at, a[at], shape=a.shape)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("operator", PLACES)
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])

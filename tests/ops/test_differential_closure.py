@@ -55,6 +55,7 @@ def closure_on(spec: Closure, engine: str) -> ClosureResult:
     return replace(found, store=found.store.to("cpu"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("pooled", "final"),
     [
@@ -117,6 +118,7 @@ def assert_each_came_from_the_level_above(spec: Closure, got: ClosureResult, sou
     assert (seen == present).all()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_closure_stops_at_the_limit(engine: str, limit: int) -> None:
     """A path of four rows has four frontiers; the last finds nothing."""

@@ -22,6 +22,7 @@ FEWER = settings(max_examples=settings().max_examples // 3)  # for each mode of 
 shapes = st.tuples(sizes) | st.tuples(sizes, sizes)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mode", ["intersect", "union", "fill"])
 @pytest.mark.parametrize("pooled", BINARIES)
 @FEWER
@@ -87,6 +88,7 @@ WRITTEN = defaultdict(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", [None, *ACCUMULATORS])
 @FEW
 @given(data=st.data())

@@ -140,6 +140,7 @@ def test_build_vector(
     check_build(BuildVector(size, dtype, indices.astype(layout), **given_values, dup=typed(dup, dtype)), engine)
 
 
+@pytest.mark.costly
 @given(
     shape=st.tuples(some_sizes, some_sizes),
     count=st.integers(0, 120),

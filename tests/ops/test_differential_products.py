@@ -27,6 +27,7 @@ def some_mask(draw: Any, shape: tuple[int, ...]) -> Mask | None:
     return draw(st.none() | masks(shape))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", SEMIRINGS)
 @settings(max_examples=settings().max_examples * 2 // 3)
 @given(data=st.data())
@@ -52,6 +53,7 @@ def test_mxv(engine: str, pooled: Semiring, data: st.DataObject) -> None:
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", SEMIRINGS)
 @FEW
 @given(data=st.data())
@@ -79,6 +81,7 @@ def test_reduce_scalar(engine: str, pooled: Operator, data: st.DataObject) -> No
     check(ReduceScalar(data.draw(stores(shape, pooled.operand), label="a"), pooled.typed), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", SEMIRINGS)
 @FEW
 @given(data=st.data())

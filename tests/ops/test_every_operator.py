@@ -125,6 +125,7 @@ def _parts(z: Array) -> tuple[Array, Array]:
     return z.real, z.imag
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kind", "found"), BATCHES)
 def test_operators(engine: str, kind: str, found: list[Any]) -> None:
     evaluate = on_cpu if engine == "cpu" else on_engine

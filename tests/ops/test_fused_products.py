@@ -48,6 +48,7 @@ def same(made: Any, expected: Any) -> bool:
     return bool(close)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("ring", "mask", "shape"), [pytest.param(*row, marks=sampling.marks(row, SAMPLE)) for row in ROWS]
 )
@@ -76,6 +77,7 @@ def test_fused_is_the_same_as_stored(ring: str, mask: str, shape: str) -> None:
                         assert same(made, expected), (name, monoid, method)
 
 
+@pytest.mark.costly
 def test_user_defined_operators() -> None:
     wider = sr.monoid.register_new("wider_of_fused", lambda x, y: x if x > y else y, identity=0)
     ring = sr.semiring.register_new("wider_of_fused", wider, sr.binary.times)

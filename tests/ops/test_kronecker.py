@@ -38,6 +38,7 @@ SPECIFICATION = "the specification is dense, stores every value, and checks no m
 few = st.sampled_from((0, 1, 2, 3, 7, 12))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("op", "left", "right"), [pytest.param(*row, id=row[0].name) for row in OPERATORS])
 @given(data=st.data())
 def test_as_the_specification(op: TypedBinary, left: Any, right: Any, engine: str, data: st.DataObject) -> None:
@@ -47,6 +48,7 @@ def test_as_the_specification(op: TypedBinary, left: Any, right: Any, engine: st
     check(Kronecker(a, b, op), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "shapes", [((1, 400), (1, 300)), ((400, 1), (300, 1)), ((150, 90), (40, 130)), ((1, 1), (9, 9))]
 )

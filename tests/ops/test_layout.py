@@ -20,6 +20,7 @@ from tests.draw import dtypes, matrices
 few = st.sampled_from((0, 1, 2, 5, 9))
 
 
+@pytest.mark.costly
 @given(data=st.data())
 def test_concat_is_as_the_specification(engine: str, data: st.DataObject) -> None:
     """Grids of tiles of all types, some of them missing, with and without entries."""

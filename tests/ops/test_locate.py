@@ -41,12 +41,14 @@ def as_specified(spec: LocateRows | LocateGroups, engine: str) -> None:
             assert_same(made, getattr(expected, name))
 
 
+@pytest.mark.costly
 @given(data=st.data())
 def test_rows_are_as_the_specification(engine: str, data: st.DataObject) -> None:
     a = data.draw(matrices(data.draw(few), data.draw(few), data.draw(some)))
     as_specified(LocateRows(a, data.draw(st.booleans())), engine)
 
 
+@pytest.mark.costly
 @given(data=st.data())
 def test_groups_are_as_the_specification(engine: str, data: st.DataObject) -> None:
     index = data.draw(indexes(data.draw(st.sampled_from((1, 2, 9, 33, 1000)))))

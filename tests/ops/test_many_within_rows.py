@@ -110,6 +110,7 @@ def _ends(S: Any, T: Any, wide: bool, engine: str) -> None:
 OPERATIONS: list[Callable[[Any, Any, bool, str], None]] = [_layouts, _shapes, _scaling, _totals, _ends]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda check: check.__name__[1:])
 @pytest.mark.parametrize("wide", [False, pytest.param(True, marks=pytest.mark.wide)], ids=["", "wide"])
 @pytest.mark.parametrize("shape", [s if s in QUICK else pytest.param(s, marks=pytest.mark.wide) for s in SHAPES])

@@ -75,6 +75,7 @@ COMBINES: dict[str | None, Combine] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("merged", MERGES, ids=lambda one: "-".join(str(part) for part in one))
 def test_matrix_into_matrix(engine: str, merged: Merged) -> None:
     """Every mask, `replace` and pair of structures: a write is one call where the engine can, else composed."""

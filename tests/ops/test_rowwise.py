@@ -27,6 +27,7 @@ few = st.sampled_from((0, 1, 2, 5, 9, 33))
 some = st.sampled_from((BOOL, INT8, FP64))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("op", [binary.times[FP64], binary.second[INT32], PLACES, binary.pair[INT8]], ids=str)
 @given(data=st.data())
 def test_scale_is_as_the_specification(op: TypedBinary, engine: str, data: st.DataObject) -> None:
@@ -182,6 +183,7 @@ def test_every_entry_is_chosen_at_random_equally_often() -> None:
 
 
 # A vector that is not full takes a product, which has a kernel for each operator and type.
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("format", "dtype", "ops"),
     [

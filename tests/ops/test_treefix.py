@@ -31,6 +31,7 @@ def forest(n: int, seed: int, long: bool = False) -> np.ndarray[Any, Any]:
     return parent
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("monoid", "dtype"), [("plus", INT64), ("min", INT32), ("max", INT8), ("lor", BOOL), ("plus", FP64)], ids=str
 )

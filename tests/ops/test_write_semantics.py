@@ -270,12 +270,14 @@ def _operands(case: Case, parts: dict[str, Dense], over: bool) -> tuple[Operands
     return Operands(**made), mask
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "configuration"), configured(VECTOR_OPERATIONS, 5))
 def test_vector(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "mask") if name in READS_NO_VECTOR else ("none", "operand", "mask", "both")
     check_writes(engine, VECTOR_OPERATIONS[name], 1, cases(configuration, every_accum, aliases))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "configuration"), configured(MATRIX_OPERATIONS, 4))
 def test_matrix(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     aliases = ("none", "operand", "mask", "both")
@@ -299,6 +301,7 @@ REGIONS = configured(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "configuration"), REGIONS)
 def test_region(engine: str, name: str, configuration: Configuration, every_accum: bool) -> None:
     """``C(M)[I, J] << B``: the mask covers all of C.  ``C[I, J](M) << B``: the region alone; the rest is unchanged."""

@@ -119,6 +119,7 @@ PRODUCTS = few(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "dtype"), PRODUCTS)
 def test_products(gb: Any, name: str, dtype: str) -> None:
     both(gb, 1, dtype, lambda s: s.A.mxv(s.u, getattr(s.semiring, name)))
@@ -128,6 +129,7 @@ def test_products(gb: Any, name: str, dtype: str) -> None:
     both(gb, 5, dtype, lambda s: s.A.T.mxm(s.B.T, getattr(s.semiring, name)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["min_firsti", "min_firstj", "max_secondi", "min_secondj"])
 def test_positional_products(gb: Any, name: str) -> None:
     def operator(s: Side) -> Any:
@@ -138,6 +140,7 @@ def test_positional_products(gb: Any, name: str) -> None:
     both(gb, 8, "int64", lambda s: s.u.vxm(s.A, operator(s)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["times", "minus", "second"])
 @pytest.mark.parametrize("dtype", FEW)
 def test_kronecker(gb: Any, name: str, dtype: str) -> None:
@@ -150,6 +153,7 @@ def test_positional_kronecker(gb: Any, name: str) -> None:
     both(gb, 9, "int64", lambda s: s.A.kronecker(s.B, getattr(s.binary if s.library is sr else s.binary.ss, name)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", BINARIES)
 @pytest.mark.parametrize("dtype", FEW)
 def test_ewise(gb: Any, name: str, dtype: str) -> None:
@@ -209,6 +213,7 @@ REDUCTIONS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "dtype"),
     few(
@@ -273,6 +278,7 @@ def options(s: Side, mask: Any, accum: str | None, replace: bool) -> dict[str, A
     return found if mask is None else {**found, "mask": mask, "replace": replace}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("accum", [None, "plus", "min", "second"])
 @pytest.mark.parametrize("mask", MASKS)

@@ -115,6 +115,7 @@ def test_degrees_are_counted(by: str) -> None:
         assert f"{B.nrows - 3 if by == 'rows' else 1} without an edge" in axis.get_title(loc="left")
 
 
+@pytest.mark.costly
 @draws
 def test_frontiers_of_levels_and_of_a_trace() -> None:
     A = graph()

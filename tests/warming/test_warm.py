@@ -50,6 +50,7 @@ def test_graphs_have_the_default_types_and_both_structures() -> None:
     assert max(A.nvals for A in graphs) > 1 << 17, "from so many entries kernels call for threads"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("names", "call"),
     [

@@ -126,6 +126,7 @@ def test_weights_are_checked() -> None:
     assert algorithms.harmonic(A.apply("times", right=0.0).new(), weights=True).to_dict() == {0: 0, 1: 0, 2: 0}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(4))
 def test_lowest_common_ancestors(seed: int) -> None:
     drawn = nx.gnp_random_graph(16, 0.15, seed=seed, directed=True)

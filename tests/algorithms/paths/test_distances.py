@@ -81,6 +81,7 @@ def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
             assert sum(S[u, v] for u, v in itertools.pairwise(route)) == d[target]
 
 
+@pytest.mark.costly
 @graphs
 @pytest.mark.parametrize("method", ["delta_stepping", "bellman_ford"])
 def test_methods_agree(S: Any, method: str) -> None:
@@ -184,6 +185,7 @@ def test_infinite_and_missing_weights() -> None:
     assert algorithms.all_pairs(falling, method="searches").to_dicts()[0] == {0: 0, 1: -inf, 2: -inf}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("method", ["searches", "products"])
 def test_all_pairs_name_a_negative_cycle(method: str) -> None:
     A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 1], [5.0, 1.0, 1.0, -3.0], shape=(6, 6))
@@ -192,6 +194,7 @@ def test_all_pairs_name_a_negative_cycle(method: str) -> None:
     assert caught.value.cycle == (1, 2, 3)
 
 
+@pytest.mark.costly
 @graphs
 def test_widest_and_most_reliable_paths(S: Any) -> None:
     """The definition: no edge offers a better path, and each vertex has one that offers its value."""
@@ -246,6 +249,7 @@ def test_bad_input() -> None:
         algorithms.sssp(A, [0, 1], progress=interrupt)
 
 
+@pytest.mark.costly
 def test_booleans_and_stored_zeros() -> None:
     A = Matrix.from_coo([0, 1, 2], [1, 2, 3], [True, False, True], shape=(4, 4))
     assert algorithms.sssp(A, 0).to_dict() == {0: 0, 1: 1, 2: 1, 3: 2}
@@ -253,6 +257,7 @@ def test_booleans_and_stored_zeros() -> None:
     assert algorithms.all_pairs(Matrix(int, 0, 0)).shape == (0, 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("codec", ["varint", "packed"])
 def test_compressed(codec: str) -> None:
     S = drawn(70, 5, 1)

@@ -59,6 +59,7 @@ def check(found: list[Route], S: Any, source: int, target: int) -> None:
     assert lengths == sorted(lengths)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("low", [1, -1])
 def test_every_path_of_small_graphs(seed: int, low: int) -> None:
@@ -76,6 +77,7 @@ def test_every_path_of_small_graphs(seed: int, low: int) -> None:
     assert [length for length, _ in fewer] == [length for length, _ in expected[:3]]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float64])
 def test_networkx_scipy_and_igraph(dtype: Any) -> None:
     S = drawn(40, 160, 3)
@@ -111,6 +113,7 @@ def test_storage_kinds() -> None:
         assert [length for length, _ in found] == lengths
 
 
+@pytest.mark.costly
 def test_few_paths_and_bad_input() -> None:
     A = Matrix.from_coo([0, 1, 1, 2], [1, 2, 1, 3], [0.0, 2.0, 5.0, np.nan], shape=(4, 4))
     assert k_shortest_paths(A, 0, 2, 5) == [(2.0, [0, 1, 2])]

@@ -91,6 +91,7 @@ def test_cycles_have_no_order() -> None:
                 call(A)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 @directed
 def test_longest_paths(G: Any, dtype: Any) -> None:
@@ -109,6 +110,7 @@ def test_longest_paths(G: Any, dtype: Any) -> None:
     assert max(length.values()) == nx.dag_longest_path_length(D)
 
 
+@pytest.mark.costly
 @directed
 def test_transitive_closure(G: Any) -> None:
     A = matrix(G)
