@@ -6,6 +6,7 @@ import importlib
 import json
 import pkgutil
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ from benchmarks import (
     compression,
     direction,
     graphs,
+    grids,
     host_time,
     importing,
     larger,
@@ -369,3 +371,18 @@ def test_wrong_products_are_refused(device: str, change: Any, message: str) -> N
         fan = verify_products.Fan(10_000)
         with pytest.raises(verify_products.Wrong, match=message):
             fan.check(change(fan.product("auto")))
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("name", list(grids.PROGRAMS))
+def test_programs_on_grids_are_verified(name: str, device: str, monkeypatch: Any) -> None:
+    program = grids.PROGRAMS[name]
+    times = sr.distributed.run(2, lambda grid: grids.measured(program, 8, grid, 2, both=True), device=device)
+    assert [len(one.wall_ms) for rank in times for one in rank] == [2, 2] * 2
+
+    def spoiled(A: sr.Matrix, sources: list[int]) -> Any:
+        return program.run(A, sources).apply("plus", right=1).new()
+
+    wrong = replace(program, run=spoiled)
+    with pytest.raises(AssertionError):
+        sr.distributed.run(2, lambda grid: grids.measured(wrong, 8, grid, 1, both=False), device=device)
