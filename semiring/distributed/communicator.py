@@ -7,6 +7,7 @@ Both are collective: every process of the group calls them, in the same order.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -25,16 +26,20 @@ class Traffic:
         Calls in which all processes took part.
     messages, bytes : int
         Messages to other processes that were not empty, and the bytes of the arrays in them.
+    seconds : float
+        The time in collectives, with that of waiting for the others.  Transfers by NCCL are queued within this time
+        and may end later.
 
     Examples
     --------
     >>> sr.distributed.Traffic()
-    Traffic(collectives=0, messages=0, bytes=0)
+    Traffic(collectives=0, messages=0, bytes=0, seconds=0.0)
     """
 
     collectives: int = 0
     messages: int = 0
     bytes: int = 0
+    seconds: float = 0.0
 
 
 class Communicator(ABC):
@@ -67,7 +72,10 @@ class Communicator(ABC):
         if self.size == 1:
             return [message]
         self._count([message] * (self.size - 1))
-        return self._gather_all(message)
+        begin = time.perf_counter()
+        found = self._gather_all(message)
+        self.traffic.seconds += time.perf_counter() - begin
+        return found
 
     def exchange(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
@@ -75,7 +83,10 @@ class Communicator(ABC):
         if self.size == 1:
             return list(messages)
         self._count([message for rank, message in enumerate(messages) if rank != self.rank])
-        return self._exchange(messages)
+        begin = time.perf_counter()
+        found = self._exchange(messages)
+        self.traffic.seconds += time.perf_counter() - begin
+        return found
 
     def broadcast(self, message: Any, root: int) -> Any:
         """Return the message of process `root`.  Collective."""

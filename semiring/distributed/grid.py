@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from ..config import checked_device, default_device, engine_for, register_grid
@@ -264,6 +265,23 @@ class Grid(ProcessGrid):
         [3, 3, 3]
         """
         return sum(self.all.gather_all(count))
+
+    def account(self) -> AbstractContextManager[None]:
+        """Note what this process sends inside the block in the record that `explain` makes of the current call.
+
+        Examples
+        --------
+        >>> def program(grid):
+        ...     v = Vector.from_dense([1, 2, 3]).to(grid.device)
+        ...     with sr.explain() as log:
+        ...         v.reduce("plus").get()
+        ...     return log[-1].details["messages"], log[-1].details["sent_bytes"]
+        >>> sr.distributed.run(3, program)[0]
+        (2, 16)
+        """
+        from .accounts import accounted
+
+        return accounted(self)
 
     def __repr__(self) -> str:
         return f"Grid({self.device!r}, rank {self.rank} of {self.size})"

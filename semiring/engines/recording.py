@@ -11,18 +11,20 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..formats import AnyPattern, Bitmap, Full, IndexList
+from ..formats import AnyPattern, Bitmap, Full, IndexList, PartPattern, PartVector
+from ..formats.parts import PartValues
 from .operands import Index, Rows, Spec
 
 
 @dataclass
 class Call:
-    """One call of an implementation, as `explain` records it."""
+    """One call of an implementation, as `explain` records it; depth: how many recorded calls contain it."""
 
     operation: str
     kernel: str
     ms: float
     details: dict[str, Any] = field(default_factory=dict)
+    depth: int = 0
 
 
 # The records while `listen` is in use, else None.
@@ -77,22 +79,29 @@ def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any],
 
 def _timed(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
     """Return ``function(spec)`` and record the call with its time and facts.  Synchronises."""
-    log = LOG.get()
+    with timed(operation, kernel, engine) as record:
+        result = function(spec)
+    record.details = {**_facts(spec, result), **record.details}
+    return result
+
+
+@contextmanager
+def timed(operation: str, kernel: str, engine: str, **details: Any) -> Iterator[Call]:
+    """Record the block as one call, unless it raises.  Only while there is a log.  Synchronises."""
+    log, containing = LOG.get(), _current.get()
     assert log is not None
-    record = Call(operation, kernel, 0.0)
+    record = Call(operation, kernel, 0.0, details, 0 if containing is None else containing.depth + 1)
     token = _current.set(record)
     try:
-        wait = _waiter(engine)
+        wait = waiter(engine)
         wait()
         start = time.perf_counter()
-        result = function(spec)
+        yield record
         wait()
         record.ms = (time.perf_counter() - start) * 1e3
-        record.details = {**_facts(spec, result), **record.details}
     finally:
         _current.reset(token)
     log.append(record)
-    return result
 
 
 def _facts(spec: Spec, result: Any) -> dict[str, Any]:
@@ -112,7 +121,14 @@ def _facts(spec: Spec, result: Any) -> dict[str, Any]:
 
 
 def _arrays(value: Any) -> list[Any]:
-    """Return the arrays of a store, a pattern or an index; a list of the array itself if a spec holds an array."""
+    """Return the arrays of a store, a pattern or an index; a list of the array itself if a spec holds an array.
+
+    Of an object on a grid of processes they are those of the part of this process.
+    """
+    if isinstance(value, (PartPattern, PartVector)):
+        return _arrays(value.part)
+    if isinstance(value, PartValues):
+        return _arrays(value.array)
     if hasattr(value, "pattern"):
         return [*_arrays(value.pattern), *_arrays(value.values)]
     if isinstance(value, AnyPattern):
@@ -129,6 +145,11 @@ def note(**details: Any) -> None:
     record = _current.get()
     if record is not None:
         record.details.update(details)
+
+
+def current() -> Call | None:
+    """Return the record of the current call, if any."""
+    return _current.get()
 
 
 def noting() -> bool:
@@ -149,7 +170,8 @@ def listen() -> Iterator[list[Call]]:
         LOG.reset(token)
 
 
-def _waiter(engine: str) -> Callable[[], None]:
+def waiter(engine: str) -> Callable[[], None]:
+    """Return what waits for the work that an engine has queued."""
     if engine != "cuda":
         return lambda: None
     cupy = importlib.import_module("cupy")

@@ -334,7 +334,10 @@ def _on_grid(spec: Spec, device: str) -> Implementation | None:
 
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:
-        return function(whole, grid)
+        if not recording.noting():
+            return function(whole, grid)
+        with grid.account():
+            return function(whole, grid)
 
     return Implementation(spec.name, "distributed", carried_out, None, found[1], f"{spec.name} on a grid", GRID)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, ClassVar, Literal, NoReturn, ParamSpec, Self, TypeVar, cast
 
@@ -154,6 +155,10 @@ class ProcessGrid(ABC):
     @abstractmethod
     def total(self, count: int) -> int:
         """Return the sum of the counts of all processes.  Collective."""
+
+    @abstractmethod
+    def account(self) -> AbstractContextManager[None]:
+        """Note what this process sends inside the block in the record of the current call."""
 
 
 def on_device(device: str, store: Any) -> Any:

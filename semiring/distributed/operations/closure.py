@@ -19,6 +19,7 @@ from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, St
 from ...formats import CSR, VectorStore, with_values
 from ...operators.types import TypedBinary, TypedIndexUnary
 from ...ops.reduce import reduce_rows, reduce_scalar
+from ..accounts import step
 from ..grid import Grid
 from ..parts import local, union, vector
 
@@ -34,19 +35,20 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
     steps = 0
     while waiting and steps < q.max_steps:
         steps += 1
-        if degrees is not None:
-            trace.append(Step("push", waiting, _edges(new, degrees, grid)))
-        mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
-        frontier = vector(grid, size, new)
-        # A row vector is multiplied: the rows of A are the columns of the other operand.
-        product = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
-        t = local(registry.run(product, grid.device))
-        if q.final_on_arrival:
-            new, piece = t, union(piece, t, add)
-        else:
-            before, piece = piece, union(piece, t, add)
-            new = _changed(before, piece, grid)
-        waiting = grid.total(new.nvals)
+        with step(grid, steps, frontier=waiting):
+            if degrees is not None:
+                trace.append(Step("push", waiting, _edges(new, degrees, grid)))
+            mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
+            frontier = vector(grid, size, new)
+            # A row vector is multiplied: the rows of A are the columns of the other operand.
+            product = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
+            t = local(registry.run(product, grid.device))
+            if q.final_on_arrival:
+                new, piece = t, union(piece, t, add)
+            else:
+                before, piece = piece, union(piece, t, add)
+                new = _changed(before, piece, grid)
+            waiting = grid.total(new.nvals)
     return ClosureResult(vector(grid, size, piece), not waiting, steps, tuple(trace))
 
 

@@ -17,6 +17,7 @@ from ...ops.convert import index_list
 from ...ops.mxm import mxm
 from ...ops.reduce import reduce_rows
 from ...ops.write import Write, merge
+from ..accounts import step
 from ..grid import Grid
 from ..parts import local
 from ..routing import Triples, joined, routed
@@ -35,12 +36,13 @@ def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
     counted: list[Triples] = []
     steps = 0
     while frontier.nvals:
-        levels = merge(levels, with_values(frontier, q.dtype, None, q.dtype.type(steps)), grid.device)
-        if q.counts:
-            counted.append(_counted(frontier, steps, grid))
-        reached = Mask(levels, True, True)
-        frontier = mxm(frontier, a, semirings.any_pair).into(None, Write(reached))
-        steps += 1
+        with step(grid, steps + 1, frontier=frontier.nvals):
+            levels = merge(levels, with_values(frontier, q.dtype, None, q.dtype.type(steps)), grid.device)
+            if q.counts:
+                counted.append(_counted(frontier, steps, grid))
+            reached = Mask(levels, True, True)
+            frontier = mxm(frontier, a, semirings.any_pair).into(None, Write(reached))
+            steps += 1
     counts = routed(grid, joined(counted, _INT64, grid.local), (k, steps), _INT64) if q.counts else None
     return ClosureManyResult(levels if q.levels else None, counts, steps)
 
