@@ -4,6 +4,7 @@ from .burkhardt import triangle_centrality
 from .clustering import average_clustering, clustering, lcc, transitivity
 from .core import core_numbers, k_core
 from .degrees import generalized_degree, rich_club
+from .graphlets import graphlet_degrees
 from .squares import square_clustering
 from .triangles import edge_triangles, triangle_count, triangles
 from .truss import k_truss, truss_numbers
@@ -14,6 +15,7 @@ __all__ = [
     "core_numbers",
     "edge_triangles",
     "generalized_degree",
+    "graphlet_degrees",
     "k_core",
     "k_truss",
     "lcc",

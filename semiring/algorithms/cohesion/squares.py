@@ -62,28 +62,41 @@ def square_clustering(A: Matrix, *, progress: Progress | None = None) -> Vector:
     {0: 0.5, 1: 1.0, 2: 0.5, 3: 0.333, 4: 0.0}
     """
     n = undirected("square_clustering", A)
-    report = reporter("square_clustering", progress)
     P = without_loops(A).wait()
-    d = Vector.full(np.int64(0), n, device=A.device)
-    d(accum="plus") << degrees(P)
-    second = Vector.full(np.int64(0), n, device=A.device)  # the sum of d(u) over the neighbours of v: the row sums of C
-    second(accum="plus") << P.mxv(d, "plus_second")
-    squared = Vector.full(np.int64(0), n, device=A.device)
-    for first, last in _parts(second, 0, n):
+    d = full(degrees(P), n)
+    second = full(P.mxv(d, "plus_second"), n)
+    s = squares(P, d, second, reporter("square_clustering", progress))
+    possible = (d - 1) * second - d * (d - 1) - 2 * triangles(A) - s
+    return share(s, possible, n)
+
+
+def squares(P: Matrix, d: Vector, second: Vector, report: Progress) -> Vector:
+    """s(v) = the squares at v, a full int64 Vector.
+
+    P has no diagonal; d has its degrees, and second = P d the row sums of C.
+    """
+    n = P.nrows
+    squared = Vector.full(np.int64(0), n, device=P.device)
+    for first, last in parts(second, 0, n, _PRODUCTS):
         C = P[first:last, :].mxm(P, "plus_pair")
         squared[first:last](accum="plus") << C.reduce_rowwise(agg.sum_of_squares)
         report(last, n)
     # C(v, v) = d(v) is in both sums.
-    squares = (squared - second - d * d + d).apply("floordiv", right=2)
-    possible = (d - 1) * second - d * (d - 1) - 2 * triangles(A) - squares
-    return share(squares, possible, n)
+    return (squared - second - d * d + d).apply("floordiv", right=2).new()
 
 
-def _parts(work: Vector, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows with at most _PRODUCTS products each, or of one row.  Synchronises for each."""
-    if last - first > 1 and work[first:last].reduce("plus").get(0) > _PRODUCTS:
+def full(v: Vector, n: int) -> Vector:
+    """Return a Vector of n int64 entries, 0 where v has none."""
+    made = Vector.full(np.int64(0), n, device=v.device)
+    made(accum="plus") << v
+    return made
+
+
+def parts(work: Vector, first: int, last: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows whose work adds up to at most `most`, or of one row.  Synchronises for each."""
+    if last - first > 1 and work[first:last].reduce("plus").get(0) > most:
         middle = (first + last) // 2
-        yield from _parts(work, first, middle)
-        yield from _parts(work, middle, last)
+        yield from parts(work, first, middle, most)
+        yield from parts(work, middle, last, most)
     elif last > first:
         yield first, last

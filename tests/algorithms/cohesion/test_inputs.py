@@ -19,6 +19,7 @@ UNDIRECTED_ONLY: dict[str, Callable[..., Any]] = {
     "core_numbers": al.core_numbers,
     "edge_triangles": al.edge_triangles,
     "generalized_degree": al.generalized_degree,
+    "graphlet_degrees": al.graphlet_degrees,
     "k_core": al.k_core,
     "k_truss": lambda A: al.k_truss(A, 3),
     "rich_club": al.rich_club,
@@ -59,7 +60,10 @@ def test_no_edges(name: str, n: int) -> None:
     """No vertices, isolated ones, and loops alone: no triangle, core 0."""
     for A in (Matrix(np.float32, n, n), Matrix.identity(n, np.uint16)):
         found = CALLS[name](A)
-        if isinstance(found, Matrix):
+        if name == "graphlet_degrees":
+            assert found.shape == (n, 15)
+            assert found.reduce_scalar("max").get(0) == 0
+        elif isinstance(found, Matrix):
             assert (found.shape, found.nvals) == ((n, n), 0)
         elif name == "rich_club":
             assert found.nvals == 0
@@ -101,7 +105,7 @@ def test_no_count(call: Callable[..., Any]) -> None:
             call(matrix(UNDIRECTED["cycle"]), k)
 
 
-@pytest.mark.parametrize("name", ["core_numbers", "square_clustering", "truss_numbers"])
+@pytest.mark.parametrize("name", ["core_numbers", "graphlet_degrees", "square_clustering", "truss_numbers"])
 def test_no_progress_function(name: str) -> None:
     with pytest.raises(InvalidValue, match=f"{name}: progress"):
         CALLS[name](matrix(UNDIRECTED["cycle"]), progress=5)

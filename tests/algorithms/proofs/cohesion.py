@@ -123,6 +123,43 @@ def densities(case: Case) -> None:
         close(dense(al.square_clustering(case.A)), np.where(squares > 0, expected, 0.0))
 
 
+@proves("graphlet_degrees", entries=500_000)
+def graphlets(case: Case) -> None:
+    """Every set of two or three neighbours is in one star, and a graphlet has each of its places as often as it has."""
+    F = np.asarray(al.graphlet_degrees(case.A).to("cpu").to_dense())
+    d = host(case.arcs.degree).astype(np.int64)
+    equal(F[:, 0], d)
+    equal(F[:, 2] + F[:, 3], d * (d - 1) // 2)
+    equal(F[:, [7, 11, 13, 14]].sum(axis=1), d * (d - 1) * (d - 2) // 6)
+    equal(F[:, 3], dense(al.triangles(case.A)))
+    sums = F.sum(axis=0)
+    of_paths, of_stars, of_tails, of_diamonds = sums[[1, 2]], sums[[6, 7]], sums[[9, 10, 11]], sums[[12, 13]]
+    assert of_paths[0] == 2 * of_paths[1]
+    assert sums[4] == sums[5]
+    assert of_stars[0] == 3 * of_stars[1]
+    assert 2 * of_tails[0] == of_tails[1] == 2 * of_tails[2]
+    assert of_diamonds[0] == of_diamonds[1]
+    assert sums[8] % 4 == sums[14] % 4 == sums[3] % 3 == 0
+    assert F.min(initial=0) >= 0
+
+
+@proves("graphlet_degrees", by="igraph", entries=3000)
+def motifs_of_igraph(case: Case) -> None:
+    """The number of every connected graphlet of three and four vertices."""
+    igraph = importlib.import_module("igraph")
+    sums = np.asarray(al.graphlet_degrees(case.A).to("cpu").to_dense()).sum(axis=0)
+    of_size = {size: case.igraph.motifs_randesu(size) for size in (3, 4)} if case.n > 3 else {}
+    for edges, orbit, times in (
+        ([(0, 1), (1, 2)], 2, 1), ([(0, 1), (1, 2), (2, 0)], 3, 3), ([(0, 1), (1, 2), (2, 3)], 4, 2),
+        ([(0, 1), (0, 2), (0, 3)], 7, 1), ([(0, 1), (1, 2), (2, 3), (3, 0)], 8, 4),
+        ([(0, 1), (1, 2), (1, 3), (2, 3)], 9, 1), ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], 12, 2),
+        ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], 14, 4),
+    ):  # fmt: skip
+        size = 1 + max(max(edge) for edge in edges)
+        if of_size:
+            assert of_size[size][igraph.Graph(size, edges).isoclass()] * times == sums[orbit]
+
+
 @proves(
     "triangles", "triangle_count", "clustering", "transitivity", "average_clustering", "generalized_degree",
     "core_numbers", by="NetworkX", entries=40_000,
