@@ -1,55 +1,150 @@
-"""Errors that all processes raise: what fails on one of them ends the call on all."""
+"""Errors that all processes raise: what fails on one of them ends the call on all.
+
+A call on a grid is made by all processes and ends with an agreement, a collective without data.  A process on which the
+call raises sends the error in place of its next message, to each group of the grid: so the others find it in the next
+collective of the call, at the latest in the agreement.  Each of them then does the same, by which all processes have
+made as many collectives in each group, and raises the error of the lowest rank among those sent to all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import builtins
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
+from .. import exceptions
 from ..exceptions import SemiringError
-from .communicator import Communicator
+from . import calls
+from .communicator import Communicator, Failed
 
-__all__ = ["together"]
+__all__ = ["Agreement", "Described", "jointly"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
-# What a call can raise because of its arguments, a file or the memory of one process.
-_KINDS = (SemiringError, OSError, MemoryError, ValueError, TypeError)
 
+class Described(NamedTuple):
+    """What is sent of an error: the rank where it was raised, its class and message, and what else it holds.
 
-def together(everyone: Communicator, function: Callable[[], T]) -> T:
-    """Return ``function()``; if it raises on a process, raise on all of them.  Collective.
-
-    The error is that of the lowest rank that has one, of the same class.  Its message ends with the rank, unless all
-    processes raise the same.
+    number, file: of an OSError.  data: the attributes of an error of this package that are numbers or text.
     """
-    made: Any = None
-    error: BaseException | None = None
-    try:
+
+    rank: int
+    kind: type[BaseException]
+    message: str
+    number: int | None
+    file: str | None
+    data: dict[str, Any]
+
+
+class Agreement:
+    """The calls on a grid, each of which raises on all of its processes or on none.
+
+    groups: that of all processes, and those in which calls of the grid make collectives too.
+    """
+
+    def __init__(self, everyone: Communicator, groups: Sequence[Communicator]) -> None:
+        self._everyone, self._groups = everyone, (everyone, *groups)
+        self._inside = False
+
+    def joint(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what the function returns; if it raises on a process, raise on all of them.  Collective.
+
+        Inside of another such call it is the function alone, whose error is that of the outer call.
+        """
+        if self._inside:
+            return function(*args, **kwargs)
+        self._inside = True
+        try:
+            with calls.named(function):
+                try:
+                    made = function(*args, **kwargs)
+                    self._everyone.gather_all(None)
+                except Exception as error:
+                    self._raise_on_all(error)
+                return made
+        finally:
+            self._inside = False
+
+    def together(self, function: Callable[[], T]) -> T:
+        """Return ``function()`` once all processes have returned from it.  Collective.
+
+        If it raises on one, none goes on: inside of another call the error is raised on all at the end of that one.
+        """
+        if not self._inside:
+            return self.joint(function)
         made = function()
-    except _KINDS as raised:
-        error = raised
-    found = everyone.gather_all(None if error is None else _described(error))
-    failed = [rank for rank, message in enumerate(found) if message is not None]
-    if failed:
-        first = found[failed[0]]
-        if error is not None and all(message == first for message in found):
+        self._everyone.gather_all(None)
+        return made
+
+    def _raise_on_all(self, error: Exception) -> NoReturn:
+        """Send the error, or that of another process which has arrived, to all groups; raise the one that counts."""
+        if any(group.broken for group in self._groups):
             raise error
-        raise _again(first, f"rank {failed[0]} of {everyone.size}") from error
-    return made  # type: ignore[no-any-return]
+        arrived = error if isinstance(error, Failed) else None
+        sent = described(error, self._everyone.rank) if arrived is None else arrived.first
+        waits = [(group, group.report(sent)) for group in self._groups if arrived is None or group is not arrived.group]
+        try:
+            found = {id(group): wait() for group, wait in waits}
+        except Exception:
+            # The others make another call: that is reported by them, and this error by this process.
+            raise error if arrived is None else again(arrived.first, self._everyone.size) from None
+        errors = (
+            arrived.errors if arrived is not None and arrived.group is self._everyone else found[id(self._everyone)]
+        )
+        first = min((each for each in errors if each is not None), key=lambda each: each.rank)
+        if all(each is not None and each == first._replace(rank=rank) for rank, each in enumerate(errors)):
+            raise error  # the same on all
+        raise again(first, self._everyone.size) from (None if arrived is not None else error)
 
 
-def _described(error: BaseException) -> tuple[type[BaseException], str, int | None, Any]:
-    """Return what is sent of an error: its class, message, and of an OSError number and file."""
+def jointly(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function with an argument `grid` a joint call of that grid."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        grid: Any = signature.bind(*args, **kwargs).arguments["grid"]
+        made: T = grid.joint(function, *args, **kwargs)
+        return made
+
+    return called
+
+
+def described(error: Exception, rank: int) -> Described:
+    """Return what is sent of an error that was raised on this process."""
+    data = {}
+    if isinstance(error, SemiringError):
+        data = {name: value for name, value in vars(error).items() if isinstance(value, (int, float, str, type(None)))}
     if isinstance(error, OSError) and error.errno is not None:
-        return type(error), error.strerror or str(error), error.errno, error.filename
-    return type(error), str(error), None, None
+        file = None if error.filename is None else str(error.filename)
+        return Described(rank, OSError, error.strerror or str(error), error.errno, file, data)
+    kind = next(base for base in type(error).__mro__ if _is_known(base))
+    message = str(error.args[0]) if isinstance(error, KeyError) and len(error.args) == 1 else str(error)
+    if kind is Exception and type(error) is not Exception:
+        message = f"{type(error).__name__}: {message}"
+    return Described(rank, kind, message, None, None, data)
 
 
-def _again(described: tuple[type[BaseException], str, int | None, Any], where: str) -> BaseException:
-    kind, message, number, file = described
-    text = f"{message} ({where})"
-    if number is not None:
-        return OSError(number, text, file)  # the class follows from the number
-    if issubclass(kind, SemiringError):
-        return kind(text)
-    return next(base for base in _KINDS if issubclass(kind, base))(text)
+def again(error: Described, size: int) -> BaseException:
+    """Return an error of another process, with its rank in the message."""
+    text = f"{error.message} (rank {error.rank} of {size})"
+    if error.number is not None:
+        return OSError(error.number, text, error.file)  # the class follows from the number
+    made = error.kind(text)
+    for name, value in error.data.items():
+        setattr(made, name, value)
+    return made
+
+
+def _is_known(kind: type[BaseException]) -> bool:
+    """Whether every process has this class, and makes an error of it from a message."""
+    if getattr(exceptions if kind.__module__ == exceptions.__name__ else builtins, kind.__name__, None) is not kind:
+        return False
+    try:
+        kind("")
+    except TypeError:
+        return False
+    return True

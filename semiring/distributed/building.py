@@ -21,6 +21,7 @@ from ..memory.arrays import to_device, to_host
 from ..ops.build import bounded_indices, duplicate_operator, entry_values
 from ..ops.cast import cast_scalar
 from ..storage.coerce import as_indices, size_for, sizes, value_type
+from .agreement import jointly
 from .grid import Grid
 from .parts import vector
 from .routing import Triples, divided, routed
@@ -28,6 +29,7 @@ from .routing import Triples, divided, routed
 __all__ = ["from_coo", "from_edgelist", "vector_from_coo"]
 
 
+@jointly
 def from_coo(
     rows: Any,
     columns: Any,
@@ -79,6 +81,7 @@ def from_coo(
     return _from_triples("from_coo", grid, (rows, columns), values, dtype, shape, dup_op)
 
 
+@jointly
 def from_edgelist(
     edges: Any,
     values: Any = None,
@@ -199,6 +202,7 @@ def _agreed(grid: Grid, dtype: Any, values: Any, filled: bool) -> tuple[np.dtype
     return chosen, cast_scalar(given[0][1], chosen) if len(shared) == 1 and None not in shared else None
 
 
+@jointly
 def vector_from_coo(
     indices: Any,
     values: Any = None,

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 _PACKAGE = "semiring."
 _HERE = __package__ + "."
 # They run programs, and call no collective for an operation.
-_RUNNERS = frozenset({_HERE + "threads", _HERE + "process"})
+_RUNNERS = frozenset({_HERE + "threads", _HERE + "process", _HERE + "agreement"})
+
+
+class _Current(threading.local):
+    """The call on a grid that a thread is in."""
+
+    name: str | None = None
+
+
+_current = _Current()
+
+
+@contextlib.contextmanager
+def named(function: Callable[..., Any]) -> Iterator[None]:
+    """Name the calls inside by a function, unless its module or its name says nothing."""
+    name = getattr(function, "__qualname__", "<")
+    _current.name = None if "<" in name else name
+    try:
+        yield
+    finally:
+        _current.name = None
 
 
 def operation() -> str:
@@ -16,6 +40,8 @@ def operation() -> str:
 
     It is the same on every process whose program makes the same calls.  Some microseconds.
     """
+    if _current.name is not None:
+        return _current.name
     found, frame = "a collective", _caller()
     while frame is not None:
         module = frame.f_globals.get("__name__", "")

@@ -120,6 +120,9 @@ class Checkpoint:
         >>> sr.distributed.run(2, program)[0]
         (7, 0.25, [1.5, 1.5, 1.5])
         """
+        self.grid.joint(self._save, step, state)
+
+    def _save(self, step: int, state: dict[str, Any]) -> None:
         grid = self.grid
 
         def checked() -> tuple[int, dict[str, Any]]:
@@ -173,6 +176,9 @@ class Checkpoint:
         >>> sr.distributed.run(2, lambda grid: sr.distributed.Checkpoint("no.checkpoint", grid).load())
         [None, None]
         """
+        return self.grid.joint(self._load, verify)
+
+    def _load(self, verify: bool) -> Saved | None:
         grid, path = self.grid, os.path.join(self.path, INDEX)
         if not grid.agreed(os.path.exists(path)):
             return None

@@ -2,18 +2,19 @@
 
 `gather_all` gives every process what each of them holds; `exchange` gives every process what each of them has for it.
 Messages are Python objects whose arrays are sent without a copy where the transport can; None is an empty message.
-Both are collective: every process of the group calls them, in the same order.
+Both are collective: every process of the group calls them, in the same order.  A process that cannot make the call of
+the others reports its error in place of a message (`report`); then the collective raises `Failed` on all of them.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-__all__ = ["Communicator", "Traffic", "message_bytes"]
+__all__ = ["Communicator", "Failed", "Traffic", "message_bytes"]
 
 
 @dataclass
@@ -42,6 +43,20 @@ class Traffic:
     seconds: float = 0.0
 
 
+class Failed(Exception):
+    """Raised by a collective in which processes have reported errors: `errors` by rank of the group, else None."""
+
+    def __init__(self, errors: Sequence[Any]) -> None:
+        super().__init__("an error on another process")
+        self.errors = list(errors)
+        self.group: Communicator | None = None
+
+    @property
+    def first(self) -> Any:
+        """The error of the lowest rank."""
+        return next(each for each in self.errors if each is not None)
+
+
 class Communicator(ABC):
     """A group of processes: `rank` is the number of this one, `size` their count."""
 
@@ -60,6 +75,15 @@ class Communicator(ABC):
         """Send message k to process k; return what each process had for this one."""
 
     @abstractmethod
+    def _report(self, error: Any) -> Callable[[], list[Any]]:
+        """Send an error in place of the next message; return a function that waits and returns all errors, by rank."""
+
+    @property
+    @abstractmethod
+    def broken(self) -> bool:
+        """Whether no further collective is possible, because one has failed."""
+
+    @abstractmethod
     def split(self, color: int, key: int) -> Communicator:
         """Return the group of the processes that gave this color, ordered by key.  Collective."""
 
@@ -73,9 +97,13 @@ class Communicator(ABC):
             return [message]
         self._count([message] * (self.size - 1))
         begin = time.perf_counter()
-        found = self._gather_all(message)
-        self.traffic.seconds += time.perf_counter() - begin
-        return found
+        try:
+            return self._gather_all(message)
+        except Failed as failed:
+            failed.group = self
+            raise
+        finally:
+            self.traffic.seconds += time.perf_counter() - begin
 
     def exchange(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
@@ -84,9 +112,21 @@ class Communicator(ABC):
             return list(messages)
         self._count([message for rank, message in enumerate(messages) if rank != self.rank])
         begin = time.perf_counter()
-        found = self._exchange(messages)
-        self.traffic.seconds += time.perf_counter() - begin
-        return found
+        try:
+            return self._exchange(messages)
+        except Failed as failed:
+            failed.group = self
+            raise
+        finally:
+            self.traffic.seconds += time.perf_counter() - begin
+
+    def report(self, error: Any) -> Callable[[], list[Any]]:
+        """Send an error in place of the next message, which raises Failed on the processes that wait for it.
+
+        The function that is returned waits for the next messages of the others, and returns their errors by rank, None
+        for those who have sent none.  An error may be reported to several groups before the first wait.
+        """
+        return self._report(error) if self.size > 1 else lambda: [error]
 
     def broadcast(self, message: Any, root: int) -> Any:
         """Return the message of process `root`.  Collective."""

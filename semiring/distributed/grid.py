@@ -5,19 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..config import checked_device, default_device, engine_for, register_grid
 from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
 from ..formats.pattern import scalar_facts
 from ..memory.arrays import Array
-from .agreement import together
+from .agreement import Agreement
 from .communicator import Communicator, Traffic
 from .threads import run_ranks
 
 __all__ = ["Grid", "run"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _numbers = itertools.count(2)
@@ -87,6 +88,7 @@ class Grid(ProcessGrid):
         # The processes beside this one, which hold the same rows; and those above and below it, the same columns.
         self.beside: Communicator = communicator.split(row, col)
         self.above: Communicator = communicator.split(col, row)
+        self._agreement = Agreement(communicator, (self.beside, self.above))
         self.device = "x".join(map(str, self.shape)) + f" {self.local}"
         if not communicator.threads:
             if self.device in _known:
@@ -159,7 +161,7 @@ class Grid(ProcessGrid):
         """
         from .scattering import taken
 
-        return taken(store, self)
+        return self.joint(taken, store, self)
 
     def whole(self, store: Any) -> Any:
         """Return the whole of a store of parts, on every process.  Collective.
@@ -176,7 +178,7 @@ class Grid(ProcessGrid):
         """
         from .scattering import gathered
 
-        return gathered(store)
+        return self.joint(gathered, store)
 
     def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
@@ -197,7 +199,7 @@ class Grid(ProcessGrid):
         """
         from .routing import spread
 
-        return spread(self, u, shape, at)
+        return self.joint(spread, self, u, shape, at)
 
     def found(self, value: Any) -> Any:
         """Return the value of the process that has one, None if none has.  Collective.
@@ -213,18 +215,57 @@ class Grid(ProcessGrid):
         """
         return next((each for each in self.all.gather_all(value) if each is not None), None)
 
+    def joint(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return ``function(*args, **kwargs)``; raise on all processes if it raises on one.  Collective.
+
+        Parameters
+        ----------
+        function : of the arguments
+            All processes call it; it may make collective calls.
+        *args, **kwargs : of the function
+
+        Raises
+        ------
+        Any error of a process
+            That of the lowest rank, with its rank in the message unless all raise the same.  Of a class that is
+            neither Python's nor the library's, the nearest base class that is.
+
+        Notes
+        -----
+        An operation on objects of the grid is such a call, so an output is unchanged on all processes if one of them
+        fails.  Inside of another joint call it is the function alone, whose error ends the outer call.  Cost: one
+        collective without data, to agree that no process has failed.
+
+        Examples
+        --------
+        >>> def program(grid):
+        ...     def build(size):
+        ...         v = Vector.from_coo([grid.rank], size=size)
+        ...         return v.nvals, grid.total(1)
+        ...     try:
+        ...         return grid.joint(build, 1)
+        ...     except sr.exceptions.IndexOutOfBound as error:
+        ...         return str(error)
+        >>> sr.distributed.run(2, program)[0]
+        'indices[0] = 1 is out of bounds for a vector with size 1 (rank 1 of 2)'
+        """
+        return self._agreement.joint(function, *args, **kwargs)
+
     def together(self, function: Callable[[], T]) -> T:
-        """Return what the function returns on this process; raise on all if it raises on one.  Collective.
+        """Return what the function returns on this process, once it has returned on all.  Collective.
 
         Parameters
         ----------
         function : of no arguments
-            It makes no collective call, or none after a step that can fail.
 
         Raises
         ------
-        SemiringError, OSError, MemoryError, ValueError, TypeError
-            That of the lowest rank, with its rank in the message unless all raise the same.
+        Any error of a process
+            As `joint`; inside of a joint call at its end, and no process goes on before.
+
+        Notes
+        -----
+        Before a step that must not happen if a process has failed, such as the replacement of a file.
 
         Examples
         --------
@@ -236,7 +277,7 @@ class Grid(ProcessGrid):
         >>> sr.distributed.run(2, program)[0]
         'indices[0] = 1 is out of bounds for a vector with size 1 (rank 1 of 2)'
         """
-        return together(self.all, function)
+        return self._agreement.together(function)
 
     def agreed(self, flag: bool) -> bool:
         """Return whether the flag is set on all processes.  Collective.

@@ -8,6 +8,7 @@ from semiring import Matrix, Vector
 
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidType
 from ..formats.parts import grid_of
+from .agreement import jointly
 from .grid import Grid
 from .parts import local, matrix, vector
 
@@ -79,6 +80,7 @@ def local_part(A: Matrix | Vector) -> LocalPart:
     return LocalPart(Matrix._new(local(store)), range(*grid.rows(store.nrows)), range(*grid.cols(store.ncols)))
 
 
+@jointly
 def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
     """Return the Matrix or Vector of which each process passes its part.  Collective.
 

@@ -3,7 +3,8 @@
 A collective has two steps.  First every process sends a *header* to every other: 512 bytes with what it calls, how much
 follows, and the message itself if that is small.  Then follow the messages that did not fit, and large arrays from
 where they are.  The headers show who has arrived, and whether all call the same: a mismatch raises on every process,
-and one that waits reports for whom.  The wait is a loop in Python, in which signal handlers run.
+and one that waits reports for whom.  A process that has failed sends the header of an error, and nothing else follows.
+The wait is a loop in Python, in which signal handlers run.
 
 Headers go directly from each process to each other: for tens of processes that is as fast as a tree.
 """
@@ -14,7 +15,7 @@ import atexit
 import sys
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,15 @@ from ..config import config
 from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
 from ..optional import needed
 from . import calls, process
-from .communicator import Communicator, Traffic
+from .communicator import Communicator, Failed, Traffic
 from .packing import Bytes, Packed, packed, sizes_of_large, unpacked
 
 _HEADER = 512
 # The numbers of a header: what is called, the bytes of the block, whether the block is in the header.
 _NUMBERS = 24
 _TAG_OF_HEADERS, _TAG_OF_BLOCKS, _TAG_OF_ARRAYS = 1, 2, 3
+# What is called, in the header of an error: no checksum of 32 bits.
+_ERROR = -1
 # The largest count of bytes in one MPI message.
 _LARGEST = 1 << 30
 # Seconds after which a process reports for whom it waits; then again each time the wait has doubled.
@@ -61,6 +64,14 @@ class MpiCommunicator(Communicator):
         found = self._channel.collective("exchange", away)
         found[self.rank] = messages[self.rank]
         return found
+
+    def _report(self, error: Any) -> Callable[[], list[Any]]:
+        return self._channel.report(error)
+
+    @property
+    def broken(self) -> bool:
+        """Whether messages of a collective that has failed may be on their way."""
+        return self._channel.broken is not None
 
     def split(self, color: int, key: int) -> MpiCommunicator:
         """Return the group of the processes that gave this color, ordered by key."""
@@ -98,13 +109,53 @@ class _Channel:
         call = f"{calls.operation()} ({kind} {self.number})"
         try:
             return self._collective(call, messages)
+        except Failed:
+            raise
         except BaseException as error:
             self.broken = str(error) or type(error).__name__
             raise
 
-    def _collective(self, call: str, messages: Sequence[Packed | None]) -> list[Any]:
-        code = zlib.crc32(call.encode())
+    def report(self, error: Any) -> Callable[[], list[Any]]:
+        """Send the header of an error; return a function that waits for the headers of the others."""
+        mine = packed(error)
+        self.number += 1
+        self._fill(_ERROR, [mine] * self.size)
+        self._start()
+
+        def wait() -> list[Any]:
+            try:
+                self._wait(self.requests, _REPORT, sleep=True)
+                return self._errors(mine, error)
+            except BaseException as failure:
+                self.broken = str(failure) or type(failure).__name__
+                raise
+
+        return wait
+
+    def _errors(self, mine: Packed | None = None, error: Any = None) -> list[Any]:
+        """Return the errors of which headers have arrived, by rank; send and receive those that did not fit."""
+        numbers = self.incoming[:, :_NUMBERS].view(np.int64)
+        found: list[Any] = [None] * self.size
+        found[self.rank] = error
         pending: list[Any] = []
+        if mine is not None and mine.block.size > _HEADER - _NUMBERS:
+            for rank in self.others:
+                pending += self._sent(mine.block, rank, _TAG_OF_BLOCKS)
+        blocks = {}
+        for rank in self.others:
+            code, size, inside = numbers[rank].tolist()
+            if code == _ERROR:
+                blocks[rank] = (
+                    self.incoming[rank, _NUMBERS : _NUMBERS + size].copy() if inside else np.empty(size, np.uint8)
+                )
+                pending += [] if inside else self._received(blocks[rank], rank, _TAG_OF_BLOCKS)
+        self._wait(pending, _REPORT)
+        for rank, block in blocks.items():
+            found[rank] = unpacked(block, [])
+        return found
+
+    def _fill(self, code: int, messages: Sequence[Packed | None]) -> None:
+        """Write the headers."""
         for rank in self.others:
             message, header = messages[rank], self.outgoing[rank]
             size = 0 if message is None else message.block.size
@@ -112,9 +163,17 @@ class _Channel:
             header[:_NUMBERS].view(np.int64)[:] = code, size, inside
             if message is not None and inside:
                 header[_NUMBERS : _NUMBERS + size] = message.block
+
+    def _collective(self, call: str, messages: Sequence[Packed | None]) -> list[Any]:
+        code = zlib.crc32(call.encode())
+        pending: list[Any] = []
+        self._fill(code, messages)
         self._headers(call)
         numbers = self.incoming[:, :_NUMBERS].view(np.int64)
-        if any(int(numbers[rank, 0]) != code for rank in self.others):
+        codes = [int(numbers[rank, 0]) for rank in self.others]
+        if _ERROR in codes:
+            raise Failed(self._errors())
+        if any(each != code for each in codes):
             self._mismatch(call)
         for rank in self.others:
             message = messages[rank]
@@ -149,9 +208,12 @@ class _Channel:
 
     def _headers(self, call: str) -> None:
         """Exchange the headers."""
+        self._start()
+        self._wait(self.requests, call, sleep=True)
+
+    def _start(self) -> None:
         if self.requests:
             type(self.requests[0]).Startall(self.requests)
-        self._wait(self.requests, call, sleep=True)
 
     def _wait(self, requests: Sequence[Any], call: str, *, sleep: bool = False) -> None:
         """Return once all requests are done.  sleep: others may take long to arrive, else only data is on its way."""
@@ -204,16 +266,25 @@ class _Channel:
         except InvalidValue as error:  # the others have raised and report it
             self.broken = str(error)
             process.end_all(1, after_others=True)
+        except Failed as failed:
+            print(
+                f"semiring: rank {self.rank} has ended its program; another raised {failed.first.kind.__name__}: "
+                f"{failed.first.message} (rank {failed.first.rank} of {self.size})",
+                file=sys.stderr,
+                flush=True,
+            )
+            process.end_all(1)
         except CollectiveTimeout as error:
             print(f"semiring: {error}", file=sys.stderr, flush=True)
             process.end_all(1)
 
 
 _END = "has ended its program"
+_REPORT = "the report of an error"
 
 
 def _located(call: str) -> str:
-    where = calls.place() if call != _END else ""
+    where = calls.place() if call not in (_END, _REPORT) else ""
     return f"{call} at {where}" if where else call
 
 

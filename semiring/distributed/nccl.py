@@ -86,6 +86,14 @@ class NcclCommunicator(Communicator):
         found = self.inner._exchange([mine for mine, _ in divided])
         return self._complete(found, [arrays for _, arrays in divided], messages[self.rank])
 
+    def _report(self, error: Any) -> Callable[[], list[Any]]:
+        return self.inner._report(error)
+
+    @property
+    def broken(self) -> bool:
+        """Whether no further collective of the inner communicator is possible."""
+        return self.inner.broken
+
     def split(self, color: int, key: int) -> NcclCommunicator:
         """Return the group of the processes that gave this color, ordered by key."""
         return NcclCommunicator(self.inner.split(color, key), self._library)

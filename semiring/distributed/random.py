@@ -21,6 +21,7 @@ from ..exceptions import InvalidValue
 from ..formats import CSR, Array, Pattern, array_module
 from ..formats.parts import piece_bounds
 from ..io import generator_arrays as arrays
+from .agreement import jointly
 from .grid import Grid
 from .parts import matrix
 from .routing import divided
@@ -32,6 +33,7 @@ _LARGEST_N = 2**31
 _LARGEST_WEIGHT = 255
 
 
+@jointly
 def rmat(
     scale: int,
     edge_factor: int = 16,
@@ -92,6 +94,7 @@ def rmat(
     return _drawn(grid, draw, 1 << exponent, edge_factor, seed, symmetric, loops, weights)
 
 
+@jointly
 def kronecker(scale: int, edge_factor: int = 16, *, grid: Grid, seed: int = 0, weights: str | None = None) -> Matrix:
     """Generate the Graph500 graph of `semiring.random.kronecker` on a grid.  Collective.
 
@@ -124,6 +127,7 @@ def kronecker(scale: int, edge_factor: int = 16, *, grid: Grid, seed: int = 0, w
     return rmat(scale, edge_factor, grid=grid, seed=seed, symmetric=True, loops=False, permute=True, weights=weights)
 
 
+@jointly
 def uniform(
     n: int,
     edge_factor: int = 16,
@@ -169,6 +173,7 @@ def uniform(
     return _drawn(grid, draw, order, edge_factor, seed, symmetric, loops, weights)
 
 
+@jointly
 def grid2d(rows: int, cols: int, *, grid: Grid) -> Matrix:
     """Generate the grid of points of `semiring.random.grid2d`; each process makes its block.
 
@@ -198,6 +203,7 @@ def grid2d(rows: int, cols: int, *, grid: Grid) -> Matrix:
     return _lattice(grid, (rows, cols))
 
 
+@jointly
 def grid3d(depth: int, rows: int, cols: int, *, grid: Grid) -> Matrix:
     """Generate the grid of points of `semiring.random.grid3d`; each process makes its block.
 
@@ -227,6 +233,7 @@ def grid3d(depth: int, rows: int, cols: int, *, grid: Grid) -> Matrix:
     return _lattice(grid, (depth, rows, cols))
 
 
+@jointly
 def path(n: int, *, grid: Grid) -> Matrix:
     """Generate the path 0 - 1 - ... - (n - 1); each process makes its block.
 

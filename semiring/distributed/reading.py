@@ -27,6 +27,7 @@ from ..io.srb import Store
 from ..io.srb_reading import map_store
 from ..memory.allocation import allocating
 from ..ops.extract import extract_matrix
+from .agreement import jointly
 from .checksums import check_in_shares
 from .grid import Grid
 from .part_files import INDEX, checked_index, read_index, read_part
@@ -37,6 +38,7 @@ from .srb_blocks import block_of_file, piece_of_file
 __all__ = ["read"]
 
 
+@jointly
 def read(
     path: PathLike,
     grid: Grid,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ..exceptions import InvalidValue
 from .calls import operation
-from .communicator import Communicator, Traffic
+from .communicator import Communicator, Failed, Traffic
 
 T = TypeVar("T")
 
@@ -46,33 +46,62 @@ class _Meeting:
         self.size, self.turns = size, turns
         self.left: dict[int, Any] = {}
         self.call: str | None = None
-        self.round = 0
+        self.round = self.waiting = 0
         self.result: dict[int, Any] = {}
         self.children: dict[Any, _Meeting] = {}
 
     def meet(self, rank: int, call: str, message: Any) -> dict[int, Any]:
         """Leave a message and return those of all ranks.  The caller holds the turn; it is free while it waits."""
-        turns = self.turns
-        if self.left and self.call != call:
-            raise _mismatch(rank, call, self.call)
-        self.call, self.left[rank] = call, message
+        if self.call not in (None, call):
+            mismatch = _mismatch(rank, call, self.call)
+            self.turns.fail(str(mismatch))
+            raise mismatch
+        self.call = call
+        found = self.wait(self.leave(rank, message), f"rank {rank} waits in {call}")
+        errors = _errors(found)
+        if any(each is not None for each in errors):
+            raise Failed(errors)
+        return found
+
+    def leave(self, rank: int, message: Any) -> int:
+        """Leave a message; return the number of the round.  The last one lets those go on who wait."""
+        turns, mine = self.turns, self.round
+        self.left[rank] = message
         if len(self.left) == self.size:
             self.result, self.left, self.call = self.left, {}, None
             self.round += 1
-            turns.active += self.size - 1
-            turns.waiting -= self.size - 1
+            turns.active += self.waiting
+            turns.waiting -= self.waiting
+            self.waiting = 0
             turns.changed.notify_all()
-            return self.result
-        mine = self.round
-        turns.active -= 1
-        turns.waiting += 1
-        if not turns.active:
-            turns.fail(_stuck(f"rank {rank} waits in {call}"))
+        return mine
+
+    def wait(self, mine: int, who: str) -> dict[int, Any]:
+        """Return the messages of a round once all have left theirs."""
+        turns = self.turns
+        if self.round == mine:
+            turns.active -= 1
+            turns.waiting += 1
+            self.waiting += 1
+            if not turns.active:
+                turns.fail(_stuck(who))
         while self.round == mine:
             if turns.failure is not None:
                 raise Aborted(turns.failure)
             turns.changed.wait()
         return self.result
+
+
+class _Reported:
+    """An error in place of a message."""
+
+    def __init__(self, error: Any) -> None:
+        self.error = error
+
+
+def _errors(found: dict[int, Any]) -> list[Any]:
+    """Return the errors among the messages of all ranks, None where there is none."""
+    return [found[rank].error if isinstance(found[rank], _Reported) else None for rank in range(len(found))]
 
 
 def _mismatch(rank: int, call: str, other: str | None) -> InvalidValue:
@@ -101,6 +130,16 @@ class ThreadCommunicator(Communicator):
     def _exchange(self, messages: Sequence[Any]) -> list[Any]:
         found = self._meeting.meet(self.rank, f"{operation()} (exchange)", list(messages))
         return [found[rank][self.rank] for rank in range(self.size)]
+
+    def _report(self, error: Any) -> Callable[[], list[Any]]:
+        meeting = self._meeting
+        mine = meeting.leave(self.rank, _Reported(error))
+        return lambda: _errors(meeting.wait(mine, f"rank {self.rank} has failed and waits"))
+
+    @property
+    def broken(self) -> bool:
+        """Whether a rank has failed."""
+        return self._meeting.turns.failure is not None
 
     def split(self, color: int, key: int) -> ThreadCommunicator:
         """Return the group of the ranks that gave this color, ordered by key."""

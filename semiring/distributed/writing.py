@@ -81,9 +81,9 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     store: Any = A.store
     grid, kind = cast(Grid, grid_of(store.device)), extension(path)
     if kind == (".parts", ""):
-        _write_folder(os.fspath(path), A, grid)
+        grid.joint(_write_folder, os.fspath(path), A, grid)
     elif kind == (".srb", ""):
-        _write_file(path, _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store), grid)
+        grid.joint(_write_file, path, store, grid)
     else:
         raise NotSupported(
             f"{os.fspath(path)}: expected NAME.srb or NAME.parts for an object on a grid; other formats are written by "
@@ -169,8 +169,9 @@ def _together(grid: Grid, store: CSR) -> CSR:
     return concat([grid.beside.exchange(parts)]).into()
 
 
-def _write_file(path: PathLike, share: _Share, grid: Grid) -> None:
+def _write_file(path: PathLike, store: Any, grid: Grid) -> None:
     """Write one file: each process its bytes, the first one the header, with the checksums of all."""
+    share = _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store)
     description = describe(share.about, share.sections)
     place_sections(description)
     sections: list[dict[str, Any]] = description["sections"]

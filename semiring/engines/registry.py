@@ -335,9 +335,9 @@ def _on_grid(spec: Spec, device: str) -> Implementation | None:
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:
         if not recording.noting():
-            return function(whole, grid)
+            return grid.joint(function, whole, grid)
         with grid.account():
-            return function(whole, grid)
+            return grid.joint(function, whole, grid)
 
     return Implementation(spec.name, "distributed", carried_out, None, found[1], f"{spec.name} on a grid", GRID)
 

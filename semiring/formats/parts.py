@@ -145,8 +145,12 @@ class ProcessGrid(ABC):
         """Return the value of the process that has one, None if none has.  Collective."""
 
     @abstractmethod
+    def joint(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return ``function(*args, **kwargs)``; raise on all processes if it raises on one.  Collective."""
+
+    @abstractmethod
     def together(self, function: Callable[[], T]) -> T:
-        """Return what the function returns on this process; raise on all if it raises on one.  Collective."""
+        """Return what the function returns on this process, once it has returned on all.  Collective."""
 
     @abstractmethod
     def agreed(self, flag: bool) -> bool:
