@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semiring as sr
+from semiring.cli import ranks
 from semiring.cli.progress import Progress
-from semiring.cli.ranks import divided
 from semiring.cli.report import shown
 from semiring.config import Config
 from semiring.exceptions import InvalidValue, SemiringError
@@ -163,14 +163,14 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
         raise UsageError(f"--relabel: edge lists have names of vertices, {kind or 'such'} files have none")
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
-            A = sr.io.open(path, **storage)
+            A = sr.io.open(path, **storage) if ranks.grid() is None else ranks.read(path, verify=False)
         elif args.relabel:
-            A = sr.io.read(path, progress=progress, relabel=True, **options)
+            A = ranks.read(path, progress=progress, relabel=True, **options)
             args.ids = A.labels
             A = A if args.compress is None or args.symmetric else A.compress(args.compress)
             A = A if args.placement is None or args.symmetric else A.to(placement=args.placement)
         else:
-            A = sr.io.read(path, progress=progress, **storage, **options)
+            A = ranks.read(path, progress=progress, **storage, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
             A = A.ewise_add(A.T.new(), args.merge_op or "any").wait()
@@ -185,7 +185,7 @@ def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
     if not isinstance(A, sr.Matrix) or A.nrows != A.ncols:
         shape = " x ".join(map(str, A.shape))
         raise InvalidValue(f"{shown(args.file)}: expected a square matrix, found a {type(A).__name__} of shape {shape}")
-    return divided(A)
+    return A
 
 
 def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
@@ -197,7 +197,7 @@ def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
         known = args.ids.rows(named.labels.to_numpy())
         return sr.Matrix.from_coo(known[rows], known[columns], values, shape=A.shape, device=A.device)
     size: dict[str, Any] = {"nrows": A.nrows} if "nrows" in allowed else {}
-    pairs = sr.io.read(path, **size)
+    pairs = ranks.read(path, **size)
     if not isinstance(pairs, sr.Matrix) or pairs.shape != A.shape:
         shapes = f"{' x '.join(map(str, A.shape))}, found a {type(pairs).__name__} of shape {pairs.shape}"
         raise InvalidValue(f"{shown(path)}: expected a matrix of shape {shapes}")

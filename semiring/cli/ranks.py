@@ -1,6 +1,6 @@
 """``--ranks N``: a command as N processes, each of which holds a part of the graph; the first one prints.
 
-The command starts itself under MPI's launcher.  Every process reads the file and keeps its part.
+The command starts itself under MPI's launcher.  Each process reads its part of a file (`semiring.distributed.read`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import semiring as sr
 from semiring.cli.machine import engine_description
@@ -34,7 +34,7 @@ def add_ranks(parser: argparse.ArgumentParser) -> None:
 def conflict(args: argparse.Namespace) -> str | None:
     """Return why the arguments of a command exclude several processes, or None."""
     if args.file == "-":
-        return "--ranks: every process reads the graph, and there is one standard input: pass a file"
+        return "--ranks: each process reads its part of the graph, and there is one standard input: pass a file"
     given = next((name for name in ("compress", "placement") if getattr(args, name, None) is not None), None)
     return f"--{given} is not available with --ranks" if given else None
 
@@ -73,6 +73,18 @@ def one_of(args: argparse.Namespace) -> Iterator[None]:
         raise
     finally:
         _grid = None
+
+
+def grid() -> Grid | None:
+    """Return the grid of the processes, if there are several."""
+    return _grid
+
+
+def read(path: str, *, progress: Any = None, **options: Any) -> Any:
+    """Read a file as a whole, or each of several processes its part; these report no progress."""
+    if _grid is None:
+        return sr.io.read(path, progress=progress, **options)
+    return sr.distributed.read(path, _grid, **options)
 
 
 def divided(A: S) -> S:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
-from semiring.cli.ranks import divided, prints, whole
+from semiring.cli.ranks import divided, prints, read, whole
 from semiring.exceptions import InvalidFormat, NotSupported
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import extension
@@ -92,9 +92,9 @@ def load_vector(path: str, n: int) -> sr.Vector:
                 lines[:, 0].astype(np.int64), integers if np.array_equal(integers, values) else values, size=n
             )
         )
-    found = sr.io.read(path)
+    found = read(path)
     if not isinstance(found, sr.Vector) or found.size != n:
         raise InvalidFormat(
             f"{path}: expected a Vector of size {n}, found a {type(found).__name__} of shape {found.shape}"
         )
-    return divided(found)
+    return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 import semiring as sr
-from semiring.cli import main
+from semiring import distributed
+from semiring.cli import graphs, main, ranks
+from semiring.cli.progress import Progress
 from tests.distributed.launches import command
 
 pytest.importorskip("mpi4py")
@@ -32,6 +35,49 @@ def test_a_search_by_two_processes(graph: str, tmp_path: Path) -> None:
     assert facts["engine"].endswith("in each of 2 processes")
     lines = [line.split("\t") for line in out.read_text().splitlines()]
     assert {int(row): int(level) for row, level in lines} == levels
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ([], "graph.srb"),
+        (["--trust"], "graph.srb"),
+        ([], "graph.parts"),
+        (["--symmetric"], "graph.srb"),
+        (["--symmetric", "--nrows", "70"], "graph.el"),
+        (["--relabel"], "graph.el"),
+        (["--merge-op", "plus"], "graph.mtx"),
+    ],
+)
+def test_each_process_reads_its_part(
+    words: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    A = sr.random.rmat(6, seed=3, weights="uniform")
+    path = str(tmp_path / name)
+    if name.endswith(".parts"):
+        distributed.run(3, lambda grid: distributed.write(path, distributed.scatter(A, grid)), device="cpu")
+        whole = A
+    else:
+        sr.io.write(path, A)
+        whole = graphs.load_graph(arguments(path, words), Progress(False))
+
+    def program(grid: distributed.Grid) -> tuple[sr.Matrix, str]:
+        monkeypatch.setattr(ranks, "_grid", grid)
+        found = graphs.load_graph(arguments(path, words), Progress(False))
+        return distributed.gather(found), found.device
+
+    monkeypatch.setattr(sr.io, "read", None)
+    monkeypatch.setattr(sr.io, "open", None)
+    for found, device in distributed.run(2, program, device="cpu"):
+        assert device == "2x1 cpu"
+        assert found.isequal(whole, check_dtype=True)
+        assert (found.labels is None) == ("--relabel" not in words)
+
+
+def arguments(path: str, words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    graphs.add_graph(parser)
+    return parser.parse_args([path, *words])
 
 
 ALONE = ("ms", "engine", "first_call_ms", "mteps", "directions")
@@ -66,6 +112,18 @@ def test_an_error_of_all_is_one_line(tmp_path: Path, graph: str) -> None:
     assert "99999" in errors[0]
     assert "Traceback" not in ran.stderr
     assert ran.stdout == ""
+
+
+@pytest.mark.exhaustive
+def test_what_one_process_finds_in_its_share_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "graph.el"
+    path.write_text("0 1\n" * 4000 + "1 x\n", encoding="ascii")
+    ran = command("components", str(path), "--dup-op", "any", "--ranks", "2", "--no-progress")
+    assert ran.returncode == 1
+    (error,) = [line for line in ran.stderr.splitlines() if line.startswith("semiring: ")]
+    assert "graph.el:4001: " in error
+    assert error.endswith("(rank 1 of 2)")
+    assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize(
