@@ -212,6 +212,8 @@ class ConvergenceFailure(SemiringError, RuntimeError):
         The number of iterations.
     residual : float or None
         The error measure after the last one.
+    row : int or None
+        The row, where each row of a matrix is iterated by itself (`ops.closure`).
 
     Examples
     --------
@@ -230,11 +232,13 @@ class ConvergenceFailure(SemiringError, RuntimeError):
         result: Any = None,
         iterations: int | None = None,
         residual: float | None = None,
+        row: int | None = None,
     ) -> None:
         super().__init__(message)
         self.result = result
         self.iterations = iterations
         self.residual = residual
+        self.row = row
 
 
 class NegativeCycle(SemiringError, ValueError):

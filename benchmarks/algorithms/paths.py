@@ -23,8 +23,8 @@ from benchmarks.harness import Contender, compare
 from benchmarks.report import Peer, Report, timed
 
 SOURCES = 4
-# The sources of `bfs_levels_of_many`, in one call.
-MANY = 64
+# The sources of `bfs_levels_of_many` and of `sssp_of_many`, in one call.
+MANY, FEWER = 64, 16
 # The targets on an H200, in milliseconds.
 BOUNDS = {
     ("sssp", "grid5000x5000"): 200.0,
@@ -56,13 +56,14 @@ OURS: dict[str, Callable[[sr.Matrix, int], Any]] = {
     "sssp_parents": lambda A, s: al.sssp_parents(A, s).parent.wait(),
     "bfs_levels": lambda A, s: al.bfs_levels(A, s).wait(),
     "widest_paths": lambda A, s: al.widest_paths(A, s).wait(),
-    "bfs_levels_of_many": lambda A, s: al.bfs_levels(A, several(A, s)).wait(),
+    "bfs_levels_of_many": lambda A, s: al.bfs_levels(A, several(A, s, MANY)).wait(),
+    "sssp_of_many": lambda A, s: al.sssp(A, several(A, s, FEWER)).wait(),
 }
 
 
-def several(A: sr.Matrix, source: int) -> list[int]:
-    """`MANY` sources, of which this is the first."""
-    return [source, *(s for s in graphs.sources(A, MANY) if s != source)][:MANY]
+def several(A: sr.Matrix, source: int, number: int) -> list[int]:
+    """So many sources, of which this is the first."""
+    return [source, *(s for s in graphs.sources(A, number) if s != source)][:number]
 
 
 def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[int], Any]]]:
@@ -78,8 +79,9 @@ def others(A: sr.Matrix) -> dict[str, dict[str, Callable[[int], Any]]]:
             "sssp_parents": lambda s: dijkstra(S, indices=s, return_predecessors=True),
             "bfs_levels": lambda s: breadth_first_order(S, s, return_predecessors=False),
             "bfs_levels_of_many": lambda s: [
-                breadth_first_order(S, one, return_predecessors=False) for one in several(A, s)
+                breadth_first_order(S, one, return_predecessors=False) for one in several(A, s, MANY)
             ],
+            "sssp_of_many": lambda s: dijkstra(S, indices=several(A, s, FEWER)),
         }
     }
     if A.nvals > LISTED_ENTRIES:

@@ -22,3 +22,8 @@ def reporter(name: str, progress: Progress | None) -> Progress:
 
 def _ignore(done: int, total: int | None) -> None:
     pass
+
+
+def is_silent(report: Progress) -> bool:
+    """Return whether nobody receives the reports."""
+    return report is _ignore

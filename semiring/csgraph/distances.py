@@ -51,11 +51,7 @@ class Distances:
     def of(self, sources: np.ndarray[Any, Any]) -> Array:
         """d(v) = the distance from the nearest of the sources; infinity without a path.  Synchronises."""
         start = Vector.from_coo(np.unique(sources), 0.0, _FLOAT, size=self.n, device=self.A.device)
-        try:
-            found = ops.closure(start, self.A, _SHORTEST, weight=_FLOAT.type(1) if self.unweighted else None)
-        except ConvergenceFailure as failure:
-            raise NegativeCycleError("Negative cycle detected") from failure
-        return found.to_dense(fill_value=np.inf)
+        return self._closure(start).to_dense(fill_value=np.inf)
 
     def of_each(self, sources: np.ndarray[Any, Any]) -> Array:
         """Return the distances from each source, one row each."""
@@ -63,10 +59,19 @@ class Distances:
         if self.unweighted and k > 1 and self.n and not self._is_long():
             levels = ops.closure_many(sources, self.A).levels
             return levels.dup(_FLOAT).to_dense(fill_value=np.inf)
-        found = self.xp.empty((k, self.n), _FLOAT)
-        for number in range(k):
-            found[number] = self.of(sources[number : number + 1])
-        return found
+        if self.unweighted or self.A.device != "cpu" or k == 0 or self.n == 0:
+            found = self.xp.empty((k, self.n), _FLOAT)
+            for number in range(k):
+                found[number] = self.of(sources[number : number + 1])
+            return found
+        starts = Matrix.from_coo(np.arange(k), sources, 0.0, _FLOAT, shape=(k, self.n), device=self.A.device)
+        return self._closure(starts).to_dense(fill_value=np.inf)
+
+    def _closure(self, start: Any) -> Any:
+        try:
+            return ops.closure(start, self.A, _SHORTEST, weight=_FLOAT.type(1) if self.unweighted else None)
+        except ConvergenceFailure as failure:
+            raise NegativeCycleError("Negative cycle detected") from failure
 
     def _is_long(self) -> bool:
         """Whether searches probably have many levels, of which single searches on a CPU take less time."""

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..formats import CSR
 from ..formats.records import record
+from ..operators.types import TypedSemiring
 from .operands import Rows, Spec
 
-__all__ = ["ClosureMany", "ClosureManyResult"]
+__all__ = ["ClosureMany", "ClosureManyResult", "ClosureRows", "ClosureRowsResult"]
 
 
 @record
@@ -47,3 +48,29 @@ class ClosureManyResult:
     levels: CSR | None
     counts: CSR | None
     steps: int
+
+
+@record
+class ClosureRows(Spec):
+    """The closure of every row of a matrix: C(s, :) = x (+) x A (+) x A^2 (+) ..., with x = X(s, :).
+
+    frontiers: X, k x n, uncompressed rows in the memory of the device, of the type of the products.
+    by_row: rows of A, n x n; by_column: rows of A transposed.
+    Rows do not depend on each other: an implementation computes each as `Closure` does, without a limit of steps, and
+    several at once.  The layer above computes the rows one after the other where there is no implementation.
+    """
+
+    name: ClassVar[str] = "closure_rows"
+    decodable: ClassVar[bool] = False
+    frontiers: CSR
+    by_row: Rows
+    by_column: Rows
+    semiring: TypedSemiring
+
+
+@record
+class ClosureRowsResult:
+    """C, or None and the first row that does not converge."""
+
+    store: CSR | None
+    unsettled: int | None = None

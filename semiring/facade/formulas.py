@@ -139,7 +139,11 @@ def _selected_product(spec: Any, names: Namer) -> Formula:
 
 
 def _closure(spec: Any, names: Namer) -> Formula:
-    return (names(spec.frontier), _times(spec.semiring), *_side(spec.by_row, spec.by_column, names), "*")
+    return (names(spec.frontier), *_closed(spec, names))
+
+
+def _closed(spec: Any, names: Namer) -> Formula:
+    return (_times(spec.semiring), *_side(spec.by_row, spec.by_column, names), "*")
 
 
 def _kept(spec: Any, names: Namer) -> Formula:
@@ -159,6 +163,7 @@ _FORMULAS: dict[str, Callable[[Any, Namer], Formula]] = {
     "keep": _kept,
     "scale": _scale,
     "closure": _closure,
+    "closure_rows": lambda s, names: (names(s.frontiers), *_closed(s, names)),
     "closure_many": lambda s, names: ("S any.pair ", *_side(s.by_row, s.by_column, names), "*"),
     "mxm_select": _selected_product,
     "apply": lambda s, names: _called(s.op, names(s.a), s.k),

@@ -69,16 +69,7 @@ def closure(
     if a.nrows != a.ncols:
         raise DimensionMismatch(f"closure: the matrix must be square, got shape {a.shape}")
     check.vector_size("closure", frontier, a.nrows, a, transposed)
-    typed = operators.lookup_semiring(semiring).typed(frontier.dtype, a.dtype)
-    if any(map(is_record, (frontier.dtype, a.dtype, typed.z))):
-        raise NotSupported(
-            "closure: not defined on records; multiply step by step, or use a field: A.apply(lambda x: x.w)"
-        )
-    if not (typed.add.is_any or "idempotent" in typed.add.op.laws):
-        raise DomainMismatch(
-            f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "
-            "use one of min, max, any, lor, land, bor, band"
-        )
+    typed = typed_semiring(semiring, frontier.dtype, a)
     if parents:
         _check_parents(typed)
     if max_steps is not None and max_steps < 0:
@@ -89,7 +80,7 @@ def closure(
     engine = check.engine_of("closure", frontier, a)
     frontier = cast_store(frontier, typed.mult.z, engine)
     values = "y" in typed.mult.uses
-    final = _final_on_arrival(frontier, a, typed)
+    final = final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
     oriented = structure.orientation if direction == "push" else structure.rows
     by_column = oriented(a, not transposed, values=values)
@@ -122,6 +113,21 @@ def closure(
     if parents and (not request.parents or _reaches_infinity(request, result.store, engine)):
         return replace(result, parents=_parents(request, result.store, final))
     return result
+
+
+def typed_semiring(semiring: Any, dtype: np.dtype[Any], a: CSR) -> TypedSemiring:
+    """Return the semiring for frontiers of this type; DomainMismatch for a monoid that is not idempotent."""
+    typed: TypedSemiring = operators.lookup_semiring(semiring).typed(dtype, a.dtype)
+    if any(map(is_record, (dtype, a.dtype, typed.z))):
+        raise NotSupported(
+            "closure: not defined on records; multiply step by step, or use a field: A.apply(lambda x: x.w)"
+        )
+    if not (typed.add.is_any or "idempotent" in typed.add.op.laws):
+        raise DomainMismatch(
+            f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "
+            "use one of min, max, any, lor, land, bor, band"
+        )
+    return typed
 
 
 def _reaches_infinity(q: Closure, closed: VectorStore, engine: str) -> bool:
@@ -165,7 +171,7 @@ def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
     return closure(frontier, followed, semirings.any_secondi[dtype]).store
 
 
-def _final_on_arrival(frontier: VectorStore, a: CSR, semiring: TypedSemiring) -> bool:
+def final_on_arrival(frontier: VectorStore | CSR, a: CSR, semiring: TypedSemiring) -> bool:
     """Return True if an entry, once present, can never change.
 
     This holds for the monoid `any`, whatever is multiplied; and for min_plus where every step adds the same

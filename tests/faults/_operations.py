@@ -167,6 +167,7 @@ CASES = [
     Case("is_symmetric", lambda o: (o.A.is_symmetric_structure, o.B.is_symmetric_structure)),
     Case("closure", lambda o: ops.closure(o.v, o.B, "min_plus")),
     Case("closure in slices", lambda o: ops.closure(o.v, o.P, "min_plus")),
+    Case("closure of rows", lambda o: ops.closure(o.A, o.B, "min_plus")),
     Case("closure of many", lambda o: ops.closure_many(range(o.n), o.B).levels),
     Case("closure of many, counts", lambda o: ops.closure_many(range(o.n), o.B, levels=False, counts=True).counts),
     Case("closure of many in slices", lambda o: ops.closure_many([0, 5, 0], o.P).levels),

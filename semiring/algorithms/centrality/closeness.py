@@ -47,7 +47,8 @@ def closeness(
     Notes
     -----
     Cost and memory as `ops.closure_many` without levels: O(nvals) a level for up to 1,024 vertices together, or on a
-    CPU O(n + nvals) for each vertex; with weights an `sssp` for each.  Synchronises a few times for each group.
+    CPU O(n + nvals) for each vertex; with weights an `sssp` for each, whose distances are in memory
+    for up to 1,024 vertices, on large graphs for 16.  Synchronises a few times for each group.
 
     Sources: Freeman, "Centrality in Social Networks: Conceptual Clarification", 1979; Wasserman, Faust, "Social Network
     Analysis", 1994.

@@ -23,9 +23,11 @@ from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
 
 from ..checks import choice, is_many, number, row, square
 from ..checks import weights as check_weights
-from ..progress import Progress, reporter
+from ..progress import Progress, is_silent, reporter
 from .cycles import improving_cycle
 
+# Sources that are computed together, where progress is reported.
+_GROUP = 64
 # search(name, A, source): the distances from a source.
 Search: TypeAlias = Callable[[str, Matrix, int], Vector]
 
@@ -86,7 +88,7 @@ def sssp(
     cutoff : float, optional
         Return distances of at most this only.
     progress : callable, optional
-        ``progress(done, k)`` is called after each source; an exception in it ends the computation.
+        ``progress(done, k)`` is called for each source, after groups of 64; an exception in it ends the computation.
 
     Returns
     -------
@@ -113,9 +115,9 @@ def sssp(
     steps, each a few calls.
 
     Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
-    step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  To name a negative cycle
-    takes a few products for each of its vertices.  Integer distances that overflow int64 wrap around.  Synchronises
-    once a source.
+    step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  On a CPU each of several
+    sources is computed by one thread.  To name a negative cycle takes a few products for each of its vertices.  Integer
+    distances that overflow int64 wrap around.  Synchronises once a source.
 
     Examples
     --------
@@ -203,13 +205,29 @@ def distances_from(
     name: str, A: Matrix, sources: list[int], most: float | None, report: Progress, search: Search | None = None
 ) -> Matrix:
     """Return the distances from each source, of at most `most`, as the rows of a Matrix."""
-    rows = []
-    for done, s in enumerate(sources, start=1):
-        rows.append(_within((search or _distances)(name, A, s), most))
-        report(done, len(sources))
-    if not rows or A.nrows == 0:
-        return Matrix(weight_type(A), len(rows), A.nrows, device=A.device)
-    return sr.concat(rows).reshape(len(rows), A.nrows)  # type: ignore[no-any-return]
+    k, n = len(sources), A.nrows
+    if k == 0 or n == 0:
+        return Matrix(weight_type(A), k, n, device=A.device)
+    size = 1 if search is _by_rounds else k if is_silent(report) else _GROUP
+    parts = []
+    for first in range(0, k, size):
+        group = sources[first : first + size]
+        found = _by_rounds(name, A, group[0]).reshape(1, n) if search is _by_rounds else _from_each(name, A, group)
+        parts.append(found if most is None else found.select("<=", most).new())
+        for done in range(first, first + len(group)):
+            report(done + 1, k)
+    return parts[0] if len(parts) == 1 else sr.concat([[part] for part in parts])
+
+
+def _from_each(name: str, A: Matrix, sources: list[int]) -> Matrix:
+    """Return the distances from each source, as the rows of a Matrix: one closure."""
+    dtype, k = weight_type(A), len(sources)
+    starts = Matrix.from_coo(np.arange(k), np.array(sources), 0, dtype, shape=(k, A.nrows), device=A.device)
+    try:
+        return ops.closure(starts, A, semiring.min_plus[dtype])
+    except ConvergenceFailure as failure:
+        unsettled, source = failure.result[0, :].new(), sources[failure.row or 0]
+    raise _negative_cycle(name, A, unsettled, _reached(source))
 
 
 def settled(name: str, A: Matrix, start: Vector, whence: str) -> Vector:

@@ -16,13 +16,15 @@ from ..progress import Progress, reporter
 from .sssp import sssp
 
 _SOURCES = 1024  # searched together; `ops.closure_many` has groups of up to so many
+# With weights, so many distances are in memory at once, or those from so many vertices.
+_DISTANCES, _LEAST = 1 << 22, 16
 
 
 def totals(
     name: str,
     A: Matrix,
     vertices: Any,
-    weigh: Callable[[Vector], Vector],
+    weigh: Callable[[Any], Any],
     progress: Progress | None,
     *,
     weights: bool = False,
@@ -30,7 +32,7 @@ def totals(
     """Return, for each of the vertices, how many vertices reach it, and the sum of the weights of their distances.
 
     vertices : a sequence of rows, or None for all
-    weigh : returns the weights of distances, which are of float64
+    weigh : returns the weights of distances, a Vector or Matrix of float64
     weights : whether the length of an edge is its value, which must not be negative, or 1
     """
     n, report = A.nrows, reporter(name, progress)
@@ -44,17 +46,17 @@ def totals(
         check_weights(name, A, least=0)
     into = A if A.is_symmetric_structure and not weights else A.T
     reached, total = (Vector(np.float64, n, device=A.device) for _ in range(2))
-    if weights:
-        for done, v in enumerate(chosen.tolist(), 1):
-            distance = sssp(into, v).dup(dtype=np.float64)
-            reached[v], total[v] = distance.nvals, weigh(distance).reduce("plus")
-            report(done, chosen.size)
-        return reached, total
-    for first in range(0, chosen.size, _SOURCES):
-        group = chosen[first : first + _SOURCES]
-        found = ops.closure_many(group, into, levels=False, counts=True)
-        depth = ops.singletons(Vector(bool, found.steps, device=A.device)).dup(dtype=np.float64)
-        reached(accum="second")[group] << found.counts.reduce_rowwise("plus")
-        total(accum="second")[group] << found.counts.mxv(weigh(depth), "plus_times")
+    size = min(_SOURCES, max(_DISTANCES // max(n, 1), _LEAST)) if weights else _SOURCES
+    for first in range(0, chosen.size, size):
+        group = chosen[first : first + size]
+        if weights:
+            distance = sssp(into, group).dup(dtype=np.float64)
+            reached(accum="second")[group] << distance.reduce_rowwise("count")
+            total(accum="second")[group] << weigh(distance).reduce_rowwise("plus")
+        else:
+            found = ops.closure_many(group, into, levels=False, counts=True)
+            depth = ops.singletons(Vector(bool, found.steps, device=A.device)).dup(dtype=np.float64)
+            reached(accum="second")[group] << found.counts.reduce_rowwise("plus")
+            total(accum="second")[group] << found.counts.mxv(weigh(depth), "plus_times")
         report(first + group.size, chosen.size)
     return reached, total

@@ -111,7 +111,7 @@ class Searches:
             found.append((depth, _counted(table, reached, depth) if q.counts else reached[:0]))
         depth, counted = (np.concatenate(part) for part in zip(*found, strict=True))
         return ClosureManyResult(
-            _levels_matrix(table, listed, reached) if q.levels else None,
+            joined(table, listed, reached) if q.levels else None,
             _counts_matrix(depth, counted) if q.counts else None,
             int(depth.max()),
         )
@@ -189,8 +189,11 @@ def _counts_matrix(depth: Array, counts: Array) -> CSR:
     return CSR(Pattern(depth.size, steps, _offsets(depth), _columns(depth).astype(index_dtype(steps))), _INT64, counts)
 
 
-def _levels_matrix(table: Array, listed: Array, reached: Array) -> CSR:
-    """Return levels as a matrix, in the memory of the table, which is no longer used."""
+def joined(table: Array, listed: Array, reached: Array) -> CSR:
+    """Return the entries at the starts of the rows of a table as a matrix, in its memory: it is no longer used.
+
+    listed: their columns.  reached: their number in each row.
+    """
     k, n = table.shape
     indptr = _offsets(reached)
     nvals = int(indptr[-1])
@@ -251,11 +254,11 @@ def _search(
             if stopped(control):
                 return
         reached[s], depth[s] = state[REACHED], state[STEPS]
-        _list_reached(seen, reached[s], values, listed[s])
+        list_reached(seen, reached[s], values, listed[s])
 
 
 @device
-def _list_reached(seen: Any, count: int, values: Any, listed: Any) -> None:
+def list_reached(seen: Any, count: int, values: Any, listed: Any) -> None:
     """Move the values of the reached vertices to the start, and list these."""
     listing = listed.size > 0
     if count == values.size:

@@ -204,7 +204,7 @@ def _first(heads: Any, occupied: Any, slot: int) -> int:
 
 
 @inlined
-def _insert(lists: Any, slot: int, v: int) -> None:
+def insert(lists: Any, slot: int, v: int) -> None:
     """Insert row v, which is in no list, at the head of a list."""
     links, heads, occupied = lists
     following = np.int64(heads[slot])
@@ -270,7 +270,7 @@ def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any, size
     window[_SCALE] = scale if better(add, 0, 1) else -scale
     for s in range(size):
         v = position(queue, s)
-        _insert(lists, max(_slot_of(values[v], window), 0) if some else 0, v)
+        insert(lists, max(_slot_of(values[v], window), 0) if some else 0, v)
     return size
 
 
@@ -326,9 +326,9 @@ def _expand_few(
                     links[np.uintp(2 * o)] = _WAITS
                     size += 1
                 else:
-                    _insert(lists, BEYOND, o)
+                    insert(lists, BEYOND, o)
     for s in range(size):
-        _insert(lists, BEYOND, position(queue, s))
+        insert(lists, BEYOND, position(queue, s))
     state[STEPS] += steps
     return visits, monotone
 
@@ -394,7 +394,7 @@ def _expand(
                 if max(_slot_of(old, window), slot) == to:
                     continue
                 _remove(lists, o)
-            _insert(lists, to, o)
+            insert(lists, to, o)
     return visits, monotone
 
 
