@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ..engines.spec import ClosureResult, Step
-from ..exceptions import ConvergenceFailure
-from ..formats import CSR
+from ..exceptions import ConvergenceFailure, InvalidValue
+from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory
 from .acyclic_closure import acyclic_closure as _acyclic_closure
 from .assign import row_matrix
@@ -116,7 +116,7 @@ def closure(
     >>> sr.ops.closure(Matrix.from_coo([0, 1], [0, 1], [0, 0], shape=(2, 3)), A, "min_plus").to_dicts()
     {0: {0: 0, 1: 1, 2: 3}, 1: {1: 0, 2: 2}}
     """
-    if hasattr(frontier, "operand"):
+    if not isinstance(getattr(frontier, "store", None), VectorStore):
         return _closure_of_rows(frontier, a, semiring, max_steps, weight, direction)  # type: ignore[no-any-return]
     found = run_closure(cast(HasVector, frontier), a, semiring, max_steps, weight, direction=direction)
     return frontier.with_store(found.store)  # type: ignore[arg-type, no-any-return]
@@ -156,7 +156,10 @@ def closure_with_trace(
 
 
 def _closure_of_rows(frontiers: Any, a: HasMatrix, semiring: Any, max_steps: Any, weight: Any, direction: Any) -> Any:
-    store, turned = frontiers.operand
+    operand = getattr(frontiers, "operand", None)
+    if operand is None:
+        raise InvalidValue(f"closure: expected a Vector or a Matrix first, got {type(frontiers).__name__}")
+    store, turned = operand
     store = transposed(store) if turned else store
     matrix, flipped = _operand_with(weight, store.dtype, a)
     options: Any = {"transposed": flipped, "max_steps": max_steps, "direction": direction}

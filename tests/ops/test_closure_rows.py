@@ -20,7 +20,7 @@ from semiring.engines.cpu import closure_rows
 from semiring.engines.residency import resident
 from semiring.engines.spec import Closure, ExtractRow
 from semiring.engines.spec_batched import ClosureRows
-from semiring.exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch
+from semiring.exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.operators import lookup_semiring
 from tests.compare import assert_same, check_invariants
 from tests.draw import both_ways, make_matrix, seeds, some_sizes
@@ -154,6 +154,8 @@ def test_bad_operands(engine: str) -> None:
         ops.closure(starts_of([0], 19, engine), A, "min_plus")
     with pytest.raises(DimensionMismatch, match="square"):
         ops.closure(starts_of([0], 20, engine), A[:, :19].new(), "min_plus")
+    with pytest.raises(InvalidValue, match="a Vector or a Matrix first, got list"):
+        ops.closure([0], A, "min_plus")  # type: ignore[type-var]
     with pytest.raises(DomainMismatch, match="idempotent"):
         ops.closure(starts_of([0], 20, engine), A, "plus_times")
 
