@@ -101,7 +101,8 @@ def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
     unmatched = Vector.full(True, m, device=device)
     while True:
         keys = column_keys.dup(mask=~of_column.S)
-        rows, chosen = listed(A.mxv(keys, semiring.min_second, mask=unmatched.S))
+        choice = A.mxv(keys, semiring.min_second, mask=unmatched.S).wait()
+        rows, chosen = listed(choice)
         if rows.size == 0:  # synchronises
             return of_row, of_column
         accepted = Vector(np.int64, n, device=device)
@@ -110,7 +111,7 @@ def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
         of_column[columns] = rows
         of_row[rows] = columns
         # A row without a free neighbour never has one later.
-        unmatched = Vector.full(True, m, device=device).dup(mask=~of_row.S)
+        unmatched = choice.dup(mask=~of_row.S)
 
 
 def _scale(degrees: Vector) -> Vector:
@@ -124,12 +125,13 @@ def _scale(degrees: Vector) -> Vector:
 class _Search:
     """A graph with a matching, in which alternating paths from the free rows are found.
 
-    A: the graph, m x n.  rows: its pattern, with an empty row m.
+    A: the graph, m x n.  rows: its pattern, with an empty row m.  occupied: an entry for each row of A that has any.
     column(i), row(j): with whom a row and a column are matched; n or m: with nobody.  column(m) = n.
     """
 
     A: Matrix
     rows: Matrix
+    occupied: Vector
     column: Vector
     row: Vector
 
@@ -141,13 +143,13 @@ class _Search:
         column, row = (Vector.full(k, size, np.int64, device=A.device) for k, size in ((n, m + 1), (m, n)))
         column[:m](of_row.S) << of_row
         row(of_column.S) << of_column
-        return cls(A, rows, column, row)
+        return cls(A, rows, A.reduce_rowwise("any").new(), column, row)
 
     def augment(self) -> bool:
         """Exchange the edges of one path of each tree that has a free column; return whether there is any."""
         m, n = self.A.shape
         column = self.column[:m].dup()
-        free = column.select("==", n).apply("rowindex").dup()
+        free = column.select("==", n).apply("rowindex").dup(mask=self.occupied.S)
         follows = self.rows[self.row, :].dup()  # from a column to those of the row that is matched with it
         start = free.vxm(self.A, semiring.any_pair).apply("second", right=np.int64(0))
         distance = ops.closure(start, follows, "min_plus", weight=1, direction="push")
