@@ -1,9 +1,9 @@
 """What programs send on grids of processes: counted on ranks that are threads, beside the formulas of docs/scaling.md.
 
-    python -m benchmarks.traffic [--scale 12] [--ranks 1,2,4,9,16]
+    python -m benchmarks.traffic [--scale 12] [--ranks 1,2,4,9,16] [--grids 2x1,2x2,3x2]
 
 Each row is one program on one grid: collectives, messages and bytes that a rank sent, on average, and at most; and the
-bytes of the formula.  Nothing is timed: ranks are threads in turns.
+bytes of the formula, where one depends on the grid and the graph alone.  Nothing is timed: ranks are threads in turns.
 """
 
 from __future__ import annotations
@@ -20,18 +20,26 @@ from semiring import Matrix, Vector, distributed
 
 from .machine import facts
 
+# Of searches: a row with entries in all Kronecker graphs of this seed.
+SOURCE = 5
+
 
 @dataclass(frozen=True)
 class Program:
     """A program and the bytes that a rank sends in it, of p ranks on an r x c grid, for n rows and m entries."""
 
     run: Callable[[Matrix], Any]
-    formula: Callable[[int, int, int, int], float]
+    formula: Callable[[int, int, int, int], float] | None = None
 
 
 def iteration(A: Matrix) -> Vector:
     """One product of a full vector of float64, as in PageRank."""
     return Vector.from_dense(np.arange(A.nrows) + 0.5).to(A.device).vxm(A, "plus_first").new()
+
+
+def weighted(A: Matrix) -> Matrix:
+    """The weights 1 to 17, by the row."""
+    return A.apply("rowindex").new().apply("mod", right=17).new().apply("plus", right=1).new().dup(dtype=np.float64)
 
 
 def vector_bytes(r: int, c: int, n: int, itemsize: int) -> float:
@@ -44,6 +52,10 @@ PROGRAMS: dict[str, Program] = {
     "mxm, plus_pair, masked": Program(
         lambda A: A.mxm(A, "plus_pair").new(mask=A.S), lambda r, c, n, m: (r + c - 2) * (4 * m + 4 * n) / (r * c)
     ),
+    "BFS, levels": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCE)),
+    "BFS, parents": Program(lambda A: sr.algorithms.bfs_parents(A, SOURCE)),
+    "shortest paths": Program(lambda A: sr.algorithms.sssp(weighted(A), SOURCE)),
+    "PageRank": Program(sr.algorithms.pagerank),
 }
 
 
@@ -62,6 +74,12 @@ def measured(program: Program, A: Matrix, shape: tuple[int, int]) -> tuple[float
     return float(found[:, 0].mean()), int(found[:, 1].max()), float(found[:, 2].mean()), int(found[:, 2].max())
 
 
+def shape_of(text: str) -> tuple[int, int]:
+    """The rows and columns of ``3x2``."""
+    rows, cols = map(int, text.split("x"))
+    return rows, cols
+
+
 def grids(count: int) -> list[tuple[int, int]]:
     """The grid of rows alone, and the most square one."""
     side = int(count**0.5)
@@ -74,18 +92,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=12)
     parser.add_argument("--ranks", default="1,2,4,9,16")
+    parser.add_argument("--grids", help="these in place of the grids of --ranks")
     args = parser.parse_args()
     A = sr.random.kronecker(args.scale, 16, seed=1)
     print(facts("cpu"))
     print(f"Kronecker graph of scale {args.scale}: {A.nrows} rows, {A.nvals} entries; what a rank sends")
     print(f"{'program':26}{'grid':>7}{'collectives':>13}{'messages':>10}{'bytes, mean':>13}{'most':>10}{'formula':>10}")
+    if args.grids:
+        shapes = [shape_of(text) for text in args.grids.split(",")]
+    else:
+        shapes = [shape for count in map(int, args.ranks.split(",")) for shape in grids(count)]
     for name, program in PROGRAMS.items():
-        for count in map(int, args.ranks.split(",")):
-            for shape in grids(count):
-                calls, messages, mean, most = measured(program, A, shape)
-                expected = program.formula(*shape, A.nrows, A.nvals)
-                grid = "x".join(map(str, shape))
-                print(f"{name:26}{grid:>7}{calls:13.0f}{messages:10}{mean:13.0f}{most:10}{expected:10.0f}")
+        for shape in shapes:
+            calls, messages, mean, most = measured(program, A, shape)
+            expected = f"{program.formula(*shape, A.nrows, A.nvals):.0f}" if program.formula else "-"
+            grid = "x".join(map(str, shape))
+            print(f"{name:26}{grid:>7}{calls:13.0f}{messages:10}{mean:13.0f}{most:10}{expected:>10}", flush=True)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,8 @@ class Communicator(ABC):
     traffic: Traffic
     # Whether the processes are threads of one.
     threads: bool = False
+    # Whether messages may go to other hosts.
+    between_hosts: bool = True
 
     @abstractmethod
     def _gather_all(self, message: Any) -> list[Any]:

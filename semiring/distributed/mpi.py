@@ -12,6 +12,7 @@ Headers go directly from each process to each other: for tens of processes that 
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import time
 import zlib
@@ -48,8 +49,8 @@ class MpiCommunicator(Communicator):
     channel: what two communicators of the same processes share, so that their calls are compared with each other.
     """
 
-    def __init__(self, channel: _Channel, traffic: Traffic | None = None) -> None:
-        self._channel = channel
+    def __init__(self, channel: _Channel, between_hosts: bool, traffic: Traffic | None = None) -> None:
+        self._channel, self.between_hosts = channel, between_hosts
         self.rank, self.size = channel.rank, channel.size
         self.traffic = Traffic() if traffic is None else traffic
 
@@ -76,7 +77,7 @@ class MpiCommunicator(Communicator):
     def split(self, color: int, key: int) -> MpiCommunicator:
         """Return the group of the processes that gave this color, ordered by key."""
         self.barrier()  # MPI's own split waits without an end for a process that does not call it
-        return MpiCommunicator(_Channel(self._channel.comm.Split(color, key)), self.traffic)
+        return MpiCommunicator(_Channel(self._channel.comm.Split(color, key)), self.between_hosts, self.traffic)
 
     def abort(self, message: str) -> None:
         """End all processes, with a message on standard error."""
@@ -312,4 +313,5 @@ def world() -> MpiCommunicator:
         if _everyone.size > 1:
             process.end_all_on_errors(_everyone.rank, _everyone.size)
             atexit.register(_everyone.end)
-    return MpiCommunicator(_everyone)
+    place = process.local_place(os.environ)
+    return MpiCommunicator(_everyone, place is None or place[1] < _everyone.size)

@@ -6,6 +6,7 @@ operators that read positions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
@@ -22,6 +23,7 @@ from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
 from .grid import Grid
+from .pieces import Sent, decoded, encoded
 
 
 @overload
@@ -144,15 +146,13 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
     """Return consecutive pieces as one vector."""
     parts, at = [], 0
     for piece in pieces:
-        parts.append(Part(at, at + piece.size, piece))
+        if piece.nvals:
+            parts.append(Part(at, at + piece.size, piece))
         at += piece.size
-    dtype = pieces[0].dtype
-    if at and all(isinstance(part.entries, Full) for part in parts if part.entries.size):
-        filled = [part for part in parts if part.entries.size]
-        return joined(at, dtype, filled, engine, device)
-    if any(part.first % 32 for part in parts if part.entries.size):
+    full = all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == at
+    if not full and any(part.first % 32 for part in parts):
         parts = [Part(p.first, p.last, index_list(p.entries)) for p in parts]
-    return packed(joined(at, dtype, [p for p in parts if p.entries.size], engine, device))
+    return packed(joined(at, pieces[0].dtype, parts, engine, device))
 
 
 def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
@@ -167,9 +167,22 @@ def around(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
 
     pieces: `row_pieces` or `col_pieces`, the same on every process.
     """
-    piece = local(u)
-    found = grid.all.exchange([piece if grid.rank in pieces(grid, rank) else None for rank in range(grid.size)])
-    return concatenated([found[rank] for rank in pieces(grid)], grid.engine, grid.local)
+    piece: VectorStore = local(u)
+    if len(pieces(grid)) == 1:  # its own, on every process
+        return piece
+    others = [rank != grid.rank and grid.rank in pieces(grid, rank) for rank in range(grid.size)]
+    sent = encoded(piece, grid.all) if any(others) else None
+    found = grid.all.exchange([sent if other else None for other in others])
+    around = [
+        piece if rank == grid.rank else arrived(grid, found[rank], u.size, u.dtype, rank) for rank in pieces(grid)
+    ]
+    return concatenated(around, grid.engine, grid.local)
+
+
+def arrived(grid: Grid, sent: Sent | None, size: int, dtype: Any, rank: int) -> VectorStore:
+    """Return the piece of a vector that a process has sent."""
+    first, last = grid.piece(size, rank)
+    return decoded(sent, last - first, dtype, grid.local)
 
 
 def row_pieces(grid: Grid, rank: int | None = None) -> range:
@@ -189,18 +202,25 @@ def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMon
 
     Values are combined in the order of the ranks, so that the result is the same in every run.
     """
-    if ranks == range(grid.rank, grid.rank + 1) and len(ranks) == 1 and grid.shape[1] == 1:
+    if len(ranks) == 1:  # its own, on every process
         return vector(grid, size, t)
     begin = grid.piece(size, ranks.start)[0]
-    messages: list[Any] = [None] * grid.size
+    own: VectorStore | None = None
+    messages: list[Sent | None] = [None] * grid.size
     for rank in ranks:
         first, last = grid.piece(size, rank)
-        messages[rank] = section(t, first - begin, last - begin, grid.engine)
-    found = [piece for piece in grid.all.exchange(messages) if piece is not None]
-    made = found[0]
-    for piece in found[1:]:
-        made = union(made, piece, monoid)
-    return vector(grid, size, made)
+        part = section(t, first - begin, last - begin, grid.engine)
+        if rank == grid.rank:
+            own = part
+        else:
+            messages[rank] = encoded(part, grid.all)
+    found = grid.all.exchange(messages)
+    terms = [None if sent is None else arrived(grid, sent, size, t.dtype, grid.rank) for sent in found]
+    terms[grid.rank] = own
+    present = [term for term in terms if term is not None]
+    if not present:
+        return vector(grid, size, arrived(grid, None, size, t.dtype, grid.rank))
+    return vector(grid, size, functools.reduce(lambda a, b: union(a, b, monoid), present))
 
 
 def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:

@@ -10,11 +10,11 @@ from ..engines.operands import Index
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR
 from ..formats.parts import grid_of
-from ..formats.vectors import empty_vector
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .grid import Grid
-from .parts import concatenated, local, matrix, section, vector
+from .parts import arrived, concatenated, local, matrix, section, vector
+from .pieces import encoded
 
 S = TypeVar("S", Matrix, Vector)
 
@@ -103,12 +103,13 @@ def gather(A: S) -> S:
 def gathered(store: Any) -> Any:
     """Return the whole of a store on a grid, on every process.  Collective."""
     grid = cast(Grid, grid_of(store.device))
-    parts = grid.all.gather_all(local(store))
+    part = local(store)
     if not isinstance(store, CSR):
-        pieces = [piece for piece in parts if piece.size]
-        if not pieces:
-            return empty_vector(0, store.dtype, grid.local)
+        found = grid.all.gather_all(encoded(part, grid.all))
+        pieces = [arrived(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
+        pieces[grid.rank] = part
         return concatenated(pieces, grid.engine, grid.local)
+    parts = grid.all.gather_all(part)
     width = grid.shape[1]
     rows = [parts[i : i + width] for i in range(0, grid.size, width)]
     return concat(rows).into()

@@ -29,7 +29,8 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
     """Multiply the frontier and fold it in, until no process has an entry that changed."""
     size, add = q.frontier.size, q.semiring.add
     piece: VectorStore = local(q.frontier)
-    new, waiting = piece, grid.total(piece.nvals)
+    frontier: Any = q.frontier
+    waiting = grid.total(piece.nvals)
     degrees = _degrees(q.by_row.get()) if q.trace else None
     trace: list[Step] = []
     steps = 0
@@ -37,18 +38,14 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
         steps += 1
         with step(grid, steps, frontier=waiting):
             if degrees is not None:
-                trace.append(Step("push", waiting, _edges(new, degrees, grid)))
+                trace.append(Step("push", waiting, _edges(local(frontier), degrees, grid)))
             mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
-            frontier = vector(grid, size, new)
             # A row vector is multiplied: the rows of A are the columns of the other operand.
             product = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
-            t = local(registry.run(product, grid.device))
-            if q.final_on_arrival:
-                new, piece = t, union(piece, t, add)
-            else:
-                before, piece = piece, union(piece, t, add)
-                new = _changed(before, piece, grid)
-            waiting = grid.total(new.nvals)
+            arriving = registry.run(product, grid.device)
+            before, piece = piece, union(piece, local(arriving), add)
+            frontier = arriving if q.final_on_arrival else vector(grid, size, _changed(before, piece, grid))
+            waiting = frontier.nvals  # collective
     return ClosureResult(vector(grid, size, piece), not waiting, steps, tuple(trace))
 
 

@@ -20,11 +20,14 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
+
 from ...engines import registry
+from ...engines.constants import mxv_value
 from ...engines.operands import Index
 from ...engines.registry import across
 from ...engines.spec import Keep, Mxm, Mxv
-from ...formats import CSR
+from ...formats import CSR, with_values
 from ...formats.hypersparse import empty_matrix
 from ...formats.parts import piece_bounds
 from ...ops import mxm as matrix_products
@@ -58,7 +61,8 @@ def mxv(q: Mxv, grid: Grid) -> Any:
     by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
     stored: CSR = (q.by_column if by_column else q.by_row).get()
     inner, outer = (row_pieces, col_pieces(grid)) if by_column else (col_pieces, row_pieces(grid))
-    u: Any = around(grid, q.vector, inner)
+    value = mxv_value(q, stored, q.vector)
+    u: Any = around(grid, _read(q), inner)
     block: CSR = local(stored)
     positions = q.semiring.mult.uses & _POSITIONS
     if positions:
@@ -73,8 +77,20 @@ def mxv(q: Mxv, grid: Grid) -> Any:
     if positions:
         first, last = grid.piece(q.nout, outer.start)[0], grid.piece(q.nout, outer.stop - 1)[1]
         t = section(t, first, last, grid.engine)
-    made = folded(grid, t, outer, q.nout, q.semiring.add)
-    return made if own or mask is None else vector(grid, q.nout, registry.run(Keep(made.part, mask), grid.engine))
+    if value is not None:
+        t = with_values(t, q.semiring.z, None, value)
+    w = folded(grid, t, outer, q.nout, q.semiring.add).part
+    if mask is not None and not own:
+        w = registry.run(Keep(w, mask), grid.engine)
+    return vector(grid, q.nout, w if value is None else with_values(w, q.semiring.z, None, value), iso=value)
+
+
+def _read(q: Mxv) -> Any:
+    """Return the vector; with one value for all entries if the product does not read its values."""
+    u = q.vector
+    if u.iso is not None or ("x" if q.flip else "y") in q.semiring.mult.uses:
+        return u
+    return with_values(u, u.dtype, None, np.zeros(1, u.dtype)[0])
 
 
 @across(Mxm, fuses=("mask",))
