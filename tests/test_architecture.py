@@ -164,6 +164,23 @@ def test_operations_name_no_device(module: str) -> None:
     assert device_names(MODULES[module].read_text(encoding="utf-8")) == []
 
 
+def test_algorithms_hold_no_lock_while_they_compute() -> None:
+    """Ranks that are threads run them at the same time, and wait for each other inside operations.
+
+    In Python 3.11 a `functools.cached_property` has a lock, which all objects of its class share; `kept` has none.
+    """
+    locking = [name for name, path in MODULES.items() if layer_of(name) == "algorithms" and has_lock(path)]
+    assert not locking
+
+
+def has_lock(path: Path) -> bool:
+    """Return whether a module uses what waits for other threads."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    names |= {name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names}
+    return bool(names & {"cached_property", "Lock", "RLock", "Condition"})
+
+
 def source_files() -> list[Path]:
     """Return every file of code in the project."""
     folders = [ROOT / name for name in ("semiring", "tests", "benchmarks", "examples")]

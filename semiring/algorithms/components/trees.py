@@ -10,13 +10,13 @@ Source: Tarjan, Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
+from ..kept import kept
 from .weak import connected_components
 
 
@@ -32,12 +32,12 @@ class Forest:
     first: Vector
     size: Vector
 
-    @cached_property
+    @kept
     def above(self) -> Vector:
         """Return `parent` without vertex n."""
         return self.parent[:-1].new()
 
-    @cached_property
+    @kept
     def number(self) -> Vector:
         """Return `first` without vertex n."""
         return self.first[:-1].new()
