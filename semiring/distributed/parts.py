@@ -61,15 +61,18 @@ def local_mask(mask: Mask | None) -> Mask | None:
     return None if mask is None else Mask(local(mask.store), mask.structural, mask.complement)
 
 
-def matrix(grid: Grid, shape: tuple[int, int], block: CSR, *, like: CSR | None = None, iso: Any = None) -> CSR:
+def matrix(grid: Grid, shape: tuple[int, int], block: CSR, *, keeps: CSR | None = None, iso: Any = None) -> CSR:
     """Return the matrix of which this process holds `block`.
 
-    like: a matrix whose pattern, with all that is known of it, the result shares if the block shares its block's.
+    keeps: a matrix whose structure the result has, on every process; the result shares all that is known of it.  What
+    is known decides which collectives follow, so it must not depend on the block of one process.
     iso: the value that all entries of all blocks share, if there is one.
     """
-    pattern = like.pattern if like is not None else None
-    if not isinstance(pattern, PartPattern) or pattern.part is not block.pattern or like is None or like.shape != shape:
+    if keeps is None:
         pattern = PartPattern(grid, *shape, block.pattern)
+    else:
+        assert isinstance(keeps.pattern, PartPattern)
+        pattern = keeps.pattern.with_block(block.pattern)
     if iso is not None:
         return CSR(pattern, block.dtype, None, iso)
     made = CSR(pattern, block.dtype, cast(Any, PartValues(block.values, block.iso)))

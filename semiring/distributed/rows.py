@@ -41,13 +41,13 @@ def global_rows(grid: Grid, a: CSR) -> CSR:
     return placed(whole_rows(grid, a), a.shape, grid.piece(a.nrows)[0], 0)
 
 
-def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, like: CSR | None = None) -> CSR:
+def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR | None = None) -> CSR:
     """Return the matrix of which each process has the rows of its piece: the inverse of `whole_rows`.  Collective.
 
-    like: as in `parts.matrix`.
+    keeps: as in `parts.matrix`.
     """
     if grid.shape[1] == 1:
-        return matrix(grid, shape, rows, like=like)
+        return matrix(grid, shape, rows, keeps=keeps)
     messages: list[Any] = []
     for k in range(grid.shape[1]):
         left, right = grid.cols(shape[1], k)

@@ -195,7 +195,7 @@ def on_part(function: Callable[P, T]) -> Callable[P, T]:
         part = grid.part(store)
         act: Any = function
         made: Any = grid.together(lambda: act(part, *args[1:], **kwargs))
-        return cast(T, store if made is part else grid.with_part(store, made))
+        return cast(T, store if grid.agreed(made is part) else grid.with_part(store, made))
 
     return converted
 
@@ -282,6 +282,14 @@ class PartPattern(AnyPattern):
     def placement(self) -> Placement:  # type: ignore[override]
         """Where the entries of the block reside."""
         return self.part.placement
+
+    def with_block(self, part: AnyPattern) -> PartPattern:
+        """Return the same structure, with all that is known of it, where a process has its block in another object."""
+        if part is self.part:
+            return self
+        made = PartPattern(self.grid, self.nrows, self.ncols, part, self.facts)
+        made.__dict__["count"] = self.count
+        return made
 
     @derived
     def kind(self) -> StorageKind:

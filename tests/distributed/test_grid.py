@@ -360,3 +360,19 @@ def test_nothing_is_sent_for_operations_on_parts() -> None:
         return grid.traffic.messages - before
 
     assert run((2, 2), program) == [0] * 4
+
+
+def test_what_is_known_of_a_structure_does_not_depend_on_the_block_of_one_process() -> None:
+    """The selection keeps all entries of the first block: it must not take over the count of the whole."""
+    A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 6, 7, 8], shape=(4, 4))
+    u = Vector.from_coo([0, 1], [2, 2], size=4)
+
+    def program(grid: Grid) -> list[int]:
+        B, w = distributed.scatter(A, grid), distributed.scatter(u, grid)
+        found = [B.nvals, B.T.new().nvals]
+        for C in (B.select("<=", 6).new(), B.ewise_mult(B.select("<", 8).new(), "plus").new(), w.ewise_mult(B).new()):
+            found += [C.nvals, C.T.new().nvals, C.apply("ainv").new().nvals]
+        return found
+
+    for shape in ((2, 1), (4, 1), (2, 2)):
+        assert run(shape, program) == [[4, 4, 2, 2, 2, 3, 3, 3, 2, 2, 2]] * (shape[0] * shape[1])

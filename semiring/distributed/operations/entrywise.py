@@ -54,7 +54,7 @@ def _whole(q: Any, made: Any, grid: Grid) -> Any:
     # Entries are kept as they are, so their common value is that of the result.
     iso = q.a.iso if isinstance(q, (Keep, Select)) else None
     if isinstance(q.a, CSR):
-        return matrix(grid, q.a.shape, made, like=q.a, iso=iso)
+        return matrix(grid, q.a.shape, made, keeps=q.a if isinstance(q, Apply) else None, iso=iso)
     return vector(grid, q.a.size, made, iso=iso)
 
 

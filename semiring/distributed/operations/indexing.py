@@ -235,4 +235,4 @@ def outside(q: Outside, grid: Grid) -> Any:
     assert q.cols is not None
     rows, _ = inside(q.rows, grid.rows(a.nrows), grid)
     cols, _ = inside(q.cols, grid.cols(a.ncols), grid)
-    return matrix(grid, a.shape, registry.run(Outside(local(a), rows, cols), grid.engine), like=a, iso=a.iso)
+    return matrix(grid, a.shape, registry.run(Outside(local(a), rows, cols), grid.engine), iso=a.iso)

@@ -34,11 +34,10 @@ def scale(q: Scale, grid: Grid) -> Any:
     if q.op.uses & _POSITIONS:
         extent = a.nrows if q.by_rows else a.ncols
         u = placed_vector(u, extent, grid.piece(extent, pieces(grid).start)[0])
-        whole = globally(grid, a)
-        made: CSR = _scaled(whole, u, q)
-        return matrix(grid, a.shape, cut(made, grid.rows(a.nrows), grid.cols(a.ncols)), like=a)
-    block = local(a)
-    return matrix(grid, a.shape, _scaled(block, u, q), like=a)
+        made = cut(_scaled(globally(grid, a), u, q), grid.rows(a.nrows), grid.cols(a.ncols))
+    else:
+        made = _scaled(local(a), u, q)
+    return matrix(grid, a.shape, made, keeps=a if grid.agreed(made.nvals == local(a).nvals) else None)
 
 
 def _scaled(a: Any, u: Any, q: Scale) -> CSR:
@@ -50,7 +49,7 @@ def _scaled(a: Any, u: Any, q: Scale) -> CSR:
 def scan(q: Scan, grid: Grid) -> Any:
     """Add up each row in the order of its columns, as on one process."""
     made = registry.run(replace(q, a=whole_rows(grid, q.a)), grid.engine)
-    return blocks_of_rows(grid, made, q.a.shape, like=q.a)
+    return blocks_of_rows(grid, made, q.a.shape, keeps=q.a)
 
 
 @across(SortRows)
