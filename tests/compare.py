@@ -15,11 +15,13 @@ from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows
 from semiring.engines.spec_rows import Scale, Scan
 from semiring.formats import (
     CSR,
+    AnyPattern,
     Bitmap,
     BitmapPattern,
     CompressedPattern,
     Full,
     IndexList,
+    PartVector,
     Pattern,
     Store,
     index_dtype,
@@ -27,7 +29,8 @@ from semiring.formats import (
     structure_only,
     word_count,
 )
-from semiring.memory.arrays import to_device, to_host
+from semiring.formats.parts import moved, whole_of
+from semiring.memory.arrays import local_device, to_device, to_host
 from tests import storage_kinds
 
 # Relative; the absolute part is the same number. Engines sum in different orders and use different libraries.
@@ -40,13 +43,15 @@ TOLERANCE: dict[np.dtype[Any], float] = {
 
 
 def device_for(engine: str) -> str:
-    return "cuda" if engine == "cuda" else "cpu"
+    return engine if engine == "cuda" or " " in engine else "cpu"
 
 
 def place(item: Any, device: str) -> Any:
     """The same request, with every array on `device`."""
+    if " " in device and isinstance(item, AnyPattern):
+        return place(structure_only(item), device).pattern
     if isinstance(item, (CSR, Pattern)) and not item.kind.uncompressed:
-        return item
+        return item if " " not in device else moved(item, device)
     if isinstance(item, (CSR, Pattern, CompressedPattern)):
         return item if item.device == device else item.to(device)
     if isinstance(item, (IndexList, Bitmap, Full)):
@@ -54,7 +59,7 @@ def place(item: Any, device: str) -> Any:
     if isinstance(item, Rows):
         return Rows(place(item.get(), device) if item.ready else None, lambda: place(item.get(), device))
     if isinstance(item, np.ndarray):
-        return to_device(item, device)
+        return to_device(item, local_device(device))
     if isinstance(item, tuple):
         return tuple(place(part, device) for part in item)
     if isinstance(item, (Spec, Mask, Index)):
@@ -66,6 +71,9 @@ def result_of(spec: Spec, engine: str) -> Any:
     """The result of the engine, uncompressed and in host memory."""
     placed = place(spec, device_for(engine))
     found = registry.run(placed, engine)
+    if isinstance(found, (PartVector, CSR)) and " " in engine:
+        assert found.device == engine, f"the result is on {found.device}"
+        return storage_kinds.as_uncompressed(whole_of(found), "cpu")
     if isinstance(found, (CSR, IndexList, Bitmap, Full)):
         assert found.device == device_for(engine), f"the result is on {found.device}"
         if isinstance(found, CSR) and found.placement == "device" and isinstance(found.pattern, Pattern):
@@ -98,6 +106,8 @@ def check(spec: Spec, engine: str) -> Any:
 
 def _on_host(item: Any) -> Any:
     """The same request for the specification, which reads uncompressed NumPy arrays: data on a GPU is copied back."""
+    if isinstance(item, (CSR, PartVector)) and " " in item.device:
+        return storage_kinds.as_uncompressed(whole_of(item), "cpu")
     if isinstance(item, (CSR, Pattern, CompressedPattern, IndexList, Bitmap, Full)) and item.device == "cpu":
         return item
     if isinstance(item, CSR):

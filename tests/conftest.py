@@ -3,7 +3,7 @@
     pytest                      the CPU engine
     pytest --engine=cuda        the same tests on a GPU
     pytest --engine=reference   the same tests on the specification itself
-    pytest --ranks 3x1          the same tests on a grid of processes, which are threads in turns (`tests.ranks`)
+    pytest --ranks 3x1          the same tests on a grid of processes, also under `semiring launch` (`tests.ranks`)
     pytest --seed N             the sample that another run printed
     pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
     pytest --exhaustive --part 3/24     the third of 24 parts of what --exhaustive adds or repeats at length
@@ -90,6 +90,9 @@ def pytest_configure(config: pytest.Config) -> None:
         # A worker of pytest-xdist has the seed of the controller.
         drawn = 0 if config.getoption("--exhaustive") else secrets.randbits(32)
         config.option.seed = getattr(config, "workerinput", {}).get("seed", drawn)
+    grid = ranks.start(config.getoption("--ranks"))
+    if grid is not None:
+        config.option.seed = grid.all.broadcast(config.option.seed, 0)
     sampling.seed = config.getoption("--seed")
     sampling.exhaustive = config.getoption("--exhaustive")
     sampling.engine = config.getoption("--engine")
@@ -98,6 +101,11 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    ranks.silence(session.config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -188,7 +196,8 @@ def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
 @pytest.fixture(scope="session", autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     """The engine under test; new objects are on its device."""
-    name: str = request.config.getoption("--engine")
+    grid = ranks.session_grid()
+    name: str = request.config.getoption("--engine") if grid is None else grid.device
     with use(name):
         yield name
 
