@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring import Matrix, Vector, indexunary, ops, semiring
+from semiring import Matrix, Vector, binary, indexunary, ops, semiring
 from semiring.exceptions import NotSupported
 
 from ..checks import is_matrix, seed_of
@@ -28,9 +28,9 @@ from ..progress import Progress, reporter
 from ..randomness import distinct
 
 _WORD, _LARGEST = 1 << 32, (1 << 31) - 1
-# A row at a distance: the least of several is the smallest row at the least distance.
 _or_itself = indexunary.register_anonymous("select(x == k, i, x)", "or_itself")
-_row_after = indexunary.register_anonymous("(x + 1) * 4294967296 + i", "row_after")
+# A row at a distance: the least of several is the smallest row at the least distance.
+_row_after = binary.register_anonymous("(x + 1) * 4294967296 + y", "row_after")
 
 
 @ops.reports_memory
@@ -153,33 +153,37 @@ class _Search:
         follows = self.rows[self.row, :].dup()  # from a column to those of the row that is matched with it
         start = free.vxm(self.A, semiring.any_pair).apply("second", right=np.int64(0))
         distance = ops.closure(start, follows, "min_plus", weight=1, direction="push")
-        ends = positions(distance.dup(mask=self.row.select("==", m).S))
+        columns, steps = listed(distance)
+        mates = self.row[columns].dup()
+        ends = positions(mates.select("==", m))
         if ends.size == 0:
             return False
-        # Visited rows, as (distance of the column) 2^32 + the row: of those next to a column the least is its parent.
-        reached = Vector.full(-2, n, np.int64, device=free.device).ewise_add(distance, "second")
-        visited = (
-            reached[column.apply("mod", right=n)].apply(_row_after).select(">=", 0).ewise_add(free, "second").dup()
-        )
-        above = Vector.full(m, n, np.int64, device=free.device)
-        above = above.ewise_add(visited.vxm(self.A, semiring.min_first, mask=distance.S), "second").dup()
-        self._exchange(ends, above)
+        inner = positions(mates.select("<", m))
+        rows = mates[inner].dup()
+        visited = Vector(np.int64, m, device=free.device)
+        visited[rows] = steps[inner].ewise_mult(rows, _row_after)
+        visited = visited.ewise_add(free, "second").dup()
+        above = listed(visited.vxm(self.A, semiring.min_first, mask=distance.S))[1]
+        self._exchange(columns, ends, above)
         return True
 
-    def _exchange(self, ends: Vector, above: Vector) -> None:
+    def _exchange(self, columns: Vector, ends: Vector, above: Vector) -> None:
         """Match the columns of a path to one of these ends in each tree with the rows above them.
 
-        above: (steps to the root) 2^32 + the row above each column; m for columns outside the trees.
+        columns: those that the search visited.  ends: places among them.  above: (steps to the root) 2^32 + the row
+        above each of them.
         """
-        (m, n), device = self.A.shape, self.A.device
+        (m, n), device, k = self.A.shape, self.A.device, columns.size
         above_row = above.apply("mod", right=_WORD).dup()
-        parent = self.column[above_row].apply(_or_itself, right=n)
+        place = Vector.full(-1, n + 1, np.int64, device=device)
+        place[columns] = columns.apply("rowindex")
+        parent = place[self.column[above_row].dup()].apply(_or_itself, right=-1)
         root = ops.treefix(parent, above, "min", towards="leaves")
         first = Vector(np.int64, m, device=device)
         first(accum="min")[root[ends]] << ends
-        on_path = Vector.full(False, n, device=device)
+        on_path = Vector.full(False, k, device=device)
         on_path[listed(first)[1]] = True
         path = positions(ops.treefix(parent, on_path, "lor", towards="roots").select("==", True))
-        rows = above_row[path].dup()
-        self.row[path] = rows
-        self.column[rows] = path
+        rows, exchanged = above_row[path].dup(), columns[path].dup()
+        self.row[exchanged] = rows
+        self.column[rows] = exchanged
