@@ -29,7 +29,7 @@ from ..engines import recording, registry
 from ..engines.operands import Mask, Spec
 from ..engines.spec import Ewise, Keep
 from ..engines.spec_write import WriteMatrix, WriteVector
-from ..formats import CSR, Store, VectorStore
+from ..formats import CSR, IndexList, Store, VectorStore
 from ..formats.hypersparse import empty_matrix
 from ..formats.vectors import empty_vector
 from ..memory.allocation import is_shortage, out_of_memory
@@ -157,6 +157,10 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
     if accum is not None:
         both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
         accum = accum.typed(both, both)
+        if config.fusion and _is_empty(out):
+            if mask is None:
+                return cast_store(t, out.dtype, engine)
+            accum = None
     if write.lease is not None and config.fusion and not write.replace:
         made = updated(write.lease, out, t, write.mask, accum, engine, masked=masked)
         if made is not None:
@@ -169,6 +173,11 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
         if row is not None:
             return registry.call(row, whole)
     return _compose(t, engine, out, write.mask, accum, write.replace)
+
+
+def _is_empty(out: Store) -> bool:
+    """Return True if a store is known to have no entry, so that accumulating into it is writing."""
+    return isinstance(out, (IndexList, CSR)) and " " not in out.device and out.nvals == 0
 
 
 def _is_one_step(c: CSR, t: CSR, write: Write, accum: Any) -> bool:
