@@ -122,26 +122,29 @@ class _Channel:
         self.number += 1
         self._fill(_ERROR, [mine] * self.size)
         self._start()
+        sent: list[Any] = []
+        if mine.block.size > _HEADER - _NUMBERS:
+            for rank in self.others:  # now: another process may wait for it before it reports to other groups
+                sent += self._sent(mine.block, rank, _TAG_OF_BLOCKS)
 
         def wait() -> list[Any]:
             try:
                 self._wait(self.requests, _REPORT, sleep=True)
-                return self._errors(mine, error)
+                found = self._errors()
+                self._wait(sent, _REPORT)
+                found[self.rank] = error
+                return found
             except BaseException as failure:
                 self.broken = str(failure) or type(failure).__name__
                 raise
 
         return wait
 
-    def _errors(self, mine: Packed | None = None, error: Any = None) -> list[Any]:
-        """Return the errors of which headers have arrived, by rank; send and receive those that did not fit."""
+    def _errors(self) -> list[Any]:
+        """Return the errors of which headers have arrived, by rank; receive those that did not fit."""
         numbers = self.incoming[:, :_NUMBERS].view(np.int64)
         found: list[Any] = [None] * self.size
-        found[self.rank] = error
         pending: list[Any] = []
-        if mine is not None and mine.block.size > _HEADER - _NUMBERS:
-            for rank in self.others:
-                pending += self._sent(mine.block, rank, _TAG_OF_BLOCKS)
         blocks = {}
         for rank in self.others:
             code, size, inside = numbers[rank].tolist()
