@@ -150,7 +150,16 @@ def test_an_interrupt_of_the_command_ends_all(tmp_path: Path) -> None:
         processes = [int(running.stdout.readline().split()[1]) for _ in range(2)]
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
-    time.sleep(1)
-    for process in processes:
-        with pytest.raises(ProcessLookupError):
-            os.kill(process, 0)
+    latest = time.monotonic() + 20
+    while left := [process for process in processes if exists(process)]:
+        assert time.monotonic() < latest, f"{left} have not ended"
+        time.sleep(0.1)
+
+
+def exists(process: int) -> bool:
+    """Whether a process runs, or has ended and is still listed until its parent reads its status."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
