@@ -51,7 +51,7 @@ def strange() -> dict[str, Any]:
 
 
 # Parameters that bound the number of steps: a large number is a long computation, not an error.
-STEPS = ("length", "max_iter", "max_depth", "radius", "k", "expansion")
+STEPS = ("length", "max_iter", "max_depth", "radius", "k", "expansion", "partitions", "rounds")
 OF_VERTICES = ("source", "target", "u", "v")
 SAMPLE = sampling.draw("every parameter", FUNCTIONS, 1)
 PARAMETERS = [

@@ -26,6 +26,7 @@ _middle = binary.register_anonymous("floordiv(x + y, 2)", "middle")
 _random_of = indexunary.register_anonymous("random(x, 0, k)", "random_of")
 _ROUNDS_A_STEP = 1 << 16  # random numbers of a walk in a step
 _FEW_PROPOSALS = 1 << 12  # cost as much as one
+_PATIENCE = 1 << 12  # proposals after which a walk draws from the biases of its whole row
 
 
 class _Rows(NamedTuple):
@@ -152,8 +153,8 @@ def node2vec_walks(
     Notes
     -----
     A neighbour is proposed as in `random_walks` and accepted with probability b / max(1/p, 1, 1/q), else proposed
-    again:
-    max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average.  A proposal costs O(log(largest degree)).
+    again: max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average, and at most 8,192.  A walk that has
+    accepted none of these draws from the biases of its whole row.  A proposal costs O(log(largest degree)).
     Synchronises.
 
     Source: Grover, Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
@@ -199,7 +200,12 @@ def _walks(
                 r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
                 chosen = entries.draw(here, r)
             else:
-                chosen = _biased(entries, previous.extract(walking).new(), here, walking, bias, (seed, step))
+                before = previous.extract(walking).new()
+                chosen, left = _biased(entries, before, here, walking, bias, (seed, step))
+                if len(left):
+                    r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
+                    v, u, r = (part.extract(left).new() for part in (here, before, r))
+                    chosen[left] = _drawn_from_rows(A, weighted, u, v, bias, r)
             previous, at = at, at.dup()
             at[walking] = chosen
             steps.append(at.dup(mask=alive.V))
@@ -212,8 +218,10 @@ def _walks(
 
 def _biased(
     rows: _Rows, before: Vector, here: Vector, numbers: Any, bias: tuple[float, float], drawn_by: tuple[int, int]
-) -> Vector:
-    """Return the next vertex of each walk: the first proposal that is accepted in proportion to its bias.
+) -> tuple[Vector, Any]:
+    """Return the next vertex of each walk, the first proposal that is accepted in proportion to its bias.
+
+    With it the places of the walks that have accepted none.
 
     before, here: the last two vertices of each walk.  numbers: those of the walks.  drawn_by: the seed and the step,
     which determine the random numbers.  The fewer walks still propose, the more proposals each makes at a time.
@@ -222,7 +230,7 @@ def _biased(
     most = max(back, 1.0, away)
     walks, chosen, made = Vector.from_dense(numbers, device=here.device), here.dup(), 0
     pending: Any = Vector.full(True, here.size, device=here.device).to_coo(index_dtype=None)[0]
-    while len(pending):
+    while len(pending) and made < _PATIENCE:
         count = max(1, min(max(here.size, _FEW_PROPOSALS) // len(pending), _ROUNDS_A_STEP // 4))
         # Proposal p of all is the (p mod count)-th of the walk pending(p / count).
         proposal = Vector.full(0, len(pending) * count, device=here.device).apply("rowindex")
@@ -242,6 +250,23 @@ def _biased(
         chosen[done] = proposed.extract(at)
         waiting = Vector.from_coo(pending, True, size=here.size, device=here.device).dup(mask=~first.S)
         pending, made = waiting.to_coo(index_dtype=None)[0], made + count
+    return chosen, pending
+
+
+def _drawn_from_rows(
+    A: Matrix, weighted: bool, before: Vector, here: Vector, bias: tuple[float, float], r: Vector
+) -> Vector:
+    """Return the next vertex of each walk: the first whose running total of weights exceeds r of the row's total."""
+    back, away = bias
+    walks, u = before.to_coo(index_dtype=None)
+    row = A[here.to_dense(), :].new()
+    row = (row if weighted else row.apply("one")).dup(dtype=np.float64)
+    weight = row.apply("times", right=away).new()
+    weight(A[u, :].new().S) << row
+    weight(Matrix.from_coo(walks, u, True, shape=row.shape, device=A.device).S) << row.apply("times", right=back)
+    target = r.ewise_mult(weight.reduce_rowwise("plus"), "times").new()
+    beyond = target.ewise_mult(weight.scan("plus"), "lt").select("==", True)
+    chosen: Vector = beyond.new().apply("colindex").reduce_rowwise("min").new()
     return chosen
 
 

@@ -105,16 +105,16 @@ def fiedler_vector(
     """
     n = undirected("fiedler_vector", A, values=weights)
     bound, most = number("fiedler_vector", "tol", tol), count("fiedler_vector", "max_iter", max_iter)
+    draw, report = seed_of("fiedler_vector", seed), reporter("fiedler_vector", progress)
     if weights:
         check_weights("fiedler_vector", A, above=0)
     if n < 2:
         raise InvalidValue(f"fiedler_vector: a graph of two vertices or more is needed, got {n}")
     if not is_connected(A):
         raise GraphProperty("fiedler_vector: the graph is not connected; connected_components(A) labels its parts")
-    report = reporter("fiedler_vector", progress)
     L, degrees = laplacian((A if weights else A.apply("one")).dup(dtype=np.float64))
     scale, largest = degrees.apply("minv").new(), float(degrees.reduce("max").value)
-    x = _normalised(uniform(n, seed_of("fiedler_vector", seed), device=A.device))
+    x = _normalised(uniform(n, draw, device=A.device))
     value = error = math.inf
     for step in range(most):
         Lx = L.mxv(x, "plus_times").new()

@@ -10,6 +10,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, algorithms
+from semiring.algorithms.similarity import walks
 from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 
 WALKS = [algorithms.random_walks, algorithms.node2vec_walks]
@@ -53,8 +54,10 @@ def test_neighbours_are_drawn_by_weight() -> None:
     assert ((counts - expected)[kept] ** 2 / expected[kept]).sum() < 28  # chi-squared, 3 degrees of freedom
 
 
+@pytest.mark.parametrize("proposals", [0, walks._PATIENCE])
 @pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (4.0, 0.25), (1.0, 1.0)])
-def test_biases_of_node2vec(p: float, q: float) -> None:
+def test_biases_of_node2vec(p: float, q: float, proposals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "_PATIENCE", proposals)
     #  0 - 1, 1 - 2, 1 - 3, 0 - 2: after 0, 1 a walk goes back to 0, to the neighbour 2 of 0, or away to 3
     A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1), (1, 3), (3, 1), (0, 2), (2, 0)], nrows=4, ncols=4)
     W = algorithms.node2vec_walks(A, np.zeros(40_000, int), 2, p=p, q=q, seed=11).to_numpy()
@@ -65,12 +68,25 @@ def test_biases_of_node2vec(p: float, q: float) -> None:
     assert ((counts - expected) ** 2 / expected).sum() < 25  # chi-squared, 2 degrees of freedom: 25 has p = 4e-6
 
 
-def test_weights_of_node2vec() -> None:
+@pytest.mark.parametrize("proposals", [0, walks._PATIENCE])
+def test_weights_of_node2vec(proposals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "_PATIENCE", proposals)
     A = Matrix.from_coo([0, 1, 1, 1], [1, 0, 2, 3], [1.0, 2.0, 3.0, 0.0], shape=(4, 4))
     W = algorithms.node2vec_walks(A, np.zeros(30_000, int), 2, p=2.0, q=0.5, weighted=True, seed=1).to_numpy()
     counts = np.bincount(W[:, 2], minlength=4)
     assert counts[3] == 0
     assert counts[2] / counts[0] == pytest.approx(3 * 2 / (2 * 0.5), rel=0.1)
+
+
+def test_biases_that_refuse_nearly_every_proposal() -> None:
+    """The only neighbour, or those away from the last vertex, however large the parameters are."""
+    path = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)])
+    assert algorithms.node2vec_walks(path, 0, 6, p=2.0**70).to_numpy().tolist() == [[0, 1, 2, 1, 0, 1, 2]]
+    star = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (1, 3), (2, 1), (3, 1)])
+    W = algorithms.node2vec_walks(star, np.zeros(1000, int), 2, p=2.0**90, q=2.0**80).to_numpy()
+    counts = np.bincount(W[:, 2], minlength=4)
+    assert counts[0] == 0
+    assert abs(counts[2] - counts[3]) < 160  # five standard deviations
 
 
 def test_progress_and_single_starts() -> None:
