@@ -38,7 +38,7 @@ def inferred(Y: Matrix, layers: list[Matrix]) -> Matrix:
 
 
 def categories(Y: Matrix) -> list[int]:
-    """Return the images that still have an entry, which the challenge asks for."""
+    """Return the images that have an entry after the last layer, the result that the challenge compares."""
     return [int(row) for row in Y.reduce_rowwise("any").to_coo(device="cpu")[0]]
 
 
