@@ -153,9 +153,8 @@ def node2vec_walks(
     Notes
     -----
     A neighbour is proposed as in `random_walks` and accepted with probability b / max(1/p, 1, 1/q), else proposed
-    again: max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average, and at most 8,192.  A walk that has
-    accepted none of these draws from the biases of its whole row.  A proposal costs O(log(largest degree)).
-    Synchronises.
+    again: max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average.  A walk that has accepted none of 4,096
+    or more draws from the biases of its whole row.  A proposal costs O(log(largest degree)).  Synchronises.
 
     Source: Grover, Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
 
