@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -97,30 +98,16 @@ class Communicator(ABC):
         """Return the messages of all processes, by rank.  Collective."""
         if self.size == 1:
             return [message]
-        self._count([message] * (self.size - 1))
-        begin = time.perf_counter()
-        try:
+        with self._collective([message] * (self.size - 1)):
             return self._gather_all(message)
-        except Failed as failed:
-            failed.group = self
-            raise
-        finally:
-            self.traffic.seconds += time.perf_counter() - begin
 
     def exchange(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
         assert len(messages) == self.size
         if self.size == 1:
             return list(messages)
-        self._count([message for rank, message in enumerate(messages) if rank != self.rank])
-        begin = time.perf_counter()
-        try:
+        with self._collective([message for rank, message in enumerate(messages) if rank != self.rank]):
             return self._exchange(messages)
-        except Failed as failed:
-            failed.group = self
-            raise
-        finally:
-            self.traffic.seconds += time.perf_counter() - begin
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send an error in place of the next message, which raises Failed on the processes that wait for it.
@@ -138,13 +125,21 @@ class Communicator(ABC):
         """Return once all processes have called it."""
         self.gather_all(None)
 
-    def _count(self, messages: Sequence[Any]) -> None:
-        traffic = self.traffic
+    @contextmanager
+    def _collective(self, messages: Sequence[Any]) -> Iterator[None]:
+        """Count a collective and its messages to others, time it, and note in `Failed` in which group it arrived."""
+        traffic, sent = self.traffic, [message for message in messages if message is not None]
         traffic.collectives += 1
-        for message in messages:
-            if message is not None:
-                traffic.messages += 1
-                traffic.bytes += message_bytes(message)
+        traffic.messages += len(sent)
+        traffic.bytes += sum(map(message_bytes, sent))
+        begin = time.perf_counter()
+        try:
+            yield
+        except Failed as failed:
+            failed.group = self
+            raise
+        finally:
+            traffic.seconds += time.perf_counter() - begin
 
 
 def message_bytes(message: Any) -> int:
