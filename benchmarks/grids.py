@@ -205,12 +205,12 @@ def measured(program: Program, scale: int, grid: distributed.Grid, runs: int, *,
 
 def grid_of(device: str, transport: str, shape: tuple[int, int] | None) -> distributed.Grid:
     """Return a grid of all processes that MPI started, whose arrays go by NCCL if they are on GPUs."""
-    if device == "cuda" and transport == "nccl":
-        from semiring.distributed.mpi import world
-        from semiring.distributed.nccl import NcclCommunicator
+    from semiring.distributed.mpi import world
+    from semiring.distributed.nccl import NcclCommunicator
 
+    if device == "cuda" and transport == "nccl":
         return distributed.Grid(NcclCommunicator(world()), shape=shape, device=device)
-    return distributed.Grid(shape=shape, device=device)
+    return distributed.Grid(world(), shape=shape, device=device)
 
 
 def main() -> int:

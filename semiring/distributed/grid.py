@@ -12,6 +12,7 @@ from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
 from ..formats.pattern import scalar_facts
 from ..memory.arrays import Array
+from . import nccl
 from .agreement import Agreement
 from .communicator import Communicator, Traffic
 from .threads import run_ranks
@@ -34,7 +35,8 @@ class Grid(ProcessGrid):
     Parameters
     ----------
     communicator : Communicator, optional
-        The processes; by default all that MPI's launcher started.
+        The processes; by default all that MPI's launcher started. Their arrays on GPUs go by NCCL if each process has
+        a GPU of its own and CuPy finds NCCL, else through host memory.
     shape : (int, int), optional
         Rows and columns of the grid; by default as nearly square as the number of processes allows.
     device : ``"cpu"`` or ``"cuda"``, optional
@@ -64,7 +66,7 @@ class Grid(ProcessGrid):
 
     Examples
     --------
-    >>> sr.distributed.run(6, lambda grid: (grid.device, grid.rank))[:2]
+    >>> sr.distributed.run(6, lambda grid: (grid.device, grid.rank), device="cpu")[:2]
     [('3x2 cpu', 0), ('3x2 cpu', 1)]
     """
 
@@ -75,15 +77,18 @@ class Grid(ProcessGrid):
         shape: tuple[int, int] | None = None,
         device: str | None = None,
     ) -> None:
+        chosen = communicator is None
         if communicator is None:
             from .mpi import world
 
             communicator = world()
-        self.all, self.rank = communicator, communicator.rank
         self.shape = _shape(communicator.size, shape)
         self.local = default_device() if device is None else checked_device(device)
         if " " in self.local:
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
+        if chosen and self.local == "cuda":
+            communicator = nccl.over(communicator)
+        self.all, self.rank = communicator, communicator.rank
         row, col = self.place
         # The processes beside this one, which hold the same rows; and those above and below it, the same columns.
         self.beside: Communicator = communicator.split(row, col)

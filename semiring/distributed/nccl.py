@@ -5,20 +5,20 @@ left goes through the inner communicator (of MPI), so every process knows which 
 in one group of NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
 queued behind its arrival.
 
-Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv`` and groups; `cupy.cuda.nccl`.
+A grid with parts on GPUs chooses it where every process has a GPU of its own (`over`).  Several processes of one GPU
+need NCCL 2.30 and ``NCCL_MULTI_RANK_GPU_ENABLE=1``, which is for tests: they share its memory and its time.
 
-Notes
------
-Tested without a GPU only, with threads as ranks, NumPy in place of CuPy and copies in place of NCCL: what is sent to
-whom is proved, and that the library of NVIDIA carries it is not.  A `Grid` does not choose it: pass
-``Grid(NcclCommunicator(world()))``.  Without it arrays on a GPU are copied through the memory of the host.
+Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv``, groups and ``NCCL_MULTI_RANK_GPU_ENABLE``;
+`cupy.cuda.nccl`.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+import os
 import pickle
+import platform
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +26,9 @@ import numpy as np
 
 from ..memory.arrays import Array, address_of, array_module
 from .communicator import Communicator
+
+# The first version, as NCCL numbers them, in which several ranks may share a GPU; and the variable that asks for it.
+_SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"
 
 # The arrays of a message, in their order.
 Arrays = list[Array]
@@ -44,6 +47,42 @@ def of_cupy() -> Library:
     cupy = array_module("cuda")
     nccl = importlib.import_module("cupy.cuda.nccl")
     return Library(cupy, nccl, lambda: int(cupy.cuda.get_current_stream().ptr))
+
+
+class Place(NamedTuple):
+    """What decides whether NCCL can carry the arrays of a process: the GPU, the version, and whether it is shared."""
+
+    host: str
+    gpu: str
+    version: int
+    shares: bool
+
+
+def place() -> Place | None:
+    """Return the place of this process; None without a GPU or NCCL."""
+    try:
+        cupy = array_module("cuda")
+        version = importlib.import_module("cupy.cuda.nccl").get_version()
+        gpu = cupy.cuda.runtime.deviceGetPCIBusId(cupy.cuda.Device().id)
+    except (ImportError, AttributeError, RuntimeError):
+        return None
+    return Place(platform.node(), gpu, version, os.environ.get(_SHARE) == "1")
+
+
+def usable(places: Sequence[Place | None]) -> bool:
+    """Whether NCCL can connect processes at these places: the same version on all, and no GPU twice unless it may."""
+    known = [each for each in places if each is not None]
+    if len(known) < len(places) or len({each.version for each in known}) > 1:
+        return False
+    alone = len({(each.host, each.gpu) for each in known}) == len(known)
+    return alone or all(each.shares and each.version >= _SHARING for each in known)
+
+
+def over(inner: Communicator) -> Communicator:
+    """Return a communicator that sends arrays on GPUs by NCCL if it can connect all processes, else the inner one."""
+    if inner.size > 1 and usable(inner.gather_all(place())):
+        return NcclCommunicator(inner)
+    return inner
 
 
 class Described(NamedTuple):

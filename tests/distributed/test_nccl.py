@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
-from semiring.distributed.nccl import Library, NcclCommunicator
+from semiring.distributed.nccl import Library, NcclCommunicator, Place, usable
 from semiring.distributed.threads import run_ranks
 
 
@@ -143,3 +143,24 @@ def test_algorithms_send_all_arrays_by_nccl() -> None:
     counted, shared = run(4, program)
     # The rest of the counted bytes are numbers beside the arrays.
     assert 0.9 * sum(counted) < shared["bytes"] <= sum(counted)
+
+
+def _at(gpu: str, version: int = 22800, *, shares: bool = False, host: str = "a") -> Place:
+    return Place(host, gpu, version, shares)
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([_at("0"), _at("1")], True),
+        ([_at("0"), _at("0", host="b")], True),
+        ([_at("0"), _at("0")], False),
+        ([_at("0", shares=True), _at("0", shares=True)], False),
+        ([_at("0", 23000, shares=True), _at("0", 23000, shares=True)], True),
+        ([_at("0", 23000, shares=True), _at("0", 23000)], False),
+        ([_at("0", 23000), _at("1", 22800)], False),
+        ([_at("0"), None], False),
+    ],
+)
+def test_where_nccl_can_connect_all(places: list[Place | None], expected: bool) -> None:
+    assert usable(places) is expected
