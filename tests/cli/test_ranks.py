@@ -70,7 +70,7 @@ def test_each_process_reads_its_part(
     monkeypatch.setattr(sr.io, "open", None)
     for found, device in distributed.run(2, program, device="cpu"):
         assert device == "2x1 cpu"
-        assert found.isequal(whole, check_dtype=True)
+        assert found.isequal(whole.to("cpu"), check_dtype=True)
         assert (found.labels is None) == ("--relabel" not in words)
 
 

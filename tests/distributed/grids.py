@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from semiring import Matrix, Vector, distributed
+from semiring.config import default_device
 from semiring.distributed import Grid
 from tests import sampling
 
@@ -23,9 +24,10 @@ by_shape = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True)
-def on_cpu(engine: str) -> None:
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU engine")
+def ranks_are_threads(engine: str) -> None:
+    """On a GPU the ranks share it."""
+    if engine not in ("cpu", "cuda"):
+        pytest.skip("ranks are threads on the CPU or one GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +35,13 @@ def in_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def local() -> str:
+    """The device of the parts: that of the engine under test."""
+    return default_device()
+
+
 def run(shape: tuple[int, int], program: Callable[[Grid], Any]) -> list[Any]:
-    return distributed.run(shape[0] * shape[1], program, shape=shape, device="cpu")
+    return distributed.run(shape[0] * shape[1], program, shape=shape, device=local())
 
 
 def same(A: Matrix | Vector, B: Matrix | Vector) -> bool:

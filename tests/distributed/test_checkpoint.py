@@ -14,9 +14,9 @@ import semiring as sr
 from semiring import Vector, distributed
 from semiring.distributed import Checkpoint, Grid
 from semiring.exceptions import InvalidFormat, InvalidType, InvalidValue
-from tests.distributed.grids import in_folder, on_cpu, run
+from tests.distributed.grids import in_folder, ranks_are_threads, run
 
-__all__ = ["in_folder", "on_cpu"]
+__all__ = ["in_folder", "ranks_are_threads"]
 
 N, STEPS = 64, 17
 

@@ -14,10 +14,10 @@ import semiring as sr
 from semiring import Vector, distributed, exceptions
 from semiring.distributed import Grid
 from semiring.engines import registry
-from tests.distributed.grids import on_cpu, run
+from tests.distributed.grids import ranks_are_threads, run
 from tests.distributed.launches import launch
 
-__all__ = ["on_cpu"]
+__all__ = ["ranks_are_threads"]
 
 N = 32
 A = sr.random.rmat(5, 4, seed=1, symmetric=True)

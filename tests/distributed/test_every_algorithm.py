@@ -12,6 +12,9 @@ from semiring.distributed import Grid
 from tests import sampling
 from tests.algorithms.calls import FUNCTIONS, Call, calls, differences, outcome
 from tests.algorithms.inputs import STRUCTURES, matrix
+from tests.distributed.grids import ranks_are_threads, run
+
+__all__ = ["ranks_are_threads"]
 
 SHAPES = ((2, 1), (2, 2))
 INPUTS = (("undirected-loops", "shares"), ("directed", "int64"), ("acyclic", "float32"), ("no-edges", "true"))
@@ -22,10 +25,8 @@ SAMPLE = sampling.draw("algorithms on grids", FUNCTIONS, 2)
 
 @pytest.fixture(autouse=True)
 def on_the_specification(engine: str) -> Any:
-    """Compute the parts with the reference engine, for which nothing is compiled."""
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU")
-    with use("reference"):
+    """Compute the parts with the reference engine, for which nothing is compiled; or on a GPU."""
+    with use("reference" if engine == "cpu" else engine):
         yield
 
 
@@ -51,7 +52,7 @@ def compared(name: str, shape: tuple[int, int], inputs: Any) -> list[str]:
         A = matrix(structure, values)
         for call in calls(name):
             expected = outcome(call, A)
-            ranks = distributed.run(shape[0] * shape[1], partial(on_grid, call, A), shape=shape, device="cpu")
+            ranks = run(shape, partial(on_grid, call, A))
             for rank, found in enumerate(ranks):
                 if different := differences(call, found, expected):
                     wrong.append(f"{call} of {structure}, {values}, rank {rank}: {different}")

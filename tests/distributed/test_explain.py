@@ -12,17 +12,18 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.distributed import Grid
 from semiring.engines.recording import Call
-from tests.distributed.grids import run
+from tests.distributed.grids import ranks_are_threads, run
 from tests.distributed.launches import launch
+
+__all__ = ["ranks_are_threads"]
 
 SENT = ("collectives", "messages", "sent_bytes")
 
 
 @pytest.fixture(autouse=True)
-def on_cpu(engine: str) -> Any:
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU")
-    with sr.use("reference"):
+def on_the_specification(engine: str) -> Any:
+    """Compute the parts with the reference engine, for which nothing is compiled; or on a GPU."""
+    with sr.use("reference" if engine == "cpu" else engine):
         yield
 
 

@@ -18,6 +18,9 @@ from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
 from semiring.formats.parts import piece_bounds
 from tests import sampling
+from tests.distributed.grids import local, ranks_are_threads, run
+
+__all__ = ["ranks_are_threads"]
 
 al = sr.algorithms
 
@@ -27,16 +30,6 @@ by_shape = pytest.mark.parametrize(
     "shape",
     [pytest.param(shape, id="x".join(map(str, shape)), marks=sampling.marks(shape, SAMPLE)) for shape in SHAPES],
 )
-
-
-@pytest.fixture(autouse=True)
-def on_cpu(engine: str) -> None:
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU engine")
-
-
-def run(shape: tuple[int, int], program: Callable[[Grid], Any]) -> list[Any]:
-    return distributed.run(shape[0] * shape[1], program, shape=shape, device="cpu")
 
 
 def graph(n: int, entries: int, seed: int = 0) -> Matrix:
@@ -165,7 +158,7 @@ def test_operations(shape: tuple[int, int]) -> None:
         wrong = []
         for name, operation in OPERATIONS.items():
             made, right = operation(B), expected[name]
-            made = made if made.device == "cpu" else distributed.gather(made)
+            made = made if made.device == right.device else distributed.gather(made)
             if not (made.dtype == right.dtype and made.isclose(right)):
                 wrong.append(name)
         return wrong
@@ -195,7 +188,7 @@ def test_blocks_of_every_storage_kind(kind: str) -> None:
         wrong = []
         for name, operation in OPERATIONS.items():
             made, right = operation(B), expected[name]
-            if not (made if made.device == "cpu" else distributed.gather(made)).isclose(right):
+            if not (made if made.device == right.device else distributed.gather(made)).isclose(right):
                 wrong.append(name)
         return wrong
 
@@ -278,9 +271,10 @@ def test_a_large_permutation_is_that_of_the_whole() -> None:
 
 def test_objects_are_shown_by_their_part() -> None:
     v = run((2, 1), lambda grid: Vector.from_dense(np.arange(5)).to(grid.device))[1]
-    assert repr(v) == "Vector: size 5, int64 on 2x1 cpu; rank 1 holds positions 3:5, 2 entries"
+    assert v.device == f"2x1 {local()}"
+    assert repr(v) == f"Vector: size 5, int64 on {v.device}; rank 1 holds positions 3:5, 2 entries"
     A = run((2, 1), lambda grid: sr.random.path(4).to(grid.device))[0]
-    assert repr(A).endswith("on 2x1 cpu; rank 0 holds rows 0:2, columns 0:4, 3 entries")
+    assert repr(A).endswith(f"on 2x1 {local()}; rank 0 holds rows 0:2, columns 0:4, 3 entries")
 
 
 def test_shapes_of_grids() -> None:

@@ -14,6 +14,9 @@ from semiring import Matrix, Vector, distributed, ops, use
 from semiring.distributed import Grid
 from semiring.exceptions import GraphProperty, InvalidValue
 from tests import sampling
+from tests.distributed.grids import local, ranks_are_threads, run
+
+__all__ = ["ranks_are_threads"]
 
 SHAPES = ((1, 1), (2, 1), (1, 2), (3, 1), (2, 2), (3, 2), (2, 3))
 SAMPLE = sampling.draw("grids of more operations", SHAPES[1:], 1)
@@ -28,14 +31,8 @@ by_shape = pytest.mark.parametrize(
 )
 def parts_on(request: pytest.FixtureRequest, engine: str) -> Any:
     """The engine of the parts; nothing is compiled for the specification."""
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU")
-    with use(request.param):
-        yield request.param
-
-
-def run(shape: tuple[int, int], program: Callable[[Grid], Any]) -> list[Any]:
-    return distributed.run(shape[0] * shape[1], program, shape=shape, device="cpu")
+    with use(request.param if engine == "cpu" else engine):
+        yield request.param if engine == "cpu" else engine
 
 
 def graph(n: int, entries: int, *, dtype: Any = np.int64, seed: int = 0) -> Matrix:
@@ -208,7 +205,7 @@ def _equal(found: Any, expected: Any) -> bool:
     if isinstance(expected, tuple):
         return len(found) == len(expected) and all(map(_equal, found, expected))
     found = found.new() if hasattr(found, "new") else found
-    found = found if found.device == "cpu" else distributed.gather(found)
+    found = found if found.device == local() else distributed.gather(found)
     return bool(
         found.isclose(expected, check_dtype=True)
         if expected.dtype.kind == "f"
@@ -322,7 +319,7 @@ def test_constructors_make_parts() -> None:
     )
 
     def program(grid: Grid) -> list[int]:
-        pairs = [(make(grid.device), make("cpu")) for make in makers]
+        pairs = [(make(grid.device), make(local())) for make in makers]
         assert all(made.device == grid.device for made, _ in pairs)
         return [k for k, (made, right) in enumerate(pairs) if not distributed.gather(made).isequal(right)]
 

@@ -15,17 +15,13 @@ from semiring.distributed.pieces import chosen, decoded, encoded, position_bytes
 from semiring.distributed.threads import run_ranks
 from semiring.formats import Bitmap
 from tests import sampling
-from tests.distributed.grids import run
+from tests.distributed.grids import local, ranks_are_threads, run
+
+__all__ = ["ranks_are_threads"]
 
 al = sr.algorithms
 FORMS = ("bitmap", "list", "gaps")
 ALONE = run_ranks(1, lambda group: group)[0]
-
-
-@pytest.fixture(autouse=True)
-def on_cpu(engine: str) -> None:
-    if engine != "cpu":
-        pytest.skip("ranks are threads on the CPU engine")
 
 
 # -- forms -----------------------------------------------------------------------------------------------
@@ -66,7 +62,7 @@ def test_every_form_returns_the_vector(form: Any, size: int, monkeypatch: pytest
         monkeypatch.setattr(pieces, "chosen", lambda *_, **__: form)
     for v in vectors(size):
         sent = encoded(v.store, ALONE)
-        made = decoded(sent, size, v.dtype, "cpu")
+        made = decoded(sent, size, v.dtype, local())
         assert v.with_store(made).isequal(v, check_dtype=True)
         if sent is None:
             assert v.nvals == 0
@@ -83,7 +79,7 @@ def test_every_form_returns_the_vector(form: Any, size: int, monkeypatch: pytest
 
 def test_a_bitmap_arrives_as_one_and_a_full_vector_is_not_copied() -> None:
     half = Vector.from_dense(np.arange(100) % 2, missing_value=0)
-    assert isinstance(decoded(encoded(half.store, ALONE), 100, half.dtype, "cpu"), Bitmap)
+    assert isinstance(decoded(encoded(half.store, ALONE), 100, half.dtype, local()), Bitmap)
     full = Vector.from_dense(np.arange(100.0))
     sent = encoded(full.store, ALONE)
     assert sent is not None

@@ -19,9 +19,9 @@ from semiring.exceptions import (
     InvalidValue,
 )
 from semiring.io import generator_arrays
-from tests.distributed.grids import by_shape, in_folder, on_cpu, run, same
+from tests.distributed.grids import by_shape, in_folder, ranks_are_threads, run, same
 
-__all__ = ["in_folder", "on_cpu"]
+__all__ = ["in_folder", "ranks_are_threads"]
 
 al, dist = sr.algorithms, distributed
 

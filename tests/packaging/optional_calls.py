@@ -24,7 +24,8 @@ class ArrowStream:
 
 def calls(folder: Path) -> dict[str, list[Callable[[], Any]]]:
     """Return the calls by the package that each needs; `folder` receives the files that they read."""
-    A, v = Matrix.from_coo([0, 1], [1, 0], [2, 3], nrows=2, ncols=2), Vector.from_coo([1], [5], size=2)
+    A = Matrix.from_coo([0, 1], [1, 0], [2, 3], nrows=2, ncols=2, device="cpu")
+    v = Vector.from_coo([1], [5], size=2, device="cpu")
     for name in ("graph.graphml", "graph.gml", "graph.parquet", "graph.mtx.zst"):
         (folder / name).write_bytes(b"\x28\xb5\x2f\xfd")  # how a frame of Zstandard begins
     read = {name: lambda name=name: sr.io.read(folder / name) for name in ("graph.graphml", "graph.gml")}

@@ -85,7 +85,7 @@ def test_motifs_of_igraph_and_other_counts() -> None:
     for edges, size, count in shapes[1:]:
         counts = of_three if size == 3 else of_four
         assert counts[igraph.Graph(size, edges).isoclass()] == count
-    np.testing.assert_array_equal(found[:, 3], sr.algorithms.triangles(A).to_dense(0))
+    np.testing.assert_array_equal(found[:, 3], sr.algorithms.triangles(A).to("cpu").to_dense(0))
     np.testing.assert_array_equal(found[:, 0], alone.sum(axis=1))
 
 
