@@ -2,12 +2,14 @@
 
 NetworkX stores ``adjacency[u][v] = data``, or ``adjacency[u][v][key] = data`` for parallel edges.  The functions here
 read and write these dictionaries with iterators that run in C: a Python loop over the edges takes several times as
-long.  The dictionaries are scattered over the memory, so each is visited once: an undirected edge is read from one of
-its ends.
+long.  The dictionaries are scattered over the memory, so each is read once, from one end of an undirected edge, and in
+the order of their addresses; nodes are recognised by their addresses, without reading them.  Objects are held in NumPy
+arrays of them, whose elements are pointers: these are gathered in a quarter of the time that a list takes.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ __all__ = [
     "column_of",
     "edge_data",
     "fill_adjacency",
+    "objects_of",
     "read_column",
     "read_neighbours",
 ]
@@ -36,6 +39,8 @@ _BATCH = 4096
 _SPARSEST = 128
 # Larger integers are looked up as any other label.
 _LARGEST = 2**62
+# Addresses of two objects differ by at least 2**_APART: the bytes of a reference count and a type.
+_APART = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +168,10 @@ def _rows_of(nodes: list[Hashable], targets: Callable[[], Iterator[Any]], count:
         return _find(numbers, wanted), False
     # The objects in the dictionaries of neighbours usually are those of the nodes: then their addresses suffice, and
     # the objects, which are scattered over the memory, need not be read.
-    own = np.fromiter(map(id, nodes), np.int64, n)
+    own = _addresses(objects_of(nodes, n))
     sample = np.fromiter(map(id, islice(targets(), _BATCH)), np.int64)
     if 2 * np.count_nonzero(np.isin(sample, own)) >= len(sample):
-        rows = _find(own, np.fromiter(map(id, targets()), np.int64, count))
+        rows = _find(own >> _APART, _addresses(objects_of(targets(), count)) >> _APART)
     else:
         rows = np.full(count, -1)
     unknown = rows < 0
@@ -175,6 +180,17 @@ def _rows_of(nodes: list[Hashable], targets: Callable[[], Iterator[Any]], count:
         others = compress(targets(), unknown.tolist())
         rows[unknown] = np.fromiter(map(index.__getitem__, others), np.int64, int(unknown.sum()))
     return rows, False
+
+
+def objects_of(things: Iterable[Any], count: int) -> NDArray[np.object_]:
+    """Return an array of objects, whatever they are; `numpy.array` would read sequences as rows."""
+    return np.fromiter(things, object, count)
+
+
+def _addresses(objects: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return what `id` is for each element: the pointers that the array consists of."""
+    pointers = objects.ctypes.data_as(ctypes.POINTER(ctypes.c_ssize_t))
+    return np.ctypeslib.as_array(pointers, objects.shape).astype(np.int64)
 
 
 def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -194,35 +210,38 @@ def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int6
     return np.where(keys[found] == wanted, found, -1)
 
 
-def edge_data(G: Any, neighbours: Neighbours) -> Iterator[dict[Any, Any]]:
-    """Yield the attributes of each edge, in the order of NetworkX."""
+def edge_data(G: Any, neighbours: Neighbours) -> NDArray[np.object_]:
+    """Return the attributes of each edge, in the order of NetworkX."""
     data: Iterator[Any] = chain.from_iterable(adjacent.values() for adjacent in _adjacency(G).values())
     if G.is_multigraph():
         data = chain.from_iterable(parallel.values() for parallel in data)
-    return data if neighbours.once is None else compress(data, neighbours.once.tolist())
+    slots = objects_of(data, len(neighbours.cols))
+    return slots if neighbours.once is None else slots[neighbours.once]
 
 
 def attribute(G: Any, neighbours: Neighbours, name: Hashable) -> Column | None:
     """Read one attribute of every slot; None if no slot has it."""
-    found = read_column(lambda: edge_data(G, neighbours), name)
+    found = read_column(edge_data(G, neighbours), name)
     return found if found is None or neighbours.directed else found[neighbours.edge]
 
 
-def read_column(data: Callable[[], Iterable[dict[Any, Any]]], name: Hashable) -> Column | None:
-    """Read one key of the dictionaries that ``data()`` yields; None if none has it."""
+def read_column(data: NDArray[np.object_], name: Hashable) -> Column | None:
+    """Read one key of each dictionary; None if none has it."""
+    order = np.argsort(_addresses(data))
+    ordered = data[order]
     try:
-        return column_of(map(itemgetter(name), data()))
-    except KeyError:
-        pass  # one lacks it: read again, and note which have it
-    missing = object()
-    values = [slot.get(name, missing) for slot in data()]
-    present = np.fromiter((value is not missing for value in values), np.bool_, len(values))
-    if not present.any():
-        return None
-    known = column_of(value for value in values if value is not missing).values
-    scattered = np.zeros(len(values), known.dtype)
-    scattered[present] = known
-    return Column(scattered, present)
+        found = column_of(map(itemgetter(name), ordered))
+    except KeyError:  # one lacks it: read again, and note which have it
+        present = np.fromiter((name in attributes for attributes in ordered), np.bool_, len(data))
+        if not present.any():
+            return None
+        known = column_of(attributes[name] for attributes in ordered[present]).values
+        values = np.zeros(len(data), known.dtype)
+        values[present] = known
+        found = Column(values, present)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return found[place]
 
 
 def column_of(values: Iterable[Any]) -> Column:
@@ -266,33 +285,35 @@ def fill_adjacency(
 
 
 def _fill(G: Any, neighbours: Neighbours, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None) -> None:
-    nodes, cols, bounds = neighbours.nodes, neighbours.cols, neighbours.indptr.tolist()
+    cols, nodes = neighbours.cols, objects_of(neighbours.nodes, len(neighbours.nodes))
     slots = None if neighbours.once is None else np.flatnonzero(neighbours.once)
-    data = _dicts(slots, len(cols), columns, dicts)
+    listed = _dicts(slots, len(cols), columns, dicts)
+    data = objects_of(listed, len(listed))
     if slots is not None:
-        data = list(map(data.__getitem__, neighbours.edge.tolist()))
-    targets = cols.tolist() if neighbours.numbered else list(map(nodes.__getitem__, cols.tolist()))
+        data = data[neighbours.edge]
     if neighbours.keys is not None:
-        _fill_keyed(G, neighbours, targets, data)
+        _fill_keyed(G, neighbours, nodes[cols].tolist(), data.tolist())
     else:
-        _fill_rows(G._adj, nodes, bounds, targets, data)
+        _fill_rows(G._adj, neighbours.nodes, neighbours.indptr, nodes[cols], data)
     if neighbours.directed and neighbours.keys is not None:
-        _fill_predecessors(G, nodes)
+        _fill_predecessors(G, neighbours.nodes)
     elif neighbours.directed:
         order = np.argsort(cols, kind="stable")
-        bounds = np.append(0, np.cumsum(np.bincount(cols, minlength=len(nodes)))).tolist()
-        sources = neighbours.rows[order].tolist()
-        _fill_rows(
-            G._pred, nodes, bounds, sources if neighbours.numbered else list(map(nodes.__getitem__, sources)),
-            list(map(data.__getitem__, order.tolist())),
-        )  # fmt: skip
+        bounds = np.append(0, np.cumsum(np.bincount(cols, minlength=len(nodes))))
+        _fill_rows(G._pred, neighbours.nodes, bounds, nodes[neighbours.rows[order]], data[order])
 
 
 def _fill_rows(
-    adjacency: dict[Any, Any], nodes: list[Hashable], bounds: list[int], targets: list[Any], data: list[Any]
+    adjacency: dict[Any, Any],
+    nodes: list[Hashable],
+    bounds: NDArray[np.int64],
+    targets: NDArray[np.object_],
+    data: NDArray[np.object_],
 ) -> None:
-    for node, start, end in zip(nodes, bounds[:-1], bounds[1:], strict=True):
-        adjacency[node] = dict(zip(targets[start:end], data[start:end], strict=True))
+    """adjacency[node] = {target: its data}; dictionaries that may be shared are not copied."""
+    neighbours, attributes, ends = targets.tolist(), data.tolist(), bounds.tolist()
+    for node, start, end in zip(nodes, ends[:-1], ends[1:], strict=True):
+        adjacency[node] = dict(zip(neighbours[start:end], attributes[start:end], strict=True))
 
 
 def _dicts(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring import Matrix, Vector
-from semiring.io.networkx_arrays import Column, Neighbours, column_of, read_column
+from semiring.io.networkx_arrays import Column, Neighbours, column_of, objects_of, read_column
 
 Node = Hashable
 
@@ -155,7 +155,9 @@ class Graph:
         """Return ``{node: value}`` in the order of the nodes, for one value for each."""
         array = values.to_numpy() if isinstance(values, Vector) else values
         listed = array.tolist() if isinstance(array, np.ndarray) else array
-        return dict(zip(self.nodes, listed, strict=True))
+        found: dict[Node, Any] = self.index.copy()  # has room for all nodes, and their hashes
+        found.update(zip(self.nodes, listed, strict=True))
+        return found
 
     def members(self, v: Vector) -> set[Node]:
         """Return the nodes that a vector has an entry for."""
@@ -197,8 +199,7 @@ class Graph:
         """Return an edge attribute of every slot; None where no edge has it."""
         if self.edge_dicts is None or name in self.columns:
             return self.columns.get(name)
-        dicts = self.edge_dicts
-        found = read_column(lambda: iter(dicts), name)
+        found = read_column(objects_of(self.edge_dicts, len(self.edge_dicts)), name)
         if found is not None:
             self.columns[name] = found = found[self.neighbours.edge]
         return found
