@@ -22,6 +22,7 @@ from .machine import facts
 
 # Of searches: a row with entries in all Kronecker graphs of this seed.
 SOURCE = 5
+SOURCES = list(range(64))
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class Program:
 def iteration(A: Matrix) -> Vector:
     """One product of a full vector of float64, as in PageRank."""
     return Vector.from_dense(np.arange(A.nrows) + 0.5).to(A.device).vxm(A, "plus_first").new()
+
+
+def parents(A: Matrix) -> Vector:
+    """The rows from which a search arrives, by a masked product for each level."""
+    reached = Vector.from_coo([SOURCE], [SOURCE], size=A.nrows, device=A.device)
+    frontier = reached.dup()
+    while frontier.nvals:
+        frontier(~reached.S, replace=True) << frontier.vxm(A, "any_secondi")
+        reached(frontier.S) << frontier
+    return reached
 
 
 def weighted(A: Matrix) -> Matrix:
@@ -54,8 +65,11 @@ PROGRAMS: dict[str, Program] = {
     ),
     "BFS, levels": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCE)),
     "BFS, parents": Program(lambda A: sr.algorithms.bfs_parents(A, SOURCE)),
+    "parents, masked products": Program(parents),
     "shortest paths": Program(lambda A: sr.algorithms.sssp(weighted(A), SOURCE)),
     "PageRank": Program(sr.algorithms.pagerank),
+    "BFS, 64 sources": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCES)),
+    "betweenness, 64 sources": Program(lambda A: sr.algorithms.betweenness(A, sources=SOURCES)),
 }
 
 

@@ -170,16 +170,34 @@ def around(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
 
     pieces: `row_pieces` or `col_pieces`, the same on every process.
     """
-    piece: VectorStore = local(u)
     if len(pieces(grid)) == 1:  # its own, on every process
-        return piece
-    others = [rank != grid.rank and grid.rank in pieces(grid, rank) for rank in range(grid.size)]
-    sent = encoded(piece, grid.all) if any(others) else None
-    found = grid.all.exchange([sent if other else None for other in others])
-    around = [
-        piece if rank == grid.rank else arrived(grid, found[rank], u.size, u.dtype, rank) for rank in pieces(grid)
+        return cast(VectorStore, local(u))
+    (found,) = carried(grid, (local(u), pieces))
+    return assembled(grid, u, pieces(grid), found)
+
+
+def carried(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]) -> list[list[Sent | None]]:
+    """Send pieces of vectors, each to the other processes whose `pieces` include this one.  Collective, one exchange.
+
+    Returns for each vector what every process has sent of it; a vector that is None is not sent by this process.
+    """
+    to = [[rank != grid.rank and grid.rank in pieces(grid, rank) for rank in range(grid.size)] for _, pieces in given]
+    sent = [
+        encoded(piece, grid.all) if piece is not None and any(ranks) else None
+        for (piece, _), ranks in zip(given, to, strict=True)
     ]
-    return concatenated(around, grid.engine, grid.local)
+    messages: list[Any] = []
+    for rank in range(grid.size):
+        message = tuple(each if ranks[rank] else None for each, ranks in zip(sent, to, strict=True))
+        messages.append(None if all(each is None for each in message) else message)
+    found = grid.all.exchange(messages)
+    return [[None if message is None else message[k] for message in found] for k in range(len(given))]
+
+
+def assembled(grid: Grid, u: Any, ranks: range, found: Sequence[Sent | None]) -> VectorStore:
+    """Return the pieces of some processes as one vector, of what each of them has sent."""
+    pieces = [local(u) if rank == grid.rank else arrived(grid, found[rank], u.size, u.dtype, rank) for rank in ranks]
+    return concatenated(pieces, grid.engine, grid.local)
 
 
 def arrived(grid: Grid, sent: Sent | None, size: int, dtype: Any, rank: int) -> VectorStore:

@@ -167,9 +167,13 @@ def sent_for(present: np.ndarray[Any, Any]) -> int:
 
 
 def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid: Grid) -> list[int]:
-    """What a process sends in each level of a search of a symmetric matrix: of the frontier, of sums, and a number."""
+    """What a process sends in each level of a search of a symmetric matrix: of the frontier, of sums, and a number.
+
+    Sums are sent once for each position.
+    """
     n, (height, width), rank = levels.size, grid.shape, grid.rank
     (first, last), (top, bottom), found = grid.piece(n), grid.rows(n), []
+    before = np.zeros(n, bool)
     for level in range(int(levels.max()) + 1):
         frontier = levels == level
         total = 8 * (grid.size - 1)
@@ -177,7 +181,8 @@ def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid
             found.append(total + (height - 1) * sent_for(frontier[first:last]))
             continue
         total += (width - 1) * sent_for(frontier[first:last])
-        product = dense[top:bottom][frontier[top:bottom]].any(axis=0)
+        product = dense[top:bottom][frontier[top:bottom]].any(axis=0) & ~before
+        before |= product
         column = rank % width
         for k in range(column * height, (column + 1) * height):
             low, high = grid.piece(n, k)

@@ -3,7 +3,7 @@
     c = x (+) x A (+) x A^2 (+) ...
 
 A step multiplies the frontier, the entries that are new or have improved.  Where entries are final on arrival, a mask
-keeps those that are present already out of the product.
+keeps those that are present already out of the product.  Sums that change nothing where they belong are not sent.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from ...ops.reduce import reduce_rows, reduce_scalar
 from ..accounts import step
 from ..grid import Grid
 from ..parts import local, union, vector
+from ..sieve import Excluded, Improvements, Sieve
+from .products import product
 
 
 @across(Closure)
@@ -32,6 +34,7 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
     frontier: Any = q.frontier
     waiting = grid.total(piece.nvals)
     degrees = _degrees(q.by_row.get()) if q.trace else None
+    sieve: Sieve = Excluded(grid.engine, repeated=True) if q.final_on_arrival else Improvements(add, grid.engine)
     trace: list[Step] = []
     steps = 0
     while waiting and steps < q.max_steps:
@@ -41,8 +44,8 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
                 trace.append(Step("push", waiting, _edges(local(frontier), degrees, grid)))
             mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
             # A row vector is multiplied: the rows of A are the columns of the other operand.
-            product = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
-            arriving = registry.run(product, grid.device)
+            request = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
+            arriving = product(request, grid, sieve)
             before, piece = piece, union(piece, local(arriving), add)
             frontier = arriving if q.final_on_arrival else vector(grid, size, _changed(before, piece, grid))
             waiting = frontier.nvals  # collective

@@ -18,6 +18,7 @@ for graphs Buluç, Gilbert, "The Combinatorial BLAS", IJHPCA 2011.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ from ...engines.constants import mxv_value
 from ...engines.operands import Index
 from ...engines.registry import across
 from ...engines.spec import Keep, Mxm, Mxv
-from ...formats import CSR, with_values
+from ...formats import CSR, VectorStore, with_values
 from ...formats.hypersparse import empty_matrix
 from ...formats.parts import piece_bounds
+from ...formats.vectors import empty_vector
 from ...ops import mxm as matrix_products
 from ...ops import mxv as products
 from ...ops.extract import extract_matrix
@@ -37,6 +39,8 @@ from ...ops.write import Write
 from ..grid import Grid
 from ..parts import (
     around,
+    assembled,
+    carried,
     col_pieces,
     cut,
     folded,
@@ -51,38 +55,77 @@ from ..parts import (
     union,
     vector,
 )
+from ..sieve import Excluded, Sieve, everything
+
+Pieces = Callable[..., range]
 
 _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
 @across(Mxv, fuses=("mask",))
 def mxv(q: Mxv, grid: Grid) -> Any:
-    """Gather the inner positions of the block, multiply, and add up the products where they belong."""
+    """Multiply, and drop sums that the mask does not admit."""
+    return product(q, grid, None if q.mask is None else Excluded(grid.engine, repeated=False))
+
+
+def product(q: Mxv, grid: Grid, sieve: Sieve | None) -> Any:
+    """Gather the inner positions of the block, multiply, and add up the products where they belong.
+
+    sieve: drops sums before they are sent; those of the steps of a closure share one.
+    """
     by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
     stored: CSR = (q.by_column if by_column else q.by_row).get()
-    inner, outer = (row_pieces, col_pieces(grid)) if by_column else (col_pieces, row_pieces(grid))
+    inner, outer = (row_pieces, col_pieces) if by_column else (col_pieces, row_pieces)
     value = mxv_value(q, stored, q.vector)
-    u: Any = around(grid, _read(q), inner)
+    positions, mask = bool(q.semiring.mult.uses & _POSITIONS), local_mask(q.mask)
+    # Where the block has the rows of the piece alone, its product is already the result.
+    alone, ranks = len(outer(grid)) == 1, outer(grid)
+    excluded = sieve if isinstance(sieve, Excluded) and not alone else None
+    u: Any = _gathered(q, grid, inner, outer, local(stored), excluded if value is None else None)
     block: CSR = local(stored)
-    positions = q.semiring.mult.uses & _POSITIONS
     if positions:
         block, u = globally(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
     if q.flip:
-        product: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
+        plan: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
     else:
-        product = products.mxv(block, u, q.semiring, transposed=by_column)
-    # Where the block has the rows of the piece alone, its product is already the result.
-    own, mask = len(outer) == 1 and not positions, local_mask(q.mask)
-    t: Any = product.into(None, Write(mask if own else None))
+        plan = products.mxv(block, u, q.semiring, transposed=by_column)
+    limit = None
+    if not positions and (alone or excluded is not None):
+        limit = excluded.mask if excluded is not None else mask
+    t: Any = plan.into(None, Write(limit))
     if positions:
-        first, last = grid.piece(q.nout, outer.start)[0], grid.piece(q.nout, outer.stop - 1)[1]
+        first, last = grid.piece(q.nout, ranks.start)[0], grid.piece(q.nout, ranks.stop - 1)[1]
         t = section(t, first, last, grid.engine)
     if value is not None:
         t = with_values(t, q.semiring.z, None, value)
-    w = folded(grid, t, outer, q.nout, q.semiring.add).part
-    if mask is not None and not own:
+    if sieve is not None and not alone:
+        t = sieve.passed(t)
+    w = folded(grid, t, ranks, q.nout, q.semiring.add).part
+    if mask is not None and not (alone and limit is not None):
         w = registry.run(Keep(w, mask), grid.engine)
     return vector(grid, q.nout, w if value is None else with_values(w, q.semiring.z, None, value), iso=value)
+
+
+def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excluded: Excluded | None) -> VectorStore:
+    """Return the inner positions of the vector.  Collective.
+
+    excluded: gets the positions that the mask does not admit, where their holder tells them in the same exchange.
+    """
+    u, mask = _read(q), local_mask(q.mask)
+    if excluded is None or mask is None:
+        return around(grid, u, inner)
+    piece, ranks, inside = local(u), outer(grid), grid.piece(q.nout)
+    without: Any = mask.store
+    if not (mask.structural and mask.complement):
+        without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
+    width = grid.piece(q.nout, ranks.stop - 1)[1] - grid.piece(q.nout, ranks.start)[0]
+    expected = piece.nvals / max(piece.size, 1) * block.nvals / max(width, 1)
+    news = excluded.news(without, q.semiring.z.itemsize, expected)
+    found, told = carried(grid, (piece, inner), (news, outer))
+    if any(each is not None for each in told):
+        nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
+        excluded.exclude(assembled(grid, nothing, ranks, told))
+    return assembled(grid, u, inner(grid), found)
 
 
 def _read(q: Mxv) -> Any:

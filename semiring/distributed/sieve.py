@@ -1,0 +1,131 @@
+"""Sums that a product does not send, because the process that holds their position does not need them.
+
+A product whose block has the outer positions in its columns computes sums for positions that other processes hold.  Not
+needed are
+
+    excluded   those that the mask of the product does not admit
+    absorbed   in a closure, s with r (+) s = r for a sum r of that position that this process has sent before
+
+Where entries of a closure are final on arrival every sum that was sent excludes its position, so a process sends at
+most one for each position.  What a process does not know by itself, the holder of a piece tells: which of its positions
+are excluded, where that takes fewer bytes than it is expected to save (`Excluded.news`).
+
+Source: Lü, Tan, Chen, Sun, "Compression and Sieve: Reducing Communication in Parallel Breadth First Search on
+Distributed Memory Systems", 2012 (positions that were sent before).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..dtypes import BOOL
+from ..engines import registry
+from ..engines.operands import Mask
+from ..engines.spec import Ewise, Keep
+from ..formats import Array, Full, IndexList, VectorStore, array_module, dense_values, with_values
+from ..operators import monoid as monoids
+from ..operators.types import TypedMonoid
+from ..ops.convert import index_list
+from .parts import union
+from .pieces import chosen, position_bytes
+
+__all__ = ["Excluded", "Improvements", "Sieve"]
+
+_TRUE = np.bool_(True)
+_ANY = monoids.any[BOOL]
+
+
+class Sieve(Protocol):
+    """What drops sums before they are sent; kept from one product of a closure to the next."""
+
+    def passed(self, t: VectorStore) -> VectorStore:
+        """Return the sums that are to be sent."""
+
+
+class Excluded:
+    """Positions for which no sum is needed.
+
+    repeated: whether a position is excluded once a sum was sent for it.
+    """
+
+    def __init__(self, engine: str, *, repeated: bool) -> None:
+        self._engine, self._repeated = engine, repeated
+        # Of the sums of this process; and of its own piece, what it has told the others.
+        self._known: VectorStore | None = None
+        self._told: VectorStore | None = None
+
+    @property
+    def mask(self) -> Mask | None:
+        """The mask that admits all other positions."""
+        return None if self._known is None else Mask(self._known, True, True)
+
+    def passed(self, t: VectorStore) -> VectorStore:
+        """Return the sums at positions that are not excluded."""
+        if self._known is not None:
+            t = registry.run(Keep(t, Mask(self._known, True, True)), self._engine)
+        if self._repeated:
+            self.exclude(t)
+        return t
+
+    def exclude(self, u: VectorStore) -> None:
+        """Exclude the positions of the entries of a vector as well."""
+        made = _presence(u)
+        self._known = made if self._known is None else union(self._known, made, _ANY)
+
+    def news(self, excluded: VectorStore, itemsize: int, expected: float) -> VectorStore | None:
+        """Return what to tell of the excluded positions of the piece of this process; None where that does not pay.
+
+        They are sent to a process if their bytes are fewer than those of the values that it would send for them:
+        itemsize bytes each, with the probability that one of `expected` entries of a column joins it to the frontier.
+        Positions that were told before are left out.
+        """
+        count = excluded.nvals - (0 if self._told is None else self._told.nvals)
+        cost = position_bytes(chosen(excluded.size, count, 0, compress=False), excluded.size, count)
+        if not count or cost >= itemsize * count * -math.expm1(-expected):
+            return None
+        made = excluded
+        if self._told is not None:
+            made = registry.run(Keep(excluded, Mask(self._told, True, True)), self._engine)
+        self._told = excluded
+        return _presence(made)
+
+
+class Improvements:
+    """Sums that change what was sent before; the monoid is idempotent.  Memory of a value for each position."""
+
+    def __init__(self, add: TypedMonoid, engine: str) -> None:
+        self._add, self._engine = add, engine
+        self._present: Array | None = None
+        self._sums: Array | None = None
+
+    def passed(self, t: VectorStore) -> VectorStore:
+        """Return the sums at new positions, and those that are not absorbed; NaN equals NaN.  Cost O(nvals)."""
+        u: Any = index_list(t)
+        xp = array_module(u.device)
+        if self._present is None or self._sums is None:
+            self._present, self._sums = xp.zeros(u.size, BOOL), xp.zeros(u.size, u.dtype)
+        at, new = u.indices, dense_values(u)
+        seen, old = self._present[at], self._sums[at]
+        pair = Ewise(Full(u.nvals, u.dtype, old), Full(u.nvals, u.dtype, new), self._add.op, "intersect")
+        joined = dense_values(registry.run(pair, self._engine))
+        absorbed = seen & ((joined == old) | ((joined != joined) & (old != old)))
+        kept = xp.flatnonzero(~absorbed)
+        if kept.size < u.nvals:
+            at, new, joined, seen = at[kept], new[kept], joined[kept], seen[kept]
+            t = IndexList(u.size, u.dtype, at, new)
+        self._sums[at] = xp.where(seen, joined, new)
+        self._present[at] = True
+        return t
+
+
+def everything(size: int, device: str) -> Full:
+    """Return a vector that has an entry at each position."""
+    return Full(size, BOOL, None, _TRUE, device)
+
+
+def _presence(u: VectorStore) -> VectorStore:
+    """Return which entries a vector has."""
+    return with_values(u, BOOL, None, _TRUE)
