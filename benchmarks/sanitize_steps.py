@@ -54,6 +54,18 @@ def _assigned(into: Any, key: Any, value: Any, **writing: Any) -> Any:
     return out
 
 
+def _few() -> Vector:
+    return Vector.from_coo([3, 97, 251], [5, 0, 7], size=N)
+
+
+def _updated(into: Vector, few: Vector, **writing: Any) -> Vector:
+    """The first write makes a store of its own, in which the second writes the positions of `few` or of the mask."""
+    out: Vector = into + 0
+    for _ in range(2):
+        out(**writing) << few
+    return out
+
+
 def _counted_apart(A: Matrix, search: Callable[[Matrix], Any]) -> Any:
     """With work lists that hold fewer rows than A has, as where rows and entries do not fit one counter."""
     if A.device == "cpu":
@@ -240,6 +252,11 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "assign, list into listed": lambda s: _assigned(s.p, [4, 9, 200], s.q[[1, 2, 3]].dup()),
     "assign, matrix into listed": lambda s: _assigned(s.A, ([4, 9], [1, 200, 3]), s.E[1:3, 5:8].dup()),
     "assign, masked": lambda s: _assigned(s.u, slice(None), 7, mask=s.m.S),
+    "update, accumulated": lambda s: _updated(s.u, _few(), accum="plus"),
+    "update, bitmap": lambda s: _updated(s.p, _few(), accum="plus"),
+    "update, masked": lambda s: _updated(s.p, _few(), accum="plus", mask=s.m.V),
+    "update, where the mask lists": lambda s: _updated(s.p, s.u, mask=_few().S),
+    "update, by values of the mask": lambda s: _updated(s.p, s.v, mask=_few().V),
     "scatter, repeated": lambda s: _assigned(s.u, TWICE, s.v[:6].dup(), accum="min"),
     "scatter, floats in order": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="plus"),
     "scatter, not associative": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="minus"),

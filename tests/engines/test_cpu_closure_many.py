@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,12 @@ from tests.draw import both_ways, make_matrix, seeds, some_sizes
 from tests.ops.test_closure_many import compare, distances, matrix, random_graph, table
 
 FEW = settings(max_examples=settings().max_examples // 2)
+
+
+@pytest.fixture(autouse=True)
+def on_cpu() -> Iterator[None]:
+    with sr.use("cpu"):
+        yield
 
 
 def apart(q: ClosureMany) -> ClosureManyResult:

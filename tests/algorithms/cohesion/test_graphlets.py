@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations, permutations
 
-import igraph
 import numpy as np
 import pytest
 
@@ -74,6 +73,7 @@ def test_dense_graphs(seed: int) -> None:
 
 
 def test_motifs_of_igraph_and_other_counts() -> None:
+    igraph = pytest.importorskip("igraph")
     present = skewed(60)
     A, alone = matrix(present), present & ~np.eye(60, dtype=bool)
     found = dense(A)
