@@ -82,6 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "costly: compiles many kernels; a run of all tests on the CPU takes a third of these"
     )
+    config.addinivalue_line("markers", "one_process(reason): what a grid does not have; --ranks skips it")
     if config.getoption("--part") and not config.getoption("--exhaustive"):
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
@@ -90,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # A worker of pytest-xdist has the seed of the controller.
         drawn = 0 if config.getoption("--exhaustive") else secrets.randbits(32)
         config.option.seed = getattr(config, "workerinput", {}).get("seed", drawn)
-    grid = ranks.start(config.getoption("--ranks"))
+    grid = ranks.start(config.getoption("--ranks"), config.getoption("--engine"))
     if grid is not None:
         config.option.seed = grid.all.broadcast(config.option.seed, 0)
     sampling.seed = config.getoption("--seed")
@@ -151,6 +152,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     known = set(filter(None, of_items.values()))
     everything = len({item.path.relative_to(ROOT).parts[:2] for item in items}) > 1
     sample = sampling.families(known) if everything else known
+    if config.getoption("--ranks"):
+        ranks.skip_tests_of_one_process(items)
     left = [
         item
         for item in items
@@ -195,11 +198,14 @@ def is_in_part(item: pytest.Item, k: int, n: int) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The engine under test; new objects are on its device."""
-    grid = ranks.session_grid()
-    name: str = request.config.getoption("--engine") if grid is None else grid.device
+    """The engine under test; new objects are on its device, or on the grid whose parts are."""
+    grid, name = ranks.session_grid(), request.config.getoption("--engine")
     with use(name):
-        yield name
+        if grid is None:
+            yield name
+        else:
+            with config.set(device=grid.device):
+                yield grid.device
 
 
 @pytest.fixture(autouse=True)

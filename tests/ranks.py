@@ -2,6 +2,7 @@
 
     semiring launch -n 2 -m pytest --ranks 2x1 FILES    each rank is a process of MPI
     pytest --ranks 3x1 FILES                            each rank is a thread that takes turns
+    semiring launch -n 2 -m pytest --ranks 2x1 --engine=cuda FILES    parts on GPUs, or all on the only one
 
 New objects are on the grid, so a test makes, computes and compares objects that are held in parts, and a comparison
 with another program compares what the ranks hold together.  An operation that a grid does not have skips the test, and
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -38,20 +39,33 @@ def shape(text: str) -> tuple[int, int]:
     return int(rows), int(cols)
 
 
-def start(shape: tuple[int, int] | None) -> distributed.Grid | None:
+def start(shape: tuple[int, int] | None, engine: str) -> distributed.Grid | None:
     """Return the grid of the processes that run this session, None if this is the only one."""
     global _grid
     if shape is not None and process.launched():
         try:
-            _grid = distributed.Grid(shape=shape, device="cpu")
+            _grid = distributed.Grid(shape=shape, device=_device(engine))
         except InvalidValue as error:
             raise pytest.UsageError(f"--ranks: {error}") from None
     return _grid
 
 
+def _device(engine: str) -> str:
+    """Return the device of the parts of a grid."""
+    return "cuda" if engine == "cuda" else "cpu"
+
+
 def session_grid() -> distributed.Grid | None:
     """Return the grid of this session, if its ranks are processes."""
     return _grid
+
+
+def skip_tests_of_one_process(items: Iterable[pytest.Item]) -> None:
+    """Skip the tests that are marked ``one_process``, with the reason of the mark."""
+    for item in items:
+        mark = item.get_closest_marker("one_process")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"of one process: {mark.args[0]}"))
 
 
 def silence(settings: pytest.Config) -> None:
@@ -84,7 +98,7 @@ def _by_threads(item: pytest.Function, body: Callable[[], Any], shape: tuple[int
         body()
 
     try:
-        distributed.run(shape[0] * shape[1], program, shape=shape, device="cpu")
+        distributed.run(shape[0] * shape[1], program, shape=shape, device=_device(item.config.getoption("--engine")))
     finally:
         config.device = before
 

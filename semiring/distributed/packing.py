@@ -1,13 +1,21 @@
-"""Messages as bytes: one block with all that is small, and the large arrays, which are sent from where they are."""
+"""Messages as bytes: one block with all that is small, and the large arrays, which are sent from where they are.
+
+Arrays on a GPU are copied to the host, and from there to the GPU of the process that receives them.
+"""
 
 from __future__ import annotations
 
+import copyreg
+import io
 import pickle
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..memory.arrays import Array, to_device, to_host
 
 Bytes = NDArray[np.uint8]
 
@@ -31,7 +39,7 @@ def packed(message: Any) -> Packed:
     negative where it is not in the block.  The pickle and the small arrays follow.
     """
     found: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(message, protocol=5, buffer_callback=found.append)
+    pickled = _pickled(message, found)
     arrays = [np.frombuffer(buffer.raw(), np.uint8) for buffer in found]
     numbers = [len(pickled), len(arrays), *(a.size if a.size < SMALL else -a.size for a in arrays)]
     head = np.array(numbers, np.int64).tobytes() + pickled
@@ -44,6 +52,23 @@ def packed(message: Any) -> Packed:
         if array.size < SMALL:
             block[place : place + array.size] = array
     return Packed(block, [array for array in arrays if array.size >= SMALL])
+
+
+def _pickled(message: Any, buffers: list[pickle.PickleBuffer]) -> bytes:
+    """Return the pickle of a message, whose arrays are appended to `buffers`."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:  # no array is on a GPU
+        return pickle.dumps(message, protocol=5, buffer_callback=buffers.append)
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, protocol=5, buffer_callback=buffers.append)
+    pickler.dispatch_table = {**copyreg.dispatch_table, cupy.ndarray: _through_host}
+    pickler.dump(message)
+    return file.getvalue()
+
+
+def _through_host(array: Array) -> Any:
+    """Return what a pickle has of an array on a GPU: CuPy's own pickles make copies that are not counted."""
+    return to_device, (to_host(array), "cuda")
 
 
 def sizes_of_large(block: Bytes) -> list[int]:

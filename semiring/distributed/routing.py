@@ -18,6 +18,7 @@ from ..memory.arrays import to_host
 from ..ops.build import from_triples
 from ..ops.convert import index_list
 from ..ops.extract import column_numbers, row_numbers
+from . import calls
 from .grid import Grid
 from .parts import local, matrix
 
@@ -66,7 +67,7 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
 def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: Any = None) -> CSR:
     """Return the matrix of triples as an ordinary one of this process."""
     rows, cols = t.rows.astype(index_dtype(shape[0]), copy=False), t.cols.astype(index_dtype(shape[1]), copy=False)
-    return from_triples("exchange", BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
+    return from_triples(calls.operation(), BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
 
 
 def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:

@@ -19,7 +19,11 @@ from tests.distributed.launches import command
 def item(body: Any, **arguments: Any) -> Any:
     """What `ranks.run` reads of a test of pytest."""
     return SimpleNamespace(
-        function=body, obj=body, funcargs=arguments, _fixtureinfo=SimpleNamespace(argnames=tuple(arguments))
+        function=body,
+        obj=body,
+        funcargs=arguments,
+        config=SimpleNamespace(getoption={"--engine": "cpu"}.get),
+        _fixtureinfo=SimpleNamespace(argnames=tuple(arguments)),
     )
 
 
