@@ -40,13 +40,17 @@ def shape(text: str) -> tuple[int, int]:
 
 
 def start(shape: tuple[int, int] | None, engine: str) -> distributed.Grid | None:
-    """Return the grid of the processes that run this session, None if this is the only one."""
+    """Return the grid of the processes that run this session, None if this is the only one.
+
+    New objects are on it from now on, also those that a test makes when it is imported.
+    """
     global _grid
     if shape is not None and process.launched():
         try:
             _grid = distributed.Grid(shape=shape, device=_device(engine))
         except InvalidValue as error:
             raise pytest.UsageError(f"--ranks: {error}") from None
+        config.device = _grid.device
     return _grid
 
 
@@ -118,6 +122,10 @@ def _by_processes(grid: distributed.Grid, body: Callable[[], Any]) -> None:
         if outcome is not None and not skipped:
             raise outcome if isinstance(outcome, Exception) else AssertionError(str(outcome))
 
-    grid.together(ended)
-    if skipped:
+    try:
+        grid.together(ended)
+    except Exception:
+        if outcome is None or skipped:
+            raise  # the error of another rank
+    if outcome is not None:
         raise outcome

@@ -11,20 +11,19 @@ from semiring import Matrix, Vector
 
 from ..dtypes import unify
 from ..engines import registry
-from ..engines.refusals import repeated
 from ..engines.spec import BuildVector
 from ..exceptions import DimensionMismatch, DuplicateIndex, InvalidType
 from ..facade.edges import edges_of
 from ..facade.values import as_values
 from ..formats import Array, array_module, index_dtype
-from ..memory.arrays import to_device, to_host
+from ..memory.arrays import to_device
 from ..ops.build import bounded_indices, duplicate_operator, entry_values
 from ..ops.cast import cast_scalar
 from ..storage.coerce import as_indices, size_for, sizes, value_type
 from .agreement import jointly
 from .grid import Grid
 from .parts import vector
-from .routing import Triples, divided, routed
+from .routing import Triples, divided, repeated_position, routed
 
 __all__ = ["from_coo", "from_edgelist", "vector_from_coo"]
 
@@ -280,8 +279,6 @@ def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) 
         try:
             return registry.run(BuildVector(last - first, dtype, own, together, None, dup), grid.engine)
         except DuplicateIndex:  # with the position in the piece
-            positions.sort()
-            again = positions[1:][positions[1:] == positions[:-1]][:1]
-            raise repeated(int(to_host(again)[0])) from None
+            raise repeated_position(positions) from None
 
     return vector(grid, size, grid.together(built))

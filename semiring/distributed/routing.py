@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -60,7 +62,7 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     try:
         block = built(moved, (bottom - top, right - left), dtype, grid, dup=dup)
     except DuplicateIndex:  # with the position in the block
-        raise _repeated(together) from None
+        raise repeated_position(together.rows, together.cols) from None
     return matrix(grid, shape, block, iso=iso)
 
 
@@ -77,13 +79,15 @@ def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tup
     return routed(grid, Triples(rows, cols, piece.values, piece.iso), shape, u.dtype, iso=u.iso)
 
 
-def _repeated(t: Triples) -> DuplicateIndex:
-    """Return the error for triples of which two have one position: the first such position."""
-    xp = array_module(device_of(t.rows))
-    order = xp.lexsort(xp.stack([t.cols, t.rows]))
-    rows, cols = t.rows[order], t.cols[order]
-    at = order[1:][(rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1])][:1]
-    return repeated((int(to_host(t.rows[at])[0]), int(to_host(t.cols[at])[0])))
+def repeated_position(rows: Array, cols: Array | None = None) -> DuplicateIndex:
+    """Return the error for positions of a matrix, or without `cols` of a vector, of which two are equal: the first."""
+    xp = array_module(device_of(rows))
+    keys = [rows] if cols is None else [rows, cols]
+    order = xp.lexsort(xp.stack(keys[::-1]))
+    equal = functools.reduce(operator.and_, (key[order][1:] == key[order][:-1] for key in keys))
+    at = order[1:][equal][:1]
+    place = tuple(int(to_host(key[at])[0]) for key in keys)
+    return repeated(place[0] if cols is None else place)  # type: ignore[arg-type]
 
 
 def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:

@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from ..config import config
 from ..exceptions import OutOfMemory
-from .arrays import index_dtype
+from .arrays import index_dtype, local_device
 from .budget import free_device_memory, free_when_held
 from .locked import CannotLock
 
@@ -200,6 +200,7 @@ def _error(
         ("held {:,} bytes", held),
         ("needed in all about {:,} bytes", needed),
     )
+    device = local_device(device)
     amounts = ", ".join(text.format(count) for text, count in told if count is not None)
     return OutOfMemory(
         f"{operation}: out of memory on {device}{f' ({amounts})' if amounts else ''}; {hint or _HELP[device]}",
@@ -221,9 +222,10 @@ def _asked(error: Exception) -> int | None:
 def free_memory(device: str) -> int | None:
     """Return the bytes that can be allocated on a device, within the budget if there is one; None if unknown.
 
-    For ``"cpu"``: the minimum over the system and the limits and control groups of the process.
+    For ``"cpu"``: the minimum over the system and the limits and control groups of the process.  Of a grid: on the
+    device of the part of this process.
     """
-    if device == "cuda":
+    if local_device(device) == "cuda":
         return free_device_memory()
     known = [count for count in (_free_of_system(), _free_of_limits(), *_free_of_groups()) if count is not None]
     return min(known, default=None)

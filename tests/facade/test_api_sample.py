@@ -63,6 +63,7 @@ def test_construction(A: Matrix) -> None:
     assert R.nvals > 0
 
 
+@pytest.mark.one_process("repr shows the part of one process")
 def test_looking(A: Matrix) -> None:
     lines = repr(A).splitlines()
     assert lines[0].startswith(f"Matrix: {N} x {N}, {S.nnz} entries of float64, csr on")

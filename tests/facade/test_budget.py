@@ -123,6 +123,7 @@ def test_auto_leaves_room_to_work(
     assert memory_plan.automatic("cpu", 1000, 4004, 1_700_000) == "device"
 
 
+@pytest.mark.one_process("reads the arrays of a store")
 def test_estimates_are_close_to_the_compressed_size(engine: str) -> None:
     if engine == "reference":
         pytest.skip("the specification is dense")

@@ -107,6 +107,7 @@ def test_a_link_is_computed_once() -> None:
     assert [call.operation for call in log] == ["mxm", "mxm"]
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_a_mask_that_a_kernel_fuses_is_applied_once(engine: str) -> None:
     if engine == "reference":
         pytest.skip("the specification fuses no mask")

@@ -14,7 +14,7 @@ import semiring as sr
 from semiring.config import config
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT16
 from semiring.exceptions import IndexOutOfBound, InvalidValue, SemiringError
-from semiring.memory.arrays import Transfers
+from semiring.memory.arrays import Transfers, local_device
 from semiring.ops import elements
 from tests import sampling
 from tests.draw import VECTOR_FORMATS, make_matrix, make_vector
@@ -32,6 +32,9 @@ SEQUENCES, WRITES = 6, 6
 
 def drawn(form: str, kind: str, rng: np.random.Generator, engine: str) -> tuple[Any, Any]:
     """Return one object of a kind twice: on the engine under test, and uncompressed on the host for `reference`."""
+    if " " in engine:  # divided over a grid, in the storage kind
+        own, twin = drawn(form, kind, rng, local_device(engine))
+        return own.to(engine), twin
     dtype = DTYPES[int(rng.integers(2 if sampling.engine == "cpu" and not sampling.exhaustive else len(DTYPES)))]
     seed, iso, density = int(rng.integers(2**20)), bool(rng.integers(2)), float(rng.choice([0.0, 0.2, 0.6]))
     if form == "vector":
@@ -263,6 +266,7 @@ def test_a_long_log_is_applied(monkeypatch: pytest.MonkeyPatch) -> None:
     assert v.to_dict() == {i: i for i in range(1000)}
 
 
+@pytest.mark.one_process("formats, codecs and placements are of parts")
 def test_structure_is_shared_where_all_written_positions_are_stored() -> None:
     A = made("matrix")
     pattern = A.store.pattern
@@ -272,6 +276,7 @@ def test_structure_is_shared_where_all_written_positions_are_stored() -> None:
     assert A.store.pattern is not pattern
 
 
+@pytest.mark.one_process("formats, codecs and placements are of parts")
 def test_one_value_for_all_stays_one_value(engine: str) -> None:
     if engine == "reference":
         pytest.skip("the specification stores every value")

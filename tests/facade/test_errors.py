@@ -134,6 +134,7 @@ def test_out_of_memory_reports_the_requested_bytes() -> None:
         Matrix.from_scalar(1, 10**13, 10**3)
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_an_engine_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.engines.registry import Implementation
 

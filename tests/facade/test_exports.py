@@ -133,6 +133,7 @@ def test_limits_of_control_groups(tmp_path: Path) -> None:
     assert list(allocation._free_of_groups(tmp_path, tmp_path / "none")) == []
 
 
+@pytest.mark.one_process("counts requests, copies or locks of one process")
 def test_explain_records_format_bytes_and_direction() -> None:
     A = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], shape=(3, 3))
     v = Vector.from_dense([1.0, 2.0, 3.0])

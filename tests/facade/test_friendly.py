@@ -27,6 +27,7 @@ def many() -> Matrix:
     return Matrix.from_coo(rows, cols, np.arange(4000.0), shape=(1600, 900), dup_op="first")
 
 
+@pytest.mark.one_process("repr shows the part of one process")
 @pytest.mark.parametrize("kind", ["csr", "varint", "packed", "host", "hypersparse"])
 def test_the_preview_lists_entries(kind: str) -> None:
     B = many()
@@ -46,6 +47,7 @@ def test_the_preview_lists_entries(kind: str) -> None:
         assert all(np.array_equal(part, whole[first:last]) for part, whole in zip(found, (i, j, x), strict=True))
 
 
+@pytest.mark.one_process("repr shows the part of one process")
 @pytest.mark.parametrize("to", ["index", "bitmap"])
 def test_the_preview_of_a_vector_lists_entries(to: str) -> None:
     v = Vector.from_coo([3, 70, 999], [1.0, 2.0, 3.0], size=1000).convert(to)
@@ -134,6 +136,7 @@ def test_suggested_operators_exist() -> None:
             assert set(re.findall(r"'(\w+)'", meant)) <= known
 
 
+@pytest.mark.one_process("reads the arrays of a store")
 def test_a_full_vector_is_shared_by_dlpack(engine: str) -> None:
     values = np.arange(5.0)
     v = Vector.from_dense(values)

@@ -109,6 +109,7 @@ def test_arrays_by_dlpack() -> None:
     assert Matrix.from_coo(rows, columns, shape=(2, 3)).to_dicts() == {0: {2: True}, 1: {0: True}}
 
 
+@pytest.mark.one_process("repr shows the part of one process")
 def test_one_entry() -> None:
     assert "1 entry of" in repr(Vector.from_coo([1], [2.5], size=3))
     assert "2 entries of" in repr(Vector.from_coo([1, 2], [2.5, 1], size=3))

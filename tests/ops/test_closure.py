@@ -109,6 +109,7 @@ def test_no_step() -> None:
         sr.ops.closure(start, A, "min_plus", max_steps=-1)
 
 
+@pytest.mark.one_process("formats, codecs and placements are of parts")
 @pytest.mark.parametrize("values", [7, [7]], ids=["one for all", "its own"])
 def test_a_vector_of_one_entry(values: Any) -> None:
     """It keeps its index on the host, and is a vector like any other."""

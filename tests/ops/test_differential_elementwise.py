@@ -114,4 +114,5 @@ def test_convert(engine: str, data: st.DataObject) -> None:
     to = data.draw(st.sampled_from(VECTOR_FORMATS), label="to")
     if to == "full" and isinstance(u, (IndexList, Bitmap)) and u.nvals < u.size:
         to = "bitmap"
-    assert check(Convert(u, to), engine).format == to
+    found = check(Convert(u, to), engine)
+    assert found.format == to or " " in engine  # on a grid it is that of the pieces

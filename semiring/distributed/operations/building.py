@@ -8,10 +8,12 @@ from typing import Any
 from ...engines import registry
 from ...engines.registry import across
 from ...engines.spec import BuildMatrix, BuildVector, ImportCSR
+from ...exceptions import DuplicateIndex
 from ...formats import array_module, index_dtype
 from ...ops.build import from_triples
 from ..grid import Grid
 from ..parts import matrix, vector
+from ..routing import repeated_position
 
 
 @across(BuildVector)
@@ -22,7 +24,10 @@ def build_vector(q: BuildVector, grid: Grid) -> Any:
     dtype = index_dtype(last - first)
     indices = (q.indices[chosen] - first).astype(dtype, copy=False)
     values = None if q.values is None else q.values[chosen]
-    piece = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
+    try:
+        piece = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
+    except DuplicateIndex:  # with the position in the piece
+        raise repeated_position(q.indices[chosen]) from None
     return vector(grid, q.size, piece, iso=_iso(q))
 
 
@@ -32,18 +37,19 @@ def build_matrix(q: BuildMatrix, grid: Grid) -> Any:
     (top, bottom), (left, right) = grid.rows(q.nrows), grid.cols(q.ncols)
     inside = (q.rows >= top) & (q.rows < bottom) & (q.cols >= left) & (q.cols < right)
     chosen = array_module(grid.local).flatnonzero(inside)
-    block = from_triples(
-        "build",
-        replace(
-            q,
-            nrows=bottom - top,
-            ncols=right - left,
-            rows=(q.rows[chosen] - top).astype(index_dtype(bottom - top), copy=False),
-            cols=(q.cols[chosen] - left).astype(index_dtype(right - left), copy=False),
-            values=None if q.values is None else q.values[chosen],
-        ),
-        grid.local,
+    rows, cols = q.rows[chosen], q.cols[chosen]
+    part = replace(
+        q,
+        nrows=bottom - top,
+        ncols=right - left,
+        rows=(rows - top).astype(index_dtype(bottom - top), copy=False),
+        cols=(cols - left).astype(index_dtype(right - left), copy=False),
+        values=None if q.values is None else q.values[chosen],
     )
+    try:
+        block = from_triples("build", part, grid.local)
+    except DuplicateIndex:  # with the position in the block
+        raise repeated_position(rows, cols) from None
     return matrix(grid, (q.nrows, q.ncols), block, iso=_iso(q))
 
 
