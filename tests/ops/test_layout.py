@@ -14,6 +14,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.engines.spec_layout import Concat, Reshape
 from semiring.exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
+from tests import poison
 from tests.compare import check
 from tests.draw import dtypes, matrices
 
@@ -35,6 +36,23 @@ def test_concat_is_as_the_specification(engine: str, data: st.DataObject) -> Non
     ]
     if tiles:
         check(Concat(rows[-1], cols[-1], data.draw(dtypes), *zip(*tiles, strict=True)), engine)
+
+
+@pytest.mark.parametrize("value", [0, 0x7F, 0xFF])
+def test_bands_of_long_rows_do_not_read_new_memory(value: int, engine: str) -> None:
+    """The last row of a band was wrong where the memory of the offsets did not happen to hold right ones."""
+    A = sr.random.rmat(9, 40, seed=1, weights="uniform")[:300, :300].new()
+    expected = A.to("cpu").to_dense(0)
+    tiles = [[A[i : i + 100, j : j + 150].new() for j in (0, 150)] for i in (0, 100, 200)]
+    if engine == "cuda":
+        import cupy
+
+        with cupy.cuda.using_allocator(poison.allocator(value)):
+            found = sr.block(tiles)
+    else:
+        found = sr.block(tiles)
+    assert found.nvals == A.nvals
+    np.testing.assert_array_equal(found.to("cpu").to_dense(0), expected)
 
 
 @given(data=st.data())

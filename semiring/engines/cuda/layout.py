@@ -69,7 +69,8 @@ def concat(q: Concat) -> CSR:
     ends = (*(band.row for band in bands[1:]), q.nrows + 1)
     begin = first = 0
     for band, end in zip(bands, ends, strict=True):
-        last, rows, n = first + band.nvals, end - begin, band.nrows
+        # The offset behind the band too, which the search for its tiles reads.
+        last, rows, n = first + band.nvals, min(end, q.nrows) + 1 - begin, band.nrows
         whole = last - first == nvals
         parts = _parts(band, None if values is None else q.dtype)
         plan = _plan(parts.offset, parts.column, offset, column, q.dtype)
