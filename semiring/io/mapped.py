@@ -288,7 +288,7 @@ def vector_of(store: Store, *, verify: bool) -> Vector:
         if verify:
             _check_bitmap(store)
         return Vector._new(Bitmap(size, dtype, on_device("words"), values, iso, Count(store.nvals)))
-    return Vector._new(Full(size, dtype, values, iso))
+    return Vector._new(Full(size, dtype, values, iso, device))
 
 
 def _check_bitmap(store: Store) -> None:

@@ -147,6 +147,14 @@ def test_symmetry_is_kept(tmp_path: Path) -> None:
     assert sr.io.read(tmp_path / "b.srb", placement="host").store.pattern.facts["symmetric"] is True
 
 
+def test_one_value_at_all_positions_is_on_the_device_of_new_objects(tmp_path: Path) -> None:
+    v = Vector.full(2.5, 40)
+    sr.io.write(tmp_path / "v.srb", v)
+    for found in (sr.io.read(tmp_path / "v.srb"), sr.io.open(tmp_path / "v.srb")):
+        assert found.device == v.device
+        assert found.isequal(v, check_dtype=True)
+
+
 @pytest.mark.parametrize("name", ["a.el", "a.el.gz", "a.mtx", "a.npz"])
 @pytest.mark.parametrize("form", [{"compress": "packed"}, {"placement": "pinned"},
                                   {"compress": "varint", "placement": "host"}])  # fmt: skip
