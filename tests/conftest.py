@@ -33,7 +33,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from semiring.config import Config, config, cuda_available, use
-from tests import ranks, sampling
+from tests import poison, ranks, sampling
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("cpu", "reference", "cuda")
@@ -58,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--exhaustive", action="store_true", help="every operator and type, more drawn calls")
     group.addoption("--part", type=part, metavar="K/N", help="with --exhaustive: the K-th of N parts of that tier")
     group.addoption("--ranks", type=ranks.shape, metavar="RxC", help="run the tests on a grid of processes")
+    group.addoption("--poison", type=poison.byte, metavar="BYTE", help="with --engine=cuda: fill new memory of the GPU")
     group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
 
 
@@ -87,6 +88,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part divides the exhaustive tier: give --exhaustive too")
     if config.getoption("--engine") == "cuda" and not cuda_available():
         raise pytest.UsageError("--engine=cuda: CuPy is missing or finds no GPU; nothing can be tested")
+    if config.getoption("--poison") is not None:
+        if config.getoption("--engine") != "cuda":
+            raise pytest.UsageError("--poison fills memory of a GPU: give --engine=cuda too")
+        poison.fill_all(config.getoption("--poison"))
     if config.getoption("--seed") is None:
         # A worker of pytest-xdist has the seed of the controller.
         drawn = 0 if config.getoption("--exhaustive") else secrets.randbits(32)

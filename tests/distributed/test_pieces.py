@@ -203,8 +203,8 @@ def test_a_search_sends_the_bytes_of_the_formula(
     monkeypatch.setattr(pieces, "_LEAST", least)
     A = sr.random.kronecker(10, degree, seed=1)
     source = int(A.to_coo()[0][0])
-    dense = A.to_dense(fill_value=0) != 0
-    levels = al.bfs_levels(A, source).to_dense(fill_value=-1)
+    dense = A.to("cpu").to_dense(fill_value=0) != 0
+    levels = al.bfs_levels(A, source).to("cpu").to_dense(fill_value=-1)
 
     def program(grid: Grid) -> tuple[list[int], list[int], set[str]]:
         B = A.to(grid.device)
