@@ -1,18 +1,27 @@
-"""The specs of peeling, of sums along the paths of a forest, and of spanning forests (see `spec`)."""
+"""The specs of peeling, of sums along the paths of a forest, of spanning forests, and of flows (see `spec`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 from ..exceptions import InvalidValue
-from ..formats import CSR, AnyPattern, Full
+from ..formats import CSR, AnyPattern, Full, VectorStore
 from ..formats.records import record
 from .operands import Spec
 
 if TYPE_CHECKING:
     from ..operators.types import TypedMonoid
 
-__all__ = ["FOREST_CYCLE", "FOREST_RANGE", "Peel", "Span", "Treefix", "forest_error"]
+__all__ = [
+    "FOREST_CYCLE",
+    "FOREST_RANGE",
+    "MaximumFlow",
+    "MaximumFlowResult",
+    "Peel",
+    "Span",
+    "Treefix",
+    "forest_error",
+]
 
 # Errors that implementations detect.
 FOREST_RANGE, FOREST_CYCLE = 1, 2
@@ -67,3 +76,39 @@ class Span(Spec):
     name: ClassVar[str] = "span"
     a: CSR
     largest: bool
+
+
+@record
+class MaximumFlow(Spec):
+    """max over F, s, d of sum_v s(v), where  0 <= F <= a,  0 <= s <= supply,  0 <= d <= demand,  and at every vertex
+
+        s(v) + sum_u F(u, v) = d(v) + sum_w F(v, w).
+
+    a: square, real, with an entry (v, u) wherever it has (u, v).  Values that are not above 0, NaN among them, and the
+        diagonal admit nothing.
+    by_column: the transpose of a, uncompressed as a is.
+    supply, demand: float64, finite, not negative; missing entries are 0.
+    least: what is left of a capacity, a supply or a demand counts as 0 up to this amount.
+
+    Which of several maximum flows is returned is unspecified.
+    """
+
+    name: ClassVar[str] = "flow"
+    a: CSR
+    by_column: CSR
+    supply: VectorStore
+    demand: VectorStore
+    least: float
+
+
+@record
+class MaximumFlowResult:
+    """F, s and d, float64 and without zeros, and the vertices on the side of the supplies in a minimum cut.
+
+    side: boolean, all True.  Supplies outside are used up, and so are demands inside, and entries that leave it.
+    """
+
+    flow: CSR
+    sent: VectorStore
+    received: VectorStore
+    side: VectorStore

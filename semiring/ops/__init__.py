@@ -5,9 +5,9 @@ mask and accumulator of the write.  The public functions here, beyond the method
 and Vector objects: `closure` (a whole traversal in one call), `closure_with_parents` (and the tree of its paths),
 `closure_many` (from many sources at once), `acyclic_closure` (every row once, after its predecessors), `link`,
 `link_sample`, `most_frequent`, `singletons` (union-find over rows), `vote` (the group with the most weight in each
-row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), and `span` (a
-spanning forest in the order of values).  `reports_memory` decorates an algorithm whose failed allocations are to raise
-`OutOfMemory`.
+row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), `span` (a
+spanning forest in the order of values), and `flow` (a maximum flow from supplies to demands).  `reports_memory`
+decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
 """
 
 from . import public, public_closures, public_graphs, public_vote

@@ -1,7 +1,10 @@
-"""Maximum flow and minimum cut: the largest flow in a breadth-first tree, again and again.
+"""Maximum flow and minimum cut: along shortest paths one by one, and along all of a tree at once.
 
-R(u, v) is the residual capacity of an edge: what may still flow along it, and what may be sent back.  A phase sends as
-much as can flow in one tree of shortest paths from the source, to the edges of the target that its vertices have:
+The first is one operation on a CPU (`semiring.ops.flow`), with a supply at the source and a demand at the target.
+
+The second consists of operations whose work is parallel.  R(u, v) is the residual capacity of an edge: what may still
+flow along it, and what may be sent back.  A phase sends as much as can flow in one tree of shortest paths from the
+source, to the edges of the target that its vertices have:
 
     parent     = the closure of the source's edges under R                            (any_secondi)
     absorb(v)  = R(v, t) + sum over the children c of min(R(v, c), absorb(c))         (plus_min, leaves first)
@@ -19,6 +22,7 @@ Sources: Edmonds, Karp, "Theoretical Improvements in Algorithmic Efficiency for 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +31,14 @@ import numpy as np
 from semiring import Matrix, Vector, binary, monoid, ops, select, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import row, square, weights
+from ..checks import choice, row, square, weights
 from ..entries import listed, positions
 from ..progress import Progress, reporter
 
-# Integers below it are exact in float64; and the share of a bound below which the difference of floats counts as zero.
-_EXACT, _SMALL = 1 << 53, 2.0**-48
+# Integers up to it and one more are exact in float64; and the share of a bound below which the difference of floats
+# counts as zero.
+_EXACT, _SMALL = (1 << 53) - 1, 2.0**-48
+_TOO_MUCH = "maximum_flow: integer capacities at the source and the target sum to 2**53 - 1 or more"
 # Edges that carry something, without self-loops and those into one vertex.
 _edge_not_into = select.register_anonymous("land(x > 0, land(i != j, j != k))", "edge_not_into")
 # The entry (u, v) if u is the parent of v.
@@ -71,7 +77,9 @@ class Flow:
 
 
 @ops.reports_memory
-def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | None = None) -> Flow:
+def maximum_flow(
+    A: Matrix, source: int, target: int, *, method: str = "auto", progress: Progress | None = None
+) -> Flow:
     """max over f of sum_v f(s, v) - f(v, s), where 0 <= f <= A, and as much enters each other vertex as leaves it.
 
     Parameters
@@ -81,13 +89,17 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
         and 1.  For an undirected edge store both directions.  Self-loops are ignored.
     source, target : int
         Two different vertices.
+    method : ``"auto"``, ``"paths"`` or ``"trees"``
+        Whether flow is sent along one path after the other, or along a tree of paths in each phase; by default along
+        paths on a CPU, and along trees on a GPU and on a grid of processes.
     progress : callable, optional
-        ``progress(done, None)`` is called with the number of phases after each one; an exception in it ends the
-        computation.
+        ``progress(done, None)`` is called with the number of phases after each one, and along paths once at the end; an
+        exception in it ends the computation.
 
     Returns
     -------
-    Flow : integers are exact.
+    Flow : integers are exact.  Which of several flows and cuts is returned depends on A alone along paths, and is
+        unspecified along trees.
 
     Raises
     ------
@@ -97,15 +109,18 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
         If a vertex is not a row of A.
     InvalidValue
         If source and target are equal; a capacity is negative, NaN or infinite; or integers that leave the source, and
-        those that enter the target, sum to 2**53 or more.
+        those that enter the target, sum to 2**53 - 1 or more; for another method.
     DomainMismatch
         For complex capacities.
+    NotSupported
+        For paths on a GPU or a grid of processes.
 
     Notes
     -----
-    Cost O(n + nvals) a phase: passes over the entries, a search and two acyclic closures.  Phases are few in practice,
-    at most n nvals.  Computes in float64: integers are exact, since their sum is limited; of floats, residual
-    capacities below 2**-48 of the bound count as 0.  Synchronises a few times a phase.
+    Along paths, cost and memory of `ops.flow`: O(n + nvals) a phase, at most n phases, one thread.  Along trees
+    O(n + nvals) a phase: passes over the entries, a search and two acyclic closures; at most n nvals phases.  Phases
+    are few in practice.  Computes in float64: integers are exact, since their sum is limited; of floats, residual
+    capacities below 2**-47 of the capacity of source and target count as 0.  Synchronises a few times a phase.
 
     Sources: Edmonds, Karp, "Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems", JACM 19(2),
     1972; Dinic, 1970.
@@ -123,7 +138,37 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
     weights("maximum_flow", A, least=0)
     if A.dtype.kind == "f" and bool(A.apply("isinf").reduce_scalar("lor")):
         raise InvalidValue("maximum_flow: a capacity is infinite; use a number that exceeds the sum of the others")
-    report, whole = reporter("maximum_flow", progress), A.dtype.kind != "f"
+    report = reporter("maximum_flow", progress)
+    chosen = choice("maximum_flow", "method", method, ("auto", "paths", "trees"))
+    if chosen == "paths" or (chosen == "auto" and A.device == "cpu"):
+        found = _along_paths(A, s, t)
+        report(1, None)
+        return found
+    return _along_trees(A, s, t, report)
+
+
+def _along_paths(A: Matrix, s: int, t: int) -> Flow:
+    """Return the flow from a supply at the source to a demand at the target, each more than can flow."""
+    n, whole = A.nrows, A.dtype.kind != "f"
+    bound = _sum(A[s, :], s)
+    if not whole or bound >= _EXACT:
+        bound = min(bound, _sum(A[:, t], t))
+    if whole and bound >= _EXACT:
+        raise InvalidValue(_TOO_MUCH)
+    most: Any = int(bound) + 1 if whole else min(2 * bound or 1.0, sys.float_info.max)
+    supply, demand = (Vector.from_coo([v], [most], size=n, device=A.device) for v in (s, t))
+    found = ops.flow(supply, A, demand)
+    return Flow(found.sent.get(s, 0 if whole else 0.0), found.flow, found.side)
+
+
+def _sum(line: Vector, itself: int) -> float:
+    """Return the sum of capacities, without that of a self-loop."""
+    return float(line.dup(dtype=np.float64).reduce("plus").get(0.0)) - float(line.get(itself, 0))
+
+
+def _along_trees(A: Matrix, s: int, t: int, report: Progress) -> Flow:
+    """Return the flow by trees of shortest paths."""
+    n, whole = A.nrows, A.dtype.kind != "f"
     # A search begins beside the source and ends beside the target: no path of it leads into either.
     residual = Matrix(np.float64, n, n, device=A.device)
     residual << A.select(_edge_not_into, s).select(_edge_not_into, t)
@@ -133,7 +178,7 @@ def maximum_flow(A: Matrix, source: int, target: int, *, progress: Progress | No
         del line[[s, t]]
     bound = min(sources.reduce("plus").get(0.0), sinks.reduce("plus").get(0.0))
     if whole and bound + direct >= _EXACT:
-        raise InvalidValue("maximum_flow: integer capacities at the source and the target sum to 2**53 or more")
+        raise InvalidValue(_TOO_MUCH)
     left = _Residual(residual.dup(), sources, sinks, 0.0 if whole else bound * _SMALL)
     phases = 0
     reached = Vector(np.int64, n, device=A.device)

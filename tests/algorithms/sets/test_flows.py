@@ -23,7 +23,15 @@ def capacities(S: Any, dtype: Any) -> Any:
 
 def check(C: Any, source: int, target: int, codec: str | None = None) -> Any:
     A = matrix(C, None)
-    found = sr.algorithms.maximum_flow(A if codec is None else A.compress(codec), source, target)
+    A = A if codec is None else A.compress(codec)
+    verify(C, source, target, sr.algorithms.maximum_flow(A, source, target, method="trees"))
+    found = sr.algorithms.maximum_flow(A, source, target)
+    verify(C, source, target, found)
+    return found
+
+
+def verify(C: Any, source: int, target: int, found: Any) -> None:
+    """The value of two other programs; conservation, limits, and a cut of this value."""
     whole = sp.csr_array(C).astype(np.int32)
     assert found.value == csgraph.maximum_flow(whole, source, target).flow_value
     graph = nx.DiGraph()
@@ -43,7 +51,6 @@ def check(C: Any, source: int, target: int, codec: str | None = None) -> Any:
     assert side[source]
     assert not side[target]
     assert limit[side][:, ~side].sum() == found.value
-    return found
 
 
 @pytest.mark.parametrize(
@@ -87,6 +94,19 @@ def test_a_path_over_a_reverse_edge_that_is_not_in_the_graph() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("method", ["auto", "trees"])
+def test_integers_beyond_the_exact_ones(method: str) -> None:
+    """The sum of one end may be large, not those of both."""
+    large = 2**53
+    for entries, value in (([large, 5], 5), ([5, large], 5), ([large - 2, large - 2], large - 2)):
+        A = sr.Matrix.from_coo([0, 1], [1, 2], entries, np.uint64, nrows=3, ncols=3)
+        found = sr.algorithms.maximum_flow(A, 0, 2, method=method)
+        assert (found.value, found.flow[0, 1].value) == (value, value)
+    A = sr.Matrix.from_coo([0, 1], [1, 2], [large, large], nrows=3, ncols=3)
+    with pytest.raises(InvalidValue, match=r"2\*\*53 - 1 or more"):
+        sr.algorithms.maximum_flow(A, 0, 2, method=method)
+
+
 def test_bad_input() -> None:
     call = sr.algorithms.maximum_flow
     A = sr.Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], nrows=3, ncols=3)
@@ -96,6 +116,8 @@ def test_bad_input() -> None:
         call(A, 0, 3)
     with pytest.raises(InvalidValue, match="same vertex"):
         call(A, 1, 1)
+    with pytest.raises(InvalidValue, match="'auto', 'paths', 'trees'"):
+        call(A, 0, 1, method="dinic")
     for value, match in ((-1.0, "negative"), (np.nan, "NaN"), (np.inf, "infinite")):
         with pytest.raises(InvalidValue, match=match):
             call(sr.Matrix.from_coo([0, 1], [1, 2], [value, 2.0], nrows=3, ncols=3), 0, 2)
