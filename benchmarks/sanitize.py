@@ -10,7 +10,7 @@ stale value is harmless.
 Every array has its own allocation (no memory pool), so that memcheck detects an access past its end.  Results equal
 those of the reference engine.  Exits with 1 if a result is wrong, or if a kernel in the package was never launched:
 then a step is missing in one of the files `sanitize_*.py`.  ``--device cpu`` runs the steps on a machine without a
-GPU.
+GPU; ``--only update tiles`` those whose names contain one of these words.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -42,17 +43,23 @@ def entries() -> set[str]:
     return {f"{file}:{name}" for file, text in texts.items() for name in _ENTRY.findall(text)}
 
 
-def run(device: str, scale: int) -> list[str]:
+def selected(only: Sequence[str]) -> dict[str, Any]:
+    """The steps whose names contain one of the words; all without words."""
+    return {name: step for name, step in STEPS.items() if not only or any(word in name for word in only)}
+
+
+def run(device: str, scale: int, only: Sequence[str] = ()) -> list[str]:
     """The steps that failed."""
     wrong = []
+    steps = selected(only)
     with sr.use("reference"):
         expected = {}
         s = small()
-        for name, step in STEPS.items():
+        for name, step in steps.items():
             expected[name] = step(s).wait()
     with sr.use(device):
         s = small()
-        for name, step in STEPS.items():
+        for name, step in steps.items():
             print(name, flush=True)
             try:
                 found = step(s).wait().to("cpu")
@@ -62,9 +69,10 @@ def run(device: str, scale: int) -> list[str]:
             with sr.use("cpu"):
                 if not found.isequal(expected[name]):
                     wrong.append(f"{name}: differs from the reference")
-        print("large", flush=True)
-        large(scale)
-        sorts(scale)
+        if not only:
+            print("large", flush=True)
+            large(scale)
+            sorts(scale)
     return wrong
 
 
@@ -73,15 +81,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sanitize", description=__doc__.partition("\n")[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--scale", type=int, default=12, help="of the Kronecker graph; default %(default)s")
+    parser.add_argument("--only", nargs="+", default=(), metavar="WORD", help="steps whose names contain one of these")
     options = parser.parse_args()
-    wrong = run("cpu", options.scale) if options.device == "cpu" else _watched(options.scale)
+    if options.device == "cuda":
+        wrong = _watched(options.scale, options.only)
+    else:
+        wrong = run("cpu", options.scale, options.only)
     for line in wrong:
         print(f"WRONG  {line}")
-    print(f"{len(STEPS)} steps, {len(wrong)} wrong")
+    print(f"{len(selected(options.only))} steps, {len(wrong)} wrong")
     return 1 if wrong else 0
 
 
-def _watched(scale: int) -> list[str]:
+def _watched(scale: int, only: Sequence[str]) -> list[str]:
     import cupy
 
     from semiring.engines.cuda.kernel import Kernel
@@ -96,8 +108,8 @@ def _watched(scale: int) -> list[str]:
 
     cupy.cuda.set_allocator(None)
     with mock.patch.object(Kernel, "__call__", watching):
-        wrong = run("cuda", scale)
-    missing = sorted(entries() - launched)
+        wrong = run("cuda", scale, only)
+    missing = [] if only else sorted(entries() - launched)
     print(f"{len(launched)} kernels were launched")
     return wrong + [f"{name} was never launched" for name in missing]
 

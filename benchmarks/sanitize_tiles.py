@@ -70,6 +70,9 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "vxm pull ranked, flipped": lambda s: _ranked(s.A, lambda: s.u.vxm(s.A.T, "plus_minus")),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
+    "tiles in rows and columns": lambda s: sr.block(
+        [[s.A[:150, :200].new(), s.E[:150, 200:].new()], [s.E[150:, :200].new(), s.A[150:, 200:].new()]]
+    ),
     "assign to rows": lambda s: _assigned(s.A, s.A, [3, 1]),
     "assign to ranges": lambda s: _assigned(s.A, s.A, slice(1, None, 2), slice(1, None)),
     "assign to rows that repeat": lambda s: _assigned(s.A, s.A, [3, 1, 3]),
