@@ -19,12 +19,13 @@ from .dense import (
     csgraph_to_masked,
     reconstruct_path,
 )
+from .dijkstra import dijkstra
 from .flows import MaximumFlowResult, maximum_flow
 from .floyd_warshall import floyd_warshall
 from .laplacian import laplacian
 from .matching import maximum_bipartite_matching, min_weight_full_bipartite_matching, structural_rank
 from .ordering import reverse_cuthill_mckee
-from .paths import bellman_ford, dijkstra, johnson, shortest_path, yen
+from .paths import bellman_ford, johnson, shortest_path, yen
 from .spanning import minimum_spanning_tree
 from .traversal import breadth_first_order, breadth_first_tree, depth_first_order, depth_first_tree
 

@@ -28,6 +28,8 @@ R = TypeVar("R")
 NONE = -9999
 # What this package converts; SciPy converts lists, and the matrices of other packages.
 _HELD = (np.ndarray, sparray, spmatrix)
+# Entries, and entries a vertex, of graphs of which the directions are compared.
+_LARGE, _DENSE = 20_000, 8
 # SciPy's functions, before anything is put in their place.
 csgraph_from_dense = scipy_csgraph.csgraph_from_dense
 csgraph_from_masked = scipy_csgraph.csgraph_from_masked
@@ -214,6 +216,18 @@ def _both(A: Matrix, directed: bool) -> Matrix:
     if directed or (A.is_symmetric_structure and (A.is_iso or A.isequal(A.T))):
         return A
     return A.ewise_add(A.T, "min" if A.dtype.kind == "f" else "any")
+
+
+def by_rows(graph: Any, directed: bool) -> bool:
+    """Whether the rows of a graph in host memory list all edges: it is directed, or has each edge in both directions.
+
+    Directions are compared only where that takes less time than SciPy takes to transpose the graph.
+    """
+    if directed or not (Policy.by_time and issparse(graph) and graph.format == "csr"):
+        return directed
+    n = graph.shape[0]
+    is_large = graph.shape == (n, n) and graph.nnz >= max(_LARGE, _DENSE * n)
+    return is_large and pattern(graph).is_symmetric_structure
 
 
 def entry_rows(A: Matrix) -> Array:

@@ -15,6 +15,7 @@ from .conversion import (
     dense_to_csr,
     entry_rows,
     in_place_of,
+    is_for_scipy,
     module_of,
     not_on_gpu,
     sparse_like,
@@ -22,6 +23,9 @@ from .conversion import (
     weighted,
 )
 
+_scipys_to_dense = scipy_csgraph.csgraph_to_dense
+# Vertices of graphs below which SciPy makes the dense array in less time.
+_FEW = 300
 _MASKED = "CuPy has no masked arrays; use csgraph_from_dense and csgraph_to_dense, or copy the graph to the host"
 
 
@@ -70,7 +74,7 @@ def csgraph_from_dense(
     return dense_to_csr(graph, is_null)
 
 
-@in_place_of(scipy_csgraph.csgraph_to_dense, least=np.inf)
+@in_place_of(_scipys_to_dense, least=0)
 def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Any:
     """D(u, v) = the least entry of the graph at (u, v), or the null value where there is none.
 
@@ -98,6 +102,8 @@ def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Any:
     >>> sr.csgraph.csgraph_to_dense(sp.csr_array([[0, 2], [0, 0]]), null_value=np.inf).tolist()
     [[inf, 2.0], [inf, inf]]
     """
+    if is_for_scipy(csgraph, getattr(csgraph, "format", None) != "csr" or csgraph.shape[0] < _FEW):
+        return _scipys_to_dense(csgraph, null_value)
     if getattr(csgraph, "format", None) not in ("lil", "csr", "csc"):
         raise ValueError("csgraph must be lil, csr, or csc format")
     if csgraph.shape[0] != csgraph.shape[1]:

@@ -2,9 +2,10 @@
 
     distance = closure({s: 0 for the sources s}, A, min_plus)
 
-A predecessor of v is a u with distance(u) + A(u, v) = distance(v).  Where some such u is nearer than v, the nearest of
-them is chosen, as Dijkstra's algorithm does: distances fall along the path back.  Otherwise (weights of 0, negative
-ones, and those so small that adding them changes nothing) predecessors are the parents of a search of these edges.
+A predecessor of v is a u with distance(u) + A(u, v) = distance(v).  On a CPU the closure finds it.  On a GPU, where
+some such u is nearer than v, the nearest of them is chosen, as Dijkstra's algorithm does: distances fall along the path
+back.  Otherwise (weights of 0, negative ones, and those so small that adding them changes nothing) predecessors are the
+parents of a search of these edges.
 """
 
 from __future__ import annotations
@@ -50,8 +51,20 @@ class Distances:
 
     def of(self, sources: np.ndarray[Any, Any]) -> Array:
         """d(v) = the distance from the nearest of the sources; infinity without a path.  Synchronises."""
-        start = Vector.from_coo(np.unique(sources), 0.0, _FLOAT, size=self.n, device=self.A.device)
-        return self._closure(start).to_dense(fill_value=np.inf)
+        return self._closure(self._start(sources)).to_dense(fill_value=np.inf)
+
+    def tree(self, sources: np.ndarray[Any, Any]) -> tuple[Array, Array]:
+        """Return `of`, and p(v) = the vertex before v on a shortest path; NONE for sources and where there is no path.
+
+        Synchronises.
+        """
+        if self.A.device != "cpu":
+            distance = self.of(sources)
+            return distance, self._predecessors(distance, sources)
+        found, parent = self._closure(self._start(sources), parents=True)
+        before = parent.to_dense(fill_value=NONE, dtype=np.int32)
+        before[sources] = NONE
+        return found.to_dense(fill_value=np.inf), before
 
     def of_each(self, sources: np.ndarray[Any, Any]) -> Array:
         """Return the distances from each source, one row each."""
@@ -67,9 +80,26 @@ class Distances:
         starts = Matrix.from_coo(np.arange(k), sources, 0.0, _FLOAT, shape=(k, self.n), device=self.A.device)
         return self._closure(starts).to_dense(fill_value=np.inf)
 
-    def _closure(self, start: Any) -> Any:
+    def trees(self, sources: np.ndarray[Any, Any]) -> tuple[Array, Array]:
+        """Return `tree` of each source, one row each."""
+        if self.A.device != "cpu":
+            distance = self.of_each(sources)
+            before = self.xp.empty(distance.shape, np.int32)
+            for number, row in enumerate(distance):
+                before[number] = self._predecessors(row, sources[number : number + 1])
+            return distance, before
+        distance, before = np.empty((sources.size, self.n), _FLOAT), np.empty((sources.size, self.n), np.int32)
+        for number in range(sources.size):
+            distance[number], before[number] = self.tree(sources[number : number + 1])
+        return distance, before
+
+    def _start(self, sources: np.ndarray[Any, Any]) -> Vector:
+        return Vector.from_coo(np.unique(sources), 0.0, _FLOAT, size=self.n, device=self.A.device)
+
+    def _closure(self, start: Any, *, parents: bool = False) -> Any:
+        closure: Any = ops.closure_with_parents if parents else ops.closure
         try:
-            return ops.closure(start, self.A, _SHORTEST, weight=_FLOAT.type(1) if self.unweighted else None)
+            return closure(start, self.A, _SHORTEST, weight=_FLOAT.type(1) if self.unweighted else None)
         except ConvergenceFailure as failure:
             raise NegativeCycleError("Negative cycle detected") from failure
 
@@ -77,8 +107,7 @@ class Distances:
         """Whether searches probably have many levels, of which single searches on a CPU take less time."""
         return self.A.device == "cpu" and self.n >= _LARGE and self.A.nvals < _DENSE * self.n
 
-    def predecessors(self, distance: Array, sources: np.ndarray[Any, Any]) -> Array:
-        """p(v) = the vertex before v on a shortest path; NONE for sources and where there is no path.  Synchronises."""
+    def _predecessors(self, distance: Array, sources: np.ndarray[Any, Any]) -> Array:
         xp, starts = self.xp, to_device(sources, self.A.device)
         rows, columns, weights = self._listed()
         near, far = distance[rows], distance[columns]

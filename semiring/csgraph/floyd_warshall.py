@@ -23,12 +23,14 @@ from semiring.memory.arrays import Array
 
 from .conversion import NONE, in_place_of, is_for_scipy, is_on_gpu, module_of, to_csr
 from .dense import edge_lengths
+from .dijkstra import dijkstra
 from .distances import Distances
 
-_scipys, _scipys_dijkstra = scipy_csgraph.floyd_warshall, scipy_csgraph.dijkstra
+_scipys = scipy_csgraph.floyd_warshall
 _SHORTEST = semiring.min_plus[np.float64]
-# Vertices below which SciPy takes less time; the smallest share of entries for which this does, and not searches.
-_FEW, _DENSE = 100, 1 / 100
+# Vertices below which SciPy takes less time; the smallest share of entries for which this does, and not searches, and
+# for which SciPy's does with predecessors.
+_FEW, _DENSE, _DENSE_PREDECESSORS = 100, 1 / 100, 1 / 40
 # Rows of a block, and elements of the cube from which predecessors are taken.
 _BLOCK = 128
 _CUBE = 1 << 26
@@ -71,9 +73,9 @@ def floyd_warshall(
     Notes
     -----
     Cost O(N^3), in products of full matrices; predecessors take as many operations again.  Of a graph in host memory
-    SciPy computes predecessors, and everything, by searches from each vertex, if fewer than one position in a hundred
-    has an entry and none is negative.  Sums are added in another order than SciPy's, so that distances may differ by
-    rounding.  Synchronises for each 128 vertices.
+    SciPy computes predecessors; but if fewer than one position in a hundred (for predecessors forty) has an entry and
+    none is negative, everything is computed by searches from each vertex (`dijkstra`).  Sums are added in another order
+    than SciPy's, so that distances may differ by rounding.  Synchronises for each 128 vertices.
 
     Source: Venkataraman, Sahni, Mukhopadhyaya, "A Blocked All-Pairs Shortest-Paths Algorithm", JEA 8, 2003.
 
@@ -83,8 +85,8 @@ def floyd_warshall(
     [[0.0, 1.0, 3.0], [inf, 0.0, 2.0], [inf, inf, 0.0]]
     """
     given = directed, return_predecessors, unweighted
-    if is_for_scipy(csgraph, True) and (csr := _sparse(csgraph, directed)) is not None:
-        found = _scipys_dijkstra(csr, directed, None, *given[1:])
+    if is_for_scipy(csgraph, True) and (csr := _sparse(csgraph, directed, return_predecessors)) is not None:
+        found = dijkstra(csr, directed, None, *given[1:])
         return _delivered(found, csgraph, overwrite)
     if is_for_scipy(csgraph, csgraph.shape[0] < _FEW) or (return_predecessors and not is_on_gpu(csgraph)):
         return _scipys(csgraph, *given, overwrite)
@@ -95,13 +97,14 @@ def floyd_warshall(
     return _delivered(found, csgraph, overwrite)
 
 
-def _sparse(csgraph: Any, directed: bool) -> Any:
+def _sparse(csgraph: Any, directed: bool, return_predecessors: bool) -> Any:
     """Return the graph as a CSR matrix if searches from every vertex take less time than blocks; else None."""
     n = csgraph.shape[0]
     if n < _FEW:
         return None
     csr = to_csr(csgraph, directed=directed)
-    searched = csr.nnz < _DENSE * n * n and bool((np.isfinite(csr.data) & (csr.data >= 0)).all())
+    least = _DENSE_PREDECESSORS if return_predecessors else _DENSE
+    searched = csr.nnz < least * n * n and bool((np.isfinite(csr.data) & (csr.data >= 0)).all())
     return csr if searched else None
 
 
@@ -189,4 +192,4 @@ def _by_searches(lengths: Array, distance: Array, xp: Any) -> Array:
     A = Matrix.from_dense(lengths, missing_value=np.inf)
     single = Distances(A)
     rows = [np.array([source], np.int32) for source in range(A.nrows)]
-    return xp.stack([single.predecessors(single.of(source), source) for source in rows])
+    return xp.stack([single.tree(source)[1] for source in rows])

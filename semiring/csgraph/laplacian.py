@@ -68,7 +68,7 @@ def laplacian(
 
     Notes
     -----
-    In host memory SciPy computes that of an array, and normed and symmetrized ones.  Cost O(N + nnz), or O(N^2) for an
+    In host memory SciPy computes that of an array, and symmetrized ones.  Cost O(N + nnz), or O(N^2) for an
     array.
 
     Examples
@@ -76,7 +76,7 @@ def laplacian(
     >>> sr.csgraph.laplacian(np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])).tolist()
     [[1, -1, 0], [-1, 3, -2], [0, -2, 2]]
     """
-    slower = normed or symmetrized or form != "array" or not hasattr(csgraph, "tocoo")
+    slower = symmetrized or form != "array" or not hasattr(csgraph, "tocoo")
     if not (copy or is_on_gpu(csgraph)) or is_for_scipy(csgraph, slower):
         return _scipys(
             csgraph,
@@ -119,7 +119,7 @@ def _matrix(graph: Any, normed: bool, axis: int, dtype: Any, symmetrized: bool) 
         L = -(A / scale / scale[:, None] if normed else A)
         L[vertices, vertices] = on_diagonal
         return L.astype(dtype, copy=False), scale if normed else degree
-    edges = A.tocoo()
+    edges = A.tocoo(copy=False)
     rows, columns, weights = edges.row, edges.col, edges.data
     aside = rows != columns
     if not bool(aside.all()):  # synchronises

@@ -1,102 +1,20 @@
-"""Shortest paths: `dijkstra`, `bellman_ford`, `johnson`, `shortest_path` and `yen` of `scipy.sparse.csgraph`."""
+"""Shortest paths: `bellman_ford`, `johnson`, `shortest_path` and `yen` of `scipy.sparse.csgraph`."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csgraph as scipy_csgraph
 from scipy.sparse.csgraph import NegativeCycleError
 
-from .conversion import NONE, in_place_of, is_for_scipy, is_on_gpu, on_the_host, to_csr, weighted
-from .distances import Distances, roots, sources_of
+from .conversion import in_place_of, is_on_gpu, on_the_host, to_csr, weighted
+from .dijkstra import dijkstra, each
+from .distances import Distances, sources_of
 from .floyd_warshall import floyd_warshall
 
-_scipys_dijkstra = scipy_csgraph.dijkstra
-# The fewest entries a vertex with which weighted searches here take less time than SciPy's, on two cores.
-_DENSE = 8
 # For all pairs products take less time if one position in so many has an entry, on a GPU for so many vertices.
 _SPARSE, _PRODUCTS = 32, 4096
-_NEGATIVE = (
-    "Graph has negative weights: dijkstra will give inaccurate results if the graph contains negative cycles. "
-    "Consider johnson or bellman_ford."
-)
-
-
-@in_place_of(_scipys_dijkstra, least=20_000)
-def dijkstra(
-    csgraph: Any,
-    directed: bool = True,
-    indices: Any = None,
-    return_predecessors: bool = False,
-    unweighted: bool = False,
-    limit: float = np.inf,
-    min_only: bool = False,
-) -> Any:
-    """distance(i, v) = the least sum of weights along a path from vertex indices[i] to v; infinity without a path.
-
-    Parameters
-    ----------
-    csgraph : N x N array or sparse matrix, of SciPy or CuPy
-        The entry (u, v) is the length of the edge from u to v, not negative.  Zeros of a sparse matrix are edges, of an
-        array none.
-    directed : bool
-        False: edges count in both directions, with the lesser weight.
-    indices : int or array of int, optional
-        The sources; by default all vertices.
-    return_predecessors : bool
-    unweighted : bool
-        Whether every edge has length 1.
-    limit : float
-        Distances above it are infinity.
-    min_only : bool
-        Whether the distances are those from the nearest of the sources.
-
-    Returns
-    -------
-    array of float64, of the shape of `indices` and N, or N if `min_only`
-    array of int32 : for `return_predecessors`, the vertex before v on its path, else -9999
-    array of N int32 : for both, the source from which v is reached, else -9999
-
-    Raises
-    ------
-    ValueError
-        For a vertex out of range, a negative limit, or if the graph is not square.
-    NegativeCycleError
-        For a graph on a GPU with a cycle of negative weight that is reached.
-
-    Notes
-    -----
-    A UserWarning is given for negative weights.  Which of several predecessors is returned is unspecified.  In host
-    memory SciPy computes predecessors, and weighted graphs with fewer than eight entries a vertex.  Otherwise: for each
-    source one search of cost O(N + nnz) where most vertices are expanded once, and O(nnz) for predecessors; the limit
-    does not reduce it.  Unweighted searches of several sources advance together.  Synchronises once a source, for
-    predecessors a few times.
-
-    Source: Meyer, Sanders, "Delta-Stepping: A Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
-
-    Examples
-    --------
-    >>> graph = np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]])
-    >>> distance, before = sr.csgraph.dijkstra(graph, indices=0, return_predecessors=True)
-    >>> distance.tolist(), before.tolist()
-    ([0.0, 1.0, 3.0], [-9999, 0, 1])
-    """
-    csr = to_csr(csgraph, directed=directed)
-    is_negative = bool((csr.data < 0).any())  # synchronises
-    slower = return_predecessors or not (unweighted or csr.nnz >= _DENSE * csr.shape[0])
-    if is_for_scipy(csr, slower) or (is_negative and not is_on_gpu(csr)):
-        return _scipys_dijkstra(csr, directed, indices, return_predecessors, unweighted, limit, min_only)
-    if is_negative:
-        warnings.warn(_NEGATIVE, stacklevel=3)
-    sources = sources_of(indices, csr.shape[0])
-    if limit < 0:
-        raise ValueError("limit must be >= 0")
-    lengths = Distances(weighted(csr, directed=directed), unweighted=unweighted)
-    if min_only:
-        return _nearest(lengths, np.atleast_1d(sources).reshape(-1), limit, return_predecessors)
-    return _each(lengths, sources, return_predecessors, limit)
 
 
 @in_place_of(scipy_csgraph.bellman_ford, least=500)
@@ -317,7 +235,7 @@ def _searched(
             _refuse_undirected(lengths, np.arange(lengths.n) if everywhere else sources.reshape(-1))
         elif everywhere:
             lengths.of(np.arange(lengths.n))  # raises NegativeCycleError
-    return _each(lengths, sources, return_predecessors)
+    return each(lengths, sources, return_predecessors)
 
 
 def _refuse_undirected(lengths: Distances, sources: np.ndarray[Any, Any]) -> None:
@@ -326,30 +244,3 @@ def _refuse_undirected(lengths: Distances, sources: np.ndarray[Any, Any]) -> Non
     reached = lengths.xp.isfinite(Distances(lengths.A, unweighted=True).of(sources))
     if bool((reached[rows] & (rows != columns) & (weights < 0)).any()):  # synchronises
         raise NegativeCycleError("Negative cycle detected")
-
-
-def _each(lengths: Distances, sources: np.ndarray[Any, Any], return_predecessors: bool, limit: float = np.inf) -> Any:
-    """Return the distances from each source, and predecessors, in the shape of the sources."""
-    xp, shape, flat = lengths.xp, (*sources.shape, lengths.n), np.atleast_1d(sources).reshape(-1)
-    distance = lengths.of_each(flat)
-    if not return_predecessors:
-        return _within(distance, limit, xp).reshape(shape)
-    before = xp.empty(distance.shape, np.int32)
-    for number, row in enumerate(distance):
-        before[number] = lengths.predecessors(row, flat[number : number + 1])
-    before = xp.where(distance > limit, np.int32(NONE), before) if limit < np.inf else before
-    return _within(distance, limit, xp).reshape(shape), before.reshape(shape)
-
-
-def _nearest(lengths: Distances, sources: np.ndarray[Any, Any], limit: float, return_predecessors: bool) -> Any:
-    """Return the distance from the nearest source, and for predecessors these and the source."""
-    xp = lengths.xp
-    distance = _within(lengths.of(sources), limit, xp)
-    if not return_predecessors:
-        return distance
-    before = lengths.predecessors(distance, sources)
-    return distance, before, roots(before, distance, xp)
-
-
-def _within(distance: Any, limit: float, xp: Any) -> Any:
-    return xp.where(distance > limit, np.inf, distance) if limit < np.inf else distance

@@ -19,11 +19,13 @@ from scipy.sparse import csgraph as scipy_csgraph
 from semiring import Matrix, Vector, semiring
 from semiring.memory.arrays import index_dtype
 
-from .conversion import NONE, in_place_of, module_of, on_the_host, pattern, to_csr
+from .conversion import NONE, by_rows, in_place_of, is_for_scipy, module_of, on_the_host, pattern, to_csr
 from .dense import reconstruct_path
 
+_scipys_breadth_first, _scipys_depth_first = scipy_csgraph.breadth_first_order, scipy_csgraph.depth_first_order
 
-@in_place_of(scipy_csgraph.breadth_first_order, least=np.inf)
+
+@in_place_of(_scipys_breadth_first, least=0)
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
     """order = the vertices that a breadth-first search from `i_start` reaches, as it reaches them.
 
@@ -58,6 +60,8 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     >>> order.tolist(), before.tolist()
     ([0, 1, 2], [-9999, 0, 0])
     """
+    if is_for_scipy(csgraph, True):
+        return _scipys_breadth_first(csgraph, i_start, by_rows(csgraph, directed), return_predecessors)
     csr = to_csr(csgraph, directed=directed)
     n, xp = csr.shape[0], module_of(csr)
     if not 0 <= i_start < n:
@@ -120,7 +124,12 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     return reconstruct_path(csgraph, before, directed)
 
 
-@on_the_host(scipy_csgraph.depth_first_order)
+def _depth_first(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
+    """SciPy's `depth_first_order`, without a transposed copy of a graph whose rows list all edges."""
+    return _scipys_depth_first(csgraph, i_start, by_rows(csgraph, directed), return_predecessors)
+
+
+@on_the_host(_depth_first)
 def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
     """order = the vertices that a depth-first search from `i_start` reaches, as it reaches them.
 
