@@ -30,7 +30,7 @@ from .harness import Contender, Samples, compare, measure
 from .report import Peer, Report, Row, timed
 
 GRAPHS = {"cpu": ("roads", "kron16"), "cuda": ("kron20",)}
-RUNS = 3
+RUNS = 4
 # Vertices of corners: for Bellman-Ford, and for all pairs.
 CORNER, PAIRS = 2000, 1000
 
