@@ -25,8 +25,8 @@ _ENTRIES, _VERTICES = 20_000, 8_000
 _DENSE, _PREDECESSORS = 8, 50_000
 # With fewer entries a vertex: of how many vertices, all searches together, two at a time take less time here.
 _LARGE, _PARALLEL = 4_000, 200_000
-# Graphs of so many vertices spread if so many are reached in so many steps; on roads it is 150.
-_SPREADING, _MANY, _STEPS = 10_000, 1_000, 8
+# Graphs of so many vertices spread if so many are reached in so many steps; on roads it is 140.
+_SPREADING, _MANY, _STEPS = 10_000, 500, 6
 
 
 @in_place_of(_scipys, least=1_000)
