@@ -19,6 +19,7 @@ from semiring.dtypes import BOOL
 from semiring.exceptions import InvalidValue
 from semiring.facade.matrix import Matrix
 from semiring.formats import CSR, Pattern
+from semiring.formats.parts import on_device
 from semiring.io import generator_arrays as arrays
 from semiring.io.files import Progress
 from semiring.memory.allocation import reports_memory, require
@@ -372,7 +373,8 @@ def _matrix(indptr: Array, indices: Array, values: Array | None, symmetric: bool
     n = int(indptr.size) - 1
     pattern = Pattern(n, n, indptr, indices, {"symmetric": True} if symmetric else {})
     dtype = BOOL if values is None else np.dtype(values.dtype)
-    return Matrix._new(CSR(pattern, dtype, values, np.bool_(True) if values is None else None))
+    made = CSR(pattern, dtype, values, np.bool_(True) if values is None else None)
+    return Matrix._new(on_device(default_device(), made))
 
 
 def __dir__() -> list[str]:

@@ -11,8 +11,9 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, distributed, ops, use
+from semiring.config import config
 from semiring.distributed import Grid
-from semiring.exceptions import GraphProperty, InvalidValue
+from semiring.exceptions import DuplicateIndex, GraphProperty, InvalidValue, OutOfMemory
 from tests import sampling
 from tests.distributed.grids import local, ranks_are_threads, run
 
@@ -329,3 +330,39 @@ def test_constructors_make_parts() -> None:
         return [k for k, (made, right) in enumerate(pairs) if not distributed.gather(made).isequal(right)]
 
     assert run((2, 2), program)[0] == []
+
+
+def test_generated_graphs_are_on_the_device_of_new_objects() -> None:
+    makers: tuple[Callable[[], Matrix], ...] = (
+        lambda: sr.random.rmat(5, 3, seed=1, weights="uniform"),
+        lambda: sr.random.grid2d(3, 5),
+        lambda: sr.random.star(6),
+    )
+    expected, before = [make() for make in makers], config.device
+
+    def program(grid: Grid) -> list[int]:
+        config.device = grid.device  # the ranks are threads, and the name is the same on all
+        made = [make() for make in makers]
+        assert all(A.device == grid.device for A in made)
+        assert [A.is_symmetric for A in made] == [A.is_symmetric for A in expected]
+        return [k for k, A in enumerate(made) if not distributed.gather(A).isequal(expected[k])]
+
+    try:
+        assert run((2, 2), program)[3] == []
+    finally:
+        config.device = before
+
+
+def test_errors_of_building_name_the_position_in_the_whole() -> None:
+    def program(grid: Grid) -> None:
+        with pytest.raises(DuplicateIndex, match="entry 3 is"):
+            Vector.from_coo([0, 3, 4, 3, 4], 1, size=5, device=grid.device)
+        with pytest.raises(DuplicateIndex, match=r"entry \(4, 3\) is"):
+            Matrix.from_coo([0, 4, 4], [1, 3, 3], 1, shape=(5, 5), device=grid.device)
+        with pytest.raises(DuplicateIndex, match="entry 4 is"):
+            distributed.vector_from_coo([4], size=5, grid=grid)
+        with pytest.raises(OutOfMemory, match=rf"identity: out of memory on {grid.local} .* use ") as caught:
+            Matrix.identity(10**13, device=grid.device)
+        assert isinstance(caught.value.free_bytes, int)
+
+    run((2, 2), program)

@@ -66,6 +66,7 @@ def test_expressions() -> None:
     assert len({id(x) for x in (w, t, L, d, q, K, one, named)}) == 8
 
 
+@pytest.mark.one_process("counts requests, copies or locks of one process")
 @pytest.mark.costly
 def test_regions_and_elements() -> None:
     C, v = square(), Vector.from_coo([1], [5.0], size=4)
@@ -98,6 +99,7 @@ def bfs_levels(A: Matrix, source: int) -> Vector:
     return level
 
 
+@pytest.mark.one_process("counts requests, copies or locks of one process")
 @pytest.mark.costly
 def test_the_names_are_those_of_the_function_that_computes() -> None:
     G = square()

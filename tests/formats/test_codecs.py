@@ -21,6 +21,8 @@ from semiring.formats.codecs import DEFINITIONS
 from semiring.memory.arrays import to_device, to_host
 from tests.compare import device_for
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 ARRAYS = ("indptr", "base", "at", "stream")
 # Columns of 1, 31, 32 and 33 bits, and the most: types and widths change in between.
 WIDTHS = (1, 2, 7, 300, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, 1 << 33, 1 << 60)

@@ -23,6 +23,8 @@ from semiring.memory import locked
 from semiring.memory.allocation import out_of_memory
 from semiring.memory.arrays import to_host
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 
 def some_matrix(nrows: int = 700, ncols: int = 300, nvals: int = 9000, seed: int = 1) -> Matrix:
     generator = np.random.default_rng(seed)

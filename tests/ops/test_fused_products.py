@@ -96,6 +96,7 @@ def test_user_defined_operators() -> None:
     assert A.mxm(B, ring, method="dot", mask=M.S).reduce_rowwise(wider).to_coo()[1].tolist() == [-2, -5]
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_a_product_is_fused_once_and_then_stored(engine: str) -> None:
     L = sr.random.kronecker(7, seed=3).select("tril", -1)
     dense = L.apply("one").to_numpy(fill_value=0).astype(np.int64)
