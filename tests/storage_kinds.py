@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from semiring.config import grid_of
 from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
@@ -83,7 +84,10 @@ def in_other_kinds(spec: Spec, engine: str) -> Spec:
 
 
 def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
-    """The matrix, which is uncompressed and device-resident, in another storage kind."""
+    """The matrix, which is uncompressed and device-resident, in another storage kind; on a grid each of its blocks."""
+    if " " in engine:
+        grid = grid_of(engine)
+        return grid.with_part(a, in_kind(grid.part(a), codec, placement, grid.engine))  # type: ignore[no-any-return]
     return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
 
 

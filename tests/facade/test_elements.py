@@ -305,6 +305,7 @@ def test_an_element_read_copies_little(engine: str) -> None:
     assert Transfers.bytes < 100
 
 
+@pytest.mark.one_process("threads of one process make calls in any order")
 def test_readers_lose_no_write() -> None:
     """One thread writes, others read the whole object meanwhile."""
     v, stop, failed = sr.Vector("int64", 2000), threading.Event(), []

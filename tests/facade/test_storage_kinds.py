@@ -49,6 +49,7 @@ def test_one_order_for_rows_and_columns_keeps_symmetry() -> None:
     assert A.permute(p).isequal(A.permute(p, p))
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_operators_of_positions_do_not_move_the_structure(formed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the values of each slice are kept."""
     kept: list[Any] = []

@@ -22,6 +22,8 @@ from tests.compare import check_invariants
 from tests.formats import test_hypersparse
 from tests.formats.test_full import assert_alike
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 EXHAUSTIVE = pytest.mark.exhaustive
 OPERATIONS = test_hypersparse.OPERATIONS
 DRAWN = sampling.draw("bitmap", OPERATIONS, 6)

@@ -19,6 +19,8 @@ from semiring.formats import CODECS, PLACEMENTS
 from semiring.memory.arrays import to_host
 from tests.storage_kinds import small_slices
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 codecs = pytest.mark.parametrize("codec", CODECS)
 placements = pytest.mark.parametrize("placement", PLACEMENTS)
 

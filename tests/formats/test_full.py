@@ -16,6 +16,8 @@ from semiring.exceptions import DomainMismatch, InvalidFormat, InvalidValue
 from semiring.io.srb import Store, write_store
 from semiring.memory.arrays import device_of, to_host
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 SHAPE = (5, 7)
 RNG = np.random.default_rng(2)
 VALUES = RNG.integers(-9, 9, SHAPE).astype(np.float64)

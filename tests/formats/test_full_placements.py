@@ -16,6 +16,8 @@ from tests import sampling
 from tests.formats.test_full import KINDS, OPERATIONS, SHAPE, assert_alike, fixed, full, some_rows
 from tests.storage_kinds import small_slices
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 OTHERS = [placement for placement in PLACEMENTS if placement != "device"]
 CASES = list(product(OPERATIONS, KINDS, OTHERS))
 SAMPLE = sampling.draw("full placements", CASES, 20)

@@ -21,6 +21,8 @@ from tests import sampling
 from tests.compare import check_invariants
 from tests.formats.test_full import assert_alike
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 SHAPE = (9, 7)
 EXHAUSTIVE = pytest.mark.exhaustive
 

@@ -20,6 +20,8 @@ from semiring.memory.arrays import to_host
 from tests.facade.test_wide import entries, measured
 from tests.formats.test_hypersparse import sampled, written
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 EXHAUSTIVE = pytest.mark.exhaustive
 
 
