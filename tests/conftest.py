@@ -45,7 +45,8 @@ _COMMON = {
 }
 settings.register_profile("fixed", derandomize=True, database=None, max_examples=40, **_COMMON)
 settings.register_profile("exhaustive", derandomize=True, database=None, max_examples=600, **_COMMON)
-# For mutation runs: whether a drawn call fails matters, and not the smallest that does.
+# For mutation runs: whether a drawn call fails matters, and not the smallest that does.  And on grids, where the search
+# for the smallest depends on the lines that a process runs.
 _UNSHRUNK = [Phase.explicit, Phase.generate]
 settings.register_profile("unshrunk", derandomize=True, database=None, max_examples=40, phases=_UNSHRUNK, **_COMMON)
 settings.register_profile("random", max_examples=200, **_COMMON)
@@ -106,7 +107,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell starts background jobs so.  Tests interrupt themselves and processes that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.getoption("--hypothesis-profile", None):
-        settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "fixed")
+        usual = "fixed" if grid is None else "unshrunk"
+        settings.load_profile("exhaustive" if config.getoption("--exhaustive") else usual)
 
 
 @pytest.hookimpl(tryfirst=True)
