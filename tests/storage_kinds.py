@@ -92,7 +92,13 @@ def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR
 
 
 def in_format(a: CSR, format: str, placement: Placement, engine: str) -> CSR:
-    """The matrix, which is uncompressed and device-resident, in another format, if its structure has that form."""
+    """The matrix, which is uncompressed and device-resident, in another format, if its structure has that form.
+
+    On a grid each of its blocks whose structure has it.
+    """
+    if " " in engine:
+        grid = grid_of(engine)
+        return grid.with_part(a, in_format(grid.part(a), format, placement, grid.engine))  # type: ignore[no-any-return]
     if format != BitmapPattern.format or a.nrows * a.ncols <= MOST_POSITIONS:
         with suppress(InvalidValue):
             a = convert(a, format)

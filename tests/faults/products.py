@@ -25,6 +25,7 @@ from semiring.config import config
 from semiring.engines.reference.dense import densify
 from semiring.engines.reference.evaluation import binary
 from semiring.formats import CSR
+from semiring.formats.parts import on_device
 from semiring.ops.mxm import METHODS
 from tests.compare import check_invariants, same_values
 from tests.faults._isolated import run_isolated
@@ -88,6 +89,7 @@ def _placed(operand: Operand, engine: str) -> sr.Matrix:
     store = operand.store()
     if engine == "cuda":
         store = store.to("cuda")
+    store = on_device(engine, store)
     if operand.format is not None and operand.kind is not None:
         store = in_format(store, operand.format, operand.kind[1], engine)
     elif operand.kind is not None:

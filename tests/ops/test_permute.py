@@ -75,6 +75,7 @@ def test_slice_by_slice(codec: str | None, engine: str, data: st.DataObject) -> 
     assert_same(found.to("cpu"), registry.run(plain, "reference"))
 
 
+@pytest.mark.one_process("memory is of one process")
 @pytest.mark.parametrize(("iso", "entry_bytes"), [(True, 4), (False, 4 + 8)])
 def test_memory_of_the_result_in_slices(
     engine: str, monkeypatch: pytest.MonkeyPatch, iso: bool, entry_bytes: int
