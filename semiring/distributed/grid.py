@@ -22,6 +22,8 @@ __all__ = ["Grid", "run"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# The most processes of which each sends a count to each other; of more, along its row and then its column of the grid.
+_FEW = 64
 _numbers = itertools.count(2)
 _known: dict[str, Any] = {}
 
@@ -310,7 +312,9 @@ class Grid(ProcessGrid):
         >>> sr.distributed.run(3, lambda grid: grid.total(grid.rank))
         [3, 3, 3]
         """
-        return sum(self.all.gather_all(count))
+        if self.size <= _FEW:
+            return sum(self.all.gather_all(count))
+        return sum(self.above.gather_all(sum(self.beside.gather_all(count))))
 
     def account(self) -> AbstractContextManager[None]:
         """Note what this process sends inside the block in the record that `explain` makes of the current call.

@@ -277,6 +277,15 @@ def test_objects_are_shown_by_their_part() -> None:
     assert repr(A).endswith(f"on 2x1 {local()}; rank 0 holds rows 0:2, columns 0:4, 3 entries")
 
 
+def test_counts_of_many_processes_go_along_rows_and_columns() -> None:
+    def program(grid: Grid) -> tuple[int, int]:
+        before = grid.traffic.messages
+        return grid.total(grid.rank), grid.traffic.messages - before
+
+    assert run((9, 8), program) == [(72 * 71 // 2, 8 - 1 + 9 - 1)] * 72
+    assert run((8, 8), program) == [(64 * 63 // 2, 63)] * 64
+
+
 def test_shapes_of_grids() -> None:
     assert run((3, 2), lambda grid: grid.place)[5] == (2, 1)
     assert distributed.run(6, lambda grid: grid.shape)[0] == (3, 2)
