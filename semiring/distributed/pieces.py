@@ -100,8 +100,7 @@ def encoded(u: VectorStore, group: Communicator) -> Sent | None:
     if not count:
         return None
     form = chosen(size, count, 0 if u.iso is not None else u.dtype.itemsize, compress=group.between_hosts)
-    if recording.noting():
-        recording.note(forms=" ".join(sorted({form, *_noted()})))
+    note_form(form)
     if form == "full":
         return Sent(form, size, count, u.dtype, None, None, u.values, u.iso)
     if form == "bitmap" and u.iso is not None:
@@ -111,7 +110,8 @@ def encoded(u: VectorStore, group: Communicator) -> Sent | None:
         positions, counts = _bits(u), None
     else:
         positions, counts = _low_bits(entries) if form == "list" else (_gaps(entries), None)
-    return Sent(form, size, count, u.dtype, positions, counts, entries.values, u.iso)
+    values = None if u.iso is not None else entries.values
+    return Sent(form, size, count, u.dtype, positions, counts, values, u.iso)
 
 
 def decoded(sent: Sent | None, size: int, dtype: np.dtype[Any], device: str) -> VectorStore:
@@ -126,10 +126,11 @@ def decoded(sent: Sent | None, size: int, dtype: np.dtype[Any], device: str) -> 
     return IndexList(size, sent.dtype, indices, sent.values, sent.iso)
 
 
-def _noted() -> list[str]:
-    """Return the forms that the current record has."""
+def note_form(form: str) -> None:
+    """Add a form to those of the current record."""
     call = recording.current()
-    return [] if call is None else call.details.get("forms", "").split()
+    if call is not None:
+        recording.note(forms=" ".join(sorted({form, *call.details.get("forms", "").split()})))
 
 
 def _bits(u: VectorStore) -> Array:

@@ -6,12 +6,11 @@ grid: O(nvals / rows of the grid) entries in all, and nothing where the grid has
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engines.operands import Index
 from ..formats import CSR
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
+from .blocks import exchanged_blocks
 from .grid import Grid
 from .parts import local, matrix, placed
 
@@ -27,12 +26,16 @@ def whole_rows(grid: Grid, a: CSR) -> CSR:
     if known is None:
         top = grid.rows(a.nrows)[0]
         first = grid.place[0] * grid.shape[1]
-        messages: list[Any] = []
+        blocks, shapes = list[CSR](), list[tuple[int, int]]()
+        mine = grid.piece(a.nrows)
         for k in range(grid.shape[1]):
+            left, right = grid.cols(a.ncols, k)
+            shapes.append((mine[1] - mine[0], right - left))
             begin, end = grid.piece(a.nrows, first + k)
             rows = Index(block.nrows, end - begin, begin - top)
-            messages.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
-        known = a.cache["rows"] = concat([grid.beside.exchange(messages)]).into()
+            blocks.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
+        found = exchanged_blocks(blocks, shapes, a.dtype, grid.beside, grid)
+        known = a.cache["rows"] = concat([found]).into()
     return known
 
 
@@ -48,9 +51,13 @@ def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR 
     """
     if grid.shape[1] == 1:
         return matrix(grid, shape, rows, keeps=keeps)
-    messages: list[Any] = []
+    blocks, shapes = list[CSR](), list[tuple[int, int]]()
+    first, mine = grid.place[0] * grid.shape[1], grid.cols(shape[1])
     for k in range(grid.shape[1]):
+        begin, end = grid.piece(shape[0], first + k)
+        shapes.append((end - begin, mine[1] - mine[0]))
         left, right = grid.cols(shape[1], k)
         cols = Index(shape[1], right - left, left)
-        messages.append(extract_matrix(rows, Index(rows.nrows, rows.nrows), cols).into())
-    return matrix(grid, shape, concat([[part] for part in grid.beside.exchange(messages)]).into())
+        blocks.append(extract_matrix(rows, Index(rows.nrows, rows.nrows), cols).into())
+    found = exchanged_blocks(blocks, shapes, rows.dtype, grid.beside, grid)
+    return matrix(grid, shape, concat([[part] for part in found]).into())

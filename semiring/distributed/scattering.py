@@ -12,6 +12,7 @@ from ..formats import CSR
 from ..formats.parts import grid_of
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
+from .blocks import decoded_block, encoded_block
 from .grid import Grid
 from .parts import arrived, concatenated, local, matrix, section, vector
 from .pieces import encoded
@@ -109,7 +110,11 @@ def gathered(store: Any) -> Any:
         pieces = [arrived(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
         pieces[grid.rank] = part
         return concatenated(pieces, grid.engine, grid.local)
-    parts = grid.all.gather_all(part)
+    parts: list[CSR] = []
+    for rank, block in enumerate(grid.all.gather_all(encoded_block(part, grid.all, grid))):
+        (top, bottom), (left, right) = grid.rows(store.nrows, rank), grid.cols(store.ncols, rank)
+        own = rank == grid.rank
+        parts.append(part if own else decoded_block(block, (bottom - top, right - left), store.dtype, grid))
     width = grid.shape[1]
     rows = [parts[i : i + width] for i in range(0, grid.size, width)]
     return concat(rows).into()

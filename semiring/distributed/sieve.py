@@ -17,7 +17,7 @@ Distributed Memory Systems", 2012 (positions that were sent before).
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..dtypes import BOOL
 from ..engines import registry
 from ..engines.operands import Mask
 from ..engines.spec import Ewise, Keep
-from ..formats import Array, Full, IndexList, VectorStore, array_module, dense_values, with_values
+from ..formats import CSR, Array, Full, IndexList, VectorStore, array_module, dense_values, with_values
 from ..operators import monoid as monoids
 from ..operators.types import TypedMonoid
 from ..ops.convert import index_list
@@ -33,6 +33,8 @@ from .parts import union
 from .pieces import chosen, position_bytes
 
 __all__ = ["Excluded", "Improvements", "Sieve"]
+
+S = TypeVar("S", CSR, VectorStore)
 
 _TRUE = np.bool_(True)
 _ANY = monoids.any[BOOL]
@@ -46,7 +48,7 @@ class Sieve(Protocol):
 
 
 class Excluded:
-    """Positions for which no sum is needed.
+    """Positions, of a vector or a matrix, for which no sum is needed.
 
     repeated: whether a position is excluded once a sum was sent for it.
     """
@@ -54,7 +56,7 @@ class Excluded:
     def __init__(self, engine: str, *, repeated: bool) -> None:
         self._engine, self._repeated = engine, repeated
         # Of the sums of this process; and of its own piece, what it has told the others.
-        self._known: VectorStore | None = None
+        self._known: CSR | VectorStore | None = None
         self._told: VectorStore | None = None
 
     @property
@@ -62,16 +64,17 @@ class Excluded:
         """The mask that admits all other positions."""
         return None if self._known is None else Mask(self._known, True, True)
 
-    def passed(self, t: VectorStore) -> VectorStore:
+    def passed(self, t: S) -> S:
         """Return the sums at positions that are not excluded."""
         if self._known is not None:
-            t = registry.run(Keep(t, Mask(self._known, True, True)), self._engine)
+            kept = registry.run(Keep(t, Mask(self._known, True, True)), self._engine)
+            t = kept if t.iso is None else with_values(kept, t.dtype, None, t.iso)
         if self._repeated:
             self.exclude(t)
         return t
 
-    def exclude(self, u: VectorStore) -> None:
-        """Exclude the positions of the entries of a vector as well."""
+    def exclude(self, u: CSR | VectorStore) -> None:
+        """Exclude the positions of the entries of a vector or a matrix as well."""
         made = _presence(u)
         self._known = made if self._known is None else union(self._known, made, _ANY)
 
@@ -90,7 +93,8 @@ class Excluded:
         if self._told is not None:
             made = registry.run(Keep(excluded, Mask(self._told, True, True)), self._engine)
         self._told = excluded
-        return _presence(made)
+        found: VectorStore = _presence(made)
+        return found
 
 
 class Improvements:
@@ -126,6 +130,6 @@ def everything(size: int, device: str) -> Full:
     return Full(size, BOOL, None, _TRUE, device)
 
 
-def _presence(u: VectorStore) -> VectorStore:
-    """Return which entries a vector has."""
+def _presence(u: Any) -> Any:
+    """Return which entries a vector or a matrix has."""
     return with_values(u, BOOL, None, _TRUE)

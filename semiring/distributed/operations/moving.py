@@ -10,10 +10,11 @@ from ...engines import registry
 from ...engines.registry import across
 from ...engines.spec import IsSymmetric, Transpose
 from ...engines.spec_storage import Encode, Permute
-from ...formats import PartPattern, array_module, structure_only
+from ...formats import CSR, PartPattern, array_module, structure_only
 from ...formats.pattern import scalar_facts
 from ...ops import structure
 from ...ops.equal import same
+from ..blocks import exchanged_blocks
 from ..grid import Grid
 from ..parts import local, matrix
 from ..routing import Triples, routed, triples
@@ -25,10 +26,12 @@ def transpose(q: Transpose, grid: Grid) -> Any:
     a = q.a
     if grid.shape[0] == grid.shape[1]:
         i, j = grid.place
-        messages: list[Any] = [None] * grid.size
+        blocks: list[CSR | None] = [None] * grid.size
         partner = j * grid.shape[1] + i
-        messages[partner] = structure.transposed(local(a))
-        return matrix(grid, (a.ncols, a.nrows), grid.all.exchange(messages)[partner], iso=a.iso)
+        blocks[partner] = structure.transposed(local(a))
+        (top, bottom), (left, right) = grid.rows(a.ncols), grid.cols(a.nrows)
+        found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, a.dtype, grid.all, grid)
+        return matrix(grid, (a.ncols, a.nrows), found[partner], iso=a.iso)
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
     return routed(grid, Triples(t.cols, t.rows, t.values, t.iso), (a.ncols, a.nrows), a.dtype, iso=a.iso)
 

@@ -6,21 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ...engines.operands import Mask
+from ...engines.operands import Mask, Rows
 from ...engines.registry import across
+from ...engines.spec import Mxm
 from ...engines.spec_batched import ClosureMany, ClosureManyResult
 from ...formats import CSR, array_module, dense_values, index_dtype, structure_only, with_values
 from ...formats.hypersparse import empty_matrix
 from ...operators import semiring as semirings
 from ...ops.build import build_matrix
 from ...ops.convert import index_list
-from ...ops.mxm import mxm
 from ...ops.reduce import reduce_rows
-from ...ops.write import Write, merge
+from ...ops.write import merge
 from ..accounts import step
 from ..grid import Grid
 from ..parts import local
 from ..routing import Triples, joined, routed
+from ..sieve import Excluded
+from .matrix_products import product
 
 _INT64 = np.dtype(np.int64)
 
@@ -32,6 +34,8 @@ def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
     k, n = int(q.sources.size), a.nrows
     rows = array_module(grid.local).arange(k, dtype=index_dtype(k))
     frontier: CSR = build_matrix(rows, q.sources, np.bool_(True), k, n, np.dtype(np.bool_), None, grid.device)
+    by_row, ring = Rows(a), semirings.any_pair[np.dtype(np.bool_)]
+    sieve = Excluded(grid.engine, repeated=True)
     levels = empty_matrix(k, n, q.dtype, grid.device)
     counted: list[Triples] = []
     steps = 0
@@ -40,8 +44,8 @@ def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
             levels = merge(levels, with_values(frontier, q.dtype, None, q.dtype.type(steps)), grid.device)
             if q.counts:
                 counted.append(_counted(frontier, steps, grid))
-            reached = Mask(levels, True, True)
-            frontier = mxm(frontier, a, semirings.any_pair).into(None, Write(reached))
+            request = Mxm(frontier, by_row, None, ring, mask=Mask(levels, True, True))
+            frontier = product(request, grid, sieve)
             steps += 1
     counts = routed(grid, joined(counted, _INT64, grid.local), (k, steps), _INT64) if q.counts else None
     return ClosureManyResult(levels if q.levels else None, counts, steps)
