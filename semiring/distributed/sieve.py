@@ -78,16 +78,15 @@ class Excluded:
         made = _presence(u)
         self._known = made if self._known is None else union(self._known, made, _ANY)
 
-    def news(self, excluded: VectorStore, itemsize: int, expected: float) -> VectorStore | None:
+    def news(self, excluded: VectorStore, saved: float) -> VectorStore | None:
         """Return what to tell of the excluded positions of the piece of this process; None where that does not pay.
 
-        They are sent to a process if their bytes are fewer than those of the values that it would send for them:
-        itemsize bytes each, with the probability that one of `expected` entries of a column joins it to the frontier.
-        Positions that were told before are left out.
+        They are sent if their bytes are fewer than those that they save, `saved` for each on average.  Positions that
+        were told before are left out.
         """
         count = excluded.nvals - (0 if self._told is None else self._told.nvals)
         cost = position_bytes(chosen(excluded.size, count, 0, compress=False), excluded.size, count)
-        if not count or cost >= itemsize * count * -math.expm1(-expected):
+        if not count or cost >= saved * count:
             return None
         made = excluded
         if self._told is not None:
@@ -98,15 +97,20 @@ class Excluded:
 
 
 class Improvements:
-    """Sums that change what was sent before; the monoid is idempotent.  Memory of a value for each position."""
+    """Sums that change what was sent before; the monoid is idempotent.  Memory of a value for each position.
 
-    def __init__(self, add: TypedMonoid, engine: str) -> None:
-        self._add, self._engine = add, engine
+    most: vectors of more positions pass as they are.
+    """
+
+    def __init__(self, add: TypedMonoid, engine: str, most: int) -> None:
+        self._add, self._engine, self._most = add, engine, most
         self._present: Array | None = None
         self._sums: Array | None = None
 
     def passed(self, t: VectorStore) -> VectorStore:
         """Return the sums at new positions, and those that are not absorbed; NaN equals NaN.  Cost O(nvals)."""
+        if t.size > self._most:
+            return t
         u: Any = index_list(t)
         xp = array_module(u.device)
         if self._present is None or self._sums is None:
@@ -123,6 +127,15 @@ class Improvements:
         self._sums[at] = xp.where(seen, joined, new)
         self._present[at] = True
         return t
+
+
+def saved_bytes(itemsize: int, density: float, degree: float) -> float:
+    """Return the bytes that a process sends for a position on average, if its holder tells nothing.
+
+    A value, with the probability that one of the entries of a column, `degree` of them on average, is in a row of the
+    frontier, which has this share of the rows.
+    """
+    return itemsize * -math.expm1(-density * degree)
 
 
 def everything(size: int, device: str) -> Full:

@@ -10,7 +10,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, distributed, use
 from semiring.distributed import Grid
-from semiring.distributed.sieve import Excluded, Improvements
+from semiring.distributed.sieve import Excluded, Improvements, saved_bytes
 from tests import sampling
 from tests.distributed.grids import run
 
@@ -31,7 +31,7 @@ def on_the_specification(engine: str) -> Any:
 def test_sums_are_sent_where_they_change_what_was_sent(name: str) -> None:
     rng = np.random.default_rng(4)
     sums: dict[int, float] = {}
-    sieve = Improvements(getattr(sr.monoid, name)[np.float64], "cpu")
+    sieve = Improvements(getattr(sr.monoid, name)[np.float64], "cpu", 50)
     better = np.fmin if name == "min" else np.fmax
     dropped = 0
     for _ in range(40):
@@ -65,14 +65,16 @@ def test_a_holder_tells_what_saves_more_bytes_than_it_takes() -> None:
     size = 4096
     some = Vector.from_coo(np.arange(0, size, 4), 1.5, size=size)
     more = Vector.from_coo(np.arange(0, size, 2), 1.5, size=size)
-    # 512 bytes of a bitmap; 1,024 values of 8 bytes, each sent with the probability 1 - exp(-expected).
-    for expected, tells in ((0.06, False), (0.07, True)):
-        assert (Excluded("cpu", repeated=True).news(some.store, 8, expected) is not None) == tells
-        assert tells == (8 * 1024 * (1 - np.exp(-expected)) > 512)
+    # 512 bytes of a bitmap; 1,024 values of 8 bytes, each sent with the probability 1 - exp(-degree / 2).
+    for degree, tells in ((0.12, False), (0.14, True)):
+        saved = saved_bytes(8, 0.5, degree)
+        assert saved == pytest.approx(8 * (1 - np.exp(-degree / 2)))
+        assert (Excluded("cpu", repeated=True).news(some.store, saved) is not None) == tells
+        assert tells == (1024 * saved > 512)
     sieve = Excluded("cpu", repeated=True)
-    assert Vector._new(sieve.news(some.store, 8, 5.0)).isequal(some.apply("one").new().dup(dtype=bool))
-    assert sieve.news(some.store, 8, 5.0) is None
-    left = Vector._new(sieve.news(more.store, 8, 5.0))
+    assert Vector._new(sieve.news(some.store, 8.0)).isequal(some.apply("one").new().dup(dtype=bool))
+    assert sieve.news(some.store, 8.0) is None
+    left = Vector._new(sieve.news(more.store, 8.0))
     assert np.array_equal(left.to_coo()[0], np.arange(2, size, 4))
 
 
@@ -131,3 +133,35 @@ def test_results_are_those_of_one_process_and_fewer_bytes_are_sent(
     assert all(sent <= all_sums for sent, all_sums in total.values()), total
     if min(shape) > 1:
         assert all(sent < all_sums for sent, all_sums in total.values()), total
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (4, 1)])
+def test_hypersparse_graphs(shape: tuple[int, int]) -> None:
+    """Nothing has a slot for each row."""
+    with use("cpu"):
+        hypersparse_graphs(shape)
+
+
+def hypersparse_graphs(shape: tuple[int, int]) -> None:
+    n, rng = 2**40, np.random.default_rng(1)
+    rows = np.unique(rng.integers(0, n, 200))
+    at = rng.integers(0, rows.size, (2, 1500))
+    A = Matrix.from_coo(rows[at[0]], rows[at[1]], rng.random(1500), shape=(n, n), dup_op="min")
+    mask = Vector.from_coo(rows[::2], np.arange(rows[::2].size) % 3, size=n)
+    source, few = int(rows[at[0][0]]), Vector.from_coo(rows[:50], 1.5, size=n)
+    programs = (
+        lambda A, mask, few: sr.algorithms.sssp(A, source),
+        lambda A, mask, few: sr.algorithms.bfs_levels(A, source),
+        lambda A, mask, few: sr.ops.closure(few, A, "max_min"),
+        lambda A, mask, few: few.vxm(A, "plus_times").new(mask=mask.V),
+        lambda A, mask, few: few.vxm(A, "plus_times").new(mask=~mask.S),
+        lambda A, mask, few: A.mxm(A, "plus_times").new(),
+        lambda A, mask, few: A[:3, :].new().mxm(A, "plus_times").new(),
+    )
+
+    def program(grid: Grid) -> list[bool]:
+        parts = [distributed.scatter(x, grid) for x in (A, mask, few)]
+        return [distributed.gather(one(*parts)).isclose(one(A, mask, few), check_dtype=True) for one in programs]
+
+    assert run(shape, program)[0] == [True] * len(programs)

@@ -25,6 +25,9 @@ from ..parts import local, union, vector
 from ..sieve import Excluded, Improvements, Sieve
 from .products import product
 
+# Sums that were sent are kept for so many columns, and for so many more for each entry of the block.
+_SMALL, _SLOTS = 1 << 20, 16
+
 
 @across(Closure)
 def closure(q: Closure, grid: Grid) -> ClosureResult:
@@ -34,7 +37,7 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
     frontier: Any = q.frontier
     waiting = grid.total(piece.nvals)
     degrees = _degrees(q.by_row.get()) if q.trace else None
-    sieve: Sieve = Excluded(grid.engine, repeated=True) if q.final_on_arrival else Improvements(add, grid.engine)
+    sieve = _sieve(q, grid)
     trace: list[Step] = []
     steps = 0
     while waiting and steps < q.max_steps:
@@ -50,6 +53,14 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
             frontier = arriving if q.final_on_arrival else vector(grid, size, _changed(before, piece, grid))
             waiting = frontier.nvals  # collective
     return ClosureResult(vector(grid, size, piece), not waiting, steps, tuple(trace))
+
+
+def _sieve(q: Closure, grid: Grid) -> Sieve:
+    """Return what drops sums before they are sent; a hypersparse block has too few entries for a value a column."""
+    if q.final_on_arrival:
+        return Excluded(grid.engine, repeated=True)
+    block = local((q.by_row if q.by_row.ready else q.by_column).get())
+    return Improvements(q.semiring.add, grid.engine, _SMALL + _SLOTS * block.nvals)
 
 
 def _changed(before: VectorStore, after: VectorStore, grid: Grid) -> VectorStore:

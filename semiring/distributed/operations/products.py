@@ -37,7 +37,7 @@ from ..parts import (
     section,
     vector,
 )
-from ..sieve import Excluded, Sieve, everything
+from ..sieve import Excluded, Sieve, everything, saved_bytes
 
 Pieces = Callable[..., range]
 
@@ -97,12 +97,14 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
     if excluded is None or mask is None:
         return around(grid, u, inner)
     piece, ranks, inside = local(u), outer(grid), grid.piece(q.nout)
-    without: Any = mask.store
-    if not (mask.structural and mask.complement):
-        without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
     width = grid.piece(q.nout, ranks.stop - 1)[1] - grid.piece(q.nout, ranks.start)[0]
-    expected = piece.nvals / max(piece.size, 1) * block.nvals / max(width, 1)
-    news = excluded.news(without, q.semiring.z.itemsize, expected)
+    saved = saved_bytes(q.semiring.z.itemsize, piece.nvals / max(piece.size, 1), block.nvals / max(width, 1))
+    without: Any = None
+    if mask.structural and mask.complement:
+        without = mask.store
+    elif 8 * saved > 1:  # else not even a bit for each position pays
+        without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
+    news = None if without is None else excluded.news(without, saved)
     found, told = carried(grid, (piece, inner), (news, outer))
     if any(each is not None for each in told):
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
