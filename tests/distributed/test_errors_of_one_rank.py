@@ -147,6 +147,33 @@ def test_the_class_and_the_message(error: Exception, kind: type[Exception], mess
     assert all(type(each) is kind and message in str(each) for each in found)
 
 
+def test_an_argument_that_is_wrong_on_one_rank_in_a_joint_call() -> None:
+    """It is found before anything is sent, while the others are in the operation."""
+    wrong: tuple[Callable[[Vector], Any], ...] = (
+        lambda u: u[N],
+        lambda u: u.apply("no operator"),
+        lambda u: u.ewise_mult(Vector(float, N + 1, device=u.device), "times"),
+    )
+
+    def program(grid: Grid) -> list[str]:
+        u, found = distributed.scatter(V, grid), []
+
+        def call(make: Callable[[Vector], Any]) -> Vector:
+            v = u.apply("ainv").new()
+            v << (make(u) if grid.rank == 1 else u.apply("abs"))
+            return v.ewise_add(u, "plus").new()
+
+        for make in wrong:
+            with pytest.raises(exceptions.SemiringError) as caught:
+                grid.joint(call, make)
+            found.append(f"{type(caught.value).__name__} {str(caught.value)[-13:]}")
+            assert distributed.gather(u.apply("ainv").new()).isequal(V.apply("ainv").new())
+        return found
+
+    names = ("IndexOutOfBound", "UnknownOperator", "DimensionMismatch")
+    assert run((3, 1), program) == [[f"{name} (rank 1 of 3)" for name in names]] * 3
+
+
 def test_several_ranks_that_fail() -> None:
     def fails(grid: Grid, same: bool) -> None:
         if grid.rank:
