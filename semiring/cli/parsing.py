@@ -44,7 +44,8 @@ class Parser(argparse.ArgumentParser):
             message = self._no_choice(message, found["name"], found["word"])
         elif "required" in message:  # argparse reports missing arguments before unknown options
             unknown = next(filter(self._is_unknown, self._words), None)
-            message = message if unknown is None else self._unknown(unknown)
+            advice = f"; {self.prog} --help lists them" if self._parsers() else ""
+            message = f"{message}{advice}" if unknown is None else self._unknown(unknown)
         super().error(message)
 
     def format_usage(self) -> str:
@@ -60,7 +61,9 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, word: str) -> str:
         if not word.startswith("-") or word == "-":
-            return f"unexpected argument {word!r}; {self.prog} --help shows the arguments"
+            vertex = f"--source {word}" if "--source" in self._options() else None
+            advice = f"did you mean {vertex}?" if vertex else f"{self.prog} --help shows the arguments"
+            return f"unexpected argument {word!r}; {advice}"
         flag = word.partition("=")[0]
         below = {option for parser in self._parsers().values() for option in parser._options()}
         if flag in below:

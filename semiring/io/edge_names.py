@@ -122,7 +122,8 @@ def numbers_of(weights: list[str], name: str, lines: list[int]) -> NDArray[Any]:
         try:
             float(weight)
         except ValueError:
-            raise InvalidFormat(f"{name}:{at}: expected a number as weight, found {weight!r}") from None
+            advice = "; skip_lines=1 skips the names of columns" if at == lines[0] else ""
+            raise InvalidFormat(f"{name}:{at}: expected a number as weight, found {weight!r}{advice}") from None
     raise AssertionError("every weight is a number")
 
 

@@ -153,7 +153,8 @@ def read(
     InvalidFormat
         A malformed file; the message contains file and line or byte, what was expected and what was found.
     NotSupported
-        An unknown extension.
+        An unknown extension, or a package that the reader needs is not installed.
+    FileNotFoundError, IsADirectoryError
     InvalidValue
         ``path`` is not a path, ``progress`` cannot be called, the reader has no such option, or the placement or codec
         is unknown.
@@ -189,9 +190,8 @@ def read(
             f"{os.fspath(path)}: the vertices of a Graphalytics graph are read together with its edges: read the .e "
             f"file beside it"
         )
-    if kind not in READERS and not os.path.exists(path):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     if kind not in READERS:
+        _check_file(path)
         raise NotSupported(
             f"{os.fspath(path)}: expected one of the extensions {' '.join(READERS)} (and .gz .bz2 .xz .zst after it), "
             f"found {kind or 'none'!r}; call a reader directly, for example semiring.io.read_edgelist"
@@ -199,6 +199,7 @@ def read(
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
     check_options(kind, READERS[kind], options)
+    _check_file(path)  # before a reader raises for a package that is missing
     if kind == ".srb":
         return read_srb(path, placement=placement, compress=compress, progress=progress)
     if placement in (None, "device") and compress is None:
@@ -207,6 +208,14 @@ def read(
     with on_the_host():
         found = READERS[kind](path, progress=progress, **options)
     return _converted(found, placement, compress)
+
+
+def _check_file(path: PathLike) -> None:
+    """Raise FileNotFoundError, or IsADirectoryError."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
 
 
 def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix:

@@ -69,8 +69,17 @@ def test_options_that_do_not_go_together(graph: str, capsys: pytest.CaptureFixtu
     assert ".srb" in failure(capsys, "convert", graph, "a.mtx", "--compress", "packed", code=2)
 
 
-def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert failure(capsys, "info", "nowhere.mtx").endswith("nowhere.mtx: No such file or directory")
+@pytest.mark.parametrize("name", ["nowhere.mtx", "nowhere.parquet", "nowhere.gml", "nowhere.mtx.zst"])
+def test_missing_file(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("pyarrow", "networkx", "zstandard"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert failure(capsys, "info", name).endswith(f"{name}: No such file or directory")
+
+
+@pytest.mark.parametrize("name", ["graphs", "graphs.csv"])
+def test_a_folder(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).mkdir()
+    assert failure(capsys, "info", str(tmp_path / name)).endswith(f"{name}: Is a directory")
 
 
 def test_malformed_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

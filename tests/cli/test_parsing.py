@@ -23,10 +23,12 @@ from semiring.cli.parsing import ELSEWHERE, Parser
         ("bfs --symetric", "no option --symetric; did you mean --symmetric?"),
         ("bfs g.mtx --max_iter=3", "no option --max_iter; semiring bfs --help shows the options"),
         ("pagerank g.mtx --max_iter=3", "no option --max_iter; did you mean --max-iter?"),
-        ("bfs g.mtx more", "unexpected argument 'more'; semiring bfs --help shows the arguments"),
+        ("bfs g.mtx more", "unexpected argument 'more'; did you mean --source more?"),
+        ("pagerank g.mtx more", "unexpected argument 'more'; semiring pagerank --help shows the arguments"),
         ("generate rmt 4 g.srb", "no kind 'rmt'; did you mean rmat?"),
         ("generate rmat 4 g.srb --sed 3", "no option --sed; did you mean --seed?"),
         ("bfs", "the following arguments are required: FILE"),
+        ("", "the following arguments are required: COMMAND; semiring --help lists them"),
     ],
 )
 def test_what_was_meant(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,6 +144,11 @@ def test_relabelling_keeps_the_order_of_ids() -> None:
         ("a,b\n", {"relabel": True, "weights": True}, "f:1: expected source, target and weight"),
         ("a\tb\n\nc\n", {"relabel": True}, "f:3: expected 2 columns as in the first line, found 1"),
         ("a,b\nc,\n", {"relabel": True}, "f:2: expected two ids, found an empty one"),
+        (
+            "a,b,w\nx,y,1\n",
+            {"relabel": True},
+            "f:1: expected a number as weight, found 'w'; skip_lines=1 skips the names",
+        ),
         ("a,b,1\n# c\nb,c,heavy\n", {"relabel": True}, "f:3: expected a number as weight, found 'heavy'"),
         ('a,b\n"b,c\n', {"relabel": True}, "f:2: expected columns separated by ','"),
         (b"a b\nb \xff\n", {"relabel": True}, "f:2: expected ids in UTF-8, found the byte 0xff"),
