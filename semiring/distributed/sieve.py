@@ -109,7 +109,7 @@ class Improvements:
 
     def passed(self, t: VectorStore) -> VectorStore:
         """Return the sums at new positions, and those that are not absorbed; NaN equals NaN.  Cost O(nvals)."""
-        if t.size > self._most:
+        if t.size > self._most or not t.nvals:
             return t
         u: Any = index_list(t)
         xp = array_module(u.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ SHAPES = ((2, 1), (1, 2), (2, 2), (3, 2), (2, 3), (4, 1))
 STAYS = ("a", "b", "c")
 CASES = tuple((shape, stays) for shape in SHAPES for stays in STAYS)
 SAMPLE = sampling.draw("grids of products", CASES, 1)
+WAY_SAMPLE = sampling.draw("grids of ways", SHAPES[2:], 1)
 
 
 @pytest.fixture(autouse=True)
@@ -169,3 +171,25 @@ def test_frontiers_of_many_sources_are_sent_in_place_of_the_graph(
         monkeypatch.setattr(matrix_products, "least_sent", lambda *_: "c")
         graph = run((2, 1), program)
     assert (6 if parts_on == "cpu" else 1.5) * sum(map(sum, sent)) < sum(map(sum, graph))
+
+
+@pytest.mark.parametrize(
+    "shape", [pytest.param(s, id="x".join(map(str, s)), marks=sampling.marks(s, WAY_SAMPLE)) for s in SHAPES]
+)
+def test_a_search_whose_levels_are_multiplied_in_different_ways(
+    shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    A, sources = sr.random.grid2d(5, 6), range(0, 30, 4)
+
+    def program(grid: Grid) -> bool:
+        ways[grid.rank] = itertools.cycle("babc")
+        found = ops.closure_many(sources, distributed.scatter(A, grid), counts=True)
+        return distributed.gather(found.levels).isequal(expected.levels) and distributed.gather(found.counts).isequal(
+            expected.counts
+        )
+
+    ways: dict[int, Iterator[str]] = {}
+    monkeypatch.setattr(matrix_products, "least_sent", lambda *given: next(ways[given[-1].rank]))
+    with use("reference"):
+        expected = ops.closure_many(sources, A, counts=True)
+        assert all(run(shape, program))

@@ -54,11 +54,17 @@ def mxm(q: Mxm, grid: Grid) -> CSR:
 
 
 def product(q: Mxm, grid: Grid, sieve: Excluded | None) -> CSR:
-    """Return the product.  sieve: drops parts of it before they are sent; those of the steps of a closure share one."""
+    """Return the product.
+
+    sieve: drops parts of it before they are sent, where B stays; the steps of a closure share one.
+    """
     a, b = _read(q.a, q, "x"), _read(q.by_row.get(), q, "y")
     value = product_value(q.semiring, a.iso, b.iso)
     stays = least_sent(q, a, b, grid)
-    block = _by_stages(q, a, b, grid) if stays == "c" else _with_one_operand(q, a, b, grid, stays == "b", sieve)
+    if stays == "c":
+        block = _by_stages(q, a, b, grid)
+    else:  # where A stays, a process has parts of other rows
+        block = _with_one_operand(q, a, b, grid, stays == "b", sieve if stays == "b" else None)
     return matrix(grid, (a.nrows, b.ncols), block, iso=value)
 
 
