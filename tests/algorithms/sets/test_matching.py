@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 import semiring as sr
+from semiring.algorithms.sets import maximum_matching
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from tests.algorithms.components.drawn import UNDIRECTED, drawn, matrix, pattern, undirected
 
@@ -87,6 +88,30 @@ def test_augmentation_of_a_long_path() -> None:
     for seed in range(4):
         mate = sr.algorithms.maximum_bipartite_matching(matrix(S), seed=seed).to_dict()
         assert mate == {i: i for i in range(n)}
+
+
+def matched_with_progress(S: Any) -> tuple[sr.Vector, list[int]]:
+    """The matching, and the numbers of pairs after each phase."""
+    sizes: list[int] = []
+    found = sr.algorithms.maximum_bipartite_matching(matrix(S), progress=lambda done, _: sizes.append(done))
+    return found, sizes
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_restricted_searches_find_the_same_matching(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and columns that alternating paths cannot visit change neither trees nor the matching."""
+    restricted = set()
+    for m, n, degree in ((900, 700, 2.2), (700, 900, 2.2), (800, 800, 2.7), (300, 300, 1.2)):
+        S = sp.random_array((m, n), density=degree / n, rng=np.random.default_rng(m), format="csr")
+        monkeypatch.setattr(maximum_matching, "_RESTRICTED", 10**6)
+        whole, sizes = matched_with_progress(S)
+        monkeypatch.setattr(maximum_matching, "_RESTRICTED", after)
+        found, same_sizes = matched_with_progress(S)
+        assert found.isequal(whole)
+        assert same_sizes == sizes
+        assert found.nvals == sizes[-1] == (csgraph.maximum_bipartite_matching(S) >= 0).sum()
+        restricted.add(len(sizes) > after + 1)
+    assert True in restricted
 
 
 def test_the_maximum_matching_depends_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
