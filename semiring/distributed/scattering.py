@@ -41,7 +41,8 @@ def scatter(A: S, grid: Grid) -> S:
 
     Notes
     -----
-    Nothing is sent.  A symmetric structure, if that is known, stays known.  Cost O(nvals) on every process.
+    Nothing is sent but whether the structure is symmetric, which is known on all processes if it is on one.  Cost
+    O(nvals) on every process.
 
     Examples
     --------
@@ -60,7 +61,8 @@ def taken(store: Any, grid: Grid) -> Any:
     """Return the store of parts of an object that every process has as a whole."""
     if isinstance(store, CSR):
         made: Any = matrix(grid, store.shape, block_of(store, grid), iso=store.iso)
-        known = store.pattern.facts.get("symmetric")
+        # A process may have computed it alone; what is known decides which collectives follow.
+        known = grid.found(store.pattern.facts.get("symmetric"))
         if known is not None:
             made.pattern.facts["symmetric"] = known
     else:

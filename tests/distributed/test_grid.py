@@ -379,3 +379,20 @@ def test_what_is_known_of_a_structure_does_not_depend_on_the_block_of_one_proces
 
     for shape in ((2, 1), (4, 1), (2, 2)):
         assert run(shape, program) == [[4, 4, 2, 2, 2, 3, 3, 3, 2, 2, 2]] * (shape[0] * shape[1])
+
+
+def test_what_one_process_alone_knows_of_a_matrix_is_known_on_all() -> None:
+    """On two processes the block of a matrix with one row is the matrix itself, on the first one."""
+
+    def program(grid: Grid) -> list[Any]:
+        found = []
+        for n in (1, 6):
+            A = Matrix.from_coo(range(n), range(n), 1, shape=(n, n), device=local())
+            if grid.rank == 0:
+                assert A.is_symmetric_structure
+            B = distributed.scatter(A, grid)
+            assert B.store.pattern.facts.get("symmetric") is True
+            found.append(distributed.gather(Vector.full(2, n, device=grid.device).vxm(B, "plus_times")).to_dict())
+        return found
+
+    assert run((2, 1), program) == [[{0: 2}, dict.fromkeys(range(6), 2)]] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,6 @@ from semiring import Vector
 from semiring.config import config
 from semiring.exceptions import NotSupported
 from tests import ranks
-from tests.distributed.launches import command
 
 
 def item(body: Any, **arguments: Any) -> Any:
@@ -59,22 +57,3 @@ def test_shapes() -> None:
     for text in ("3", "x2", "0x1", "axb"):
         with pytest.raises(argparse.ArgumentTypeError, match="ROWSxCOLUMNS"):
             ranks.shape(text)
-
-
-# Of these every test runs on a grid.  What does not, in other files: storage kinds of one process (codecs, placements,
-# slices), the implementation that was chosen, memory that is checked under the name of one operation, and objects that
-# a test makes when it is imported.
-FILES = ("test_layout", "test_equal", "test_masks_of_same_structure")
-
-
-@pytest.mark.exhaustive
-def test_tests_of_operations_by_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("mpi4py")
-    root = Path(__file__).resolve().parents[2]
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("PYTHONPATH", str(root))
-    files = [f"tests/ops/{name}.py" for name in FILES]
-    ran = command("launch", "-n", "2", "-m", "pytest", "-q", "--color=no", "--seed=1", "--ranks=2x1", *files)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (summary,) = [line for line in ran.stdout.splitlines() if " passed" in line]  # one process reports
-    assert "failed" not in summary

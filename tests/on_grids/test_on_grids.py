@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 
-from tests.on_grids.__main__ import FOLDERS, files, outcome_of
+import pytest
+
+from tests.on_grids.__main__ import FOLDERS, files, outcome_of, run
 from tests.on_grids.reasons import ROOT, grid_reason, listed
 
 MARK = re.compile(r'\bmark\.one_process\(\s*"([^"]+)"')
+
+# Files that take less than a minute on the specification, for which nothing is compiled.
+QUICK = {
+    "tests/ops": (
+        "accumulator_types closure equal every_operator layout link masks_of_same_structure permute record_types "
+        "records symmetry"
+    ),
+    "tests/facade": (
+        "edge_tables elements empty_scalars errors exact_accumulation friendly given graphblas_names labels "
+        "masks memory numbering recorder scalar_operands settings tensors transposed"
+    ),
+}
 
 OUTPUT = """
 ..s.sF                                                                   [100%]
@@ -44,3 +58,13 @@ def test_every_reason_of_a_mark_is_listed_and_used() -> None:
 def test_the_files_of_the_folders() -> None:
     names = {path.relative_to(ROOT).as_posix() for path in files(FOLDERS)}
     assert {"tests/ops/test_equal.py", "tests/algorithms/test_triangles.py"} <= names
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [f"{folder}/test_{name}.py" for folder in QUICK for name in QUICK[folder].split()])
+def test_files_by_two_processes(name: str) -> None:
+    pytest.importorskip("mpi4py")
+    found = run(ROOT / name, engine="reference", seconds=240)
+    assert found.failed == []
+    assert found.passed
+    assert not found.skipped.keys() - listed().keys()

@@ -86,6 +86,7 @@ def test_every_write_is_its_definition(form: str, source: str, kind: str | None,
         assert (target.format == "full") <= (len(expected) == SIZE)
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 @pytest.mark.parametrize("form", ["bitmap", "full"])
 def test_few_entries_are_written_in_place(form: str) -> None:
     rng = np.random.default_rng(1)
@@ -114,6 +115,7 @@ def address_of(v: Vector) -> int:
     return int(values.data.ptr if v.device == "cuda" else values.__array_interface__["data"][0])
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_entries_that_the_source_lacks_are_deleted() -> None:
     v, mask = made(dict.fromkeys(range(0, SIZE, 2), 1), form="bitmap"), made({4: 1, 5: 1, 6: 1})
     with sr.explain() as log:
@@ -163,6 +165,7 @@ def test_no_other_holder_sees_an_update(form: str, held: str) -> None:
         assert other[3].value == (1 if held == "structure" else 3)
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_a_view_of_the_values_is_a_holder(engine: str) -> None:
     v = made({i: i for i in range(SIZE)}, form="full")
     store: Any = v.store
@@ -211,6 +214,7 @@ def test_a_failed_write_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert v[3].value == 9
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_products_are_added_in_place() -> None:
     n = SIZE
     A = Matrix.from_coo(range(n - 1), range(1, n), np.arange(1, n), shape=(n, n))
