@@ -31,7 +31,7 @@ def test_entries(A: Matrix, chunk: int) -> None:
 def test_rows_and_columns(A: Matrix) -> None:
     for x in (A, A.compress("varint"), A.apply("one"), A.T):
         assert [(i, w.to_dict()) for i, w in x.iter_rows()] == list(x.to_dicts().items())
-        assert all(w.isequal(x[:, j].dup()) for j, w in x.iter_columns())
+        assert all(w.to_dict() == x[:, j].to_dict() for j, w in x.iter_columns())
         assert [j for j, _ in x.iter_columns()] == [i for i, _ in x.T.iter_rows()]
     (i, w), *_ = A.iter_rows()
     assert (i, w.size, w.dtype) == (0, 4, np.int64)

@@ -228,6 +228,7 @@ def test_products_are_added_in_place() -> None:
     assert v.device == "cuda" or UPDATED in kernels(log)
 
 
+@pytest.mark.one_process("threads of one process make calls in any order")
 def test_readers_see_the_vector_before_or_after_a_write() -> None:
     v = made(dict.fromkeys(range(SIZE), 0), np.int64, "full")
     u = made(dict.fromkeys(range(20), 1))
