@@ -95,6 +95,31 @@ def test_predecessors_of_all_pairs() -> None:
         is_tree(distance[source], before[source], lengths, source)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+def test_flows(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    S = drawn(300, 20, 8).astype(dtype)
+    expected = theirs.maximum_flow(S, 1, 2)
+    for by_scipy in (True, False):
+        monkeypatch.setattr(conversion.Policy, "by_time", by_scipy)
+        found = ours.maximum_flow(S, 1, 2)
+        assert found.flow_value == expected.flow_value
+        assert found.flow.dtype == np.int32
+        flow = found.flow.toarray()
+        np.testing.assert_array_equal(flow, -flow.T)
+        assert (flow <= S.toarray()).all()
+        net = flow.sum(axis=1)
+        assert net[1] == -net[2] == expected.flow_value
+        assert not np.delete(net, [1, 2]).any()
+
+
+def test_flows_beyond_int32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion.Policy, "by_time", False)
+    wide = np.array([[0, 2**40], [0, 0]])
+    found = ours.maximum_flow(sp.csr_array(wide), 0, 1)
+    assert found.flow_value == 2**40
+    assert found.flow.toarray().tolist() == [[0, 2**40], [-(2**40), 0]]
+
+
 @pytest.mark.parametrize("n", [20, 400])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.lil_array])
 def test_dense_arrays(n: int, make: Any) -> None:
