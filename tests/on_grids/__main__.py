@@ -11,7 +11,9 @@ skipped.md does not list.
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -59,13 +61,17 @@ def run(file: Path, shape: str = "2x1", engine: str = "cpu", seconds: float | No
     rows, cols = ranks.shape(shape)
     command = [sys.executable, "-m", "semiring.cli", "launch", "-n", str(rows * cols), "-m", "pytest", "-q"]
     command += ["--color=no", "-rfEs", "-p", "no:cacheprovider", "--seed=1", f"--ranks={shape}", f"--engine={engine}"]
-    try:
-        ran = subprocess.run(
-            [*command, str(file)], capture_output=True, text=True, timeout=seconds, cwd=ROOT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome(failed=[f"{file.name}: not done in {seconds:g} s"])
-    return outcome_of(ran.stdout, ran.returncode, file.name)
+    command.append(str(file))
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT, start_new_session=True
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)  # with MPI's launcher, which ends the processes of the grid
+            process.communicate()
+            return Outcome(failed=[f"{file.name}: not done in {seconds:g} s"])
+    return outcome_of(output, process.returncode, file.name)
 
 
 def outcome_of(output: str, status: int, name: str) -> Outcome:
