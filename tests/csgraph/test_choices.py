@@ -45,10 +45,18 @@ GRAPHS: dict[str, Any] = {
     "spreading, many predecessors": drawn(12_000, 6, 4),
     "roads": grid(110),
 }
+LARGER = ("dense", "spreading, many predecessors")
+OPTIONS = {"unweighted": True, "min_only": True, "limit": 40.0}
 
 
-@pytest.mark.parametrize("kind", GRAPHS)
-@pytest.mark.parametrize("named", [{}, {"unweighted": True}, {"min_only": True}, {"limit": 40.0}], ids=str)
+@pytest.mark.parametrize(
+    "kind", ["small", "spreading", "roads", *(pytest.param(kind, marks=pytest.mark.wide) for kind in LARGER)]
+)
+@pytest.mark.parametrize(
+    "named",
+    [{}, *(pytest.param({name: value}, marks=pytest.mark.wide) for name, value in OPTIONS.items())],
+    ids=str,
+)
 def test_distances_are_scipys(kind: str, named: dict[str, Any]) -> None:
     S = GRAPHS[kind]
     for indices in (np.arange(20), 3):
