@@ -61,7 +61,7 @@ def vector_bytes(r: int, c: int, n: int, itemsize: int) -> float:
 PROGRAMS: dict[str, Program] = {
     "product, full vector": Program(iteration, lambda r, c, n, m: vector_bytes(r, c, n, 8)),
     "mxm, plus_pair, masked": Program(
-        lambda A: A.mxm(A, "plus_pair").new(mask=A.S), lambda r, c, n, m: (r + c - 2) * (4 * m + 4 * n) / (r * c)
+        lambda A: A.mxm(A, "plus_pair").new(mask=A.S), lambda r, c, n, m: (r + c - 2) * (2 * m + 2 * n) / (r * c)
     ),
     "BFS, levels": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCE)),
     "BFS, parents": Program(lambda A: sr.algorithms.bfs_parents(A, SOURCE)),
