@@ -199,12 +199,12 @@ def read(
     if compression and kind in _UNCOMPRESSED:
         raise NotSupported(f"{os.fspath(path)}: expected an uncompressed {kind} file; unpack it first")
     check_options(kind, READERS[kind], options)
+    check_storage(placement, compress)
     _check_file(path)  # before a reader raises for a package that is missing
     if kind == ".srb":
         return read_srb(path, placement=placement, compress=compress, progress=progress)
     if placement in (None, "device") and compress is None:
         return READERS[kind](path, progress=progress, **options)
-    check_storage(placement, compress)
     with on_the_host():
         found = READERS[kind](path, progress=progress, **options)
     return _converted(found, placement, compress)
