@@ -10,6 +10,7 @@ import numpy as np
 from ..engines.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats import Array, PartVector, VectorStore, array_module, dense_values, device_of, index_dtype
+from ..formats.parts import whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 from ..ops.build import outside_of_parts
@@ -68,7 +69,9 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
 
 
 def _on_grid(store: PartVector, size: int, axis: str) -> Index:
-    """Return a full vector on a grid as an index: each process checks its piece."""
+    """Return a full vector on a grid as an index: each process checks its piece; of booleans all have all."""
+    if store.dtype.kind == "b":
+        return _array(_vector(whole_of(store)), size, axis, store.device)
     if store.dtype.kind not in "iu":
         raise DomainMismatch(f"{axis}: an index array must hold integers, got {store.dtype}")
     if store.nvals != store.size:

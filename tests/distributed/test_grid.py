@@ -269,6 +269,16 @@ def test_a_large_permutation_is_that_of_the_whole() -> None:
     assert run((2, 1), lambda grid: al.triangle_count(A.to(grid.device))) == [al.triangle_count(A)] * 2
 
 
+def test_a_vector_of_booleans_is_an_index() -> None:
+    v, flags = Vector.from_dense(np.arange(40)), np.arange(40) % 3 == 1
+
+    def program(grid: Grid) -> list[int]:
+        found = v.to(grid.device)[Vector.from_dense(flags, device=grid.device)].new()
+        return distributed.gather(found).to("cpu").to_dense().tolist()
+
+    assert run((3, 1), program) == [list(range(1, 40, 3))] * 3
+
+
 def test_objects_are_shown_by_their_part() -> None:
     v = run((2, 1), lambda grid: Vector.from_dense(np.arange(5)).to(grid.device))[1]
     assert v.device == f"2x1 {local()}"
