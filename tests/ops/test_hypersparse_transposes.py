@@ -7,6 +7,8 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 
+pytestmark = pytest.mark.one_process("formats, codecs and placements are of parts")
+
 N = 1 << 20
 ROWS, COLUMNS, VALUES = [5, N - 1, 7], [9, 3, N - 2], [1.0, 2.0, 3.0]
 

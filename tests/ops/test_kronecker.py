@@ -48,6 +48,7 @@ def test_as_the_specification(op: TypedBinary, left: Any, right: Any, engine: st
     check(Kronecker(a, b, op), engine)
 
 
+@pytest.mark.one_process("reads the arrays of a store")
 @pytest.mark.costly
 @pytest.mark.parametrize(
     "shapes", [((1, 400), (1, 300)), ((400, 1), (300, 1)), ((150, 90), (40, 130)), ((1, 1), (9, 9))]
@@ -109,6 +110,7 @@ def test_positions_are_those_of_the_operands(A: Matrix, B: Matrix) -> None:
         assert dict(zip(zip(rows, cols, strict=True), values, strict=True)) == expected
 
 
+@pytest.mark.one_process("formats, codecs and placements are of parts")
 def test_iso_valued_operands_give_an_iso_valued_result(A: Matrix, B: Matrix, engine: str) -> None:
     if engine == "reference":
         pytest.skip(SPECIFICATION)
@@ -147,6 +149,7 @@ def test_it_is_pending_until_it_is_written(A: Matrix, B: Matrix) -> None:
     assert (dense(product.new()) == full).all()
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_every_storage_kind_is_copied_first(A: Matrix, B: Matrix, engine: str) -> None:
     expected = A.kronecker(B)
     expected.wait()
@@ -156,6 +159,7 @@ def test_every_storage_kind_is_copied_first(A: Matrix, B: Matrix, engine: str) -
     assert (outer.operation, outer.details["copies"]) == ("kronecker", 2)
 
 
+@pytest.mark.one_process("reads the arrays of a store")
 def test_indices_are_as_wide_as_they_must_be(engine: str) -> None:
     if engine == "reference":
         pytest.skip(SPECIFICATION)
@@ -181,6 +185,7 @@ def test_shapes_and_operands_that_are_refused(A: Matrix, B: Matrix) -> None:
         A.dup("float64").kronecker(B, "band")
 
 
+@pytest.mark.one_process("memory is of one process")
 def test_the_memory_of_the_result_is_checked_first(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if engine == "reference":
         pytest.skip(SPECIFICATION)
