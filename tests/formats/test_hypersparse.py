@@ -16,7 +16,7 @@ from semiring.config import config
 from semiring.exceptions import InvalidValue, NotSupported
 from semiring.formats import CSR, HyperPattern, hypersparse, index_dtype
 from semiring.memory.arrays import to_host
-from semiring.operators import binary, indexunary
+from semiring.operators import binary, indexunary, select
 from tests import sampling
 from tests.compare import check_invariants
 from tests.formats.test_full import assert_alike
@@ -260,6 +260,12 @@ def test_operators_of_values_and_positions() -> None:
     without_thunk = indexunary.register_anonymous(lambda x, i, j: x * i - j)
     for op, right in ((with_thunk, 4.0), (without_thunk, 0.0)):
         assert a.apply(op, right=right).new().isequal(plain.apply(op, right=right).new())
+    for text in ("x <= i * k", "x > i - j", "x * k > 3", "i + k > 4"):
+        for thunk in (-1, 1, 2):
+            condition = select.register_anonymous(text)
+            expected = plain.select(condition, thunk).new()
+            assert a.select(condition, thunk).new().isequal(expected)
+            assert a.T.new().select(condition, thunk).new().isequal(plain.T.new().select(condition, thunk).new())
     with pytest.raises(NotSupported, match="convert"):
         a.apply(everything, right=1.0).new()
     both = binary.register_anonymous(lambda x, y, xi: x * y + xi)

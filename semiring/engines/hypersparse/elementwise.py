@@ -39,7 +39,9 @@ def select(q: Select, engine: str) -> CSR:
     if "i" not in q.op.uses:
         made = registry.run(replace(q, a=listed.matrix), engine)
     else:
-        flags = _applied(listed, q.a.nrows, q.op, q.k, engine)
+        found = _applied(listed, q.a.nrows, q.op, q.k, engine)
+        # In the order of the entries, but perhaps in another layout of rows and columns.
+        flags = CSR(listed.matrix.pattern, found.dtype, found.values, found.iso)
         made = registry.run(Keep(listed.matrix, Mask(flags, False, False)), engine)
     return restored(made, q.a.shape, listed.rows)
 
