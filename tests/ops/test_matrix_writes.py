@@ -105,6 +105,7 @@ def test_matrix_into_matrix(engine: str, merged: Merged) -> None:
                     assert_is(C, expected, f"{where}, fusion {fusion}: {of_c}, {of_t}, mask {mask} {of_m}, {replace}")
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_a_write_of_a_matrix_is_one_call(engine: str) -> None:
     A = sr.Matrix.from_coo([0, 1, 1], [1, 0, 2], [1.0, 2.0, 3.0], nrows=3, ncols=3)
     C = A.dup()

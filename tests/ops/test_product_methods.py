@@ -111,6 +111,7 @@ def test_a_mask_without_entries_admits_nothing(method: str) -> None:
     assert A.mxm(B.T, method=method, mask=~none.S).nvals == 2
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_triangles_of_a_generated_graph_by_dot_products(engine: str) -> None:
     L = sr.random.kronecker(10, seed=2).select("tril", -1)
     with sr.explain() as log:
