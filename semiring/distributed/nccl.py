@@ -27,7 +27,7 @@ import numpy as np
 from ..memory.arrays import Array, address_of, array_module
 from .communicator import Communicator
 
-# The first version, as NCCL numbers them, in which several ranks may share a GPU; and the variable that asks for it.
+# The first version, as NCCL numbers them, in which several ranks may share a GPU, and the variable that enables it.
 _SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"
 
 # The arrays of a message, in their order.

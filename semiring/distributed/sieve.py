@@ -7,8 +7,8 @@ needed are
     absorbed   in a closure, s with r (+) s = r for a sum r of that position that this process has sent before
 
 Where entries of a closure are final on arrival every sum that was sent excludes its position, so a process sends at
-most one for each position.  What a process does not know by itself, the holder of a piece tells: which of its positions
-are excluded, where that takes fewer bytes than it is expected to save (`Excluded.news`).
+most one for each position.  Besides, the holder of a piece sends which of its positions are excluded, where that takes
+fewer bytes than it is expected to save (`Excluded.update`).
 
 Source: Lü, Tan, Chen, Sun, "Compression and Sieve: Reducing Communication in Parallel Breadth First Search on
 Distributed Memory Systems", 2012 (positions that were sent before).
@@ -55,19 +55,19 @@ class Excluded:
 
     def __init__(self, engine: str, *, repeated: bool) -> None:
         self._engine, self._repeated = engine, repeated
-        # Of the sums of this process; and of its own piece, what it has told the others.
-        self._known: CSR | VectorStore | None = None
-        self._told: VectorStore | None = None
+        # The positions excluded so far; and those of the piece of this process that it has sent to the others.
+        self._excluded: CSR | VectorStore | None = None
+        self._sent: VectorStore | None = None
 
     @property
     def mask(self) -> Mask | None:
         """The mask that admits all other positions."""
-        return None if self._known is None else Mask(self._known, True, True)
+        return None if self._excluded is None else Mask(self._excluded, True, True)
 
     def passed(self, t: S) -> S:
         """Return the sums at positions that are not excluded."""
-        if self._known is not None:
-            kept = registry.run(Keep(t, Mask(self._known, True, True)), self._engine)
+        if self._excluded is not None:
+            kept = registry.run(Keep(t, Mask(self._excluded, True, True)), self._engine)
             t = kept if t.iso is None else with_values(kept, t.dtype, None, t.iso)
         if self._repeated:
             self.exclude(t)
@@ -76,22 +76,22 @@ class Excluded:
     def exclude(self, u: CSR | VectorStore) -> None:
         """Exclude the positions of the entries of a vector or a matrix as well."""
         made = _presence(u)
-        self._known = made if self._known is None else union(self._known, made, _ANY)
+        self._excluded = made if self._excluded is None else union(self._excluded, made, _ANY)
 
-    def news(self, excluded: VectorStore, saved: float) -> VectorStore | None:
-        """Return what to tell of the excluded positions of the piece of this process; None where that does not pay.
+    def update(self, excluded: VectorStore, saved: float) -> VectorStore | None:
+        """Return the excluded positions of the piece of this process that are to be sent; None where that does not pay.
 
         They are sent if their bytes are fewer than those that they save, `saved` for each on average.  Positions that
-        were told before are left out.
+        were sent before are left out.
         """
-        count = excluded.nvals - (0 if self._told is None else self._told.nvals)
+        count = excluded.nvals - (0 if self._sent is None else self._sent.nvals)
         cost = position_bytes(chosen(excluded.size, count, 0, compress=False), excluded.size, count)
         if not count or cost >= saved * count:
             return None
         made = excluded
-        if self._told is not None:
-            made = registry.run(Keep(excluded, Mask(self._told, True, True)), self._engine)
-        self._told = excluded
+        if self._sent is not None:
+            made = registry.run(Keep(excluded, Mask(self._sent, True, True)), self._engine)
+        self._sent = excluded
         found: VectorStore = _presence(made)
         return found
 
@@ -130,7 +130,7 @@ class Improvements:
 
 
 def saved_bytes(itemsize: int, density: float, degree: float) -> float:
-    """Return the bytes that a process sends for a position on average, if its holder tells nothing.
+    """Return the bytes that a process sends for a position on average, if its holder sends no exclusions.
 
     A value, with the probability that one of the entries of a column, `degree` of them on average, is in a row of the
     frontier, which has this share of the rows.

@@ -1,4 +1,4 @@
-"""Messages as bytes: what arrives is what was sent, also of arrays on a GPU, for which a class stands here."""
+"""Messages as bytes arrive unchanged, also with arrays on a GPU, for which a class is substituted."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_sums_are_sent_where_they_change_what_was_sent(name: str) -> None:
     assert dropped > 100
 
 
-def test_positions_are_excluded_once_sent_and_once_told() -> None:
+def test_positions_are_excluded_after_a_sum_and_after_an_update() -> None:
     first, second = Vector.from_coo([1, 4], [7, 8], size=9), Vector.from_coo([1, 5, 6], [9, 9, 9], size=9)
     for repeated in (True, False):
         sieve = Excluded("cpu", repeated=repeated)
@@ -61,20 +61,20 @@ def test_positions_are_excluded_once_sent_and_once_told() -> None:
         assert Vector._new(sieve.passed(second.store)).to_dict() == expected
 
 
-def test_a_holder_tells_what_saves_more_bytes_than_it_takes() -> None:
+def test_a_holder_sends_what_saves_more_bytes_than_it_takes() -> None:
     size = 4096
     some = Vector.from_coo(np.arange(0, size, 4), 1.5, size=size)
     more = Vector.from_coo(np.arange(0, size, 2), 1.5, size=size)
     # 512 bytes of a bitmap; 1,024 values of 8 bytes, each sent with the probability 1 - exp(-degree / 2).
-    for degree, tells in ((0.12, False), (0.14, True)):
+    for degree, sends in ((0.12, False), (0.14, True)):
         saved = saved_bytes(8, 0.5, degree)
         assert saved == pytest.approx(8 * (1 - np.exp(-degree / 2)))
-        assert (Excluded("cpu", repeated=True).news(some.store, saved) is not None) == tells
-        assert tells == (1024 * saved > 512)
+        assert (Excluded("cpu", repeated=True).update(some.store, saved) is not None) == sends
+        assert sends == (1024 * saved > 512)
     sieve = Excluded("cpu", repeated=True)
-    assert Vector._new(sieve.news(some.store, 8.0)).isequal(some.apply("one").new().dup(dtype=bool))
-    assert sieve.news(some.store, 8.0) is None
-    left = Vector._new(sieve.news(more.store, 8.0))
+    assert Vector._new(sieve.update(some.store, 8.0)).isequal(some.apply("one").new().dup(dtype=bool))
+    assert sieve.update(some.store, 8.0) is None
+    left = Vector._new(sieve.update(more.store, 8.0))
     assert np.array_equal(left.to_coo()[0], np.arange(2, size, 4))
 
 
@@ -127,7 +127,7 @@ def test_results_are_those_of_one_process_and_fewer_bytes_are_sent(
     found = run(shape, program)
     for kind in (Excluded, Improvements):
         monkeypatch.setattr(kind, "passed", lambda self, t: t)
-    monkeypatch.setattr(Excluded, "news", lambda *_: None)
+    monkeypatch.setattr(Excluded, "update", lambda *_: None)
     without = run(shape, program)
     total = {name: [sum(each[name] for each in ranks) for ranks in (found, without)] for name in PROGRAMS}
     assert all(sent <= all_sums for sent, all_sums in total.values()), total

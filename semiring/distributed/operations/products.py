@@ -91,7 +91,7 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None) -> Any:
 def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excluded: Excluded | None) -> VectorStore:
     """Return the inner positions of the vector.  Collective.
 
-    excluded: gets the positions that the mask does not admit, where their holder tells them in the same exchange.
+    excluded: receives the positions that the mask does not admit, where their holder sends them in the same exchange.
     """
     u, mask = _read(q), local_mask(q.mask)
     if excluded is None or mask is None:
@@ -104,11 +104,11 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
         without = mask.store
     elif 8 * saved > 1:  # else not even a bit for each position pays
         without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
-    news = None if without is None else excluded.news(without, saved)
-    found, told = carried(grid, (piece, inner), (news, outer))
-    if any(each is not None for each in told):
+    update = None if without is None else excluded.update(without, saved)
+    found, arrived = carried(grid, (piece, inner), (update, outer))
+    if any(each is not None for each in arrived):
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
-        excluded.exclude(assembled(grid, nothing, ranks, told))
+        excluded.exclude(assembled(grid, nothing, ranks, arrived))
     return assembled(grid, u, inner(grid), found)
 
 
