@@ -107,6 +107,7 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=12)
     parser.add_argument("--ranks", default="1,2,4,9,16")
     parser.add_argument("--grids", help="these in place of the grids of --ranks")
+    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS), help="only these")
     args = parser.parse_args()
     A = sr.random.kronecker(args.scale, 16, seed=1)
     print(facts("cpu"))
@@ -116,7 +117,8 @@ def main() -> None:
         shapes = [shape_of(text) for text in args.grids.split(",")]
     else:
         shapes = [shape for count in map(int, args.ranks.split(",")) for shape in grids(count)]
-    for name, program in PROGRAMS.items():
+    for name in args.programs:
+        program = PROGRAMS[name]
         for shape in shapes:
             calls, messages, mean, most = measured(program, A, shape)
             expected = f"{program.formula(*shape, A.nrows, A.nvals):.0f}" if program.formula else "-"
