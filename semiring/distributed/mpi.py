@@ -1,23 +1,27 @@
 """Groups of MPI processes, through mpi4py.
 
-A collective has two steps.  First every process sends a *header* to every other: 512 bytes with what it calls, how much
-follows, and the message itself if that is small.  Then follow the messages that did not fit, and large arrays from
-where they are.  The headers show who has arrived, and whether all call the same: a mismatch raises on every process,
-and one that waits reports for whom.  A process that has failed sends the header of an error, and nothing else follows.
-The wait is a loop in Python, in which signal handlers run.
+A collective has two steps.  First every process sends a *header* to every other: what it calls, how much follows, and
+the message itself if that is small.  Then follow the messages that did not fit, and large arrays from where they are.
+The headers show who has arrived, and whether all call the same: a mismatch raises on every process, and one that waits
+reports for whom.  A process that has failed sends the header of an error, and nothing else follows.  The wait is a loop
+in Python, in which signal handlers run.
 
-Headers go directly from each process to each other: for tens of processes that is as fast as a tree.
+Headers go directly from each process to each other: for tens of processes that is as fast as a tree.  They are sent by
+persistent requests, which MPI prepares once, of one of two lengths.  What is called is a number of 64 bits: a checksum
+of the operation and the kind of collective, and how many collectives preceded; its text is made for a report alone.
 """
 
 from __future__ import annotations
 
 import atexit
+import functools
 import os
+import struct
 import sys
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,21 +30,27 @@ from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
 from ..optional import needed
 from . import calls, process
 from .communicator import Communicator, Failed, Traffic
-from .packing import Bytes, Packed, packed, sizes_of_large, unpacked
+from .packing import Packed, packed, sizes_of_large, unpacked
 
-_HEADER = 512
-# The numbers of a header: what is called, the bytes of the block, whether the block is in the header.
-_NUMBERS = 24
+# The bytes of a header at most, which Open MPI sends to a process of the same host in one step (up to 4,000 bytes,
+# measured), and of one with a small message or none.
+_HEADER, _SHORT = 3968, 256
+# The numbers of a header: what is called, and the bytes of the block, which is in the header if it fits.
+_NUMBERS = struct.Struct("<qq")
+_ROOM = _HEADER - _NUMBERS.size
 _TAG_OF_HEADERS, _TAG_OF_BLOCKS, _TAG_OF_ARRAYS = 1, 2, 3
-# What is called, in the header of an error: no checksum of 32 bits.
+# What is called, in the header of an error: the numbers of calls are not negative.
 _ERROR = -1
+# The same, in the header with the text of a call.
+_MISMATCH = -2
 # The largest count of bytes in one MPI message.
 _LARGEST = 1 << 30
 # Seconds after which a process reports for whom it waits; then again each time the wait has doubled.
 _REPORT_S = 30.0
-# A process that waits polls: at first at once; then it lets other processes run in between; and where others may take
-# long to arrive it sleeps, for a small part of the time waited.
-_SPIN_S, _YIELD_S, _SLEEP_SHARE, _SLEEP_S = 20e-6, 200e-6, 0.05, 1e-3
+# A process that waits polls: at first so many times at once, for 10 to 20 us; then it lets other processes run in
+# between; and where others may take long to arrive it sleeps, for a small part of the time waited.  A sleep takes 60 us
+# at least.
+_SPINS, _YIELD_S, _SLEEP_SHARE, _SLEEP_S = 100, 2e-3, 0.05, 1e-3
 
 
 class MpiCommunicator(Communicator):
@@ -55,13 +65,15 @@ class MpiCommunicator(Communicator):
         self.traffic = Traffic() if traffic is None else traffic
 
     def _gather_all(self, message: Any) -> list[Any]:
-        mine = packed(message)
+        mine = None if message is None else packed(message)
         found = self._channel.collective("gather_all", [mine] * self.size)
         found[self.rank] = message
         return found
 
     def _exchange(self, messages: Sequence[Any]) -> list[Any]:
-        away: list[Packed | None] = [None if message is None else packed(message) for message in messages]
+        away = [
+            None if message is None or rank == self.rank else packed(message) for rank, message in enumerate(messages)
+        ]
         found = self._channel.collective("exchange", away)
         found[self.rank] = messages[self.rank]
         return found
@@ -94,22 +106,22 @@ class _Channel:
         # Why no further collective is possible, if one has failed: messages may still be on their way.
         self.broken: str | None = None
         self.others = [rank for rank in range(self.size) if rank != self.rank]
-        self.outgoing = np.zeros((self.size, _HEADER), np.uint8)
-        self.incoming = np.zeros((self.size, _HEADER), np.uint8)
+        # A header of each other process, as bytes; the requests that send the short ones, the long ones, and receive.
+        self.outgoing = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
+        self.incoming = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
+        self.short, self.long = (
+            [comm.Send_init(self.outgoing[rank][:length], rank, _TAG_OF_HEADERS) for rank in range(self.size)]
+            for length in (_SHORT, _HEADER)
+        )
         self.receipts = [comm.Recv_init(self.incoming[rank], rank, _TAG_OF_HEADERS) for rank in self.others]
-        self.requests = [
-            *self.receipts,
-            *(comm.Send_init(self.outgoing[rank], rank, _TAG_OF_HEADERS) for rank in self.others),
-        ]
 
     def collective(self, kind: str, messages: Sequence[Packed | None]) -> list[Any]:
         """Send message k to process k; return what they have sent, None where that was nothing."""
         if self.broken is not None:
             raise InvalidValue(f"a collective cannot follow one that has failed: {self.broken}")
         self.number += 1
-        call = f"{calls.operation()} ({kind} {self.number})"
         try:
-            return self._collective(call, messages)
+            return self._collective((calls.operation(), kind, self.number), messages)
         except Failed:
             raise
         except BaseException as error:
@@ -120,16 +132,15 @@ class _Channel:
         """Send the header of an error; return a function that waits for the headers of the others."""
         mine = packed(error)
         self.number += 1
-        self._fill(_ERROR, [mine] * self.size)
-        self._start()
+        requests = self._headers(_ERROR, [mine] * self.size)
         sent: list[Any] = []
-        if mine.block.size > _HEADER - _NUMBERS:
+        if len(mine.block) > _ROOM:
             for rank in self.others:  # now: another process may wait for it before it reports to other groups
                 sent += self._sent(mine.block, rank, _TAG_OF_BLOCKS)
 
         def wait() -> list[Any]:
             try:
-                self._wait(self.requests, _REPORT, sleep=True)
+                self._wait(requests, _REPORT, sleep=True)
                 found = self._errors()
                 self._wait(sent, _REPORT)
                 found[self.rank] = error
@@ -142,94 +153,102 @@ class _Channel:
 
     def _errors(self) -> list[Any]:
         """Return the errors of which headers have arrived, by rank; receive those that did not fit."""
-        numbers = self.incoming[:, :_NUMBERS].view(np.int64)
         found: list[Any] = [None] * self.size
         pending: list[Any] = []
         blocks = {}
         for rank in self.others:
-            code, size, inside = numbers[rank].tolist()
+            code, size = _NUMBERS.unpack_from(self.incoming[rank])
             if code == _ERROR:
-                blocks[rank] = (
-                    self.incoming[rank, _NUMBERS : _NUMBERS + size].copy() if inside else np.empty(size, np.uint8)
-                )
-                pending += [] if inside else self._received(blocks[rank], rank, _TAG_OF_BLOCKS)
+                blocks[rank] = self._block(rank, size, pending)
         self._wait(pending, _REPORT)
         for rank, block in blocks.items():
             found[rank] = unpacked(block, [])
         return found
 
-    def _fill(self, code: int, messages: Sequence[Packed | None]) -> None:
-        """Write the headers."""
+    def _headers(self, code: int, messages: Sequence[Packed | None]) -> list[Any]:
+        """Begin to exchange headers; return the requests."""
+        requests = self.receipts.copy()
         for rank in self.others:
             message, header = messages[rank], self.outgoing[rank]
-            size = 0 if message is None else message.block.size
-            inside = size <= _HEADER - _NUMBERS
-            header[:_NUMBERS].view(np.int64)[:] = code, size, inside
-            if message is not None and inside:
-                header[_NUMBERS : _NUMBERS + size] = message.block
+            size = 0 if message is None else len(message.block)
+            _NUMBERS.pack_into(header, 0, code, size)
+            end = _NUMBERS.size
+            if message is not None and size <= _ROOM:
+                end += size
+                header[_NUMBERS.size : end] = message.block
+            requests.append((self.short if end <= _SHORT else self.long)[rank])
+        if requests:
+            type(requests[0]).Startall(requests)
+        return requests
 
-    def _collective(self, call: str, messages: Sequence[Packed | None]) -> list[Any]:
-        code = zlib.crc32(call.encode())
-        pending: list[Any] = []
-        self._fill(code, messages)
-        self._headers(call)
-        numbers = self.incoming[:, :_NUMBERS].view(np.int64)
-        codes = [int(numbers[rank, 0]) for rank in self.others]
-        if _ERROR in codes:
-            raise Failed(self._errors())
-        if any(each != code for each in codes):
+    def _block(self, rank: int, size: int, pending: list[Any]) -> bytearray:
+        """Return the block of a process: what is in its header, or what the requests added to `pending` receive."""
+        if size <= _ROOM:
+            return bytearray(self.incoming[rank][_NUMBERS.size : _NUMBERS.size + size])
+        block = bytearray(size)
+        pending += self._received(block, rank, _TAG_OF_BLOCKS)
+        return block
+
+    def _collective(self, call: Call, messages: Sequence[Packed | None]) -> list[Any]:
+        code = _code(call)
+        self._wait(self._headers(code, messages), call, sleep=True)
+        found: list[Any] = [None] * self.size
+        arrived: list[tuple[int, int]] = []
+        alike = True
+        for rank in self.others:
+            other, size = _NUMBERS.unpack_from(self.incoming[rank])
+            if other != code:
+                alike = False
+                if other == _ERROR:
+                    raise Failed(self._errors())
+            if size:
+                arrived.append((rank, size))
+        if not alike:
             self._mismatch(call)
+        pending: list[Any] = []
         for rank in self.others:
             message = messages[rank]
             if message is not None:
-                if message.block.size > _HEADER - _NUMBERS:
+                if len(message.block) > _ROOM:
                     pending += self._sent(message.block, rank, _TAG_OF_BLOCKS)
                 for array in message.arrays:
                     pending += self._sent(array, rank, _TAG_OF_ARRAYS)
-        blocks: dict[int, Bytes] = {}
         expected: list[Any] = []
-        for rank in self.others:
-            _, size, inside = numbers[rank].tolist()
-            if inside and size:
-                blocks[rank] = self.incoming[rank, _NUMBERS : _NUMBERS + size].copy()
-            elif size:
-                blocks[rank] = np.empty(size, np.uint8)
-                expected += self._received(blocks[rank], rank, _TAG_OF_BLOCKS)
+        blocks = [(rank, self._block(rank, size, expected)) for rank, size in arrived]
         self._wait(expected, call)
-        large: dict[int, list[Bytes]] = {}
-        for rank, block in blocks.items():
-            large[rank] = [np.empty(size, np.uint8) for size in sizes_of_large(block)]
-            for array in large[rank]:
+        large: list[list[Any]] = []
+        for rank, block in blocks:
+            large.append([np.empty(size, np.uint8) for size in sizes_of_large(block)])
+            for array in large[-1]:
                 pending += self._received(array, rank, _TAG_OF_ARRAYS)
         self._wait(pending, call)
-        return [unpacked(blocks[rank], large[rank]) if rank in blocks else None for rank in range(self.size)]
+        for (rank, block), arrays in zip(blocks, large, strict=True):
+            found[rank] = unpacked(block, arrays)
+        return found
 
-    def _sent(self, array: Bytes, rank: int, tag: int) -> list[Any]:
-        return [self.comm.Isend(array[k : k + _LARGEST], rank, tag) for k in range(0, array.size, _LARGEST)]
+    def _sent(self, content: Any, rank: int, tag: int) -> list[Any]:
+        return [self.comm.Isend(part, rank, tag) for part in _divided(content)]
 
-    def _received(self, array: Bytes, rank: int, tag: int) -> list[Any]:
-        return [self.comm.Irecv(array[k : k + _LARGEST], rank, tag) for k in range(0, array.size, _LARGEST)]
+    def _received(self, content: Any, rank: int, tag: int) -> list[Any]:
+        return [self.comm.Irecv(part, rank, tag) for part in _divided(content)]
 
-    def _headers(self, call: str) -> None:
-        """Exchange the headers."""
-        self._start()
-        self._wait(self.requests, call, sleep=True)
-
-    def _start(self) -> None:
-        if self.requests:
-            type(self.requests[0]).Startall(self.requests)
-
-    def _wait(self, requests: Sequence[Any], call: str, *, sleep: bool = False) -> None:
+    def _wait(self, requests: Sequence[Any], call: Call | str, *, sleep: bool = False) -> None:
         """Return once all requests are done.  sleep: others may take long to arrive, else only data is on its way."""
-        if not requests:
-            return
+        for number, request in enumerate(requests):
+            test = request.Test
+            for _ in range(_SPINS):
+                if test():
+                    break
+            else:
+                self._wait_long(requests[number:], call, sleep)
+                return
+
+    def _wait_long(self, requests: Sequence[Any], call: Call | str, sleep: bool) -> None:
         all_done = type(requests[0]).Testall
         begin, report = time.perf_counter(), _REPORT_S
         while not all_done(requests):
-            waited = time.perf_counter() - begin
-            if waited < _SPIN_S:
-                continue
             process.yield_processor()
+            waited = time.perf_counter() - begin
             if waited < _YIELD_S:
                 continue
             if sleep:
@@ -243,21 +262,22 @@ class _Channel:
                 report *= 2
                 print(f"semiring: {self._waits(waited, call)}", file=sys.stderr, flush=True)
 
-    def _waits(self, waited: float, call: str) -> str:
+    def _waits(self, waited: float, call: Call | str) -> str:
         missing = [rank for rank, receipt in zip(self.others, self.receipts, strict=True) if not receipt.Test()]
         whom = f" for rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:8]))}" if missing else ""
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         return f"rank {self.rank} of {self.size} has waited {waited:.0f} s in {_located(call)}{whom}{more}"
 
-    def _mismatch(self, call: str) -> None:
+    def _mismatch(self, call: Call) -> NoReturn:
         """Exchange what each process calls, and raise the same error on all."""
-        mine = (call if call == _END else f"called {_located(call)}").encode()[: _HEADER - _NUMBERS]
-        self.outgoing[:] = 0
-        self.outgoing[:, _NUMBERS : _NUMBERS + len(mine)] = np.frombuffer(mine, np.uint8)
-        self._headers(call)
-        self.incoming[self.rank] = self.outgoing[self.rank]
-        said = [bytes(row[_NUMBERS:]).rstrip(b"\0").decode(errors="replace") for row in self.incoming]
-        shown = "; ".join(f"rank {rank} {what}" for rank, what in enumerate(said[:8]))
+        mine = (call[0] if call[0] == _END else f"called {_located(call)}").encode()[:_ROOM]
+        requests = self._headers(_MISMATCH, [Packed(mine, [])] * self.size)
+        self._wait(requests, call, sleep=True)
+        called = [mine] * self.size
+        for rank in self.others:
+            _, size = _NUMBERS.unpack_from(self.incoming[rank])
+            called[rank] = bytes(self._block(rank, size, []))
+        shown = "; ".join(f"rank {rank} {what.decode(errors='replace')}" for rank, what in enumerate(called[:8]))
         raise InvalidValue(f"every rank must make the same calls in the same order: {shown}")
 
     def end(self) -> None:
@@ -266,7 +286,7 @@ class _Channel:
             return
         self.number += 1
         try:
-            self._collective(_END, [None] * self.size)
+            self._collective((_END, "", self.number), [None] * self.size)
         except InvalidValue as error:  # the others have raised and report it
             self.broken = str(error)
             process.end_all(1, after_others=True)
@@ -286,10 +306,37 @@ class _Channel:
 _END = "has ended its program"
 _REPORT = "the report of an error"
 
+# What is called: the operation, the kind of collective, and its number.
+Call = tuple[str, str, int]
 
-def _located(call: str) -> str:
-    where = calls.place() if call not in (_END, _REPORT) else ""
-    return f"{call} at {where}" if where else call
+
+@functools.cache
+def _checksum(operation: str, kind: str) -> int:
+    """Return 32 bits that are the same on all processes."""
+    return zlib.crc32(f"{operation} {kind}".encode())
+
+
+def _code(call: Call) -> int:
+    """Return the number that stands for a call in a header."""
+    operation, kind, number = call
+    return (number & 0x7FFFFFFF) << 32 | _checksum(operation, kind)
+
+
+def _located(call: Call | str) -> str:
+    """Return the text of a call, with the line of the program that made it."""
+    if isinstance(call, str):
+        return call
+    operation, kind, number = call
+    if operation == _END:
+        return _END
+    where = calls.place()
+    return f"{operation} ({kind} {number})" + (f" at {where}" if where else "")
+
+
+def _divided(content: Any) -> list[memoryview]:
+    """Return bytes in parts that MPI can count."""
+    view = memoryview(content)
+    return [view[k : k + _LARGEST] for k in range(0, view.nbytes, _LARGEST)]
 
 
 _everyone: _Channel | None = None

@@ -36,13 +36,14 @@ from ..formats import (
 from ..formats.vectors import empty_vector
 from ..ops.convert import convert, index_list
 from .communicator import Communicator
+from .packing import by_fields
 
 Form = Literal["full", "bitmap", "list", "gaps"]
 
 _CHUNK = 1 << 16
 _LONGEST = 255
 # What gaps must save to be worth their work, up to 2.5 ns an entry more than a list on a core of a CPU
-# (docs/scaling.md): this share of the message, and as many bytes as the header that precedes every message of MPI.
+# (docs/scaling.md): this share of the message, and so many bytes.
 _SHARE = 0.25
 _LEAST = 512
 
@@ -72,6 +73,7 @@ def chosen(size: int, count: int, itemsize: int, *, compress: bool) -> Form:
     return "gaps" if saved >= max(_LEAST, _SHARE * (positions + count * itemsize)) else best
 
 
+@by_fields
 @dataclass(frozen=True)
 class Sent:
     """A vector as it is sent.  counts: of the entries in each 65,536 positions, for a list that needs them."""

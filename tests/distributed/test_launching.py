@@ -146,7 +146,7 @@ MESSAGES: list[Any] = [
 def test_a_message_is_restored_from_its_bytes(message: Any) -> None:
     block, arrays = packed(message)
     assert sizes_of_large(block) == [array.size for array in arrays]
-    restored = unpacked(block.copy(), [array.copy() for array in arrays])
+    restored = unpacked(bytearray(block), [array.copy() for array in arrays])
     np.testing.assert_equal(restored, message)
     if isinstance(message, np.ndarray):
         assert restored.dtype == message.dtype
@@ -157,7 +157,7 @@ def test_a_message_is_restored_from_its_bytes(message: Any) -> None:
 def test_large_arrays_are_sent_from_where_they_are() -> None:
     array = np.arange(100_000)
     block, (large,) = packed((array, 1))
-    assert block.size < 1000
+    assert len(block) < 1000
     assert np.shares_memory(large, array)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def arrived(message: Any) -> Any:
     sent = packing.packed(message)
     large = [np.array(array) for array in sent.arrays]
     assert packing.sizes_of_large(sent.block) == [array.size for array in large]
-    return packing.unpacked(sent.block.copy(), large)
+    return packing.unpacked(bytearray(sent.block), large)
 
 
 @pytest.mark.parametrize("count", [0, 3, packing.SMALL])
@@ -48,3 +49,95 @@ def test_arrays_on_a_gpu_arrive_on_a_gpu(count: int, monkeypatch: pytest.MonkeyP
     assert one.host.tolist() == records.tolist()
     assert one.host.dtype == records.dtype
     assert two.host.tolist() == rest.tolist() == list(range(count))
+
+
+@packing.by_fields
+@dataclass(frozen=True)
+class Piece:
+    """A class that is sent field by field."""
+
+    positions: Any
+    dtype: Any
+    iso: Any = None
+
+
+class Pair(NamedTuple):
+    """A class without a form of its own."""
+
+    first: Any
+    second: Any
+
+
+NUMBERS = [np.dtype(code).type(value) for code in "bhilBHILefdgFDG" for value in (0, 1, 100)]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        (),
+        [],
+        (None, [None, ()]),
+        True,
+        -(1 << 100),
+        float("inf"),
+        2.5 - 1j,
+        "\N{GREEK SMALL LETTER ALPHA}",
+        b"bytes",
+        np.bool_(True),
+        *NUMBERS,
+        np.dtype("f4"),
+        np.dtype(">u2"),
+        np.dtype([("a", "i4"), ("b", "f8")]),
+        np.datetime64("2001-01-01"),
+        {"key": (1, np.arange(3))},
+        {1, 2},
+        Ellipsis,
+        Pair(1, Pair(np.arange(3), "b")),
+        Piece(np.arange(9, dtype=np.uint16), np.dtype("f8"), np.float64("nan")),
+        [Piece(None, int), (Piece(np.zeros(0), np.int64),), Pair(Piece(np.ones(40_000), None), None)],
+    ],
+    ids=repr,
+)
+def test_a_message_arrives_as_it_was(message: Any) -> None:
+    def same(a: Any, b: Any) -> None:
+        assert type(a) is type(b)
+        if isinstance(a, Piece):
+            same(a.positions, b.positions)
+            same((a.dtype, a.iso), (b.dtype, b.iso))
+        elif isinstance(a, (tuple, list)):
+            assert len(a) == len(b)
+            list(map(same, a, b))
+        else:
+            np.testing.assert_equal(a, b)
+            assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
+
+    same(arrived(message), message)
+    same(arrived((1, [message, np.arange(2)])), (1, [message, np.arange(2)]))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        *(np.arange(6).astype(code).reshape(2, 3) for code in "?bhilqBHILQefdgFDG"),
+        np.arange(6, dtype=">i8"),
+        np.arange(12).reshape(3, 4).T,
+        np.arange(12)[::3],
+        np.array(3.5),
+        np.zeros((0, 3)),
+        np.zeros((3, 0), np.float32).T,
+        np.arange(packing.SMALL, dtype=np.uint8).reshape(2, -1),
+        np.arange(packing.SMALL - 1, dtype=np.uint16),
+        np.array(["2001-01-01", "2002-02-02"], "M8[D]"),
+        np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")]),
+        np.array(["text", None, 3], object),
+    ],
+    ids=lambda array: f"{array.dtype}-{array.shape}",
+)
+def test_an_array_arrives_aligned_and_writeable(array: Any) -> None:
+    for found in (arrived(array), arrived(("x", array, None, array))[1]):
+        np.testing.assert_equal(found, array)
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+        assert found.flags.writeable
+        assert found.flags.aligned
+        assert found.flags.f_contiguous or not array.flags.f_contiguous
