@@ -57,15 +57,15 @@ class Agreement:
         if self._inside:
             return function(*args, **kwargs)
         self._inside = True
+        calls.enter(function)
         try:
-            with calls.named(function):
-                try:
-                    made = function(*args, **kwargs)
-                    self._everyone.gather_all(None)
-                except Exception as error:
-                    self._raise_on_all(error)
-                return made
+            made = function(*args, **kwargs)
+            self._everyone.gather_all(None)
+            return made
+        except Exception as error:
+            self._raise_on_all(error)
         finally:
+            calls.leave()
             self._inside = False
 
     def together(self, function: Callable[[], T]) -> T:
@@ -106,7 +106,7 @@ def jointly(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        grid: Any = signature.bind(*args, **kwargs).arguments["grid"]
+        grid: Any = kwargs["grid"] if "grid" in kwargs else signature.bind(*args, **kwargs).arguments["grid"]
         made: T = grid.joint(function, *args, **kwargs)
         return made
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -24,15 +23,15 @@ class _Current(threading.local):
 _current = _Current()
 
 
-@contextlib.contextmanager
-def named(function: Callable[..., Any]) -> Iterator[None]:
-    """Name the calls inside by a function, unless its module or its name says nothing."""
+def enter(function: Callable[..., Any]) -> None:
+    """Name the calls that follow by a function, unless its name says nothing."""
     name = getattr(function, "__qualname__", "<")
     _current.name = None if "<" in name else name
-    try:
-        yield
-    finally:
-        _current.name = None
+
+
+def leave() -> None:
+    """End what `enter` began."""
+    _current.name = None
 
 
 def operation() -> str:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -98,16 +97,25 @@ class Communicator(ABC):
         """Return the messages of all processes, by rank.  Collective."""
         if self.size == 1:
             return [message]
-        with self._collective([message] * (self.size - 1)):
-            return self._gather_all(message)
+        traffic = self.traffic
+        traffic.collectives += 1
+        if message is not None:
+            traffic.messages += self.size - 1
+            traffic.bytes += message_bytes(message) * (self.size - 1)
+        return self._timed(self._gather_all, message)
 
     def exchange(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
         assert len(messages) == self.size
         if self.size == 1:
             return list(messages)
-        with self._collective([message for rank, message in enumerate(messages) if rank != self.rank]):
-            return self._exchange(messages)
+        traffic = self.traffic
+        traffic.collectives += 1
+        for rank, message in enumerate(messages):
+            if message is not None and rank != self.rank:
+                traffic.messages += 1
+                traffic.bytes += message_bytes(message)
+        return self._timed(self._exchange, messages)
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send an error in place of the next message, which raises Failed on the processes that wait for it.
@@ -125,29 +133,31 @@ class Communicator(ABC):
         """Return once all processes have called it."""
         self.gather_all(None)
 
-    @contextmanager
-    def _collective(self, messages: Sequence[Any]) -> Iterator[None]:
-        """Count a collective and its messages to others, time it, and note in `Failed` in which group it arrived."""
-        traffic, sent = self.traffic, [message for message in messages if message is not None]
-        traffic.collectives += 1
-        traffic.messages += len(sent)
-        traffic.bytes += sum(map(message_bytes, sent))
+    def _timed(self, collective: Callable[[Any], list[Any]], sent: Any) -> list[Any]:
+        """Return what a collective returns; count its time, and note in `Failed` in which group it arrived."""
         begin = time.perf_counter()
         try:
-            yield
+            return collective(sent)
         except Failed as failed:
             failed.group = self
             raise
         finally:
-            traffic.seconds += time.perf_counter() - begin
+            self.traffic.seconds += time.perf_counter() - begin
+
+
+_NUMBERS = frozenset({int, bool, float})
 
 
 def message_bytes(message: Any) -> int:
     """Return the bytes of the arrays in a message; 8 for every number."""
+    if message is None:
+        return 0
+    if type(message) in _NUMBERS:
+        return 8
     if isinstance(message, (list, tuple)):
         return sum(map(message_bytes, message))
     if hasattr(message, "nbytes"):
         return int(message.nbytes)
     if is_dataclass(message):
         return sum(message_bytes(getattr(message, item.name)) for item in fields(message))
-    return 0 if message is None else 8
+    return 8

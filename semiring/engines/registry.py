@@ -208,6 +208,7 @@ def across(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]
 
     def register(function: F) -> F:
         _across[spec.name] = function, frozenset(fuses)
+        _on_grid.cache_clear()
         return function
 
     return register
@@ -240,7 +241,7 @@ def load(engine: str) -> None:
 def find(spec: Spec, engine: str) -> Implementation | None:
     """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
     if " " in engine:
-        return _on_grid(spec, engine)
+        return _on_grid(spec.name, engine)
     kinds = spec.kinds()
     found = _implementations.get((type(spec), engine, kinds))
     if found is None:
@@ -324,22 +325,24 @@ def _bitmap(spec: Spec, engine: str) -> Implementation | None:
     return Implementation(spec.name, engine, _for_engine(function, engine), None, fuses, f"{spec.name} on bits", BITMAP)
 
 
-def _on_grid(spec: Spec, device: str) -> Implementation | None:
-    """Return the implementation for a grid of processes, whose name is that of the device."""
+@functools.cache
+def _on_grid(operation: str, device: str) -> Implementation | None:
+    """Return the implementation for grids of processes with this name, which is that of the device."""
     load(device)
-    found = _across.get(spec.name)
+    found = _across.get(operation)
     if found is None:
         return None
-    function, grid = found[0], grid_of(device)
+    function, fuses = found
 
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:
+        grid = grid_of(device)  # ranks that are threads have grids of the same name
         if not recording.noting():
             return grid.joint(function, whole, grid)
         with grid.account():
             return grid.joint(function, whole, grid)
 
-    return Implementation(spec.name, "distributed", carried_out, None, found[1], f"{spec.name} on a grid", GRID)
+    return Implementation(operation, "distributed", carried_out, None, fuses, f"{operation} on a grid", GRID)
 
 
 def _for_engine(function: Callable[[Any, str], Any], engine: str) -> Callable[[Any], Any]:

@@ -33,6 +33,7 @@ _ALIGNED = 1024
 _WORD = 32
 
 
+@functools.lru_cache
 def piece_bounds(extent: int, count: int) -> tuple[int, ...]:
     """Return the ``count + 1`` bounds of the pieces of `extent` positions, of nearly equal sizes."""
     size = -(-extent // count)
