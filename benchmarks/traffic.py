@@ -68,6 +68,7 @@ PROGRAMS: dict[str, Program] = {
     "parents, masked products": Program(parents),
     "shortest paths": Program(lambda A: sr.algorithms.sssp(weighted(A), SOURCE)),
     "PageRank": Program(sr.algorithms.pagerank),
+    "components": Program(sr.algorithms.connected_components, lambda r, c, n, m: (r * c - 1).bit_length() * 4 * n),
     "BFS, 64 sources": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCES)),
     "betweenness, 64 sources": Program(lambda A: sr.algorithms.betweenness(A, sources=SOURCES)),
 }

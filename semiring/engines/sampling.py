@@ -46,6 +46,26 @@ def link_first(q: LinkSample, engine: str) -> LinkSampleResult:
 
 
 @record
+class LinkAll(Spec):
+    """Hook all entries, those of a sample first: `LinkSample`, `MostFrequent` and `Link` in one request.
+
+    forest, pattern: as in `Link`.  count: as in `LinkSample`.
+    skips: whether the rows of the most frequent tree of the sample are not visited any further.  The structure is then
+        symmetric: a skipped row is in one tree with its neighbours, or the neighbour visits it.
+
+    For engines `ops.link` makes the three requests.  A grid of processes implements this one, so that the processes
+    exchange their hooks once.
+    """
+
+    name: ClassVar[str] = "link_all"
+    decodable: ClassVar[bool] = False
+    forest: VectorStore
+    pattern: AnyPattern
+    count: int
+    skips: bool
+
+
+@record
 class MostFrequent(Spec):
     """A label that is most frequent in a sample of a forest: a `ScalarResult`, None for an empty forest."""
 

@@ -9,44 +9,75 @@ agree, so one pass is exact on every graph; non-atomic stores, as in papers on t
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..engines import registry
-from ..engines.sampling import LinkSample, LinkSampleResult, MostFrequent
+from ..engines.sampling import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
-from ..formats import CSR, Full, VectorStore, array_module, index_dtype
-from ..formats.parts import on_device
+from ..formats import CSR, Full, PartVector, VectorStore, array_module, index_dtype
+from ..formats.parts import grid_of
 from ..memory.allocation import require
 from . import check
+from .structure import is_symmetric
 
 
-def singletons(size: int, device: str) -> Full:
+def singletons(size: int, device: str) -> VectorStore:
     """Return the forest in which every row is its own root."""
     dtype = index_dtype(size)
-    require("singletons", device, size * dtype.itemsize)
-    forest = Full(size, dtype, array_module(device).arange(size, dtype=dtype))
-    return cast(Full, on_device(device, forest))
+    if " " in device:
+        grid = grid_of(device)
+        first, last = grid.piece(size)
+        piece = grid.together(lambda: _numbers(first, last, dtype, grid.local))
+        return cast(VectorStore, PartVector(grid, size, dtype, piece))
+    return _numbers(0, size, dtype, device)
+
+
+def _numbers(first: int, last: int, dtype: np.dtype[Any], device: str) -> Full:
+    require("singletons", device, (last - first) * dtype.itemsize)
+    return Full(last - first, dtype, array_module(device).arange(first, last, dtype=dtype))
 
 
 def link(
-    forest: VectorStore, a: CSR, *, first: int = 0, last: int | None = None, skip: int | ScalarResult = None
+    forest: VectorStore,
+    a: CSR,
+    *,
+    first: int = 0,
+    last: int | None = None,
+    skip: int | ScalarResult = None,
+    sample: int = 0,
 ) -> VectorStore:
     """Return the forest after hooking the trees of both ends of the visited entries; every tree of it is flat.
 
     first, last: which neighbours of each row are visited, by position in the row (last=None: to its end).
     skip: rows whose root is this one are not visited (None: visit all).
+    sample: visit all entries, those of `link_sample` first; then, where the structure is symmetric, those of rows that
+        are not in the most frequent tree.  The rows of that tree need no visit, because the row at the other end of
+        each of their entries has the same entry.
     Shapes: A (n, n); the forest n, int32 or int64, full, as `singletons` or `link` returned it.
-    Cost: nearly O(visited entries) probes.  Does not synchronise.  Source: Sutton, Ben-Nun, Barak, "Optimizing
-    Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
+    Cost: nearly O(visited entries) probes.  Does not synchronise, but for the first test of symmetry.  Source: Sutton,
+    Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
     """
     _check_operands("link", forest, a)
     if first < 0 or (last is not None and last < first):
         raise InvalidValue(f"link: positions must satisfy 0 <= first <= last, got {first} and {last}")
     engine = check.engine_of("link", forest, a)
+    if sample:
+        if sample < 0 or first or last is not None or skip is not None:
+            raise InvalidValue("link: sample must not be negative, and replaces first, last and skip")
+        return _all_linked(forest, a, sample, engine)
     return cast(VectorStore, registry.run(Link(forest, a.pattern, first, last, skip), engine))
+
+
+def _all_linked(forest: VectorStore, a: CSR, count: int, engine: str) -> VectorStore:
+    skips = is_symmetric(a.pattern)
+    if registry.implemented(LinkAll, engine):
+        return cast(VectorStore, registry.run(LinkAll(forest, a.pattern, count, skips), engine))
+    found = registry.run(LinkSample(forest, a.pattern, count), engine)
+    skip = registry.run(MostFrequent(found.store), engine) if skips else None
+    return cast(VectorStore, registry.run(Link(found.store, a.pattern, found.visited, None, skip), engine))
 
 
 def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleResult:

@@ -74,7 +74,15 @@ def singletons(like: V) -> V:
 
 
 @reports_memory
-def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, skip: int | Label | None = None) -> V:
+def link(
+    forest: V,
+    a: HasMatrix,
+    *,
+    first: int = 0,
+    last: int | None = None,
+    skip: int | Label | None = None,
+    sample: int = 0,
+) -> V:
     """Hook i and j in the forest for every stored (i, j) at positions [first, last) of the rows that are not skipped.
 
     The step of Afforest: see `semiring.ops.link` for what a forest is.  The trees of the result are flat: two rows are
@@ -88,6 +96,9 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
         Which neighbours of each row: by position in the row; ``last=None`` means to its end.
     skip
         Rows whose root is this one are not visited: a row, or a `Label` from `most_frequent`.
+    sample
+        In place of first, last and skip: visit all entries, up to so many of each row first, as `link_sample` does.
+        Where the structure is symmetric, rows that are then in the most frequent tree are not visited any further.
 
     Raises
     ------
@@ -95,17 +106,21 @@ def link(forest: V, a: HasMatrix, *, first: int = 0, last: int | None = None, sk
 
     Notes
     -----
-    Cost: O(visited entries).  Does not synchronise, unless the entries are streamed.
+    Cost: O(visited entries).  Does not synchronise, unless the entries are streamed; with `sample` the first call on a
+    matrix determines whether its structure is symmetric, and caches it.
 
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 2), (3, 4)])
     >>> sr.ops.link(sr.ops.singletons(Vector(bool, 5)), A).to_dict()
     {0: 0, 1: 1, 2: 0, 3: 3, 4: 3}
+    >>> sr.ops.link(sr.ops.singletons(Vector(bool, 5)), A, sample=2).to_dict()
+    {0: 0, 1: 1, 2: 0, 3: 3, 4: 3}
     """
     matrix, _ = operand_of("link", a)  # a hook has no direction, so the transpose visits the same pairs
     label = skip.result if isinstance(skip, Label) else skip
-    return forest.with_store(_link(forest.store, matrix, first=first, last=last, skip=label))  # type: ignore[no-any-return]
+    made = _link(forest.store, matrix, first=first, last=last, skip=label, sample=sample)
+    return forest.with_store(made)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

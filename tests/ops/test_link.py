@@ -47,6 +47,23 @@ def test_a_sample_and_the_rest_are_everything(codec: Any, neighbours: int) -> No
     assert (plain(found) == plain(ops.link(ops.singletons(Vector(bool, N)), A))).all()
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("codec", [None, *CODECS])
+def test_all_entries_with_a_sample_first(codec: Any, symmetric: bool) -> None:
+    A = graph()
+    A = (A | A.T).new() if symmetric else A
+    a = A if codec is None else A.compress(codec)
+    expected = plain(ops.link(ops.singletons(Vector(bool, N)), A))
+    for count in (1, 2, 3):
+        assert (plain(ops.link(ops.singletons(Vector(bool, N)), a, sample=count)) == expected).all()
+
+
+@pytest.mark.parametrize("given", [{"first": 1}, {"last": 2}, {"skip": 0}, {"sample": -1}])
+def test_a_sample_replaces_the_other_choices(given: dict[str, int]) -> None:
+    with pytest.raises(sr.exceptions.InvalidValue, match="sample"):
+        ops.link(ops.singletons(Vector(bool, N)), graph(), **{"sample": 2} | given)
+
+
 def test_link_sample_refuses_what_link_refuses() -> None:
     A = graph()
     with pytest.raises(sr.exceptions.InvalidValue, match="neighbours"):

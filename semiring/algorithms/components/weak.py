@@ -10,8 +10,8 @@ from semiring.exceptions import InvalidValue
 
 from ..checks import choice, partition, square
 
-# Neighbours of each row that are hooked before the search for the giant component.  Two suffice to join most of it
-# (Sutton et al., section V).
+# Afforest hooks a few neighbours of every row, finds the giant component in a sample of the labels, and hooks the rest
+# of the other rows.  Two neighbours of each row suffice to join most of that component (Sutton et al., section V).
 _SAMPLED_NEIGHBOURS = 2
 
 
@@ -63,7 +63,7 @@ def connected_components(A: Matrix, *, method: str = "afforest", start: Vector |
     forest = ops.singletons(Vector(bool, n, device=A.device))
     chosen = choice("connected_components", "method", method, ("afforest", "fastsv"))
     if start is None:
-        return _afforest(A, forest) if chosen == "afforest" else _fastsv(A, forest)
+        return ops.link(forest, A, sample=_SAMPLED_NEIGHBOURS) if chosen == "afforest" else _fastsv(A, forest)
     old = _forest(start, forest)
     return ops.link(old, A) if chosen == "afforest" else _fastsv(_with_stars(A, old), old)
 
@@ -114,17 +114,6 @@ def _with_stars(A: Matrix, forest: Vector) -> Matrix:
     vertices, roots = forest.to_coo()
     stars = Matrix.from_coo(vertices, roots, True, nrows=A.nrows, ncols=A.nrows, device=A.device)
     return A.apply("one").ewise_add(stars, "any")
-
-
-def _afforest(A: Matrix, forest: Vector) -> Vector:
-    """Hook a few neighbours of every row; find the giant component in a sample; hook the rest of the other rows.
-
-    Rows inside the giant component may be skipped where the structure is symmetric, because the row at the other end
-    of each of their edges holds the same edge.  Otherwise no row is skipped.
-    """
-    forest, visited = ops.link_sample(forest, A, neighbours=_SAMPLED_NEIGHBOURS)
-    giant = ops.most_frequent(forest) if A.is_symmetric_structure else None
-    return ops.link(forest, A, first=visited, skip=giant)
 
 
 def _fastsv(A: Matrix, f: Vector) -> Vector:
