@@ -63,6 +63,8 @@ class Config:
         The folder of compiled kernels.
     quiet : bool
         Write nothing to standard error while kernels compile for the first time.
+    replicated_share : float
+        The share of its free memory that a process of a grid may use to hold an operand as a whole; 0: none.
     collective_timeout : float
         Seconds that a process waits for another of its grid before it raises `CollectiveTimeout`, which ends the
         program; 0: without an end.  It must exceed the time between two collectives of any process.
@@ -82,6 +84,7 @@ class Config:
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
     quiet: bool = False
+    replicated_share: float = 1 / 4
     collective_timeout: float = 300.0
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -183,16 +186,14 @@ def _device(place: str, value: Any) -> str:
 
 def _one_of(allowed: tuple[str, ...]) -> Any:
     def check(place: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise InvalidValue(f"{place} must be one of {', '.join(allowed)}; got {value!r}")
-        return value
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise InvalidValue(f"{place} must be one of {', '.join(allowed)}; got {value!r}")
 
     return check
 
 
 def _flag(place: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
     text = str(value).lower()
     if text in ("1", "true", "yes", "on"):
         return True
@@ -260,6 +261,7 @@ _CHECKS: dict[str, Any] = {
     "fusion": _flag,
     "cache_dir": _path,
     "quiet": _flag,
+    "replicated_share": _share,
     "collective_timeout": _seconds,
 }
 
@@ -274,8 +276,7 @@ def on_change(name: str, function: Callable[[], None]) -> None:
 
 
 _PREFIX = "SEMIRING_"
-# Read by the tests, not by the library.
-_ELSEWHERE = ("SEMIRING_TEST_DATA",)
+_ELSEWHERE = ("SEMIRING_TEST_DATA",)  # read by the tests, not by the library
 
 
 def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
@@ -445,6 +446,5 @@ class use(Changed):
             raise InvalidValue(f"use() takes 'cpu', 'cuda', 'reference' or 'auto'; got {where!r}")
         if where == "cuda":
             checked_device(where)
-        specified = where == "reference"
-        device, engine = ("cpu", "reference") if specified else (where, "cpu")
+        device, engine = ("cpu", "reference") if where == "reference" else (where, "cpu")
         super().__init__(config, {"device": device, "cpu_engine": engine})

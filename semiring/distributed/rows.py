@@ -13,30 +13,54 @@ from ..ops.layout import concat
 from .blocks import exchanged_blocks
 from .grid import Grid
 from .parts import local, matrix, placed
+from .replicas import replica, replicated
 
-__all__ = ["blocks_of_rows", "global_rows", "whole_rows"]
+__all__ = ["blocks_of_rows", "global_rows", "has_whole_rows", "whole_rows"]
 
 
 def whole_rows(grid: Grid, a: CSR) -> CSR:
-    """Return the rows of the piece of this process, with all columns; kept with the matrix.  Collective."""
-    block = local(a)
+    """Return the rows of the piece of this process, with all columns; kept with the matrix.  Collective.
+
+    Where all entries have one value, they are kept with the pattern.  Those of a replica are there already.
+    """
     if grid.shape[1] == 1:
-        return block
-    known = a.cache.get("rows")
-    if known is None:
-        top = grid.rows(a.nrows)[0]
-        first = grid.place[0] * grid.shape[1]
-        blocks, shapes = list[CSR](), list[tuple[int, int]]()
-        mine = grid.piece(a.nrows)
-        for k in range(grid.shape[1]):
-            left, right = grid.cols(a.ncols, k)
-            shapes.append((mine[1] - mine[0], right - left))
-            begin, end = grid.piece(a.nrows, first + k)
-            rows = Index(block.nrows, end - begin, begin - top)
-            blocks.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
-        found = exchanged_blocks(blocks, shapes, a.dtype, grid.beside, grid)
-        known = a.cache["rows"] = concat([found]).into()
-    return known
+        return local(a)
+    if a.iso is None:
+        known: CSR | None = a.cache.get("rows")
+        if known is None:
+            known = a.cache["rows"] = _exchanged(grid, a)
+        return known
+    pattern = a.pattern.facts.get("rows")
+    if pattern is None:
+        pattern = a.pattern.facts["rows"] = _exchanged(grid, a).pattern
+    return CSR(pattern, a.dtype, None, a.iso)
+
+
+def has_whole_rows(grid: Grid, a: CSR) -> bool:
+    """Return whether `whole_rows` sends nothing."""
+    kept = a.cache if a.iso is None else a.pattern.facts
+    return grid.shape[1] == 1 or "rows" in kept or replicated(grid, a, values=True)
+
+
+def _exchanged(grid: Grid, a: CSR) -> CSR:
+    """Exchange the rows of a block within a row of the grid, or take them from a replica."""
+    if replicated(grid, a, values=True):
+        whole, (first, last) = replica(grid, a, values=True), grid.piece(a.nrows)
+        return extract_matrix(whole, Index(a.nrows, last - first, first), Index(a.ncols, a.ncols)).into()
+    block = local(a)
+    top = grid.rows(a.nrows)[0]
+    first = grid.place[0] * grid.shape[1]
+    blocks, shapes = list[CSR](), list[tuple[int, int]]()
+    mine = grid.piece(a.nrows)
+    for k in range(grid.shape[1]):
+        left, right = grid.cols(a.ncols, k)
+        shapes.append((mine[1] - mine[0], right - left))
+        begin, end = grid.piece(a.nrows, first + k)
+        rows = Index(block.nrows, end - begin, begin - top)
+        blocks.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
+    found = exchanged_blocks(blocks, shapes, a.dtype, grid.beside, grid)
+    made: CSR = concat([found]).into()
+    return made
 
 
 def global_rows(grid: Grid, a: CSR) -> CSR:

@@ -127,8 +127,8 @@ _renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 # The same for bitmap matrices; with the condition on the spec and the engine's name, if there is one, and whether the
 # function reads rows, so that slices serve matrices outside the memory of the device.
 _on_bits: dict[str, tuple[Callable[[Any, str], Any], frozenset[str], Callable[[Any, str], bool] | None, bool]] = {}
-# For each operation, the function of the spec and the grid for objects on a grid of processes.
-_across: dict[str, tuple[Callable[[Any, Any], Any], frozenset[str]]] = {}
+# For each operation, the function of the spec and the grid for objects on a grid of processes, and its condition.
+_across: dict[str, tuple[Callable[[Any, Any], Any], frozenset[str], Callable[[Any, Any], bool] | None]] = {}
 _loaded: set[str] = set()
 # Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
@@ -203,11 +203,16 @@ def on_bits(
     return register
 
 
-def across(spec: type[Spec], *, fuses: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Register a function of (spec, grid) for requests on objects that the processes of a grid hold in parts."""
+def across(
+    spec: type[Spec], *, fuses: tuple[str, ...] = (), when: Callable[[Any, Any], bool] | None = None
+) -> Callable[[F], F]:
+    """Register a function of (spec, grid) for requests on objects that the processes of a grid hold in parts.
+
+    when: used only where this holds of (spec, grid); the same on all processes, and it may be collective.
+    """
 
     def register(function: F) -> F:
-        _across[spec.name] = function, frozenset(fuses)
+        _across[spec.name] = function, frozenset(fuses), when
         _on_grid.cache_clear()
         return function
 
@@ -241,7 +246,8 @@ def load(engine: str) -> None:
 def find(spec: Spec, engine: str) -> Implementation | None:
     """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
     if " " in engine:
-        return _on_grid(spec.name, engine)
+        row = _on_grid(spec.name, engine)
+        return None if row is None or (row.when is not None and not row.when(spec)) else row
     kinds = spec.kinds()
     found = _implementations.get((type(spec), engine, kinds))
     if found is None:
@@ -332,7 +338,8 @@ def _on_grid(operation: str, device: str) -> Implementation | None:
     found = _across.get(operation)
     if found is None:
         return None
-    function, fuses = found
+    function, fuses, condition = found
+    when = None if condition is None else lambda spec: condition(spec, grid_of(device))
 
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:
@@ -342,7 +349,7 @@ def _on_grid(operation: str, device: str) -> Implementation | None:
         with grid.account():
             return grid.joint(function, whole, grid)
 
-    return Implementation(operation, "distributed", carried_out, None, fuses, f"{operation} on a grid", GRID)
+    return Implementation(operation, "distributed", carried_out, when, fuses, f"{operation} on a grid", GRID)
 
 
 def _for_engine(function: Callable[[Any, str], Any], engine: str) -> Callable[[Any], Any]:

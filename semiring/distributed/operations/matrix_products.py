@@ -1,4 +1,4 @@
-"""Products of two matrices, of which one of three is not sent: the result, or an operand.
+"""Products of two matrices, of which one of three is not sent: the result, or an operand; or B is replicated.
 
     C(i, j) = (+)_l  A(i, l) B(l, j)
 
@@ -11,8 +11,10 @@ a process gathers the columns of A that are the rows of its block of B (or the r
 block of A), multiplies, and sends the parts of the product to those who hold them, as in a product with a vector.
 Memory: what is gathered, and a product as high (or as wide) as C.
 
+Where every process holds B as a whole, it multiplies the rows of its piece (`replicated_products`).
+
 The way of the fewest bytes is taken, by an estimate from the shapes and the numbers of entries, which is the same on
-all processes.
+all processes (`product_bytes`).
 
 Sources: of SUMMA van de Geijn, Watts, "SUMMA: Scalable Universal Matrix Multiplication Algorithm", 1997; for graphs
 Buluç, Gilbert, "The Combinatorial BLAS", IJHPCA 2011; of operands that stay Schatz, van de Geijn, Poulson, "Parallel
@@ -23,9 +25,7 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-
-from ...engines import registry
+from ...engines import recording, registry
 from ...engines.constants import product_value
 from ...engines.operands import Index
 from ...engines.registry import across
@@ -37,10 +37,12 @@ from ...ops import mxm as products
 from ...ops.extract import extract_matrix
 from ...ops.layout import concat
 from ...ops.write import Write
-from ..blocks import exchanged_blocks, flat_bytes, row_bytes, shared
+from ..blocks import exchanged_blocks, shared
 from ..grid import Grid
 from ..parts import cut, local, local_mask, matrix, placed, union
+from ..product_bytes import sent_bytes, without_unread_values
 from ..sieve import Excluded
+from .replicated_products import by_replica
 
 _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
@@ -50,17 +52,19 @@ Range = tuple[int, int]
 @across(Mxm, fuses=("mask",))
 def mxm(q: Mxm, grid: Grid) -> CSR:
     """Multiply in the way of the fewest bytes."""
-    return product(q, grid, None)
+    made = by_replica(q, grid)
+    return product(q, grid, None) if made is None else made
 
 
 def product(q: Mxm, grid: Grid, sieve: Excluded | None) -> CSR:
-    """Return the product.
+    """Return the product, for which no operand is replicated.
 
     sieve: drops parts of it before they are sent, where B stays; the steps of a closure share one.
     """
-    a, b = _read(q.a, q, "x"), _read(q.by_row.get(), q, "y")
+    a, b = without_unread_values(q.a, q, "x"), without_unread_values(q.by_row.get(), q, "y")
     value = product_value(q.semiring, a.iso, b.iso)
     stays = least_sent(q, a, b, grid)
+    recording.note(way=stays)
     if stays == "c":
         block = _by_stages(q, a, b, grid)
     else:  # where A stays, a process has parts of other rows
@@ -68,43 +72,10 @@ def product(q: Mxm, grid: Grid, sieve: Excluded | None) -> CSR:
     return matrix(grid, (a.nrows, b.ncols), block, iso=value)
 
 
-def _read(a: CSR, q: Mxm, operand: str) -> CSR:
-    """Return an operand; with one value for all entries if the product does not read its values."""
-    if a.iso is not None or operand in q.semiring.mult.uses:
-        return a
-    return with_values(a, a.dtype, None, np.zeros(1, a.dtype)[0])
-
-
 def least_sent(q: Mxm, a: CSR, b: CSR, grid: Grid) -> str:
-    """Return which matrix is not sent, "a", "b" or "c".  Collective where the numbers of entries are not known yet.
-
-    A part of the product that is sent has as many entries as there are products of entries, if both operands were
-    random; at most one for each position.
-    """
-    (height, width), size = grid.shape, grid.size
-    if size == 1 or q.semiring.mult.uses & _POSITIONS or not all((*a.shape, b.ncols)):
-        return "c"
-    itemsize = q.semiring.z.itemsize if product_value(q.semiring, a.iso, b.iso) is None else 0
-    terms = a.nvals * b.nvals / a.ncols / size
-    beside = estimated(-(-a.nrows // height), b.ncols, terms, itemsize)
-    above = estimated(a.nrows, -(-b.ncols // width), terms, itemsize)
-    of_a, of_b = (estimated(*x.shape, x.nvals, 0 if x.iso is not None else x.dtype.itemsize) for x in (a, b))
-    away = (size - 1) / size
-    sent = {
-        "c": ((width - 1) * of_a + (height - 1) * of_b) / size,
-        "b": away * of_a / height + (height - 1) / height * above,
-        "a": away * of_b / width + (width - 1) / width * beside,
-    }
-    return min(sent, key=lambda stays: sent[stays])
-
-
-def estimated(nrows: int, ncols: int, count: float, itemsize: int) -> float:
-    """Return the bytes of a block with so many entries, or with all positions if those are fewer."""
-    size = nrows * ncols
-    entries = min(int(count), size)
-    return entries * itemsize + min(
-        flat_bytes(size, entries, itemsize, compress=False), row_bytes(nrows, ncols, entries)
-    )
+    """Return which matrix is not sent, "a", "b" or "c".  Collective where the numbers of entries are not known yet."""
+    sent = sent_bytes(q, a, b, grid)
+    return min((way for way in sent if way != "whole"), key=lambda way: sent[way])
 
 
 def _by_stages(q: Mxm, a: CSR, b: CSR, grid: Grid) -> CSR:

@@ -17,6 +17,7 @@ from ...ops.equal import same
 from ..blocks import exchanged_blocks
 from ..grid import Grid
 from ..parts import local, matrix
+from ..replicas import replica, replicated
 from ..routing import Triples, routed, triples
 
 
@@ -38,9 +39,12 @@ def transpose(q: Transpose, grid: Grid) -> Any:
 
 @across(IsSymmetric)
 def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
-    """Compare each block with that of the transpose, which is kept."""
+    """Compare each block with that of the transpose, which is kept; or a replica with its own."""
     assert isinstance(q.pattern, PartPattern)
-    turned = transpose(Transpose(structure_only(q.pattern)), grid).pattern
+    a = structure_only(q.pattern)
+    if grid.size > 1 and replicated(grid, a, values=False):
+        return structure.is_symmetric(replica(grid, a, values=False).pattern)
+    turned = transpose(Transpose(a), grid).pattern
     q.pattern.facts["transpose"] = turned
     own, other = structure_only(q.pattern.part), structure_only(turned.part)
     return grid.agreed(same(own, other, check_dtype=False))
@@ -50,6 +54,8 @@ def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
 def permute(q: Permute, grid: Grid) -> Any:
     """Send every entry to where its row and its column move."""
     a = q.a
+    if grid.size == 1:
+        return matrix(grid, a.shape, registry.run(Permute(local(a), q.rows, q.cols), grid.engine), iso=a.iso)
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
     xp = array_module(grid.local)
     place = xp.empty(a.nrows, np.int64)

@@ -1,4 +1,10 @@
-"""Searches from many sources: levels whose steps are products of the matrix of all frontiers."""
+"""Searches from many sources.
+
+Where every process may hold the matrix as a whole, each searches from its own sources, those of the rows of the result
+in its piece, as one process does: nothing is sent in the levels.  Every level reads the matrix, so it is replicated
+whatever that sends, unless some processes would have no source.  Else a level is a product of the matrix of all
+frontiers.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +20,16 @@ from ...formats import CSR, array_module, dense_values, index_dtype, structure_o
 from ...formats.hypersparse import empty_matrix
 from ...operators import semiring as semirings
 from ...ops.build import build_matrix
+from ...ops.closure_many import closure_many as searched
 from ...ops.convert import index_list
 from ...ops.reduce import reduce_rows
 from ...ops.write import merge
 from ..accounts import step
 from ..grid import Grid
-from ..parts import local
+from ..parts import cut, local
+from ..replicas import admitted, replica
 from ..routing import Triples, joined, routed
+from ..rows import blocks_of_rows
 from ..sieve import Excluded
 from .matrix_products import product
 
@@ -29,6 +38,28 @@ _INT64 = np.dtype(np.int64)
 
 @across(ClosureMany)
 def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
+    """Search apart with the whole matrix, or level by level together."""
+    columns = q.by_column.ready and not q.by_row.ready
+    a = structure_only((q.by_column if columns else q.by_row).get().pattern)
+    if q.sources.size >= grid.size and admitted(grid, a, values=False):
+        return _apart(q, replica(grid, a, values=False), columns, grid)
+    return _together(q, grid)
+
+
+def _apart(q: ClosureMany, whole: CSR, transposed: bool, grid: Grid) -> ClosureManyResult:
+    """Search from the sources of the piece."""
+    (first, last), k, n = grid.piece(q.sources.size), q.sources.size, whole.nrows
+    found = searched(q.sources[first:last], whole, transposed=transposed, levels=q.levels, counts=q.counts)
+    steps, counts = max(grid.all.gather_all(found.steps)), None
+    if found.counts is not None:
+        rows = cut(found.counts, (0, last - first), (0, steps))
+        counts = blocks_of_rows(grid, rows, (k, steps))
+    return ClosureManyResult(
+        None if found.levels is None else blocks_of_rows(grid, found.levels, (k, n)), counts, steps
+    )
+
+
+def _together(q: ClosureMany, grid: Grid) -> ClosureManyResult:
     """F A, without what has a level, is the next frontier, with a row for each source."""
     a = structure_only(q.by_row.get().pattern)
     k, n = int(q.sources.size), a.nrows
