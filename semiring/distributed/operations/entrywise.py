@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from ...engines import registry
 from ...engines.operands import Mask, Rows, Spec
 from ...engines.registry import across
@@ -15,6 +17,8 @@ from ..grid import Grid
 from ..parts import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
 
 _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
+# Predicates of j - i, which hold of positions in a block with another thunk.
+_DIAGONALS = frozenset({"j <= i + k", "j >= i + k", "j == i + k", "j != i + k"})
 
 
 @across(Ewise)
@@ -24,8 +28,12 @@ _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
 def on_parts(q: Any, grid: Grid) -> Any:
     """Compute the part of the result from the parts of the operands."""
     op = getattr(q, "op", None)
-    if isinstance(op, (TypedBinary, TypedIndexUnary)) and op.uses & _POSITIONS:
-        return _with_positions(q, grid)
+    if grid.size > 1 and isinstance(op, (TypedBinary, TypedIndexUnary)) and op.uses & _POSITIONS:
+        if not (isinstance(q, Select) and isinstance(q.a, CSR) and q.op.expr in _DIAGONALS):
+            return _with_positions(q, grid)
+        of_k: Any = q.k.dtype
+        limits, shift = np.iinfo(of_k), grid.rows(q.a.nrows)[0] - grid.cols(q.a.ncols)[0]
+        q = replace(q, k=of_k.type(min(max(int(q.k) + shift, limits.min), limits.max)))
     made = registry.run(_of_parts(q), grid.engine)
     return _whole(q, made, grid)
 
