@@ -7,7 +7,10 @@ leads to higher degrees and has short rows.  A triangle of i < j < k is then cou
     at its lower edge, between i and j,   by C<L> = U U':  row j, column i
     at its longest, between i and k,      by C<L> = L U':  row k, column i
 
-with a sum by rows and one by columns for each vertex that is to count it.
+with a sum by rows and one by columns for each vertex that is to count it.  The numbers matter for the choice of U
+alone: it may hold the entries that lead to a higher degree, or to the same and a higher number, in any order of the
+vertices.  So on a grid of processes the vertices stay where they are: the order of degrees would send all entries, and
+then the process of the last rows would have all the work.
 
 Source: Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", Theoretical Computer
 Science 407, 2008.
@@ -31,8 +34,10 @@ _SKEW = 8
 
 @dataclass(frozen=True)
 class Oriented:
-    """A symmetric matrix without a diagonal, its entries above and below the diagonal, and the order of its rows.
+    """A symmetric matrix without a diagonal, its entries to later and to earlier rows, and the order of its rows.
 
+    upper, lower: the entries above and below the diagonal; or those that lead to higher and to lower degrees, and
+    between equal degrees those above and below the diagonal.
     order: order(k) is the vertex of row k; None where it is k.  method: of the products under a mask.
     """
 
@@ -62,9 +67,21 @@ def oriented(P: Matrix) -> Oriented:
     n, order, method = P.nrows, None, "hash"
     most = degrees(P).reduce("max").value or 0
     if most * n > _SKEW * P.nvals:
+        if P.format == "parts":
+            return Oriented(P, *_by_degree(P), None, "auto")
         order, method = degree_order(P, descending=False), "auto"
         P = P.permute(order)
     return Oriented(P, P.select("triu", 1).wait(), P.select("tril", -1).wait(), order, method)
+
+
+def _by_degree(P: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the entries of P that lead to higher degrees, or to the same and a higher number; and the others."""
+    d = degrees(P)
+    change = d.ewise_mult(P, "first").ewise_mult(d, "minus").wait()  # d(i) - d(j)
+    equal = change.select("==", 0).wait()
+    upper = change.select("<", 0).ewise_add(equal.select("triu", 1), "any").wait()
+    lower = change.select(">", 0).ewise_add(equal.select("tril", -1), "any").wait()
+    return P.dup(mask=upper.S), P.dup(mask=lower.S)
 
 
 def closed_walks(graph: Oriented, ring: str = "plus_pair", weight: str | None = None) -> Vector:
