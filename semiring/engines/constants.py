@@ -30,9 +30,29 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> np.generic:
     """Convert a value to a scalar of `dtype`."""
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
-    if dtype.names is not None and not isinstance(value, np.void):
+    if dtype.names is None:
+        if type(value) is int:
+            return _cast_integer(value, dtype)
+        if isinstance(value, np.generic) and not isinstance(value, np.void):
+            return _cast_bytes(value.tobytes(), value.dtype, dtype)
+    elif not isinstance(value, np.void):
         return of_value(value, dtype)
+    return _cast(value, dtype)
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> np.generic:
     return scalar(cast(np.asarray(value).reshape(1), dtype), dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def _cast_integer(value: int, dtype: np.dtype[Any]) -> np.generic:
+    return _cast(value, dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def _cast_bytes(value: bytes, given: np.dtype[Any], dtype: np.dtype[Any]) -> np.generic:
+    """Convert a scalar given by its bytes, because 0.0 and -0.0 are equal, and NaN differs from itself."""
+    return _cast(np.frombuffer(value, given)[0], dtype)
 
 
 def _same(a: np.generic | None, b: np.generic | None) -> bool:
