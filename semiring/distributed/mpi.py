@@ -208,11 +208,13 @@ class _Channel:
         pending: list[Any] = []
         for rank in self.others:
             message = messages[rank]
-            if message is not None:
+            if message is not None and (message.arrays or len(message.block) > _ROOM):
                 if len(message.block) > _ROOM:
                     pending += self._sent(message.block, rank, _TAG_OF_BLOCKS)
                 for array in message.arrays:
                     pending += self._sent(array, rank, _TAG_OF_ARRAYS)
+        if not (arrived or pending):
+            return found
         expected: list[Any] = []
         blocks = [(rank, self._block(rank, size, expected)) for rank, size in arrived]
         self._wait(expected, call)

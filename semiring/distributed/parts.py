@@ -181,15 +181,14 @@ def carried(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]])
 
     Returns for each vector what every process has sent of it; a vector that is None is not sent by this process.
     """
-    to = [[rank != grid.rank and grid.rank in pieces(grid, rank) for rank in range(grid.size)] for _, pieces in given]
-    sent = [
-        encoded(piece, grid.all) if piece is not None and any(ranks) else None
-        for (piece, _), ranks in zip(given, to, strict=True)
-    ]
-    messages: list[Any] = []
-    for rank in range(grid.size):
-        message = tuple(each if ranks[rank] else None for each, ranks in zip(sent, to, strict=True))
-        messages.append(None if all(each is None for each in message) else message)
+    messages: list[Any] = [None] * grid.size
+    for k, (piece, pieces) in enumerate(given):
+        to = [rank for rank in readers(grid, pieces) if rank != grid.rank]
+        sent = encoded(piece, grid.all) if piece is not None and to else None
+        if sent is not None:
+            for rank in to:
+                messages[rank] = messages[rank] or [None] * len(given)
+                messages[rank][k] = sent
     found = grid.all.exchange(messages)
     return [[None if message is None else message[k] for message in found] for k in range(len(given))]
 
@@ -216,6 +215,14 @@ def col_pieces(grid: Grid, rank: int | None = None) -> range:
     """Return the ranks whose pieces are the columns of the block of a process, by default of this one."""
     j = (grid.rank if rank is None else rank) % grid.shape[1] * grid.shape[0]
     return range(j, j + grid.shape[0])
+
+
+def readers(grid: Grid, pieces: Callable[..., range]) -> range:
+    """Return the ranks of which `row_pieces`, or `col_pieces`, include that of this process."""
+    if pieces is row_pieces:
+        return row_pieces(grid)
+    assert pieces is col_pieces
+    return range(grid.rank // grid.shape[0], grid.size, grid.shape[1])
 
 
 def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:

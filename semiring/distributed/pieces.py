@@ -15,7 +15,6 @@ are not sent at all.  Everything is computed by the array module of the parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -33,6 +32,7 @@ from ..formats import (
     index_dtype,
     word_count,
 )
+from ..formats.records import record
 from ..formats.vectors import empty_vector
 from ..ops.convert import convert, index_list
 from .communicator import Communicator
@@ -74,7 +74,7 @@ def chosen(size: int, count: int, itemsize: int, *, compress: bool) -> Form:
 
 
 @by_fields
-@dataclass(frozen=True)
+@record
 class Sent:
     """A vector as it is sent.  counts: of the entries in each 65,536 positions, for a list that needs them."""
 

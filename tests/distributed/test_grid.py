@@ -13,6 +13,7 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
+from semiring.distributed.parts import col_pieces, readers, row_pieces
 from semiring.engines import registry
 from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
@@ -51,6 +52,16 @@ def test_pieces_cover_each_position_once(extent: int, count: int) -> None:
     assert len(bounds) == count + 1
     largest = max(high - low for low, high in pairwise(bounds))
     assert largest <= -(-extent // count) + 31
+
+
+@by_shape
+def test_readers_of_a_piece(shape: tuple[int, int]) -> None:
+    def program(grid: Grid) -> None:
+        for pieces in (row_pieces, col_pieces):
+            expected = [rank for rank in range(grid.size) if grid.rank in pieces(grid, rank)]
+            assert list(readers(grid, pieces)) == expected
+
+    run(shape, program)
 
 
 @by_shape

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...engines import registry
-from ...engines.operands import Mask, Rows, Spec
+from ...engines.operands import Mask, Rows
 from ...engines.registry import across
 from ...engines.spec import Apply, Convert, Ewise, Keep, Select
 from ...formats import CSR, VectorStore
@@ -46,16 +46,16 @@ def convert(q: Convert, grid: Grid) -> Any:
     return vector(grid, q.u.size, made, iso=q.u.iso)
 
 
-def _of_parts(q: Spec) -> Spec:
-    changes: dict[str, Any] = {}
-    for item in fields(q):
-        value = getattr(q, item.name)
-        if isinstance(value, (CSR, VectorStore)):
-            changes[item.name] = local(value)
-        elif isinstance(value, Mask):
-            changes[item.name] = local_mask(value)
-        assert not isinstance(value, Rows)
-    return replace(q, **changes)
+def _of_parts(q: Any) -> Any:
+    return type(q)(*[_of_part(getattr(q, name)) for name in q.__match_args__])
+
+
+def _of_part(value: Any) -> Any:
+    """Return the part of an operand, or a value of the request that is no operand."""
+    if isinstance(value, (CSR, VectorStore)):
+        return local(value)
+    assert not isinstance(value, Rows)
+    return local_mask(value) if isinstance(value, Mask) else value
 
 
 def _whole(q: Any, made: Any, grid: Grid) -> Any:
