@@ -46,12 +46,12 @@ def replica(grid: Grid, a: CSR, *, values: bool) -> CSR:
         return known
     facts = a.pattern.facts
     if _read(a, values):
-        known = a.cache[_REPLICA] = _gathered(a)
+        known = a.cache[_REPLICA] = _gathered(grid, a)
         facts.setdefault(_REPLICA, known.pattern)
         return known
     pattern: AnyPattern | None = facts.get(_REPLICA)
     if pattern is None:
-        pattern = facts[_REPLICA] = _gathered(structure_only(a.pattern)).pattern
+        pattern = facts[_REPLICA] = _gathered(grid, structure_only(a.pattern)).pattern
     return structure_only(pattern) if a.iso is None else CSR(pattern, a.dtype, None, a.iso)
 
 
@@ -59,8 +59,8 @@ def _read(a: CSR, values: bool) -> bool:
     return values and a.iso is None
 
 
-def _gathered(a: CSR) -> CSR:
-    made = _knowing(gathered(a), a)
+def _gathered(grid: Grid, a: CSR) -> CSR:
+    made = _knowing(grid.together(lambda: gathered(a)), a)  # kept by all processes, or by none
     return made if a.iso is None else CSR(made.pattern, a.dtype, None, a.iso)
 
 
