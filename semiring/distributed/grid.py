@@ -187,6 +187,48 @@ class Grid(ProcessGrid):
 
         return self.joint(gathered, store)
 
+    def replica(self, store: Any, *, values: bool) -> Any:
+        """Return the whole of a matrix, kept with it; None if a process has no memory for it.  Collective.
+
+        Parameters
+        ----------
+        store : of a Matrix on the grid
+        values : whether the caller reads values; else all entries may be true
+
+        Examples
+        --------
+        >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0)])
+        >>> sr.distributed.run(2, lambda grid: grid.replica(A.to(grid.device).store, values=False).nvals)
+        [3, 3]
+        """
+        from .replicas import admitted, replica
+
+        def act() -> Any:
+            return replica(self, store, values=values) if admitted(self, store, values=values) else None
+
+        return self.joint(act)
+
+    def sum(self, store: Any, monoid: Any) -> Any:
+        """Return the store of parts of the sum of objects, of which each process has one as a whole.  Collective.
+
+        Parameters
+        ----------
+        store : of an object on the device of the parts, of one shape and type on all processes
+        monoid : typed, which adds up entries at one position in the order of the ranks
+
+        Examples
+        --------
+        >>> plus = sr.monoid.plus[np.int64]
+        >>> def program(grid):
+        ...     v = Vector.full(grid.rank + 1, 4)
+        ...     return v.with_store(grid.sum(v.store, plus)).to("cpu").to_dense().tolist()
+        >>> sr.distributed.run(2, program, device="cpu")[0]
+        [3, 3, 3, 3]
+        """
+        from .replicas import summed
+
+        return self.joint(summed, self, store, monoid)
+
     def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
 

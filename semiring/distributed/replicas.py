@@ -14,17 +14,23 @@ whatever comes (the ski rental problem: Karlin, Manasse, Rudolph, Sleator, "Comp
 
 from __future__ import annotations
 
+import functools
 import os
+from typing import Any
 
 from ..config import config
+from ..engines.operands import Index
 from ..formats import CSR, AnyPattern, index_dtype, structure_only
 from ..memory.allocation import free_memory
+from ..operators.types import TypedMonoid
+from ..ops.extract import extract_matrix
+from .blocks import exchanged_blocks
 from .grid import Grid
-from .parts import local
+from .parts import folded, local, matrix, union
 from .process import local_place
 from .scattering import gathered
 
-__all__ = ["admitted", "count_sent", "replica", "replicated", "sent_in_place"]
+__all__ = ["admitted", "count_sent", "replica", "replicated", "sent_in_place", "summed"]
 
 _REPLICA, _ADMITTED, _SENT = "replica", "replica admitted", "sent in place of a replica"
 
@@ -101,3 +107,16 @@ def sent_in_place(a: CSR) -> int:
 def count_sent(a: CSR, count: float) -> None:
     """Add the estimated bytes that a process sends in a product that does not replicate the matrix."""
     a.pattern.facts[_SENT] = sent_in_place(a) + int(count)
+
+
+def summed(grid: Grid, store: Any, monoid: TypedMonoid) -> Any:
+    """Return the parts of the sum of vectors or of matrices, of which each process has one as a whole.  Collective."""
+    if not isinstance(store, CSR):
+        return folded(grid, store, range(grid.size), store.size, monoid)
+    blocks, at = list[CSR | None](), [(grid.rows(store.nrows, k), grid.cols(store.ncols, k)) for k in range(grid.size)]
+    for (top, bottom), (left, right) in at:
+        rows, cols = Index(store.nrows, bottom - top, top), Index(store.ncols, right - left, left)
+        blocks.append(extract_matrix(store, rows, cols).into())
+    (top, bottom), (left, right) = at[grid.rank]
+    found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, store.dtype, grid.all, grid)
+    return matrix(grid, store.shape, functools.reduce(lambda a, b: union(a, b, monoid), found))

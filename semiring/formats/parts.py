@@ -135,6 +135,14 @@ class ProcessGrid(ABC):
         """Return the whole of a store of parts, on every process.  Collective."""
 
     @abstractmethod
+    def replica(self, store: Any, *, values: bool) -> Any:
+        """Return the whole of a matrix, kept with it; None if a process has no memory for it.  Collective."""
+
+    @abstractmethod
+    def sum(self, store: Any, monoid: Any) -> Any:
+        """Return the store of parts of the sum of objects, of which each process has one as a whole.  Collective."""
+
+    @abstractmethod
     def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
 

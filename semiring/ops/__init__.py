@@ -6,18 +6,21 @@ and Vector objects: `closure` (a whole traversal in one call), `closure_with_par
 `closure_many` (from many sources at once), `acyclic_closure` (every row once, after its predecessors), `link`,
 `link_sample`, `most_frequent`, `singletons` (union-find over rows), `vote` (the group with the most weight in each
 row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), `span` (a
-spanning forest in the order of values), and `flow` (a maximum flow from supplies to demands).  `reports_memory`
-decorates an algorithm whose failed allocations are to raise `OutOfMemory`.
+spanning forest in the order of values), `flow` (a maximum flow from supplies to demands), and `sum_apart` (the sum of
+what processes compute apart).  `reports_memory` decorates an algorithm whose failed allocations are to raise
+`OutOfMemory`.
 """
 
-from . import public, public_closures, public_graphs, public_vote
+from . import public, public_apart, public_closures, public_graphs, public_vote
 from .public import *  # noqa: F403  # the public names are listed once, in `public`
+from .public_apart import *  # noqa: F403
 from .public_closures import *  # noqa: F403
 from .public_graphs import *  # noqa: F403
 from .public_vote import *  # noqa: F403
 
 __all__ = [
     *public.__all__,
+    *public_apart.__all__,
     *public_closures.__all__,
     *public_graphs.__all__,
     *public_vote.__all__,

@@ -12,6 +12,7 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed, ops, use
 from semiring.config import config
 from semiring.distributed import Grid, replicas
+from semiring.exceptions import DeviceMismatch, InvalidValue
 from tests import sampling
 from tests.distributed.grids import local, ranks_are_threads, run
 
@@ -229,3 +230,77 @@ def test_triangles_take_no_permutation_and_like_work() -> None:
     with config.set(replicated_share=1.0):
         first, second = run((2, 1), program)
     assert 1 / 2 < first / second < 2
+
+
+def wheels(A: Matrix, sources: Any) -> Matrix:
+    """The rows of the sources at their places, in a matrix of the shape of A."""
+    chosen = Vector.from_coo(list(sources), True, size=A.nrows, device=A.device)
+    return chosen.ewise_mult(A, "second").new()
+
+
+@by_case
+def test_sums_of_what_processes_compute_apart(shape: tuple[int, int], share: float) -> None:
+    A = drawn(30, 30, 200, 5)
+    of_rows = A[[3, 7, 8, 20, 21, 29, 5], :].new().reduce_columnwise("plus").new()
+    algorithms = sr.algorithms
+    B = A.ewise_add(A.T, "max").new()
+    calls: dict[str, Callable[[Matrix, Matrix], Any]] = {
+        "rows": lambda A, B: ops.sum_apart(wheels, A, [3, 7, 8, 20, 21, 29, 5]).reduce_columnwise("plus").new(),
+        "columns": lambda A, B: ops.sum_apart(wheels, A.T, list(range(9))),
+        "few": lambda A, B: ops.sum_apart(wheels, A, [4]),
+        "most": lambda A, B: ops.sum_apart(wheels, A, list(range(30)), monoid="max"),
+        "betweenness": lambda A, B: algorithms.betweenness(B),
+        "of some": lambda A, B: algorithms.betweenness(A, sources=[1, 4, 2, 9, 11, 12, 20], endpoints=True, batch=2),
+        "weighted": lambda A, B: algorithms.betweenness(B, weights=True, k=7, seed=1),
+        "edges": lambda A, B: algorithms.edge_betweenness(B, sources=range(9)),
+        "weighted edges": lambda A, B: algorithms.edge_betweenness(A, sources=range(7), weights=True),
+    }
+    chosen = calls if sampling.exhaustive else {name: calls[name] for name in sampling.draw("sums", calls, 3)}
+    expected = {name: call(A, B) for name, call in chosen.items()}
+    assert expected.get("rows", of_rows).isequal(of_rows)
+
+    def program(grid: Grid) -> list[str]:
+        C, D = distributed.scatter(A, grid), distributed.scatter(B, grid)
+        found = {name: distributed.gather(call(C, D)) for name, call in chosen.items()}
+        return [name for name, x in found.items() if not x.isclose(expected[name], rel_tol=1e-12)]
+
+    with config.set(replicated_share=share):
+        assert run(shape, program)[0] == []
+
+
+def test_nothing_is_sent_in_the_levels_of_betweenness() -> None:
+    A = sr.random.kronecker(6, 8, seed=1)
+
+    def program(grid: Grid) -> tuple[int, list[str]]:
+        B = distributed.scatter(A, grid)
+        sr.algorithms.betweenness(B, sources=range(8))
+        before = grid.traffic.bytes
+        with sr.explain() as log:
+            sr.algorithms.betweenness(B, sources=range(8))
+        sending = [call.operation for call in log if call.details.get("sent_bytes") and not call.depth]
+        return grid.traffic.bytes - before, sending
+
+    with config.set(replicated_share=1.0):
+        for sent, calls in run((2, 1), program):
+            assert sent <= 64 // 2 * 8 + 64  # a piece of the sums, and a few numbers
+            assert set(calls) <= {"reduce_scalar", "is_symmetric"}
+
+
+def test_errors_of_what_processes_compute_apart() -> None:
+    A = drawn(10, 10, 30)
+
+    def failing(A: Matrix, rows: Any) -> Matrix:
+        if 9 in rows:
+            raise InvalidValue("no ninth row")
+        return wheels(A, rows)
+
+    def program(grid: Grid) -> None:
+        B = distributed.scatter(A, grid)
+        with pytest.raises(InvalidValue, match=r"no ninth row \(rank 1 of 2\)|no ninth row$"):
+            ops.sum_apart(failing, B, range(10))
+        with pytest.raises(DeviceMismatch, match="sum_apart: the function returned an object on 2x1"):
+            ops.sum_apart(lambda A, rows: Vector.full(1, 10, device=grid.device), B, range(10))
+        assert equal(ops.sum_apart(wheels, B, range(10)), A)
+
+    with config.set(replicated_share=1.0):
+        run((2, 1), program)

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -75,6 +75,7 @@ def betweenness(
     batch : int
         How many sources are processed together; default: up to 128, fewer for large graphs.
     progress : function of (sources done, sources), called after each batch
+        On a grid of processes these are the sources of the process, where each has sources of its own.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def betweenness(
 
     With weights the cost is that of `sssp` and O(nvals) for each source, and the memory about 50 bytes for each entry
     and source of a batch.  Paths are equally long if their sums are equal as int64 or floats; of decimal fractions
-    rounding may separate them.
+    rounding may separate them.  On a grid of processes sources are divided, as in `ops.sum_apart`.
 
     Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Brandes, Pich, "Centrality Estimation in
     Large Networks", 2007 (samples); scaling as in NetworkX.
@@ -107,13 +108,19 @@ def betweenness(
     {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
     """
     plan = _plan("betweenness", A, weights, k, sources, seed, directed, dtype, batch)
-    total = Vector.full(0.0, plan.n, device=A.device)
-    if isinstance(plan.graph, WeightedGraph):
-        sums = partial(vertex_sums, "betweenness", plan.graph, endpoints=endpoints)
-    else:
-        sums = partial(_vertices, plan.graph, endpoints=endpoints)
-    for part in plan.batches("betweenness", progress, sums):
-        total(accum="plus") << part
+
+    def summed(A: Matrix, chosen: Sequence[int]) -> Vector:
+        part = plan.of(A, chosen)
+        total = Vector.full(0.0, A.nrows, device=A.device)
+        if isinstance(part.graph, WeightedGraph):
+            sums = partial(vertex_sums, "betweenness", part.graph, endpoints=endpoints)
+        else:
+            sums = partial(_vertices, part.graph, endpoints=endpoints)
+        for batch in part.batches("betweenness", progress, sums):
+            total(accum="plus") << batch
+        return total
+
+    total = ops.sum_apart(summed, A, plan.sources, values=weights)
     _check_finite("betweenness", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
@@ -171,13 +178,20 @@ def edge_betweenness(
     {0: {1: 2.0}, 1: {2: 2.0}}
     """
     plan = _plan("edge_betweenness", A, weights, k, sources, seed, directed, dtype, batch)
-    total = A.apply("second", right=np.float64(0)).new()
-    if isinstance(plan.graph, WeightedGraph):
-        sums = partial(edge_sums, "edge_betweenness", plan.graph)
-    else:
-        sums = partial(_edges, plan.graph)
-    for part in plan.batches("edge_betweenness", progress, sums):
-        total(accum="plus") << part
+
+    def summed(A: Matrix, chosen: Sequence[int]) -> Matrix:
+        part = plan.of(A, chosen)
+        total = A.apply("second", right=np.float64(0)).new()
+        sums: Callable[[list[int]], Any]
+        if isinstance(part.graph, WeightedGraph):
+            sums = partial(edge_sums, "edge_betweenness", part.graph)
+        else:
+            sums = partial(_edges, part.graph)
+        for batch in part.batches("edge_betweenness", progress, sums):
+            total(accum="plus") << batch
+        return total
+
+    total = ops.sum_apart(summed, A, plan.sources, values=weights)
     _check_finite("edge_betweenness", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")
@@ -197,6 +211,11 @@ class _Plan:
     @property
     def n(self) -> int:
         return self.graph.A.nrows
+
+    def of(self, A: Matrix, sources: Sequence[int]) -> _Plan:
+        """Return the plan for some of the sources, with the graph on this device."""
+        graph = self.graph if A is self.graph.A else type(self.graph)(A, self.dtype)
+        return replace(self, graph=graph, sources=list(sources))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -1,0 +1,96 @@
+"""The public sum of what processes compute apart, each with the whole of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from .. import operators
+from ..exceptions import DeviceMismatch
+from ..formats import CSR
+from ..formats.parts import grid_of
+from ..memory.allocation import reports_memory
+from .public import M, operand_of
+from .structure import transposed
+
+__all__ = ["sum_apart"]
+
+R = TypeVar("R")
+
+
+@reports_memory
+def sum_apart(
+    function: Callable[[M, Sequence[Any]], R],
+    a: M,
+    items: Sequence[Any],
+    *,
+    monoid: Any = "plus",
+    values: bool = True,
+) -> R:
+    """t = (+)_p  f(A, items_p): the sum of what a function returns for parts of a sequence.
+
+    On a grid of processes on which each may hold A as a whole, process p computes ``function(A, items_p)`` with it and
+    its part of the items, and nothing is sent but A, once, and the results.  Elsewhere it is ``function(A, items)``.
+
+    Parameters
+    ----------
+    function : of a Matrix and a part of the items
+        It returns a Vector or a Matrix of one shape and type whatever the part is, on the device of the Matrix, and
+        makes all other objects there too.  It calls nothing that involves other processes.
+    a : Matrix (or its ``.T``)
+    items : sequence, the same on every process
+    monoid : by object or name, which adds up the results
+    values : bool
+        False: the function reads no values of A; on a grid it may get the structure alone, with ones.
+
+    Returns
+    -------
+    Vector or Matrix on the device of A.
+
+    Raises
+    ------
+    DeviceMismatch
+        On a grid, if the result of the function is not on the device of its Matrix.
+    DomainMismatch
+        If the monoid has no such type.
+    Any error of the function
+        On all processes if it is raised on one.
+
+    Notes
+    -----
+    Cost: that of the function for the items of a process; on a grid memory for A on every process
+    (``config.replicated_share``), and the bytes of a result, once.  With fewer items than processes it is
+    ``function(A, items)`` too.  Sums of floats are rounded differently by grids of other sizes.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (0, 2)])
+    >>> def reached(A, sources):
+    ...     return ops.closure_many(sources, A).levels.reduce_columnwise("count").new()
+    >>> ops.sum_apart(reached, A, [0, 1, 2]).to_dict()
+    {0: 1, 1: 2, 2: 3}
+    >>> def program(grid):
+    ...     found = ops.sum_apart(reached, A.to(grid.device), [0, 1, 2], values=False)
+    ...     return found.to("cpu").to_dict()
+    >>> sr.distributed.run(2, program)[0]
+    {0: 1, 1: 2, 2: 3}
+    """
+    store, turned = operand_of("sum_apart", a)
+    if " " not in store.device:
+        return function(a, items)
+    grid = grid_of(store.device)
+    whole: CSR | None = grid.replica(store, values=values) if len(items) >= grid.size else None
+    if whole is None:
+        return function(a, items)
+    first, last = grid.rank * len(items) // grid.size, (grid.rank + 1) * len(items) // grid.size
+
+    def computed() -> Any:
+        matrix = a.with_store(transposed(whole, values=values) if turned else whole)
+        made: Any = function(matrix, items[first:last])
+        if made.store.device != grid.local:
+            raise DeviceMismatch(f"sum_apart: the function returned an object on {made.store.device}, not {grid.local}")
+        return made
+
+    made = grid.joint(computed)
+    typed = operators.lookup_monoid(monoid).typed(made.store.dtype)
+    return made.with_store(grid.sum(made.store, typed))  # type: ignore[no-any-return]
