@@ -15,23 +15,17 @@ Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv``, groups and ``
 from __future__ import annotations
 
 import importlib
-import io
 import os
-import pickle
 import platform
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..memory.arrays import Array, address_of, array_module
+from ..memory.arrays import address_of, array_module
 from .communicator import Communicator
+from .dividing import Arrays, Divided, divided, expected, joined
 
 # The first version, as NCCL numbers them, in which several ranks may share a GPU, and the variable that enables it.
 _SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"
-
-# The arrays of a message, in their order.
-Arrays = list[Array]
 
 
 class Library(NamedTuple):
@@ -85,21 +79,6 @@ def over(inner: Communicator) -> Communicator:
     return inner
 
 
-class Described(NamedTuple):
-    """An array that follows a message, of which this is a part: its shape and type."""
-
-    shape: tuple[int, ...]
-    dtype: str
-
-
-class Divided(NamedTuple):
-    """A message without its arrays: a pickle, with their places, and their descriptions."""
-
-    pickled: bytes
-    buffers: list[Any]
-    arrays: list[Described]
-
-
 class NcclCommunicator(Communicator):
     """A group of processes with a GPU each.
 
@@ -113,17 +92,17 @@ class NcclCommunicator(Communicator):
         self._group: Any = None
 
     def _gather_all(self, message: Any) -> list[Any]:
-        mine, arrays = self._divided(message)
+        mine, arrays = divided(message, self._library.arrays)
         found = self.inner._gather_all(mine)
         return self._complete(found, [arrays] * self.size, message)
 
     def _exchange(self, messages: Sequence[Any]) -> list[Any]:
-        divided = [
-            (None, []) if message is None or rank == self.rank else self._divided(message)
+        parts = [
+            divided(None if rank == self.rank else message, self._library.arrays)
             for rank, message in enumerate(messages)
         ]
-        found = self.inner._exchange([mine for mine, _ in divided])
-        return self._complete(found, [arrays for _, arrays in divided], messages[self.rank])
+        found = self.inner._exchange([mine for mine, _ in parts])
+        return self._complete(found, [arrays for _, arrays in parts], messages[self.rank])
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
         return self.inner._report(error)
@@ -143,14 +122,15 @@ class NcclCommunicator(Communicator):
 
     def _complete(self, found: Sequence[Divided | None], sent: Sequence[Arrays], own: Any) -> list[Any]:
         """Send the arrays, receive those of the messages that were found, and return the messages."""
-        empty = self._library.arrays.empty
+        contiguous = self._library.arrays.ascontiguousarray
         others = [rank for rank in range(self.size) if rank != self.rank]
         arrays: dict[int, Arrays] = {
-            rank: [empty(each.shape, np.dtype(each.dtype)) for each in message.arrays]
+            rank: expected(message, self._library.arrays)
             for rank, message in enumerate(found)
             if message is not None and rank != self.rank
         }
-        departing = {rank: sent[rank] for rank in others}
+        # What is sent is the memory in its order.
+        departing = {rank: [contiguous(array) for array in sent[rank]] for rank in others}
         wanted = any(departing.values()) or any(arrays.values())
         if self._group is None and any(self.inner._gather_all(wanted)):
             # Before the first array is sent, all processes of the group are connected.
@@ -160,7 +140,7 @@ class NcclCommunicator(Communicator):
         if wanted:
             self._transfer(departing, arrays)
         result = [
-            _Unpickler(message, arrays[rank]).load() if message is not None and rank in arrays else None
+            joined(message, arrays[rank]) if message is not None and rank in arrays else None
             for rank, message in enumerate(found)
         ]
         result[self.rank] = own
@@ -176,39 +156,3 @@ class NcclCommunicator(Communicator):
                     if array.nbytes:
                         call(address_of(array), array.nbytes, library.nccl.NCCL_UINT8, rank, stream)
         library.nccl.groupEnd()
-
-    def _divided(self, message: Any) -> tuple[Divided, Arrays]:
-        buffers: list[pickle.PickleBuffer] = []
-        file = io.BytesIO()
-        pickler = _Pickler(file, self._library.arrays, buffers)
-        pickler.dump(message)
-        described = [Described(array.shape, array.dtype.str) for array in pickler.found]
-        return Divided(file.getvalue(), [np.frombuffer(b.raw(), np.uint8) for b in buffers], described), pickler.found
-
-
-class _Pickler(pickle.Pickler):
-    """Writes a message, and puts its arrays of a module aside."""
-
-    def __init__(self, file: io.BytesIO, module: Any, buffers: list[pickle.PickleBuffer]) -> None:
-        super().__init__(file, protocol=5, buffer_callback=buffers.append)
-        self.module, self.found = module, list[Array]()
-
-    def persistent_id(self, item: Any) -> int | None:
-        """Return the number of an array that is put aside."""
-        if type(item) is not self.module.ndarray:
-            return None
-        # What is sent is the memory in its order.
-        self.found.append(self.module.ascontiguousarray(item).reshape(item.shape))
-        return len(self.found) - 1
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads a message, with the arrays that have arrived."""
-
-    def __init__(self, message: Divided, arrays: Arrays) -> None:
-        super().__init__(io.BytesIO(message.pickled), buffers=message.buffers)
-        self.arrays = arrays
-
-    def persistent_load(self, number: Any) -> Array:
-        """Return an array by its number."""
-        return self.arrays[number]
