@@ -7,7 +7,7 @@
 Each row is one program on one Kronecker graph of edge factor 16, which the processes generate together.  While process
 0 runs the program alone, the others wait.  A time is that from a barrier to the end of the last process.  The result
 of every run on the grid is verified by its properties, with products on the grid, and equals that of one process where
-the program runs there too.  On GPUs arrays go by NCCL, unless --transport mpi is given.
+the program runs there too.  --transport chooses how arrays on GPUs go; by default as in every grid.
 """
 
 from __future__ import annotations
@@ -203,14 +203,18 @@ def measured(program: Program, scale: int, grid: distributed.Grid, runs: int, *,
     return on_grid.divided(program.parts), *(alone.divided(program.parts) for alone in times)
 
 
-def grid_of(device: str, transport: str, shape: tuple[int, int] | None) -> distributed.Grid:
-    """Return a grid of all processes that MPI started, whose arrays go by NCCL if they are on GPUs."""
+def grid_of(device: str, transport: str | None, shape: tuple[int, int] | None) -> distributed.Grid:
+    """Return a grid of all processes that MPI started, whose arrays on GPUs go by a transport."""
     from semiring.distributed.mpi import world
     from semiring.distributed.nccl import NcclCommunicator
+    from semiring.distributed.peer import PeerCommunicator
 
-    if device == "cuda" and transport == "nccl":
-        return distributed.Grid(NcclCommunicator(world()), shape=shape, device=device)
-    return distributed.Grid(world(), shape=shape, device=device)
+    if device != "cuda" or transport is None:
+        return distributed.Grid(shape=shape, device=device)
+    if transport == "mpi":
+        return distributed.Grid(world(), shape=shape, device=device)
+    made = PeerCommunicator(world()) if transport == "peer" else NcclCommunicator(world())
+    return distributed.Grid(made, shape=shape, device=device)
 
 
 def main() -> int:
@@ -224,7 +228,7 @@ def main() -> int:
     parser.add_argument("--shape", help="rows and columns of the grid, as 2x1; default: nearly square")
     parser.add_argument("--grid-only", action="store_true", help="a graph that one process cannot hold")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="default: that of new objects")
-    parser.add_argument("--transport", choices=("nccl", "mpi"), default="nccl", help="of arrays on GPUs")
+    parser.add_argument("--transport", choices=("peer", "nccl", "mpi"), help="of arrays on GPUs; default: the grid's")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the result files")
     given = parser.parse_args()
     device = given.device or ("cuda" if sr.cuda_available() else "cpu")
@@ -240,7 +244,8 @@ def main() -> int:
         if report is not None:
             each = f", one of {program.parts}" if program.parts > 1 else ""
             peers = tuple(Peer("one process", one.median, samples=one.wall_ms) for one in alone)
-            what = f"{name}, kron{scale}{each}, on {grid.device}"
+            by = f", {given.transport}" if given.transport else ""
+            what = f"{name}, kron{scale}{each}, on {grid.device}{by}"
             sent = f"process 0 sent {(grid.traffic.bytes - before) / 2**20:.4g} MiB in all runs and checks"
             report.add(timed(what, on_grid, note=sent, peers=peers))
             if alone and grid.size == 2:

@@ -72,4 +72,4 @@ def _caller() -> FrameType | None:
     return frame
 
 
-_COMMUNICATORS = frozenset(_HERE + name for name in ("communicator", "mpi", "nccl", "threads", "calls"))
+_COMMUNICATORS = frozenset(_HERE + name for name in ("communicator", "mpi", "nccl", "peer", "threads", "calls"))

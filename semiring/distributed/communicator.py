@@ -28,8 +28,8 @@ class Traffic:
     messages, bytes : int
         Messages to other processes that were not empty, and the bytes of the arrays in them.
     seconds : float
-        The time in collectives, with that of waiting for the others.  Transfers by NCCL are queued within this time
-        and may end later.
+        The time in collectives, with that of waiting for the others.  Transfers between GPUs are queued within this
+        time and may end later.
 
     Examples
     --------

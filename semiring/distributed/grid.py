@@ -12,7 +12,7 @@ from ..exceptions import InvalidValue
 from ..formats.parts import ProcessGrid
 from ..formats.pattern import scalar_facts
 from ..memory.arrays import Array
-from . import nccl
+from . import transports
 from .agreement import Agreement
 from .communicator import Communicator, Traffic
 from .threads import run_ranks
@@ -37,8 +37,9 @@ class Grid(ProcessGrid):
     Parameters
     ----------
     communicator : Communicator, optional
-        The processes; by default all that MPI's launcher started. Their arrays on GPUs go by NCCL if each process has
-        a GPU of its own and CuPy finds NCCL, else through host memory.
+        The processes; by default all that MPI's launcher started. Arrays on GPUs are copied from the memory of the
+        other process if all are on one host and their GPUs allow it; else they go by NCCL if each process has a GPU of
+        its own and CuPy finds NCCL, else through host memory.
     shape : (int, int), optional
         Rows and columns of the grid; by default as nearly square as the number of processes allows.
     device : ``"cpu"`` or ``"cuda"``, optional
@@ -89,7 +90,7 @@ class Grid(ProcessGrid):
         if " " in self.local:
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
         if chosen and self.local == "cuda":
-            communicator = nccl.over(communicator)
+            communicator = transports.over(communicator)
         self.all, self.rank = communicator, communicator.rank
         row, col = self.place
         # The processes beside this one, which hold the same rows; and those above and below it, the same columns.

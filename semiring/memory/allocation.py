@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 from ..config import config
 from ..exceptions import OutOfMemory
 from .arrays import index_dtype, local_device
-from .budget import free_device_memory, free_when_held
+from .budget import free_device_memory, free_when_held, reserve
 from .locked import CannotLock
 
 _HELP = {
@@ -79,6 +79,39 @@ def require_rows(operation: str, device: str, nrows: int, nvals: int, itemsize: 
             f"vertices, from 0 without gaps, or give a smaller nrows="
         )
     require(operation, device, (nrows + 1) * per_row + nvals * (4 + itemsize + scratch), hint=hint)
+
+
+def unpooled(operation: str, count: int) -> int:
+    """Return the address of `count` bytes on the GPU outside of CuPy's pool, which other processes can map.
+
+    They count against the budget; OutOfMemory if they are not free.  `free_unpooled` frees them.
+    """
+    import cupy
+
+    free = free_device_memory()
+    if count > free:
+        raise _error(operation, "cuda", count, free)
+    with allocating(operation, "cuda"):
+        reserve(count)  # the pool frees what it only caches beyond its limit
+        try:
+            try:
+                return int(cupy.cuda.runtime.malloc(count))
+            except cupy.cuda.runtime.CUDARuntimeError as error:
+                if not is_shortage(error):
+                    raise
+                cupy.get_default_memory_pool().free_all_blocks()
+                return int(cupy.cuda.runtime.malloc(count))
+        except BaseException:
+            reserve(-count)
+            raise
+
+
+def free_unpooled(address: int, count: int) -> None:
+    """Free memory of `unpooled`, once nothing on the GPU uses it."""
+    import cupy
+
+    cupy.cuda.runtime.free(address)  # synchronises
+    reserve(-count)
 
 
 class allocating:

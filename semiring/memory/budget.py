@@ -1,7 +1,8 @@
 """The budget of GPU memory, which makes a large GPU behave like a small one.
 
-All device memory of the library comes from CuPy's default pool, and `config.device_memory` limits what that pool may
-hold, in use or cached; so the process never holds more of the driver's memory than the budget.  Not counted, because
+All device memory of the library comes from CuPy's default pool, but for what other processes map (`reserve`); and
+`config.device_memory` limits what that pool may hold beside it, in use or cached; so the process never holds more of
+the driver's memory than the budget.  Not counted, because
 the library does not allocate it: the CUDA context and the code and local memory of kernels (the same for every graph),
 allocations of other libraries outside the pool, and page-locked host memory, which is host memory.
 The limit applies to the device that is current when the setting is made.
@@ -19,6 +20,8 @@ from typing import Any
 from ..config import config, cuda_available, on_change
 
 _limited = False
+# Bytes that are allocated outside of the pool.
+_reserved = 0
 
 
 def apply_budget() -> None:
@@ -33,10 +36,11 @@ def apply_budget() -> None:
     import cupy
 
     pool = cupy.get_default_memory_pool()
-    pool.set_limit(size=budget or 0)
+    limit = 0 if budget is None else max(budget - _reserved, 1)  # 0 is no limit
+    pool.set_limit(size=limit)
     cupy.cuda.set_allocator(pool.malloc if budget is None else _allocate)
     _limited = budget is not None
-    if budget is not None and pool.total_bytes() > budget:
+    if limit and pool.total_bytes() > limit:
         pool.free_all_blocks()
 
 
@@ -56,6 +60,21 @@ def _allocate(size: int) -> Any:
                 gc.collect()
             pool.free_all_blocks()
     return pool.malloc(size)
+
+
+def reserve(count: int) -> None:
+    """Count bytes that are allocated outside of the pool, negative where they are freed: the pool may hold the rest."""
+    global _reserved
+    _reserved += count
+    apply_budget()
+
+
+def capacity() -> int:
+    """Return the bytes of the current GPU that this process may use: the budget, or all."""
+    import cupy
+
+    total = int(cupy.cuda.runtime.memGetInfo()[1])
+    return total if config.device_memory is None else min(total, config.device_memory)
 
 
 def free_device_memory() -> int:

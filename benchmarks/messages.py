@@ -1,0 +1,129 @@
+"""One array from each process to all others, by each way that connects them, in one run.
+
+    semiring launch -n 2 -m benchmarks.messages
+    semiring launch -n 2 -m benchmarks.messages --transports mpi --device cpu
+
+Each row is a collective of arrays of one size: `exchange`, in which every process sends each other one an array of its
+own, and `gather_all`, in which it sends one array to all.  A time is that of one of many calls in a row, from a barrier
+until the last process has synchronised with its GPU.  The arrays that arrived in the last call of a run are compared
+with what was sent.  The first of the ways that is there is the row, the others are beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring import distributed
+from semiring.distributed import nccl, peer
+from semiring.distributed.communicator import Communicator
+from semiring.distributed.mpi import world
+from semiring.memory.arrays import array_module
+
+from .grids import Clock
+from .harness import Samples
+from .report import RESULTS, Peer, Report, timed
+
+# The bytes of an array, and the calls of one run.
+SIZES: Mapping[str, tuple[int, int]] = {
+    "64 B": (64, 200),
+    "64 KiB": (64 << 10, 200),
+    "4 MiB": (4 << 20, 20),
+    "64 MiB": (64 << 20, 5),
+}
+TRANSPORTS = ("peer", "nccl", "mpi")
+
+
+def connected(transport: str, inner: Communicator, device: str) -> Communicator | None:
+    """Return a communicator of a transport; None if it does not connect the processes."""
+    if transport == "mpi":
+        return inner
+    if device != "cuda":
+        return None
+    if transport == "peer":
+        return peer.PeerCommunicator(inner) if peer.usable(inner) else None
+    return nccl.NcclCommunicator(inner) if nccl.usable(inner.gather_all(nccl.place())) else None
+
+
+def exchanged(group: Communicator, arrays: Any, size: int) -> Callable[[], Any]:
+    """Return a call in which each process sends each other one an array of its own."""
+    sent = [arrays.full(size, target, np.uint8) for target in range(group.size)]
+    return lambda: group.exchange(sent)
+
+
+def gathered(group: Communicator, arrays: Any, size: int) -> Callable[[], Any]:
+    """Return a call in which each process sends one array to all."""
+    sent = arrays.full(size, group.rank, np.uint8)
+    return lambda: group.gather_all(sent)
+
+
+CALLS: Mapping[str, Callable[[Communicator, Any, int], Callable[[], Any]]] = {
+    "exchange": exchanged,
+    "gather_all": gathered,
+}
+
+
+def measured(clock: Clock, name: str, group: Communicator, size: int, count: int, runs: int) -> Samples:
+    """Return the times of one call, in milliseconds; AssertionError if other bytes arrive than were sent."""
+    call = CALLS[name](group, array_module(clock.grid.local), size)
+
+    def repeated() -> Any:
+        for _ in range(count):
+            found = call()
+        return found
+
+    def check(found: Any) -> None:
+        for rank, array in enumerate(found):
+            assert array.shape == (size,)
+            assert bool((array == (group.rank if name == "exchange" else rank)).all()), f"{name} from rank {rank}"
+
+    return clock.time(repeated, runs, check, takes_part=True).divided(count)
+
+
+def main() -> int:
+    """Measure the rows; exits with 1 if nothing was measured."""
+    parser = argparse.ArgumentParser(
+        prog="semiring launch -n N -m benchmarks.messages", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--transports", nargs="+", choices=TRANSPORTS, default=list(TRANSPORTS), help="default: all")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="default: all")
+    parser.add_argument("--runs", type=int, default=5, help="default: %(default)s")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: that of new objects")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the result files")
+    given = parser.parse_args()
+    device = given.device or ("cuda" if sr.cuda_available() else "cpu")
+    grid = distributed.Grid(world(), device=device)
+    clock = Clock(grid)
+    groups = {name: connected(name, grid.all, device) for name in given.transports}
+    report = Report(f"messages-{grid.size}", device, given.out) if grid.rank == 0 else None
+    for name in CALLS:
+        for size_name in given.sizes:
+            size, count = SIZES[size_name]
+            times = [
+                (transport, measured(clock, name, group, size, count, given.runs))
+                for transport, group in groups.items()
+                if group is not None
+            ]
+            if report is not None and times:
+                (first, samples), *others = times
+                report.add(
+                    timed(
+                        f"{name} of {size_name}, {grid.size} processes, {first}",
+                        samples,
+                        note=f"{(grid.size - 1) * size / samples.median / 1e6:.4g} GB/s arrive at each process",
+                        peers=tuple(Peer(other, each.median, samples=each.wall_ms) for other, each in others),
+                    )
+                )
+    if report is None:
+        return 0
+    report.close()
+    return int(report.failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,242 @@
+"""Processes of one host with GPUs: each copies arrays from memory of the others, which it maps (CUDA IPC).
+
+A message is divided: its arrays on the GPU are taken out, and in their place it has their shapes and types.  The sender
+copies the arrays into a half of its arena (`arenas`), records the event ready[half] on its stream, and sends the rest
+of the message through the inner communicator (of MPI), with the places of the arrays.  The receiver lets its stream
+wait for that event, copies the arrays from the sender's memory into its own, and records its event read[half] for this
+sender.  Before the sender writes into that half again, its stream waits for the events of all who have read it.  No
+host waits for a GPU: kernels that use a received array are queued behind its copy.
+
+An event is waited for as it was recorded last when the wait is queued, so the host's order matters: a record must be
+queued before the waits for it.
+
+- ready[half] is recorded before the message is sent, and waited for once that has arrived.
+- read[half] of a receiver is recorded in the call in which it has received the message.  The sender writes into its two
+  halves in turns, and after each write comes a collective.  So between two writes into a half there is the collective
+  that follows the write into the other one.  Once it has returned to the sender, every process has entered it, and had
+  queued its copies of the first write before.
+
+Every wait is for what was queued before it, so no two streams wait for each other.  A collective that ends in `Failed`
+has been entered by all too.  A receiver that has failed before it copied leaves the event as it was: nothing reads what
+is overwritten.  A layout of several windows is the same protocol, with a collective without data before each further
+one.
+
+The arena grows.  A larger one replaces it, and in the same call all who were told of the old one are told of the new
+one, and close what they have mapped; once the next collective has returned, the old one is freed.  At its end a process
+frees nothing: the driver does, when the last process has ended that maps the memory.
+
+The inner communicator watches for processes that make no call, or have died, and ends all.  The stream of a process may
+wait for an event of one that has died after its message arrived; this process is ended by the launcher, or by itself in
+its next collective.
+
+Sources: NVIDIA, "CUDA C++ Programming Guide", on interprocess communication; "CUDA Runtime API", on ``cudaIpc*`` and
+``cudaStreamWaitEvent``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..memory.allocation import free_unpooled, unpooled
+from ..memory.arrays import address_of, array_module, to_host
+from ..memory.budget import capacity
+from .arenas import LEAST, Incoming, Library, Outgoing, Posted
+from .communicator import Communicator
+from .dividing import Arrays, Divided, divided, expected, joined
+
+# What is sent in place of a message.
+Header = tuple[Divided | None, tuple[Any, ...] | None]
+
+
+def of_cupy() -> Library:
+    """Return what is used of CuPy."""
+    cupy = array_module("cuda")
+    return Library(
+        cupy,
+        cupy.cuda.runtime,
+        lambda: int(cupy.cuda.get_current_stream().ptr),
+        partial(unpooled, "messages between GPUs"),
+        free_unpooled,
+        capacity,
+    )
+
+
+class PeerCommunicator(Communicator):
+    """A group of processes of one host with GPUs.  All make it together.
+
+    inner: carries all but the arrays on the GPU.  Messages from a process to itself are not copied.
+    """
+
+    def __init__(self, inner: Communicator, library: Library | None = None) -> None:
+        self.inner, self.rank, self.size, self.traffic = inner, inner.rank, inner.size, inner.traffic
+        self.threads, self.between_hosts = inner.threads, inner.between_hosts
+        self._library = of_cupy() if library is None else library
+        self._others = [rank for rank in range(self.size) if rank != self.rank]
+        if self._others:
+            self._connect()
+
+    def _connect(self) -> None:
+        """Make the events, and exchange their handles."""
+        library, runtime = self._library, self._library.runtime
+        self._outgoing = Outgoing(library, self._others)
+        self._incoming = {rank: Incoming(library) for rank in self._others}
+        handles: list[Any] = [None] * self.size
+        for rank, each in self._incoming.items():
+            handles[rank] = [runtime.ipcGetEventHandle(event) for event in (*self._outgoing.ready, *each.read)]
+        for rank, found in enumerate(self.inner._exchange(handles)):
+            if found is not None:
+                opened = [int(runtime.ipcOpenEventHandle(handle)) for handle in found]
+                self._incoming[rank].ready, self._outgoing.read[rank] = opened[:2], opened[2:]
+
+    def _gather_all(self, message: Any) -> list[Any]:
+        mine, arrays = divided(message, self._library.arrays)
+
+        def send(posted: dict[int, Posted]) -> list[Any]:
+            # All are sent the same: if one of them is to be told of the arena, all are.
+            common = max(posted.values(), key=lambda each: each.arena is not None, default=None)
+            return self.inner._gather_all(_header(mine, common))
+
+        return self._call(dict.fromkeys(self._others, arrays) if arrays else {}, send, message)
+
+    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+        distinct = {id(messages[rank]): messages[rank] for rank in self._others}
+        made = {key: divided(message, self._library.arrays) for key, message in distinct.items()}
+        parts = {rank: made[id(messages[rank])] for rank in self._others}
+
+        def send(posted: dict[int, Posted]) -> list[Any]:
+            headers: list[Any] = [None] * self.size
+            for rank, (mine, _) in parts.items():
+                headers[rank] = _header(mine, posted.get(rank))
+            return self.inner._exchange(headers)
+
+        return self._call({rank: arrays for rank, (_, arrays) in parts.items() if arrays}, send, messages[self.rank])
+
+    def _call(
+        self, sent: dict[int, Arrays], send: Callable[[dict[int, Posted]], list[Header | None]], own: Any
+    ) -> list[Any]:
+        """Write the arrays for others, send the headers, copy the arrays of the others, and return the messages."""
+        outgoing = self._outgoing
+        try:
+            posted = outgoing.lay_out(sent) if sent else {}
+            found = send(posted)
+            outgoing.arrived(posted)
+            made = self._received(found, max((each.windows for each in posted.values()), default=0))
+            made[self.rank] = own
+            return made
+        finally:
+            outgoing.forget()
+
+    def _received(self, found: Sequence[Header | None], written: int) -> list[Any]:
+        """Copy the arrays of the messages that were found, and return the messages.
+
+        written: how many windows there are of what this process sends.
+        """
+        headers = [(rank, header) for rank in self._others if (header := found[rank]) is not None]
+        posted = {rank: Posted(*at) for rank, (_, at) in headers if at is not None}
+        for rank, each in posted.items():
+            self._incoming[rank].told(each.arena)
+        messages = {
+            rank: (message, expected(message, self._library.arrays)) for rank, (message, _) in headers if message
+        }
+        for window in range(max([written, *(each.windows for each in posted.values())])):
+            if window:
+                if window < written:
+                    self._outgoing.write(window)
+                self.inner._gather_all(None)
+            for rank, each in posted.items():
+                if each.places:
+                    self._incoming[rank].copy(each, window, messages[rank][1])
+        made: list[Any] = [None] * self.size
+        for rank, (message, arrays) in messages.items():
+            made[rank] = joined(message, arrays)
+        return made
+
+    def _report(self, error: Any) -> Callable[[], list[Any]]:
+        return self.inner._report(error)
+
+    @property
+    def broken(self) -> bool:
+        """Whether no further collective of the inner communicator is possible."""
+        return self.inner.broken
+
+    def split(self, color: int, key: int) -> PeerCommunicator:
+        """Return the group of the processes that gave this color, ordered by key."""
+        return PeerCommunicator(self.inner.split(color, key), self._library)
+
+    def abort(self, message: str) -> None:
+        """End all processes, with a message on standard error."""
+        self.inner.abort(message)
+
+
+def usable(inner: Communicator, library: Library | None = None) -> bool:
+    """Whether the processes can copy from each other's GPUs: all have tried.  Collective; the same on all.
+
+    Each maps memory of all others, waits for their events, and reads a word that depends on the rank.
+    """
+    if inner.size == 1 or inner.between_hosts or (inner.threads and library is None):
+        return False
+    try:
+        probe: _Probe | None = _Probe(of_cupy() if library is None else library, inner.rank)
+    except (ImportError, AttributeError, RuntimeError):
+        probe = None
+    found = inner.gather_all(None if probe is None else probe.handles)
+    read = probe is not None and None not in found and probe.reads(found)
+    # Nothing is freed before all have closed it.
+    result = all(inner.gather_all(read))
+    if probe is not None:
+        probe.free()
+    return result
+
+
+class _Probe:
+    """Memory of this process with a word, and an event that is recorded when the word has been written."""
+
+    def __init__(self, library: Library, rank: int) -> None:
+        self._library, self._rank, runtime = library, rank, library.runtime
+        self._address = library.allocate(2 * LEAST)
+        try:
+            word, stream, event = library.arrays.full(1, _word(rank), np.int64), library.stream(), library.event()
+            library.copy(self._address, address_of(word), word.nbytes, stream)
+            runtime.eventRecord(event, stream)
+            self.handles = runtime.ipcGetMemHandle(self._address), runtime.ipcGetEventHandle(event)
+        except BaseException:
+            self.free()
+            raise
+
+    def reads(self, found: Sequence[tuple[bytes, bytes]]) -> bool:
+        """Whether the words of the others can be read."""
+        library, runtime, stream = self._library, self._library.runtime, self._library.stream()
+        right = True
+        for rank, (memory, event) in enumerate(found):
+            if rank == self._rank:
+                continue
+            try:
+                address, word = runtime.ipcOpenMemHandle(memory), library.arrays.zeros(1, np.int64)
+                try:
+                    runtime.streamWaitEvent(stream, runtime.ipcOpenEventHandle(event))
+                    library.copy(address_of(word), address, word.nbytes, stream)
+                    runtime.streamSynchronize(stream)
+                finally:
+                    runtime.ipcCloseMemHandle(address)
+                right &= int(to_host(word)[0]) == _word(rank)
+            except RuntimeError:
+                right = False
+        return right
+
+    def free(self) -> None:
+        """Free the memory."""
+        self._library.free(self._address, 2 * LEAST)
+
+
+def _word(rank: int) -> int:
+    """Return a number that memory does not hold by chance."""
+    return 0x5E31_0000_0000_0000 + 0x9E37_79B9 * (rank + 1)
+
+
+def _header(mine: Divided | None, posted: Posted | None) -> Header | None:
+    """Return what is sent of a message; a tuple pickles in less time than a class."""
+    return None if mine is None and posted is None else (mine, None if posted is None else tuple(posted))
