@@ -49,6 +49,8 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     dup: combines entries at one position, in the order of the ranks; without it repeated positions raise DuplicateIndex
     on the process that they belong to.  iso: the value of all entries everywhere.
     """
+    if grid.size == 1:
+        return matrix(grid, shape, built(t, shape, dtype, grid, dup=dup), iso=iso)
     xp = array_module(grid.local)
     height, width = grid.shape
     bounds_of_rows = xp.asarray(piece_bounds(shape[0], grid.size)[width:-1:width], dtype=np.int64)

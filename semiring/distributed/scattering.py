@@ -107,6 +107,8 @@ def gathered(store: Any) -> Any:
     """Return the whole of a store on a grid, on every process.  Collective."""
     grid = cast(Grid, grid_of(store.device))
     part = local(store)
+    if grid.size == 1:
+        return part
     if not isinstance(store, CSR):
         found = grid.all.gather_all(encoded(part, grid.all))
         pieces = [arrived(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
@@ -124,6 +126,8 @@ def gathered(store: Any) -> Any:
 
 def block_of(whole: CSR, grid: Grid) -> CSR:
     """Return the block of a matrix that belongs to this process."""
+    if grid.size == 1:
+        return whole
     (top, bottom), (left, right) = grid.rows(whole.nrows), grid.cols(whole.ncols)
     rows = Index(whole.nrows, bottom - top, top)
     cols = Index(whole.ncols, right - left, left)

@@ -129,6 +129,8 @@ _renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 _on_bits: dict[str, tuple[Callable[[Any, str], Any], frozenset[str], Callable[[Any, str], bool] | None, bool]] = {}
 # For each operation, the function of the spec and the grid for objects on a grid of processes, and its condition.
 _across: dict[str, tuple[Callable[[Any, Any], Any], frozenset[str], Callable[[Any, Any], bool] | None]] = {}
+# The function for grids of one process, if it is loaded: of the function of the operation, the spec and the grid.
+_single: list[Callable[[Callable[[Any, Any], Any], Any, Any], Any]] = []
 _loaded: set[str] = set()
 # Requests that are currently executed slice by slice: operation and matrices.
 _running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
@@ -217,6 +219,12 @@ def across(
         return function
 
     return register
+
+
+def single(function: F) -> F:
+    """Register the function of (operation, spec, grid) that serves grids of one process."""
+    _single.append(function)
+    return function
 
 
 def accepts(spec: type[Spec], engine: str, kind: StorageKind) -> bool:
@@ -339,6 +347,8 @@ def _on_grid(operation: str, device: str) -> Implementation | None:
     if found is None:
         return None
     function, fuses, condition = found
+    if _single and grid_of(device).size == 1:
+        function = functools.wraps(function)(functools.partial(_single[0], function))
     when = None if condition is None else lambda spec: condition(spec, grid_of(device))
 
     @functools.wraps(function)

@@ -34,6 +34,8 @@ def build_vector(q: BuildVector, grid: Grid) -> Any:
 @across(BuildMatrix)
 def build_matrix(q: BuildMatrix, grid: Grid) -> Any:
     """Build the block from the triples in it."""
+    if grid.size == 1:
+        return matrix(grid, (q.nrows, q.ncols), from_triples("build", q, grid.local), iso=_iso(q))
     (top, bottom), (left, right) = grid.rows(q.nrows), grid.cols(q.ncols)
     inside = (q.rows >= top) & (q.rows < bottom) & (q.cols >= left) & (q.cols < right)
     chosen = array_module(grid.local).flatnonzero(inside)
