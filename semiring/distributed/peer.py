@@ -23,7 +23,7 @@ one.
 
 The arena grows.  A larger one replaces it, and in the same call all who were told of the old one are told of the new
 one, and close what they have mapped; once the next collective has returned, the old one is freed.  At its end a process
-frees nothing: the driver does, when the last process has ended that maps the memory.
+waits for its GPU, and then for the end of all others (`mpi`), so that no copy is left to be made; it frees nothing.
 
 The inner communicator watches for processes that make no call, or have died, and ends all.  The stream of a process may
 wait for an event of one that has died after its message arrived; this process is ended by the launcher, or by itself in
@@ -35,8 +35,9 @@ Sources: NVIDIA, "CUDA C++ Programming Guide", on interprocess communication; "C
 
 from __future__ import annotations
 
+import atexit
+import functools
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,16 @@ from .dividing import Arrays, Divided, divided, expected, joined
 Header = tuple[Divided | None, tuple[Any, ...] | None]
 
 
+@functools.cache
 def of_cupy() -> Library:
-    """Return what is used of CuPy."""
+    """Return what is used of CuPy.  At its end the process waits for its GPU, before it waits for the others."""
     cupy = array_module("cuda")
+    atexit.register(cupy.cuda.runtime.deviceSynchronize)  # runs before what has been registered earlier: mpi's wait
     return Library(
         cupy,
         cupy.cuda.runtime,
         lambda: int(cupy.cuda.get_current_stream().ptr),
-        partial(unpooled, "messages between GPUs"),
+        functools.partial(unpooled, "messages between GPUs"),
         free_unpooled,
         capacity,
     )
@@ -181,7 +184,7 @@ def usable(inner: Communicator, library: Library | None = None) -> bool:
         return False
     try:
         probe: _Probe | None = _Probe(of_cupy() if library is None else library, inner.rank)
-    except (ImportError, AttributeError, RuntimeError):
+    except Exception:  # whatever it is, this way does not work here
         probe = None
     found = inner.gather_all(None if probe is None else probe.handles)
     read = probe is not None and None not in found and probe.reads(found)
@@ -223,7 +226,7 @@ class _Probe:
                 finally:
                     runtime.ipcCloseMemHandle(address)
                 right &= int(to_host(word)[0]) == _word(rank)
-            except RuntimeError:
+            except Exception:  # as above
                 right = False
         return right
 

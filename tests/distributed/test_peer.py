@@ -312,7 +312,7 @@ def test_the_probe_fails_on_all_if_it_fails_on_one(fails: str, monkeypatch: pyte
     devices = streams.Devices(SCHEDULES["all"])
 
     def failing(*_: Any) -> Any:
-        raise RuntimeError("invalid resource handle")
+        raise OutOfMemory("no memory") if fails == "allocate" else RuntimeError("invalid resource handle")
 
     def program(communicator: Communicator) -> bool:
         library = streams.library(devices, communicator.rank)

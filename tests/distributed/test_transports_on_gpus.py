@@ -26,6 +26,7 @@ GRID = """
     from semiring.distributed.mpi import world
     from semiring.distributed.nccl import NcclCommunicator
     from semiring.distributed.peer import PeerCommunicator
+    from semiring.memory.arrays import to_device, to_host
     from tests.distributed.messages import same, turns
 
     def grid_of(shape, transport):
@@ -109,6 +110,11 @@ MESSAGES = (
         else:
             raise AssertionError("no error")
         kept += turns(group, cupy, range(start, start + 3), 5000)
+
+    kind = np.dtype([("a", np.int32), ("b", np.float32)])
+    found = group.gather_all(to_device(np.array([(grid.rank, 0.5)] * 5, kind), "cuda"))
+    for rank, each in enumerate(map(to_host, found)):
+        assert each.dtype == kind and each.tolist() == [(rank, 0.5)] * 5
 
     # Arenas grow; or windows follow each other, where a half has at most 1 MiB.
     for number, count in enumerate((1 << 20, 3 << 20, 10, 40 << 20, 10, 300 << 20, 5, 7 << 20)):
