@@ -62,7 +62,7 @@ class Devices:
         self.events: list[Event] = []
         self.memories: list[Memory] = []
         self.mapped: list[tuple[int, Memory | None]] = []
-        self.copied = self.host_waits = 0
+        self.copied = self.host_waits = self.refused = 0
         # Arrays that may be in the queue of a stream.
         self.kept: list[Any] = []
         # Bytes that all ranks together may allocate.
@@ -234,6 +234,7 @@ class Runtime:
 
     def allocate(self, count: int) -> int:
         if self.devices.held() + count > self.devices.limit:
+            self.devices.refused += 1
             raise OutOfMemory("no memory for an arena")
         memory = Memory(self.rank, np.full(count, UNWRITTEN, np.uint8))
         self.devices.memories.append(memory)

@@ -136,8 +136,9 @@ def test_layouts_of_several_windows(schedule: str) -> None:
 def test_layouts_that_no_memory_is_left_for(schedule: str) -> None:
     devices = streams.Devices(SCHEDULES[schedule])
     devices.limit = 7 * LEAST
-    assert wrong(run(3, arrays_of(10, 3 * LEAST, 10, 10), devices)) == 0
+    assert wrong(run(3, arrays_of(10, 3 * LEAST, 3 * LEAST, 10), devices)) == 0
     assert devices.held() == 6 * LEAST
+    assert devices.refused == 2  # halves of 4 and 2 MiB, once each
 
     devices = streams.Devices(SCHEDULES[schedule])
     devices.limit = LEAST
