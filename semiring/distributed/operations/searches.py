@@ -20,13 +20,14 @@ from ...formats import CSR, array_module, dense_values, index_dtype, structure_o
 from ...formats.hypersparse import empty_matrix
 from ...operators import semiring as semirings
 from ...ops.build import build_matrix
+from ...ops.cast import cast_store
 from ...ops.closure_many import closure_many as searched
 from ...ops.convert import index_list
 from ...ops.reduce import reduce_rows
 from ...ops.write import merge
 from ..accounts import step
 from ..grid import Grid
-from ..parts import cut, local
+from ..parts import cut, local, matrix
 from ..replicas import admitted, replica
 from ..routing import Triples, joined, routed
 from ..rows import blocks_of_rows
@@ -54,9 +55,16 @@ def _apart(q: ClosureMany, whole: CSR, transposed: bool, grid: Grid) -> ClosureM
     if found.counts is not None:
         rows = cut(found.counts, (0, last - first), (0, steps))
         counts = blocks_of_rows(grid, rows, (k, steps))
-    return ClosureManyResult(
-        None if found.levels is None else blocks_of_rows(grid, found.levels, (k, n)), counts, steps
-    )
+    levels = None if found.levels is None else _divided(found.levels, steps, (k, n), q.dtype, grid)
+    return ClosureManyResult(levels, counts, steps)
+
+
+def _divided(levels: CSR, steps: int, shape: tuple[int, int], dtype: np.dtype[Any], grid: Grid) -> CSR:
+    """Return the levels in blocks, of the rows of each piece; they are sent in a byte where there are few."""
+    if grid.shape[1] == 1:
+        return matrix(grid, shape, levels)
+    short = cast_store(levels, np.min_scalar_type(steps), grid.engine)
+    return matrix(grid, shape, cast_store(local(blocks_of_rows(grid, short, shape)), dtype, grid.engine))
 
 
 def _together(q: ClosureMany, grid: Grid) -> ClosureManyResult:
