@@ -21,18 +21,19 @@ __all__ = ["blocks_of_rows", "global_rows", "has_whole_rows", "whole_rows"]
 def whole_rows(grid: Grid, a: CSR) -> CSR:
     """Return the rows of the piece of this process, with all columns; kept with the matrix.  Collective.
 
-    Where all entries have one value, they are kept with the pattern.  Those of a replica are there already.
+    Where all entries have one value, they are kept with the pattern.  Those of a replica are there already.  All
+    processes keep them, or none, so that their next calls match.
     """
     if grid.shape[1] == 1:
         return local(a)
     if a.iso is None:
         known: CSR | None = a.cache.get("rows")
         if known is None:
-            known = a.cache["rows"] = _exchanged(grid, a)
+            known = a.cache["rows"] = grid.together(lambda: _exchanged(grid, a))
         return known
     pattern = a.pattern.facts.get("rows")
     if pattern is None:
-        pattern = a.pattern.facts["rows"] = _exchanged(grid, a).pattern
+        pattern = a.pattern.facts["rows"] = grid.together(lambda: _exchanged(grid, a)).pattern
     return CSR(pattern, a.dtype, None, a.iso)
 
 
