@@ -4,6 +4,12 @@ A call on a grid is made by all processes and ends with an agreement, a collecti
 call raises sends the error in place of its next message, to each group of the grid: so the others find it in the next
 collective of the call, at the latest in the agreement.  Each of them then does the same, by which all processes have
 made as many collectives in each group, and raises the error of the lowest rank among those sent to all.
+
+A call without any other collective has its agreement too: if one process lacks memory for its part of a result, the
+others may not store theirs, and only a message can prevent that.  With the next collective it would come too late: the
+output would have changed on some processes.  The agreement is the shortest message that there is, a header.  It is left
+out where it would find nothing: if a call ends with a collective of all processes, after which they compute the same
+from what they have received, they have agreed by that (`Agreed`).
 """
 
 from __future__ import annotations
@@ -12,14 +18,14 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar, cast
 
 from .. import exceptions
 from ..exceptions import SemiringError
 from . import calls
 from .communicator import Communicator, Failed
 
-__all__ = ["Agreement", "Described", "jointly"]
+__all__ = ["Agreed", "Agreement", "Described", "jointly"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +45,15 @@ class Described(NamedTuple):
     data: dict[str, Any]
 
 
+class Agreed(NamedTuple):
+    """What a joint call returns in place of its result, if its last step was a collective of all processes.
+
+    Each of them has received the same by it, and computes the result from that alone.
+    """
+
+    result: Any
+
+
 class Agreement:
     """The calls on a grid, each of which raises on all of its processes or on none.
 
@@ -54,14 +69,18 @@ class Agreement:
 
         Inside of another such call it is the function alone, whose error is that of the outer call.
         """
+        made: Any
         if self._inside:
-            return function(*args, **kwargs)
+            made = function(*args, **kwargs)
+            return cast(T, made.result if type(made) is Agreed else made)
         self._inside = True
         calls.enter(function)
         try:
             made = function(*args, **kwargs)
+            if type(made) is Agreed:
+                return cast(T, made.result)
             self._everyone.gather_all(None)
-            return made
+            return cast(T, made)
         except Exception as error:
             self._raise_on_all(error)
         finally:

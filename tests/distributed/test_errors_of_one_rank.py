@@ -39,6 +39,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "rows": lambda w, B, X, u: w << X[::-1, :].new().reduce_rowwise("plus"),
     "closure": lambda w, B, X, u: w << sr.algorithms.bfs_levels(B, 0),
     "components": lambda w, B, X, u: w << sr.algorithms.connected_components(B),
+    "reduce": lambda w, B, X, u: w << u.apply("plus", right=u.reduce("plus").get()),
     "paths": lambda w, B, X, u: w << sr.algorithms.sssp(X, 0),
     "votes": lambda w, B, X, u: w << sr.algorithms.label_propagation(B),
     "cores": lambda w, B, X, u: w << sr.algorithms.core_numbers(B),
@@ -172,6 +173,28 @@ def test_an_argument_that_is_wrong_on_one_rank_in_a_joint_call() -> None:
 
     names = ("IndexOutOfBound", "UnknownOperator", "DimensionMismatch")
     assert run((3, 1), program) == [[f"{name} (rank 1 of 3)" for name in names]] * 3
+
+
+def test_calls_that_end_with_a_collective_agree_by_it() -> None:
+    def program(grid: Grid) -> list[int]:
+        u, found = distributed.scatter(V, grid), []
+
+        def sums() -> float:
+            return float(u.reduce("plus").get()) + float(u.apply("ainv").new().reduce("max").get())
+
+        calls: tuple[Callable[[], Any], ...] = (
+            lambda: u.reduce("plus").get(),
+            sums,
+            lambda: grid.joint(sums),
+            lambda: grid.total(1),
+        )
+        for call in calls:
+            before = grid.traffic.collectives
+            call()
+            found.append(grid.traffic.collectives - before)
+        return found
+
+    assert run((3, 1), program) == [[1, 3, 3, 1]] * 3
 
 
 def test_several_ranks_that_fail() -> None:

@@ -11,6 +11,7 @@ from ...engines.registry import across
 from ...engines.spec import ReduceRows, ReduceScalar
 from ...operators.types import TypedMonoid
 from ...ops import reduce
+from ..agreement import Agreed
 from ..grid import Grid
 from ..parts import folded, local, row_pieces
 
@@ -24,7 +25,7 @@ def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
 @across(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, grid: Grid) -> Any:
     """Reduce the part; combine when the value is read, or now if that is collective."""
-    return combined(grid.all.gather_all(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid)
+    return Agreed(combined(grid.all.gather_all(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid))
 
 
 def combined(values: list[np.generic | None], monoid: TypedMonoid) -> np.generic | None:
