@@ -218,14 +218,13 @@ class _Channel:
         expected: list[Any] = []
         blocks = [(rank, self._block(rank, size, expected)) for rank, size in arrived]
         self._wait(expected, call)
-        large: list[list[Any]] = []
-        for rank, block in blocks:
-            large.append([np.empty(size, np.uint8) for size in sizes_of_large(block)])
-            for array in large[-1]:
+        large = {rank: [np.empty(size, np.uint8) for size in sizes_of_large(block)] for rank, block in blocks}
+        for rank, arrays in large.items():
+            for array in arrays:
                 pending += self._received(array, rank, _TAG_OF_ARRAYS)
         self._wait(pending, call)
-        for (rank, block), arrays in zip(blocks, large, strict=True):
-            found[rank] = unpacked(block, arrays)
+        for rank, block in blocks:
+            found[rank] = unpacked(block, large[rank])
         return found
 
     def _sent(self, content: Any, rank: int, tag: int) -> list[Any]:

@@ -33,8 +33,9 @@ Buffers = list[Any]
 SMALL = 1 << 15
 # Arrays begin at multiples of this in the block, so that they are aligned for every type.
 _ALIGNED = 16
-# The numbers at the beginning of a block: the bytes of the pickle, and the count of arrays.
-_START = struct.Struct("<qq")
+# The numbers at the beginning of a block with arrays: the bytes of the pickle, and the count of arrays.  The most
+# significant byte is the first, so it is 0; a pickle begins with another.
+_START = struct.Struct(">qq")
 
 
 class Packed(NamedTuple):
@@ -47,15 +48,16 @@ class Packed(NamedTuple):
 def packed(message: Any) -> Packed:
     """Return a message as bytes.  Large arrays are not copied: they must not change before they are sent.
 
-    The block begins with numbers of 64 bits: the bytes of the pickle, the count of arrays, and the bytes of each array,
-    negative where it is not in the block.  The pickle and the small arrays follow.
+    The block is a pickle if there are no arrays.  Else it begins with numbers of 64 bits: the bytes of the pickle, the
+    count of arrays, and the bytes of each array, negative where it is not in the block; the pickle and the small arrays
+    follow.
     """
     found: Buffers = []
     pickled = pickle.dumps(_plain(message, found), protocol=5)
     if not found:
-        return Packed(_START.pack(len(pickled), 0) + pickled, [])
+        return Packed(pickled, [])
     sizes = [array.size if array.size < SMALL else -array.size for array in found]
-    parts: list[Any] = [_START.pack(len(pickled), len(sizes)), struct.pack(f"<{len(sizes)}q", *sizes), pickled]
+    parts: list[Any] = [_START.pack(len(pickled), len(sizes)), struct.pack(f">{len(sizes)}q", *sizes), pickled]
     at = _START.size + 8 * len(sizes) + len(pickled)
     for array, size in zip(found, sizes, strict=True):
         if size > 0:
@@ -67,21 +69,23 @@ def packed(message: Any) -> Packed:
 
 def sizes_of_large(block: Any) -> list[int]:
     """Return the bytes of the arrays that are not in a block."""
+    if block[0]:
+        return []
     _, count = _START.unpack_from(block)
-    return [-size for size in struct.unpack_from(f"<{count}q", block, _START.size) if size < 0] if count else []
+    return [-size for size in struct.unpack_from(f">{count}q", block, _START.size) if size < 0]
 
 
 def unpacked(block: Any, large: Sequence[Any]) -> Any:
     """Return the message.  Its arrays use the memory of `block` and `large`, which can be written."""
+    if block[0]:
+        return _message(pickle.loads(block), [])
     length, count = _START.unpack_from(block)
     view, at = memoryview(block), _START.size + 8 * count
     plain = pickle.loads(view[at : at + length])
-    if not count:
-        return _message(plain, [])
     buffers: Buffers = []
     rest = iter(large)
     at += length
-    for size in struct.unpack_from(f"<{count}q", block, _START.size):
+    for size in struct.unpack_from(f">{count}q", block, _START.size):
         if size < 0:
             buffers.append(next(rest))
         else:
