@@ -67,6 +67,8 @@ class Communicator(ABC):
     threads: bool = False
     # Whether messages may go to other hosts.
     between_hosts: bool = True
+    # Whether arrays go from one GPU to another at the rate of a link between them.
+    direct: bool = False
 
     @abstractmethod
     def _gather_all(self, message: Any) -> list[Any]:

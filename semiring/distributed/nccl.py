@@ -88,6 +88,7 @@ class NcclCommunicator(Communicator):
     def __init__(self, inner: Communicator, library: Library | None = None) -> None:
         self.inner, self.rank, self.size, self.traffic = inner, inner.rank, inner.size, inner.traffic
         self.threads, self.between_hosts = inner.threads, inner.between_hosts
+        self.direct = not inner.between_hosts
         self._library = of_cupy() if library is None else library
         self._group: Any = None
 

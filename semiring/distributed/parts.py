@@ -15,15 +15,29 @@ from ..engines.operands import Index, Mask
 from ..engines.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
 from ..engines.spec import ExtractVector
-from ..formats import CSR, Full, HyperPattern, IndexList, PartPattern, PartVector, VectorStore, index_dtype
+from ..formats import (
+    CSR,
+    Bitmap,
+    Full,
+    HyperPattern,
+    IndexList,
+    PartPattern,
+    PartVector,
+    VectorStore,
+    index_dtype,
+    with_values,
+)
 from ..formats.hypersparse import hypersparse, settled
 from ..formats.parts import PartValues, grid_of
-from ..formats.vectors import SingleEntry, empty_vector
+from ..formats.vectors import SingleEntry, Uncounted, empty_vector
 from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
 from .grid import Grid
 from .pieces import Sent, decoded, encoded
+
+# Positions of a word of presence bits.
+_WORD = 32
 
 
 @overload
@@ -149,7 +163,7 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
     """Return consecutive pieces as one vector."""
     parts, at = [], 0
     for piece in pieces:
-        if piece.nvals:
+        if not isinstance(piece, IndexList) or piece.nvals:
             parts.append(Part(at, at + piece.size, piece))
         at += piece.size
     full = all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == at
@@ -158,10 +172,22 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
     return packed(joined(at, pieces[0].dtype, parts, engine, device))
 
 
+def shifted(u: VectorStore, by: int) -> VectorStore:
+    """Return a vector with a number added to each value."""
+    if u.values is None:
+        assert u.iso is not None
+        return with_values(u, u.dtype, None, u.iso + u.dtype.type(by))
+    return with_values(u, u.dtype, u.values + u.dtype.type(by), None)
+
+
 def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
-    """Return the positions from `first` to `last` of a vector, numbered from 0."""
+    """Return the positions from `first` to `last` of a vector, numbered from 0; views of a bitmap at whole words."""
     if first == 0 and last == u.size:
         return u
+    if isinstance(u, Bitmap) and first % _WORD == 0 and (last % _WORD == 0 or last == u.size):
+        words = u.words[first // _WORD : -(-last // _WORD)]
+        values = None if u.values is None else u.values[first:last]
+        return Bitmap(last - first, u.dtype, words, values, u.iso, Uncounted(words))
     return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, last - first, first)), engine))
 
 

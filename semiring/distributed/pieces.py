@@ -33,7 +33,7 @@ from ..formats import (
     word_count,
 )
 from ..formats.records import record
-from ..formats.vectors import empty_vector
+from ..formats.vectors import Uncounted, empty_vector
 from ..ops.convert import convert, index_list
 from .communicator import Communicator
 from .packing import by_fields
@@ -76,11 +76,15 @@ def chosen(size: int, count: int, itemsize: int, *, compress: bool) -> Form:
 @by_fields
 @record
 class Sent:
-    """A vector as it is sent.  counts: of the entries in each 65,536 positions, for a list that needs them."""
+    """A vector as it is sent.
+
+    count: of the entries; None of a bitmap whose bits nobody has counted.  counts: of the entries in each 65,536
+    positions, for a list that needs them.
+    """
 
     form: Form
     size: int
-    count: int
+    count: int | None
     dtype: np.dtype[Any]
     positions: Array | None
     counts: Array | None
@@ -96,9 +100,15 @@ class Sent:
 def encoded(u: VectorStore, group: Communicator) -> Sent | None:
     """Return a vector as it is sent to processes of a group; None if it has no entries.
 
-    It is compressed between hosts alone: within one, a byte costs less than the work to save it.
+    It is compressed between hosts alone: within one, a byte costs less than the work to save it.  Where arrays go from
+    GPU to GPU a bitmap with one value stays a bitmap, however few its entries.
     """
-    size, count = u.size, u.nvals
+    size = u.size
+    if group.direct and isinstance(u, Bitmap) and u.iso is not None:
+        # Its bits are at hand, and cost less than to count or to list them.
+        note_form("bitmap")
+        return Sent("bitmap", size, u.count.get() if u.count.known else None, u.dtype, u.words, None, None, u.iso)
+    count = u.nvals
     if not count:
         return None
     form = chosen(size, count, 0 if u.iso is not None else u.dtype.itemsize, compress=group.between_hosts)
@@ -143,7 +153,8 @@ def _of_bits(sent: Sent) -> Bitmap:
     """Return the bitmap, with its values in their slots."""
     assert sent.positions is not None
     iso = np.bool_(True) if sent.iso is None else sent.iso
-    bits = Bitmap(sent.size, iso.dtype, sent.positions, None, iso, Count(sent.count))
+    count = Uncounted(sent.positions) if sent.count is None else Count(sent.count)
+    bits = Bitmap(sent.size, iso.dtype, sent.positions, None, iso, count)
     if sent.values is None:
         return bits
     slots = array_module(bits.device).empty(sent.size, sent.dtype)

@@ -19,7 +19,7 @@ from ..record_types import zero
 from .csr import CSR
 from .pattern import AnyPattern, offset_facts, scalar_facts
 from .records import derived, record
-from .vectors import Bitmap, Count, word_count
+from .vectors import Bitmap, Count, bit_counts, word_count
 
 # A result without bits becomes a bitmap at this many times the density at which one with bits ceases to be one.
 _HYSTERESIS = 2
@@ -71,10 +71,10 @@ class BitmapPattern(AnyPattern):
         xp = array_module(self.device)
         first = xp.arange(self.nrows + 1, dtype=np.int64) * self.ncols
         before = xp.zeros(self.words.size + 1, dtype=np.int64)
-        xp.cumsum(_bit_counts(self.words), out=before[1:])
+        xp.cumsum(bit_counts(self.words), out=before[1:])
         words = xp.concatenate([self.words, xp.zeros(1, dtype=np.uint32)])[first >> 5]
         part = words & ((xp.uint32(1) << (first & 31).astype(np.uint32)) - xp.uint32(1))
-        return (before[first >> 5] + _bit_counts(part)).astype(index_dtype(self.nvals), copy=False)
+        return (before[first >> 5] + bit_counts(part)).astype(index_dtype(self.nvals), copy=False)
 
     @classmethod
     def sections(
@@ -89,7 +89,7 @@ class BitmapPattern(AnyPattern):
     ) -> tuple[str, str | None] | None:
         """Check the number of bits, and that none is set past the last position."""
         words, size = to_host(arrays["words"]).astype(np.uint32, copy=False), shape[0] * shape[1]
-        found = int(_bit_counts(words).sum(dtype=np.int64))
+        found = int(bit_counts(words).sum(dtype=np.int64))
         if found != nvals:
             return f"expected {nvals} bits, found {found}", "words"
         if size & 31 and int(words[-1]) >> (size & 31):
@@ -157,7 +157,7 @@ def flags_of_words(words: Array, size: int) -> Array:
 
 def bit_count(words: Array) -> Count:
     """Return the number of bits, which may remain on the device."""
-    return Count(_bit_counts(words).sum(dtype=np.int64).reshape(1))
+    return Count(bit_counts(words).sum(dtype=np.int64).reshape(1))
 
 
 def cleared(u: Bitmap) -> Array:
@@ -172,10 +172,3 @@ def cleared(u: Bitmap) -> Array:
         made[~flags] = zero(u.dtype)
         return made
     return array_module(u.device).where(flags, u.values, zero(u.dtype))
-
-
-def _bit_counts(words: Array) -> Array:
-    """Return the number of bits in each word; by arithmetic, as not every version of CuPy counts bits."""
-    pairs = words - ((words >> 1) & 0x55555555)
-    fours = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
-    return (((fours + (fours >> 4)) & 0x0F0F0F0F) * 0x01010101) >> 24

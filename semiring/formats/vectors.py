@@ -58,6 +58,38 @@ class Count:
         return self._value
 
 
+class Uncounted(Count):
+    """The number of bits of words, counted on their device when it is first asked for."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: Array) -> None:
+        super().__init__(words)
+        self._words: Array | None = words
+
+    @property
+    def source(self) -> Any:
+        """An array with the number, or None once it is known."""
+        if self._words is not None:
+            self._source, self._words = bit_counts(self._words).sum(dtype=np.int64).reshape(1), None
+        return self._source
+
+    def get(self) -> int:
+        """Return the number.  Synchronises on the first call, where the words are on the GPU."""
+        if self._words is not None and isinstance(self._words, np.ndarray):
+            self._value, self._source, self._words = int(np.bitwise_count(self._words).sum()), None, None
+        elif self.source is None:
+            assert self._value is not None
+        return super().get()
+
+
+def bit_counts(words: Array) -> Array:
+    """Return the number of bits in each word; by arithmetic, as not every version of CuPy counts bits."""
+    pairs = words - ((words >> 1) & 0x55555555)
+    fours = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
+    return (((fours + (fours >> 4)) & 0x0F0F0F0F) * 0x01010101) >> 24
+
+
 @record
 class IndexList:
     """Sorted indices of the entries, with their values.

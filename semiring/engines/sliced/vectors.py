@@ -19,7 +19,7 @@ from ...formats import (
     index_dtype,
     word_count,
 )
-from ...formats.vectors import empty_vector
+from ...formats.vectors import Uncounted, empty_vector
 from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Mask
@@ -111,12 +111,13 @@ def joined(size: int, dtype: np.dtype[Any], parts: list[Part], engine: str, devi
     if all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == size:
         return Full(size, dtype, values, iso, device)
     words = array_module(device).zeros(word_count(size), dtype=np.uint32)
-    count = 0
+    counts = list[Count]()
     for first, last, entries in parts:
         bits: Bitmap = converted(entries, "bitmap", engine)
         words[first // WORD : first // WORD + word_count(last - first)] = bits.words
-        count += bits.nvals  # synchronises where the number is still on the device
-    return Bitmap(size, dtype, words, values, iso, Count(count))
+        counts.append(bits.count)
+    known = all(count.known for count in counts)
+    return Bitmap(size, dtype, words, values, iso, Count(sum(c.get() for c in counts)) if known else Uncounted(words))
 
 
 def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> IndexList:
