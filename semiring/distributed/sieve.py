@@ -25,10 +25,13 @@ from ..dtypes import BOOL
 from ..engines import registry
 from ..engines.operands import Mask
 from ..engines.spec import Ewise, Keep
-from ..formats import CSR, Array, Full, IndexList, VectorStore, array_module, dense_values, with_values
+from ..formats import CSR, Bitmap, Full, IndexList, VectorStore, array_module, dense_values, with_values
+from ..formats.bitmap import words_of_flags
+from ..formats.vectors import Uncounted
 from ..operators import monoid as monoids
 from ..operators.types import TypedMonoid
 from ..ops.convert import index_list
+from .collected import Collected
 from .parts import union
 from .pieces import chosen, position_bytes
 
@@ -51,23 +54,28 @@ class Excluded:
     """Positions, of a vector or a matrix, for which no sum is needed.
 
     repeated: whether a position is excluded once a sum was sent for it.
+    expected: how many positions of a vector may be excluded, nearly.
     """
 
-    def __init__(self, engine: str, *, repeated: bool) -> None:
-        self._engine, self._repeated = engine, repeated
+    def __init__(self, engine: str, *, repeated: bool, expected: int = 0) -> None:
+        self._engine, self._repeated, self._expected = engine, repeated, expected
         # The positions excluded so far; and those of the piece of this process that it has sent to the others.
-        self._excluded: CSR | VectorStore | None = None
+        self._excluded: CSR | Collected | None = None
         self._sent: VectorStore | None = None
 
     @property
     def mask(self) -> Mask | None:
         """The mask that admits all other positions."""
-        return None if self._excluded is None else Mask(self._excluded, True, True)
+        excluded = self._excluded
+        if excluded is None:
+            return None
+        return Mask(excluded.store if isinstance(excluded, Collected) else excluded, True, True)
 
     def passed(self, t: S) -> S:
         """Return the sums at positions that are not excluded."""
-        if self._excluded is not None:
-            kept = registry.run(Keep(t, Mask(self._excluded, True, True)), self._engine)
+        mask = self.mask
+        if mask is not None:
+            kept = registry.run(Keep(t, mask), self._engine)
             t = kept if t.iso is None else with_values(kept, t.dtype, None, t.iso)
         if self._repeated:
             self.exclude(t)
@@ -75,8 +83,13 @@ class Excluded:
 
     def exclude(self, u: CSR | VectorStore) -> None:
         """Exclude the positions of the entries of a vector or a matrix as well."""
-        made = _presence(u)
-        self._excluded = made if self._excluded is None else union(self._excluded, made, _ANY)
+        made, known = _presence(u), self._excluded
+        if isinstance(known, Collected):
+            known.add(made)
+        elif isinstance(u, CSR):
+            self._excluded = made if known is None else union(known, made, _ANY)
+        else:
+            self._excluded = Collected(made, _ANY, self._engine, self._expected)
 
     def update(self, excluded: VectorStore, saved: float) -> VectorStore | None:
         """Return the excluded positions of the piece of this process that are to be sent; None where that does not pay.
@@ -91,42 +104,43 @@ class Excluded:
         made = excluded
         if self._sent is not None:
             made = registry.run(Keep(excluded, Mask(self._sent, True, True)), self._engine)
-        self._sent = excluded
+        # Those that are excluded later may be added in place.
+        self._sent = _copied(excluded)
         found: VectorStore = _presence(made)
         return found
 
 
 class Improvements:
-    """Sums that change what was sent before; the monoid is idempotent.  Memory of a value for each position.
+    """Sums by an idempotent monoid, and which of them change what is known.  Memory of a value for each position."""
 
-    most: vectors of more positions pass as they are.
-    """
+    def __init__(self, add: TypedMonoid, engine: str, size: int, device: str) -> None:
+        self._add, self._engine, self._size = add, engine, size
+        xp = array_module(device)
+        self._present, self._sums = xp.zeros(size, BOOL), xp.zeros(size, add.z)
 
-    def __init__(self, add: TypedMonoid, engine: str, most: int) -> None:
-        self._add, self._engine, self._most = add, engine, most
-        self._present: Array | None = None
-        self._sums: Array | None = None
+    @property
+    def store(self) -> VectorStore:
+        """The sums so far."""
+        words = words_of_flags(self._present)
+        return Bitmap(self._size, self._add.z, words, self._sums, None, Uncounted(words))
 
     def passed(self, t: VectorStore) -> VectorStore:
-        """Return the sums at new positions, and those that are not absorbed; NaN equals NaN.  Cost O(nvals)."""
-        if t.size > self._most or not t.nvals:
+        """Add sums; return those at new positions, and those that change.  NaN equals NaN.  Cost O(nvals)."""
+        if not t.nvals:
             return t
         u: Any = index_list(t)
-        xp = array_module(u.device)
-        if self._present is None or self._sums is None:
-            self._present, self._sums = xp.zeros(u.size, BOOL), xp.zeros(u.size, u.dtype)
         at, new = u.indices, dense_values(u)
         seen, old = self._present[at], self._sums[at]
         pair = Ewise(Full(u.nvals, u.dtype, old), Full(u.nvals, u.dtype, new), self._add.op, "intersect")
         joined = dense_values(registry.run(pair, self._engine))
         absorbed = seen & ((joined == old) | ((joined != joined) & (old != old)))
-        kept = xp.flatnonzero(~absorbed)
+        made = array_module(u.device).where(seen, joined, new)
+        kept = array_module(u.device).flatnonzero(~absorbed)
         if kept.size < u.nvals:
-            at, new, joined, seen = at[kept], new[kept], joined[kept], seen[kept]
-            t = IndexList(u.size, u.dtype, at, new)
-        self._sums[at] = xp.where(seen, joined, new)
+            at, made = at[kept], made[kept]
+        self._sums[at] = made
         self._present[at] = True
-        return t
+        return IndexList(u.size, u.dtype, at, made)
 
 
 def saved_bytes(itemsize: int, density: float, degree: float) -> float:
@@ -146,3 +160,8 @@ def everything(size: int, device: str) -> Full:
 def _presence(u: Any) -> Any:
     """Return which entries a vector or a matrix has."""
     return with_values(u, BOOL, None, _TRUE)
+
+
+def _copied(u: VectorStore) -> VectorStore:
+    """Return a vector whose presence bits nobody changes."""
+    return Bitmap(u.size, u.dtype, u.words.copy(), u.values, u.iso, u.count) if isinstance(u, Bitmap) else u

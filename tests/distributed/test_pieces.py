@@ -166,28 +166,34 @@ def sent_for(present: np.ndarray[Any, Any]) -> int:
     return int(at.size + (np.diff(at, prepend=0) // 255).sum()) if worth else best
 
 
-def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid: Grid) -> list[int]:
+def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid: Grid, steps: list[Any]) -> list[int]:
     """What a process sends in each level of a search of a symmetric matrix: of the frontier, of sums, and a number.
 
-    Sums are sent once for each position.
+    A push has the frontier in the rows of the block, a pull in its columns.  Each sends sums once for each position.
     """
     n, (height, width), rank = levels.size, grid.shape, grid.rank
-    (first, last), (top, bottom), found = grid.piece(n), grid.rows(n), []
-    before = np.zeros(n, bool)
-    for level in range(int(levels.max()) + 1):
-        frontier = levels == level
-        total = 8 * (grid.size - 1)
-        if width == 1:  # all of the frontier is gathered, and sums are of the rows of the piece
-            found.append(total + (height - 1) * sent_for(frontier[first:last]))
-            continue
-        total += (width - 1) * sent_for(frontier[first:last])
+    first, last = grid.piece(n)
+    rows, cols = grid.rows(n), grid.cols(n)
+    beside = [k for k in range(grid.size) if k // width == rank // width]
+    above = [k for k in range(grid.size) if k % width == rank % width]
+    held = {k: (k % width * height <= rank < (k % width + 1) * height) for k in range(grid.size)}
+    found, sent_before = [], {True: np.zeros(n, bool), False: np.zeros(n, bool)}
+    for level, step in enumerate(steps):
+        frontier, push = levels == level, step.details["direction"] == "push"
+        total = 8 * (grid.size - 1) * (2 if "edges" in step.details else 1)
+        to = len(beside) - 1 if push else sum(held[k] for k in held if k != rank)
+        total += to * sent_for(frontier[first:last])
+        (top, bottom), (low, high) = (rows, cols) if push else (cols, rows)
+        before = sent_before[push]
         product = dense[top:bottom][frontier[top:bottom]].any(axis=0) & ~before
-        before |= product
-        column = rank % width
-        for k in range(column * height, (column + 1) * height):
-            low, high = grid.piece(n, k)
-            total += sent_for(product[low:high]) if k != rank else 0
+        owners = [k for k in range(grid.size) if low <= grid.piece(n, k)[0] and grid.piece(n, k)[1] <= high]
+        if len(owners) > 1:
+            before |= product
+            for k in owners:
+                begin, end = grid.piece(n, k)
+                total += sent_for(product[begin:end]) if k != rank else 0
         found.append(total)
+    assert len(above) == height
     return found
 
 
@@ -208,12 +214,15 @@ def test_a_search_sends_the_bytes_of_the_formula(
 
     def program(grid: Grid) -> tuple[list[int], list[int], set[str]]:
         B = A.to(grid.device)
+        al.bfs_levels(B, source)  # finds the longest row
         with sr.explain() as log:
             made = al.bfs_levels(B, source)
         assert distributed.gather(made).isequal(al.bfs_levels(A, source), check_dtype=True)
-        sent = [call.details["sent_bytes"] for call in log if call.operation == "step"]
+        steps = [call for call in log if call.operation == "step"]
+        assert len(steps) == levels.max() + 1
+        sent = [call.details["sent_bytes"] for call in steps]
         forms = {form for call in log for form in call.details.get("forms", "").split()}
-        return sent, levels_bytes(dense, levels, grid), forms
+        return sent, levels_bytes(dense, levels, grid, steps), forms
 
     found = run(shape, program)
     for sent, expected, _ in found:

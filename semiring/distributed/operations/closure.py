@@ -4,6 +4,7 @@
 
 A step multiplies the frontier, the entries that are new or have improved.  Where entries are final on arrival, a mask
 keeps those that are present already out of the product.  Sums that change nothing where they belong are not sent.
+What a process keeps from step to step is changed in place, so a step costs no pass over all positions.
 """
 
 from __future__ import annotations
@@ -12,72 +13,90 @@ from typing import Any
 
 import numpy as np
 
-from ...engines import registry
+from ...engines import recording, registry
 from ...engines.operands import Mask
 from ...engines.registry import across
 from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
-from ...formats import CSR, VectorStore, with_values
-from ...operators.types import TypedBinary, TypedIndexUnary
-from ...ops.reduce import reduce_rows, reduce_scalar
+from ...formats import VectorStore
+from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
 from ..accounts import step
+from ..collected import Collected, has_slots
 from ..grid import Grid
-from ..parts import local, union, vector
+from ..parts import col_pieces, local, row_pieces, union, vector
 from ..sieve import Excluded, Improvements, Sieve
+from .directions import Directions, edges_of
 from .products import product
-
-# Sums that were sent are kept for so many columns, and for so many more for each entry of the block.
-_SMALL, _SLOTS = 1 << 20, 16
 
 
 @across(Closure)
 def closure(q: Closure, grid: Grid) -> ClosureResult:
     """Multiply the frontier and fold it in, until no process has an entry that changed."""
-    size, add = q.frontier.size, q.semiring.add
-    piece: VectorStore = local(q.frontier)
+    size, final = q.frontier.size, q.final_on_arrival
+    entries = local((q.by_row if q.by_row.ready else q.by_column).get()).nvals
+    found = _found(q, grid, entries)
+    directions = Directions(q, grid)
+    sieves = dict[bool, Sieve | None]()
     frontier: Any = q.frontier
-    waiting = grid.total(piece.nvals)
-    degrees = _degrees(q.by_row.get()) if q.trace else None
-    sieve = _sieve(q, grid)
+    waiting = grid.total(local(frontier).nvals)
     trace: list[Step] = []
     steps = 0
     while waiting and steps < q.max_steps:
         steps += 1
         with step(grid, steps, frontier=waiting):
-            if degrees is not None:
-                trace.append(Step("push", waiting, _edges(local(frontier), degrees, grid)))
-            mask = Mask(vector(grid, size, piece), True, True) if q.final_on_arrival else None
+            push = directions.pushes(local(frontier), waiting)
+            recording.note(direction="push" if push else "pull")
+            if q.trace:
+                edges = edges_of(local(frontier), q.by_row.get(), grid)
+                trace.append(Step("push" if push else "pull", waiting, edges))
+            mask = Mask(vector(grid, size, found.store), True, True) if final else None
             # A row vector is multiplied: the rows of A are the columns of the other operand.
             request = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
-            arriving = product(request, grid, sieve)
-            before, piece = piece, union(piece, local(arriving), add)
-            frontier = arriving if q.final_on_arrival else vector(grid, size, _changed(before, piece, grid))
+            if push not in sieves:
+                sieves[push] = _sieve(q, grid, entries, col_pieces(grid) if push else row_pieces(grid))
+            arriving = product(request, grid, sieves[push], by_column=push)
+            if isinstance(found, Collected):
+                found.add(local(arriving))
+                frontier = arriving
+            else:
+                frontier = vector(grid, size, found.passed(local(arriving)))
             waiting = frontier.nvals  # collective
-    return ClosureResult(vector(grid, size, piece), not waiting, steps, tuple(trace))
+    return ClosureResult(vector(grid, size, found.store), not waiting, steps, tuple(trace))
 
 
-def _sieve(q: Closure, grid: Grid) -> Sieve:
-    """Return what drops sums before they are sent; a hypersparse block has too few entries for a value a column."""
+def _found(q: Closure, grid: Grid, entries: int) -> Collected | Improvements | _Union:
+    """Return what collects the piece of this process: the first entries."""
+    piece, add = local(q.frontier), q.semiring.add
     if q.final_on_arrival:
-        return Excluded(grid.engine, repeated=True)
-    block = local((q.by_row if q.by_row.ready else q.by_column).get())
-    return Improvements(q.semiring.add, grid.engine, _SMALL + _SLOTS * block.nvals)
+        return Collected(piece, add, grid.engine, entries)
+    if not has_slots(piece.size, entries):
+        return _Union(piece, add, grid.engine)
+    made = Improvements(add, grid.engine, piece.size, grid.local)
+    made.passed(piece)
+    return made
 
 
-def _changed(before: VectorStore, after: VectorStore, grid: Grid) -> VectorStore:
-    """Return the entries that are new or have another value; NaN equals NaN, or a search would not end."""
-    dtype, boolean = after.dtype, np.dtype(np.bool_)
-    differs = TypedBinary("differs", dtype, dtype, boolean, "land(x != y, lor(x == x, y == y))")
-    same = TypedIndexUnary("not", boolean, boolean, boolean, "lnot(x)")
-    compared = registry.run(Ewise(after, before, differs, "intersect"), grid.engine)
-    kept = registry.run(Select(compared, same, np.bool_(False)), grid.engine)
-    return registry.run(Keep(after, Mask(kept, True, True)), grid.engine)  # type: ignore[no-any-return]
+def _sieve(q: Closure, grid: Grid, entries: int, outer: range) -> Sieve | None:
+    """Return what drops sums for the pieces of `outer` before they are sent."""
+    if q.final_on_arrival:
+        return Excluded(grid.engine, repeated=True, expected=entries)
+    size = grid.piece(q.frontier.size, outer.stop - 1)[1] - grid.piece(q.frontier.size, outer.start)[0]
+    if len(outer) == 1 or not has_slots(size, entries):
+        return None
+    return Improvements(q.semiring.add, grid.engine, size, grid.local)
 
 
-def _degrees(a: CSR) -> Any:
-    """Return the number of entries of each row that has one."""
-    return reduce_rows(with_values(a, np.dtype(np.int64), None, np.int64(1)), "plus").into()
+class _Union:
+    """Sums at few of many positions."""
 
+    def __init__(self, found: VectorStore, add: TypedMonoid, engine: str) -> None:
+        self.store, self._add, self._engine = found, add, engine
 
-def _edges(frontier: VectorStore, degrees: Any, grid: Grid) -> int:
-    counted = registry.run(Keep(local(degrees), Mask(frontier, True, False)), grid.engine)
-    return grid.total(int(reduce_scalar(counted, "plus")() or 0))
+    def passed(self, t: VectorStore) -> VectorStore:
+        """Add sums; return those that are new or have another value; NaN equals NaN, or a search would not end."""
+        before, self.store = self.store, union(self.store, t, self._add)
+        dtype, boolean = t.dtype, np.dtype(np.bool_)
+        differs = TypedBinary("differs", dtype, dtype, boolean, "land(x != y, lor(x == x, y == y))")
+        same = TypedIndexUnary("not", boolean, boolean, boolean, "lnot(x)")
+        compared = registry.run(Ewise(self.store, before, differs, "intersect"), self._engine)
+        kept = registry.run(Select(compared, same, np.bool_(False)), self._engine)
+        return registry.run(Keep(self.store, Mask(kept, True, True)), self._engine)  # type: ignore[no-any-return]

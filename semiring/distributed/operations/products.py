@@ -10,7 +10,7 @@ columns; where its transpose is, in its rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from ..parts import (
     placed_vector,
     row_pieces,
     section,
+    shifted,
     vector,
 )
 from ..sieve import Excluded, Sieve, everything, saved_bytes
@@ -50,23 +51,30 @@ def mxv(q: Mxv, grid: Grid) -> Any:
     return product(q, grid, None if q.mask is None else Excluded(grid.engine, repeated=False))
 
 
-def product(q: Mxv, grid: Grid, sieve: Sieve | None) -> Any:
+def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None = None) -> Any:
     """Gather the inner positions of the block, multiply, and add up the products where they belong.
 
     sieve: drops sums before they are sent; those of the steps of a closure share one.
+    by_column: whether the block has the inner positions in its rows; None: where both are at hand, the way that sends
+    no sums.
     """
-    by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
+    if by_column is None:
+        by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
     stored: CSR = (q.by_column if by_column else q.by_row).get()
     inner, outer = (row_pieces, col_pieces) if by_column else (col_pieces, row_pieces)
     value = mxv_value(q, stored, q.vector)
-    positions, mask = bool(q.semiring.mult.uses & _POSITIONS), local_mask(q.mask)
+    mask, shift = (
+        local_mask(q.mask),
+        _shift(q, grid.piece(q.nout, outer(grid).start)[0], grid.piece(q.ninner, inner(grid).start)[0]),
+    )
+    positions = shift is None
     # Where the block has the rows of the piece alone, its product is already the result.
     alone, ranks = len(outer(grid)) == 1, outer(grid)
     excluded = sieve if isinstance(sieve, Excluded) and not alone else None
     u: Any = _gathered(q, grid, inner, outer, local(stored), excluded if value is None else None)
     block: CSR = local(stored)
     if positions:
-        block, u = globally(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
+        block, u = _at_positions(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
     if q.flip:
         plan: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
     else:
@@ -80,6 +88,8 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None) -> Any:
         t = section(t, first, last, grid.engine)
     if value is not None:
         t = with_values(t, q.semiring.z, None, value)
+    elif shift:
+        t = shifted(t, shift)
     if sieve is not None and not alone:
         t = sieve.passed(t)
     w = folded(grid, t, ranks, q.nout, q.semiring.add).part
@@ -110,6 +120,32 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
         excluded.exclude(assembled(grid, nothing, ranks, arrived))
     return assembled(grid, u, inner(grid), found)
+
+
+def _shift(q: Mxv, outer: int, inner: int) -> int | None:
+    """Return what is added to the product of a block to make its values positions of the whole matrix.
+
+    outer, inner: the first positions of the block.  None: the operator reads positions of which the product is no
+    shift, so it needs them as they are in the whole matrix.
+    """
+    mult, add = q.semiring.mult, q.semiring.add
+    first = (
+        {"xi": 0, "xj": inner, "yi": inner, "yj": outer} if q.flip else {"xi": outer, "xj": inner, "yi": inner, "yj": 0}
+    )
+    if not any(first[name] for name in mult.uses & _POSITIONS):
+        return 0
+    moves_along = add.is_any or add.op.expr in ("min(x, y)", "max(x, y)")
+    name, _, one = mult.expr.partition(" + ")
+    return first[name] if moves_along and name in first and one in ("", "1") else None
+
+
+def _at_positions(grid: Grid, stored: CSR) -> CSR:
+    """Return the block with the shape and the positions of the whole matrix, kept with the block."""
+    block = local(stored)
+    known = block.cache.get("placed")
+    if known is None:
+        known = block.cache["placed"] = globally(grid, stored)
+    return cast(CSR, known)
 
 
 def _read(q: Mxv) -> Any:
