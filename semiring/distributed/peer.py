@@ -77,6 +77,7 @@ class PeerCommunicator(Communicator):
     def __init__(self, inner: Communicator, library: Library | None = None) -> None:
         self.inner, self.rank, self.size, self.traffic = inner, inner.rank, inner.size, inner.traffic
         self.threads, self.between_hosts = inner.threads, inner.between_hosts
+        self.direct = True
         self._library = of_cupy() if library is None else library
         self._others = [rank for rank in range(self.size) if rank != self.rank]
         if self._others:
