@@ -124,7 +124,7 @@ def test_searches(shape: tuple[int, int], share: float, transposed: bool) -> Non
 
 
 def test_a_replica_is_sent_once_and_belongs_to_its_matrix() -> None:
-    A = drawn(300, 300, 4000)
+    A = drawn(100, 100, 1500)
 
     def program(grid: Grid) -> list[int]:
         B, sent = distributed.scatter(A, grid), []
@@ -138,13 +138,13 @@ def test_a_replica_is_sent_once_and_belongs_to_its_matrix() -> None:
             before = grid.traffic.bytes
             act()
             sent.append(grid.traffic.bytes - before)
-        B[0, 299] = 7
+        B[0, 99] = 7
         before = grid.traffic.bytes
         assert equal(B.mxm(B, "plus_times").new(), changed.mxm(changed, "plus_times").new())
         return [*sent, grid.traffic.bytes - before]
 
     changed = A.dup()
-    changed[0, 299] = 7
+    changed[0, 99] = 7
     with config.set(replicated_share=1.0):
         for sent in run((2, 1), program):
             numbers = 200  # counts of entries, agreements
@@ -182,7 +182,7 @@ def test_ranks_that_share_the_memory_of_a_host(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_matrix_is_replicated_once_that_has_cost_as_much() -> None:
     """Products with few rows send less than a replica; their sum does not exceed it by more than one of them."""
-    A, F = drawn(400, 400, 6000), drawn(6, 400, 60, 1)
+    A, F = drawn(200, 200, 3000), drawn(4, 200, 40, 1)
 
     def program(grid: Grid) -> tuple[list[int], int]:
         B, C, sent = distributed.scatter(A, grid), distributed.scatter(F, grid), []
