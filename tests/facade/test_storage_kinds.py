@@ -174,6 +174,7 @@ def test_writing_into_a_matrix(formed: Any) -> None:
         assert got.isequal(expected)
 
 
+@pytest.mark.one_process("formats, codecs and placements are of parts")
 def test_operations_that_keep_the_structure_keep_the_storage_kind(formed: Any) -> None:
     a = formed(graph(symmetric=False))
     for kept in (a.apply("ainv"), a.dup("float32"), a.apply("second", right=1), a.apply("colindex")):
@@ -182,6 +183,7 @@ def test_operations_that_keep_the_structure_keep_the_storage_kind(formed: Any) -
     assert (other.format, other.placement) == ("csr", "device")
 
 
+@pytest.mark.one_process("memory is of one process")
 def test_failures_leave_their_target(formed: Any, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     a, target = formed(graph(symmetric=False)), graph(symmetric=False, seed=4)
     before, entries = target.dup(), a.store

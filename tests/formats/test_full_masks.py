@@ -64,6 +64,7 @@ def test_masks_and_writes(ring: str, rows: str, amount: str) -> None:
                 assert out.to("cpu").isequal(expected, check_dtype=True), (name, kind, accum, replace)
 
 
+@pytest.mark.one_process("kernels and plans are of parts")
 def test_the_method_depends_on_the_mask(engine: str) -> None:
     """Entries of a mask are computed alone where they are few; without entries of a row, it is not computed."""
     if engine == "reference":
