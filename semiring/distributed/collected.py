@@ -48,17 +48,17 @@ class Collected:
         return u if self._iso is None or u.iso is not None else with_values(u, u.dtype, None, self._iso)
 
     def add(self, t: VectorStore) -> None:
-        """Add entries.  Cost O(entries of t) where they are listed, else O(size)."""
+        """Add entries.  Cost O(entries of t) where they are listed; a pass over the bits where they are a bitmap."""
         if isinstance(t, IndexList) and not t.nvals:
             return
         self._iso = None if self._iso is None or t.iso is None else same_iso([self._iso, t.iso])
-        if not (self._slots and isinstance(t, IndexList)):
+        if isinstance(t, Full) or not self._slots:
             self._store = union(self.store, t, self._add)
         else:
             self._store = self._updated(self._with_slots(), t)
         self._owned = True
 
-    def _updated(self, u: Bitmap | Full, t: IndexList) -> VectorStore:
+    def _updated(self, u: Bitmap | Full, t: VectorStore) -> VectorStore:
         z = t.dtype
         accum = TypedBinary("first", z, z, z, "x") if self._add.is_any else self._add.op
         return cast(VectorStore, registry.run(UpdateVector(u, t, t, None, accum), self._engine))

@@ -160,7 +160,7 @@ class Arrivals(NamedTuple):
     constant: np.generic | None = None
 
 
-def arrivals(ring: TypedSemiring, frontier: IndexList | CSR, a: CSR) -> Arrivals:
+def arrivals(ring: TypedSemiring, frontier: VectorStore | CSR, a: CSR) -> Arrivals:
     """Return the minimum that a closure from these entries over `a` must compute."""
     uses = ring.mult.uses
     if ("x" in uses and frontier.iso is None) or ("y" in uses and a.iso is None) or uses & POSITIONS:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engines import recording, registry
+from ...engines.constants import arrivals
 from ...engines.operands import Mask
 from ...engines.registry import across
 from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
@@ -26,6 +27,9 @@ from ..parts import col_pieces, local, row_pieces, union, vector
 from ..sieve import Excluded, Improvements, Sieve
 from .directions import Directions, edges_of
 from .products import product
+
+# The kind of `arrivals` whose values are read from entries or positions.
+_VALUES = 2
 
 
 @across(Closure)
@@ -76,8 +80,11 @@ def _found(q: Closure, grid: Grid, entries: int) -> Collected | Improvements | _
 
 
 def _sieve(q: Closure, grid: Grid, entries: int, outer: range) -> Sieve | None:
-    """Return what drops sums for the pieces of `outer` before they are sent."""
+    """Return what drops sums for the pieces of `outer` before they are sent; None where they cost less than that."""
     if q.final_on_arrival:
+        a = (q.by_row if q.by_row.ready else q.by_column).get()
+        if grid.all.direct and arrivals(q.semiring, q.frontier, a).kind < _VALUES:  # bits alone are sent
+            return None
         return Excluded(grid.engine, repeated=True, expected=entries)
     size = grid.piece(q.frontier.size, outer.stop - 1)[1] - grid.piece(q.frontier.size, outer.start)[0]
     if len(outer) == 1 or not has_slots(size, entries):

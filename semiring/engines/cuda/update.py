@@ -1,4 +1,4 @@
-"""C<M> accum= T in the arrays of C, for the positions of a list, in one launch."""
+"""C<M> accum= T in the arrays of C, for the positions of a list or a bitmap, in one launch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL, FP64, INT8, INT32, INT64
-from ...formats import CSR, Full, IndexList, VectorStore
+from ...dtypes import BOOL, FP64, INT8, INT32, INT64, UINT32
+from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, word_count
 from ...operators.types import TypedBinary
 from ..registry import implements
 from ..spec_write import UpdateVector
@@ -26,7 +26,7 @@ _NO, _YES = np.int32(0), np.int32(1)
 _UNMASKED: tuple[Any, ...] = (None, _YES, None, _ZERO, _NO)
 
 
-@implements(UpdateVector, engine="cuda", when=lambda q: isinstance(q.listed, IndexList))
+@implements(UpdateVector, engine="cuda")
 def update_vector(q: UpdateVector) -> VectorStore:
     """Write the listed positions; without an accumulator delete those that T lacks.
 
@@ -34,8 +34,10 @@ def update_vector(q: UpdateVector) -> VectorStore:
     of entries stays there.
     """
     c, t, listed, mask = q.c, q.t, q.listed, q.mask
-    assert isinstance(listed, IndexList)
-    aligned = isinstance(t, IndexList) and t.indices is listed.indices
+    assert isinstance(listed, (IndexList, Bitmap))
+    items = listed.nvals if isinstance(listed, IndexList) else word_count(listed.size)
+    positions = listed.indices if isinstance(listed, IndexList) else listed.words
+    aligned = isinstance(t, IndexList) and isinstance(listed, IndexList) and t.indices is listed.indices
     source = (None, _YES, *values_of(t)) if aligned else operand(t)
     masking, masked = _UNMASKED, None
     if mask is not None:
@@ -50,12 +52,12 @@ def update_vector(q: UpdateVector) -> VectorStore:
     if not isinstance(c, Full):
         words, count = c.words, counter()
         before, known = (None, c.count.get()) if c.count.known else (c.count.source, 0)
-    if listed.nvals:
-        run = _kernel(c.dtype, t.dtype, q.accum, mask is not None, masked, listed.indices.dtype)
-        place = (words, c.values, before, known, count)
-        run(
-            grid(listed.nvals), BLOCK, listed.nvals, listed.indices, _YES if aligned else _NO, *source, *masking, *place
+    if items:
+        run = _kernel(
+            c.dtype, t.dtype, q.accum, mask is not None, masked, positions.dtype, isinstance(listed, IndexList)
         )
+        place = (words, c.values, before, known, count)
+        run(grid(items), BLOCK, items, positions, _YES if aligned else _NO, *source, *masking, *place)
     elif words is not None:
         return bitmap(c.size, c.dtype, words, c.values, known if before is None else before)
     return full(c.size, c.dtype, c.values) if words is None else bitmap(c.size, c.dtype, words, c.values, count)
@@ -69,17 +71,22 @@ def _kernel(
     masked: bool,
     valued: np.dtype[Any] | None,
     index: np.dtype[Any],
+    listed: bool,
 ) -> Kernel:
-    """valued: the type of the mask's values, where they are read."""
+    """valued: the type of the mask's values, where they are read.  index: of the positions, or of presence words."""
     prologue = typedefs(C=c, T=t, M=_BYTE if valued is None else valued, I=index)
     prologue += constants(FORM=0, MASKED=masked, VALUED=valued is not None, ACCUMULATED=accum is not None)
+    prologue += constants(LISTED=listed)
     prologue += NO_ACCUMULATOR if accum is None else binary("accumulate", accum)
     return kernel("update.cuh", "update_vector", prologue)
 
 
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for masked, valued, index in ((False, False, INT32), (True, False, INT64), (True, True, INT32)):
-        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(FORM=0, MASKED=masked, VALUED=valued)
+    forms = ((False, False, INT32, True), (True, False, INT64, True), (True, True, INT32, True))
+    for masked, valued, index, listed in (*forms, (False, False, UINT32, False), (True, True, UINT32, False)):
+        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(
+            FORM=0, MASKED=masked, VALUED=valued, LISTED=listed
+        )
         yield "update.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
         yield "update.cuh", types + constants(ACCUMULATED=False) + NO_ACCUMULATOR
