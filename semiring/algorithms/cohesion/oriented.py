@@ -7,10 +7,13 @@ leads to higher degrees and has short rows.  A triangle of i < j < k is then cou
     at its lower edge, between i and j,   by C<L> = U U':  row j, column i
     at its longest, between i and k,      by C<L> = L U':  row k, column i
 
-with a sum by rows and one by columns for each vertex that is to count it.  The numbers matter for the choice of U
-alone: it may hold the entries that lead to a higher degree, or to the same and a higher number, in any order of the
-vertices.  So on a grid of processes the vertices stay where they are: the order of degrees would send all entries, and
-then the process of the last rows would have all the work.
+with a sum by rows and one by columns for each vertex that is to count it.  Both are sums over the rows of L, so the
+processes of a grid that have all of U divide these (`shares`): every one has rows of each degree, as the last ones have
+most of the work.
+
+The numbers matter for the choice of U alone: it may hold the entries that lead to a higher degree, or to the same and a
+higher number, in any order of the vertices.  So where no process has the whole matrix, the vertices stay in place: the
+order of degrees would send all entries.
 
 Source: Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", Theoretical Computer
 Science 407, 2008.
@@ -18,11 +21,12 @@ Science 407, 2008.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from semiring import Matrix, Vector
+from semiring import Matrix, Vector, indexunary
 
 from ..ordering import degree_order, restore
 
@@ -30,6 +34,13 @@ from ..ordering import degree_order, restore
 # reordering takes as long as the product that it would speed up; on Kronecker graphs the product takes a third.  Rows
 # that are all short are combined as wholes: a dot product for each edge costs more than its few entries.
 _SKEW = 8
+
+# The shares of the rows of L, of which each process of a grid takes as many in turn.  Multiples of the golden section
+# spread the rows of a process, however many shares it has.
+shares = range(64)
+_in_shares = indexunary.register_anonymous(
+    lambda x, i, j, k: (((39 * i) % 64) >= (k // 64)) & (((39 * i) % 64) <= (k % 64)), "in_shares"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,13 @@ class Oriented:
     lower: Matrix
     order: Vector | None
     method: str
+
+    def of_shares(self, chosen: Sequence[int]) -> Oriented:
+        """Return the graph with the rows of `lower` that are in consecutive shares of all."""
+        if len(chosen) == len(shares):
+            return self
+        lower = self.lower.select(_in_shares, np.int64(len(shares) * chosen[0] + chosen[-1])).wait()
+        return replace(self, lower=lower)
 
     def restored(self, v: Vector) -> Vector:
         """Return a vector over the rows as one over the vertices."""

@@ -13,13 +13,15 @@ Sources: Azad, Buluç, Gilbert, "Parallel Triangle Counting and Enumeration Usin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from semiring import Matrix, Vector, ops
 
 from ..checks import undirected
 from ..ordering import inverse
-from .oriented import closed_walks, oriented, without_loops
+from .oriented import closed_walks, oriented, shares, without_loops
 
 
 @ops.reports_memory
@@ -47,7 +49,7 @@ def triangle_count(A: Matrix) -> int:
     Notes
     -----
     Cost O(the sum over edges of the smaller degree of both ends), at most O(nvals ** 1.5).  The product is summed as it
-    is computed and never stored.  Synchronises.
+    is computed and never stored.  On a grid of processes the edges are divided, as in `ops.sum_apart`.  Synchronises.
 
     Sources: see `semiring.algorithms.triangles`.
 
@@ -58,9 +60,13 @@ def triangle_count(A: Matrix) -> int:
     1
     """
     undirected("triangle_count", A)
-    graph = oriented(without_loops(A))
-    common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S, method=graph.method)
-    return int(common.reduce_scalar("plus").get(0))  # synchronises
+
+    def counted(A: Matrix, chosen: Sequence[int]) -> Vector:
+        graph = oriented(without_loops(A)).of_shares(chosen)
+        common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S, method=graph.method)
+        return Vector.full(common.reduce_scalar("plus").get(0), 1, np.int64, device=A.device)  # synchronises
+
+    return int(ops.sum_apart(counted, A, shares, values=False)[0].value)
 
 
 @ops.reports_memory
@@ -98,8 +104,12 @@ def triangles(A: Matrix) -> Vector:
     {0: 1, 1: 1, 2: 1, 3: 0}
     """
     undirected("triangles", A)
-    graph = oriented(without_loops(A))
-    return graph.restored(closed_walks(graph))
+
+    def counted(A: Matrix, chosen: Sequence[int]) -> Vector:
+        graph = oriented(without_loops(A)).of_shares(chosen)
+        return graph.restored(closed_walks(graph))
+
+    return ops.sum_apart(counted, A, shares, values=False)
 
 
 @ops.reports_memory
