@@ -22,7 +22,7 @@ Counts = dict[str, np.ndarray[Any, Any]]
 
 
 def work(scale: int) -> Counts:
-    """Return the work of each row of A A, and of U U' under the mask L in the order of the degrees and in place."""
+    """Return the work of each row of A A, and of U U' under the mask L, of which processes have shares or ranges."""
     A = sr.random.kronecker(scale, 16, seed=SEED).select("offdiag").new()
     rows, cols, _ = A.to_coo()
     n = A.nrows
@@ -36,7 +36,8 @@ def work(scale: int) -> Counts:
     by_degree[place] = in_place
     return {
         "A A": np.bincount(rows, weights=degrees[cols], minlength=n),
-        "triangles, in the order of degrees": by_degree,
+        "triangles, ranges of the order": by_degree,
+        "triangles, shares of the order": by_degree[np.argsort(39 * np.arange(n) % 64, kind="stable")],
         "triangles, vertices in place": in_place,
     }
 

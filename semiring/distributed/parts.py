@@ -10,11 +10,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
+import numpy as np
+
+from ..config import engine_for
 from ..engines import registry
 from ..engines.operands import Index, Mask
 from ..engines.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
-from ..engines.spec import ExtractVector
+from ..engines.spec import Ewise, ExtractVector
 from ..formats import (
     CSR,
     Bitmap,
@@ -279,5 +282,12 @@ def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMon
 
 def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:
     """Return the entries of both, combined by a monoid where both have one; of `any` those of a."""
-    op = TypedBinary("first", a.dtype, a.dtype, a.dtype, "x") if monoid.is_any else monoid.op
-    return ewise_add(a, b, op).into()
+    op = _first(a.dtype) if monoid.is_any else monoid.op
+    if a.dtype != b.dtype:
+        return ewise_add(a, b, op).into()
+    return registry.run(Ewise(a, b, op, "union"), engine_for(a.device))
+
+
+@functools.lru_cache(maxsize=256)
+def _first(dtype: np.dtype[Any]) -> TypedBinary:
+    return TypedBinary("first", dtype, dtype, dtype, "x")

@@ -10,11 +10,12 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, distributed, ops, use
+from semiring.algorithms.cohesion.oriented import oriented, shares, without_loops
 from semiring.config import config
 from semiring.distributed import Grid, replicas
 from semiring.exceptions import DeviceMismatch, InvalidValue
 from tests import sampling
-from tests.distributed.grids import local, ranks_are_threads, run
+from tests.distributed.grids import ranks_are_threads, run
 
 __all__ = ["ranks_are_threads"]
 
@@ -204,32 +205,29 @@ def test_a_matrix_is_replicated_once_that_has_cost_as_much() -> None:
             assert afterwards <= 16  # counts of entries
 
 
-def test_triangles_take_no_permutation_and_like_work() -> None:
-    """Degrees that differ much: in their order one process would have all work, in place none has two thirds of it."""
-    A = sr.random.kronecker(7, 8, seed=1)
+def test_processes_divide_the_triangles_of_the_order_of_degrees() -> None:
+    """Nothing but the graph and the counts is sent, and no process has far more work than another."""
+    A = sr.random.kronecker(8, 8, seed=1)
     A = A.ewise_add(A.T, "any").new()
-    expected = sr.algorithms.triangles(A)
+    expected, count = sr.algorithms.triangles(A), sr.algorithms.triangle_count(A)
+    graph = oriented(without_loops(A))
+    assert graph.order is not None
+    lengths = graph.upper.reduce_rowwise("count").new().to("cpu").to_dense(0)
 
     def program(grid: Grid) -> float:
         B = distributed.scatter(A, grid)
         with sr.explain() as log:
             assert equal(sr.algorithms.triangles(B), expected)
-        assert not [call for call in log if call.operation == "permute"]
-        assert [call.details["way"] for call in log if call.kernel == "distributed.mxm"] == ["whole"]
-        return work(B.to(local()), grid.piece(A.nrows))
-
-    def work(P: Matrix, rows: tuple[int, int]) -> float:
-        P = P.select("offdiag").new()
-        d = P.reduce_rowwise("count").new().to_dense(0)
-        i, j, _ = P.to_coo()
-        later = (d[i] < d[j]) | ((d[i] == d[j]) & (i < j))
-        out = np.bincount(i[later], minlength=P.nrows)
-        own = ~later & (i >= rows[0]) & (i < rows[1])
-        return float(out[j[own]].sum())
+        assert sr.algorithms.triangle_count(B) == count
+        assert not {"distributed.permute", "distributed.mxm"} & {call.kernel for call in log}
+        first, last = (k * len(shares) // grid.size for k in (grid.rank, grid.rank + 1))
+        _, beside, _ = graph.of_shares(shares[first:last]).lower.to("cpu").to_coo()
+        return float(lengths[beside].sum())
 
     with config.set(replicated_share=1.0):
-        first, second = run((2, 1), program)
-    assert 1 / 2 < first / second < 2
+        for size in (2, 3, 4):
+            work = run((size, 1), program)
+            assert max(work) < 1.5 * sum(work) / size
 
 
 def wheels(A: Matrix, sources: Any) -> Matrix:
