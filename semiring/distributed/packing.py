@@ -99,12 +99,14 @@ def unpacked(block: Any, large: Sequence[Any]) -> Any:
 #
 # Numbers and text of Python are their own plain form.  That of all else is a tuple, which begins with a code.
 
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 _TUPLE, _LIST, _ARRAY, _NUMBER, _TYPE, _PICKLE, _ON_GPU = range(7)
 # The types whose name without fields and byte order is all of them.
 _NUMERIC = tuple(map(np.dtype, "?bhilqBHILQefdgFDG"))
 _names = {kind: kind.str for kind in _NUMERIC}
 
+# The classes that are sent field by field, and what returns the fields.
+FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 _forms: dict[type, Callable[[Any, Buffers], Any]] = {}
 _made: dict[int | str, Callable[[Any, Buffers], Any]] = {}
 
@@ -112,6 +114,7 @@ _made: dict[int | str, Callable[[Any, Buffers], Any]] = {}
 def by_fields(kind: type[T]) -> type[T]:
     """Let the objects of a dataclass be sent field by field.  A decorator."""
     name, values = kind.__qualname__, attrgetter(*(item.name for item in fields(kind)))  # type: ignore[arg-type]
+    FIELDS[kind] = values
     _forms[kind] = lambda value, buffers: (name, *_all_plain(values(value), buffers))
     _made[name] = lambda plain, buffers: kind(*_messages(plain, buffers))
     return kind
@@ -120,13 +123,13 @@ def by_fields(kind: type[T]) -> type[T]:
 def _plain(value: Any, buffers: Buffers) -> Any:
     """Return the plain form; the bytes of arrays are appended to `buffers`."""
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return value
     return _forms.get(kind, _other)(value, buffers)
 
 
 def _all_plain(values: Sequence[Any], buffers: Buffers) -> list[Any]:
-    return [each if type(each) in _PLAIN else _forms.get(type(each), _other)(each, buffers) for each in values]
+    return [each if type(each) in PLAIN else _forms.get(type(each), _other)(each, buffers) for each in values]
 
 
 def _message(plain: Any, buffers: Buffers) -> Any:
