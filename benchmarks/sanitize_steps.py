@@ -255,6 +255,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "update, accumulated": lambda s: _updated(s.u, _few(), accum="plus"),
     "update, bitmap": lambda s: _updated(s.p, _few(), accum="plus"),
     "update, masked": lambda s: _updated(s.p, _few(), accum="plus", mask=s.m.V),
+    "update, of a bitmap": lambda s: _updated(s.p, _few().convert("bitmap"), accum="plus", mask=s.m.V),
+    "update, where a bitmap has bits": lambda s: _updated(s.p, s.v, mask=_few().convert("bitmap").S),
     "update, where the mask lists": lambda s: _updated(s.p, s.u, mask=_few().S),
     "update, by values of the mask": lambda s: _updated(s.p, s.v, mask=_few().V),
     "scatter, repeated": lambda s: _assigned(s.u, TWICE, s.v[:6].dup(), accum="min"),

@@ -63,10 +63,8 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
     stored: CSR = (q.by_column if by_column else q.by_row).get()
     inner, outer = (row_pieces, col_pieces) if by_column else (col_pieces, row_pieces)
     value = mxv_value(q, stored, q.vector)
-    mask, shift = (
-        local_mask(q.mask),
-        _shift(q, grid.piece(q.nout, outer(grid).start)[0], grid.piece(q.ninner, inner(grid).start)[0]),
-    )
+    mask = local_mask(q.mask)
+    shift = _shift(q, grid.piece(q.nout, outer(grid).start)[0], grid.piece(q.ninner, inner(grid).start)[0])
     positions = shift is None
     # Where the block has the rows of the piece alone, its product is already the result.
     alone, ranks = len(outer(grid)) == 1, outer(grid)
