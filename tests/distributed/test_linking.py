@@ -58,7 +58,7 @@ def behind_samples(size: int) -> Matrix:
     Rows 0 and 1 are leaves of v, and its first neighbours; row w joins v to its part, and has no other neighbours.
     """
     u, v, w = size - 1, 2 * size - 1, 2 * size - 2
-    rows, cols, _ = separate(2, size).to_coo()
+    rows, cols, _ = separate(2, size).to("cpu").to_coo()
     kept = ~np.isin(rows, [0, 1, w]) & ~np.isin(cols, [0, 1, w])
     more = [0, 1, u, w, w], [v, v, v, v, size]
     return edges(2 * size, np.append(rows[kept], more[0]), np.append(cols[kept], more[1]), symmetric=True)
@@ -138,7 +138,7 @@ def test_the_steps_of_afforest_one_by_one(shape: tuple[int, int]) -> None:
     def program(grid: Grid) -> None:
         B = distributed.scatter(A, grid)
         forest, position = ops.link_sample(ops.singletons(Vector(bool, A.nrows, device=grid.device)), B)
-        labels = forest.to_dense()
+        labels = forest.to("cpu").to_dense()
         assert (labels <= np.arange(400)).all()
         assert (labels[labels] == labels).all()  # flat
         giant = ops.most_frequent(forest)
