@@ -66,11 +66,11 @@ def sum_apart(
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (0, 2)])
     >>> def reached(A, sources):
-    ...     return ops.closure_many(sources, A).levels.reduce_columnwise("count").new()
-    >>> ops.sum_apart(reached, A, [0, 1, 2]).to_dict()
+    ...     return sr.ops.closure_many(sources, A).levels.reduce_columnwise("count").new()
+    >>> sr.ops.sum_apart(reached, A, [0, 1, 2]).to_dict()
     {0: 1, 1: 2, 2: 3}
     >>> def program(grid):
-    ...     found = ops.sum_apart(reached, A.to(grid.device), [0, 1, 2], values=False)
+    ...     found = sr.ops.sum_apart(reached, A.to(grid.device), [0, 1, 2], values=False)
     ...     return found.to("cpu").to_dict()
     >>> sr.distributed.run(2, program)[0]
     {0: 1, 1: 2, 2: 3}

@@ -27,12 +27,14 @@ _DEGREES, _LONGEST = "degrees on a grid", "longest row on a grid"
 
 
 class Directions:
-    """Chooses for the frontiers of one closure, in their order."""
+    """Chooses for the frontiers of one closure, in their order.  To make it is collective."""
 
     def __init__(self, q: Closure, grid: Grid) -> None:
         self._q, self._grid = q, grid
         self._reached = 0
         self._both = q.direction == "auto" and q.by_row.ready and q.by_column.ready
+        if self._both:
+            self._entries, self._longest = q.by_row.get().nvals, longest(q.by_row.get())
 
     def pushes(self, frontier: VectorStore, waiting: int) -> bool:
         """Return whether a step pushes.  frontier: the piece of it; waiting: the entries of all.  Collective."""
@@ -40,10 +42,10 @@ class Directions:
         if not self._both:
             return q.by_row.ready and not (q.direction == "pull" and q.by_column.ready)
         a = q.by_row.get()
-        entries, rows, early = a.nvals, max(a.nrows, 1), q.final_on_arrival
+        entries, rows, early = self._entries, max(a.nrows, 1), q.final_on_arrival
         open_rows = max(rows - self._reached, 0) if early else rows
         work = Work(entries, open_rows, entries * open_rows // rows, early)
-        if not prefers_pull(_COSTS, work, waiting, min(entries, waiting * longest(a))):
+        if not prefers_pull(_COSTS, work, waiting, min(entries, waiting * self._longest)):
             return True
         # Rows that a search finds first have more entries than the mean.
         if prefers_pull(_COSTS, work, waiting, waiting * entries / rows):
